@@ -1,0 +1,49 @@
+import type { GroupVersionKind } from '../meta/group-version-kind.ts';
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+/** What the version of a kind does when a DELETE names no policy (API-247). */
+export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
+
+/** How names of a kind are checked (API-063). */
+export type NameRule = 'dnsSubdomain' | 'dnsLabel' | 'pathSegment' | 'service' | 'customResourceDefinition';
+
+export interface SubresourceInfo {
+  /** `status`, `scale`, `eviction`, … */
+  readonly name: string;
+  readonly verbs: readonly Verb[];
+  /** Kind of request and answer where it is not the parent's. */
+  readonly kind: GroupVersionKind;
+}
+
+/**
+ * One served resource in one version: a row, never code. Special behaviour hangs on flags here or on a strategy in
+ * `apiserver/registry/strategies`, chosen by group and resource.
+ */
+export interface ResourceInfo {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** Plural, lower case: `configmaps`. */
+  readonly resource: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly singular: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly subresources: readonly SubresourceInfo[];
+  /** Key into the type table; absent for custom resources, whose schema is their definition's. */
+  readonly typeName?: string;
+  readonly defaultPropagation: DefaultPropagation;
+  /** DELETE that removed the object answers with the object instead of a Status (API-250). */
+  readonly deleteReturnsObject: boolean;
+  /** PUT of a missing object creates it (API-173). */
+  readonly allowCreateOnUpdate: boolean;
+  /** PUT without resourceVersion overwrites (API-172). */
+  readonly allowUnconditionalUpdate: boolean;
+  /** `generation` starts at 1 and counts spec changes (API-074); `keep` types store what the client sent on create. */
+  readonly generation: 'spec' | 'fixed' | 'keep';
+  readonly nameRule: NameRule;
+}

@@ -1,0 +1,131 @@
+/**
+ * The contract of a store: a flat, ordered map from keys to bytes under one global, ever-growing revision.
+ *
+ * It is etcd's model (one key-space, guarded transactions on the key's modification revision, a history that can be read
+ * and watched until it is compacted), so that etcd itself fits behind it. Every driver runs `storage/conformance.ts`.
+ *
+ * Who relies on what:
+ *  - the registry relies on *guarded writes*: a write happens only if the key's modRevision is the expected one, checked in the
+ *    same atomic step (law 2), and is durable when its promise resolves on a durable driver (law 3);
+ *  - resourceVersion *is* the revision (API-076): numeric, one counter over all keys, each successful write takes the
+ *    next one, nothing else does;
+ *  - lists with `continue` rely on reads at an old revision, watches on the history from a revision (API-097, API-122);
+ *  - nobody may see a write before it is durable, neither by get, list nor watch.
+ */
+
+/** A positive safe integer. 0 stands for "no revision": a key that does not exist. */
+export type Revision = number;
+
+export interface KeyValue {
+  readonly key: string;
+  /** Never changed after it was handed over, by either side. */
+  readonly value: Uint8Array;
+  readonly createRevision: Revision;
+  readonly modRevision: Revision;
+}
+
+/** Outcome of a guarded write. `current` is what stands in the way (absent: the key does not exist). */
+export type WriteResult =
+  | { readonly succeeded: true; readonly kv: KeyValue }
+  | { readonly succeeded: false; readonly current?: KeyValue; readonly revision: Revision };
+
+/** `kv` is the removed value, with `modRevision` still that of its last write; `revision` is that of the removal. */
+export type DeleteResult =
+  | { readonly succeeded: true; readonly kv: KeyValue; readonly revision: Revision }
+  | { readonly succeeded: false; readonly current?: KeyValue; readonly revision: Revision };
+
+export interface GetResult {
+  readonly kv?: KeyValue;
+  /** Revision of the store at the time of the read. */
+  readonly revision: Revision;
+}
+
+export interface ListOptions {
+  /** Only keys at or after this one (inclusive). */
+  readonly start?: string;
+  /** At most this many; 0 or absent = all. */
+  readonly limit?: number;
+  /** Read the state at exactly this revision; absent = now. */
+  readonly revision?: Revision;
+  /** Count what is left after the page (API-096). It may cost a walk over the range. */
+  readonly countRemaining?: boolean;
+}
+
+export interface ListResult {
+  /** In bytewise key order. */
+  readonly items: readonly KeyValue[];
+  readonly more: boolean;
+  readonly remaining?: number;
+  /** The revision the items are the state of. */
+  readonly revision: Revision;
+}
+
+export interface StoreEvent {
+  readonly type: 'PUT' | 'DELETE';
+  readonly key: string;
+  /** Revision of this change. */
+  readonly revision: Revision;
+  /** New value; absent for DELETE. */
+  readonly value?: Uint8Array;
+  readonly createRevision: Revision;
+  /** Value before the change; absent when the key was created. */
+  readonly previous?: KeyValue;
+}
+
+export interface WatchOptions {
+  /** First revision to deliver. Older than the kept history: {@link RevisionCompactedError}. */
+  readonly startRevision: Revision;
+  /**
+   * Called with events in revision order; each event exactly once. Must not throw and must return quickly: the store does
+   * not wait for slow consumers, they keep their own bounded buffer.
+   */
+  readonly onEvents: (events: readonly StoreEvent[]) => void;
+  /** All changes up to `revision` have been delivered, also when none of them concerned the prefix. */
+  readonly onProgress?: (revision: Revision) => void;
+  /** The watch ended by itself: the store closed, or (etcd) the history was compacted away under it. */
+  readonly onClose?: (error: Error | undefined) => void;
+}
+
+export interface StoreWatch {
+  /** No call back after this returns. */
+  cancel(): void;
+}
+
+export interface Store {
+  /** Newest state, never older than any write acknowledged before the call. */
+  get(key: string): Promise<GetResult>;
+  list(prefix: string, options?: ListOptions): Promise<ListResult>;
+  /** Succeeds only if the key does not exist. */
+  create(key: string, value: Uint8Array): Promise<WriteResult>;
+  /** Succeeds only if the key's modRevision is `expected`. */
+  update(key: string, value: Uint8Array, expected: Revision): Promise<WriteResult>;
+  /** Succeeds only if the key's modRevision is `expected`. */
+  delete(key: string, expected: Revision): Promise<DeleteResult>;
+  /** Starts delivering before it resolves at the earliest with the next turn of the event loop. */
+  watch(prefix: string, options: WatchOptions): Promise<StoreWatch>;
+  currentRevision(): Promise<Revision>;
+  /** Forget history at and below `revision`: reads and watches there fail from now on. The present state stays. */
+  compact(revision: Revision): Promise<void>;
+  /** Waits for writes under way, ends all watches. Later calls fail. */
+  close(): Promise<void>;
+}
+
+/** The state or history asked for has been compacted away (410 Expired; API-095, API-099, API-123). */
+export class RevisionCompactedError extends Error {
+  readonly compactedRevision: Revision;
+  constructor(requested: Revision, compactedRevision: Revision) {
+    super(`revision ${requested} has been compacted: the oldest one still held is ${compactedRevision + 1}`);
+    this.name = 'RevisionCompactedError';
+    this.compactedRevision = compactedRevision;
+  }
+}
+
+/** A revision that has not happened yet was asked for (504 Timeout; API-094). */
+export class RevisionFutureError extends Error {
+  readonly currentRevision: Revision;
+  constructor(requested: Revision, currentRevision: Revision) {
+    super(`revision ${requested} is in the future: the current one is ${currentRevision}`);
+    this.name = 'RevisionFutureError';
+    this.currentRevision = currentRevision;
+  }
+}

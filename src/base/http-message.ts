@@ -1,0 +1,33 @@
+/**
+ * An HTTP exchange as values, with no socket behind it. A server room exposes an {@link HttpHandler}, the client room
+ * can call one; so the same exchange runs over HTTPS between processes and as a function call inside one.
+ */
+
+/** Header names are lower case. A header that occurs several times (`warning`) is a list. */
+export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query as on the request line, still percent-encoded: `/api/v1/pods?limit=5`. */
+  readonly target: string;
+  readonly headers: HttpHeaders;
+  /** The whole body; absent or empty when there is none. */
+  readonly body?: Uint8Array;
+  /** Aborted when the caller goes away; a handler ends its stream then. */
+  readonly signal?: AbortSignal;
+  /** Client certificate subject, when the connection presented one that the server's own authority signed. */
+  readonly peer?: { readonly commonName: string; readonly organizations: readonly string[] };
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  /**
+   * A finished body, or a stream whose chunks are written as they come. A stream is read by exactly one consumer, which
+   * calls `return()` on its iterator when it stops early.
+   */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** Never rejects for a bad request: what is wrong with it is a response. */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
