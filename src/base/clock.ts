@@ -1,0 +1,58 @@
+import { abortErrorOf } from './abort.ts';
+
+export interface Timer {
+  /** After this the function is not called. Harmless when it already was. */
+  cancel(): void;
+}
+
+/** Time as the rooms see it. The system's is {@link systemClock}; tests and simulations bring their own. */
+export interface Clock {
+  /** Milliseconds since the epoch; may jump when the machine's clock is set. */
+  now(): number;
+  /** Milliseconds since some moment; never goes back. For durations. */
+  monotonic(): number;
+  setTimer(delayMs: number, fn: () => void): Timer;
+  /** Calls `fn` in the next turn of the event loop, after I/O that is ready had its chance. */
+  defer(fn: () => void): void;
+}
+
+/** Node turns longer delays into 1 ms. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(delayMs, fn) {
+    let left = Math.max(0, delayMs);
+    let handle: NodeJS.Timeout;
+    const arm = (): void => {
+      const step = Math.min(left, LONGEST_TIMEOUT);
+      left -= step;
+      handle = setTimeout(left > 0 ? arm : fn, step);
+    };
+    arm();
+    return { cancel: () => clearTimeout(handle) };
+  },
+  defer(fn) {
+    setImmediate(fn);
+  },
+};
+
+/** Resolves after `ms`; rejects with an AbortError, at once, when `signal` is or gets aborted. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(abortErrorOf(signal));
+      return;
+    }
+    const onAbort = (): void => {
+      timer.cancel();
+      if (signal !== undefined) reject(abortErrorOf(signal));
+    };
+    const timer = clock.setTimer(ms, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,17 @@
+/** What a log line carries beside its message. Values must be serialisable; secrets never belong here. */
+export type LogFields = Record<string, unknown>;
+
+/** The rooms log through this; `cli` binds a real logger to it. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A logger that adds `fields` to every line. */
+  child(fields: LogFields): Logger;
+}
+
+function drop(): void {}
+
+/** Says nothing. */
+export const silentLogger: Logger = { debug: drop, info: drop, warn: drop, error: drop, child: () => silentLogger };

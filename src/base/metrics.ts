@@ -1,0 +1,48 @@
+/** Label values by label name; every name of the definition's `labelNames` must be given. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface MetricDefinition {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+}
+
+export interface GaugeDefinition extends MetricDefinition {
+  /** Called when the metric is read, to set values that are cheaper to compute then than to keep current. */
+  readonly collect?: (gauge: Gauge) => void;
+}
+
+export interface HistogramDefinition extends MetricDefinition {
+  /** Upper bounds, ascending, in the unit the name ends with. */
+  readonly buckets?: readonly number[];
+}
+
+export interface Counter {
+  inc(labels?: Labels, by?: number): void;
+}
+
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+  inc(labels?: Labels, by?: number): void;
+  dec(labels?: Labels, by?: number): void;
+}
+
+export interface Histogram {
+  observe(value: number, labels?: Labels): void;
+}
+
+/**
+ * Where the rooms report numbers; `cli` binds it to a registry. Asking twice for the same name yields the same metric,
+ * and each `collect` given for it is called.
+ */
+export interface Metrics {
+  counter(definition: MetricDefinition): Counter;
+  gauge(definition: GaugeDefinition): Gauge;
+  histogram(definition: HistogramDefinition): Histogram;
+}
+
+function drop(): void {}
+const nothing = { inc: drop, dec: drop, set: drop, observe: drop };
+
+/** Counts nothing. */
+export const noMetrics: Metrics = { counter: () => nothing, gauge: () => nothing, histogram: () => nothing };

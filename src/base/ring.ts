@@ -1,0 +1,85 @@
+import { assert } from './assert.ts';
+
+export interface RingOptions {
+  /** The most elements it ever holds. */
+  readonly bound: number;
+}
+
+/** A deque in one array that grows by doubling up to its bound. All ends are O(1) amortised; it never shifts. */
+export class Ring<T> {
+  readonly bound: number;
+  #slots: (T | undefined)[];
+  #head = 0;
+  #length = 0;
+
+  constructor({ bound }: RingOptions) {
+    assert(bound >= 1, 'a ring holds at least one element');
+    this.bound = bound;
+    this.#slots = Array.from({ length: 8 });
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** False, and nothing changed, when the ring is full. */
+  pushBack(value: T): boolean {
+    if (!this.#room()) return false;
+    this.#slots[(this.#head + this.#length) & (this.#slots.length - 1)] = value;
+    this.#length++;
+    return true;
+  }
+
+  /** False, and nothing changed, when the ring is full. */
+  pushFront(value: T): boolean {
+    if (!this.#room()) return false;
+    this.#head = (this.#head - 1) & (this.#slots.length - 1);
+    this.#slots[this.#head] = value;
+    this.#length++;
+    return true;
+  }
+
+  popFront(): T | undefined {
+    if (this.#length === 0) return undefined;
+    const value = this.#slots[this.#head];
+    this.#slots[this.#head] = undefined;
+    this.#head = (this.#head + 1) & (this.#slots.length - 1);
+    this.#length--;
+    return value;
+  }
+
+  popBack(): T | undefined {
+    if (this.#length === 0) return undefined;
+    this.#length--;
+    const i = (this.#head + this.#length) & (this.#slots.length - 1);
+    const value = this.#slots[i];
+    this.#slots[i] = undefined;
+    return value;
+  }
+
+  /** The i-th element from the front. */
+  at(i: number): T | undefined {
+    return i >= 0 && i < this.#length ? this.#slots[(this.#head + i) & (this.#slots.length - 1)] : undefined;
+  }
+
+  clear(): void {
+    this.#slots = Array.from({ length: 8 });
+    this.#head = 0;
+    this.#length = 0;
+  }
+
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (let i = 0; i < this.#length; i++) yield this.at(i) as T;
+  }
+
+  #room(): boolean {
+    if (this.#length === this.bound) return false;
+    if (this.#length === this.#slots.length) {
+      const grown: (T | undefined)[] = Array.from({ length: this.#slots.length * 2 });
+      for (let i = 0; i < this.#length; i++) grown[i] = this.at(i);
+      this.#slots = grown;
+      this.#head = 0;
+    }
+    return true;
+  }
+}
