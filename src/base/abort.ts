@@ -1,27 +1,5 @@
 import type { Clock } from './clock.ts';
 
-/** Work was given up because a signal said so. `cause` is the signal's reason. */
-export class AbortError extends Error {
-  readonly code = 'ABORT_ERR';
-  constructor(message = 'The operation was aborted', options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'AbortError';
-  }
-}
-
-/** True for our {@link AbortError} and for the DOMException Node throws in the same situation. */
-export function isAbortError(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
-}
-
-export function abortErrorOf(signal: AbortSignal): AbortError {
-  return new AbortError(undefined, { cause: signal.reason });
-}
-
-export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw abortErrorOf(signal);
-}
-
 /** A signal with parents. Must be disposed, else a long-lived parent keeps it reachable. */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-import { abortErrorOf } from './abort.ts';
+import { abortErrorOf } from './abort-error.ts';
 
 export interface Timer {
   /** After this the function is not called. Harmless when it already was. */

@@ -1,4 +1,4 @@
-import { abortErrorOf } from './abort.ts';
+import { abortErrorOf } from './abort-error.ts';
 import { assert } from './assert.ts';
 import { Ring } from './ring.ts';
 
