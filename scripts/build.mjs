@@ -1,0 +1,47 @@
+// Bundles the command into dist/: one small entry and chunks that load when first needed, so that start-up pays only for
+// what `kubegc up` uses at once. Everything but the optional store is bundled; an installed package has no dependencies.
+import { build } from 'esbuild';
+import { readFileSync, rmSync, statSync, chmodSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const outdir = join(root, 'dist');
+
+rmSync(outdir, { recursive: true, force: true });
+const result = await build({
+  absWorkingDir: root,
+  entryPoints: { kubegc: 'src/cli/kubegc.ts' },
+  outdir,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  keepNames: false,
+  legalComments: 'linked',
+  chunkNames: 'chunks/[name]-[hash]',
+  external: ['lmdb'],
+  define: { KUBEGC_VERSION: JSON.stringify(version) },
+  // Bundled CommonJS dependencies still ask for Node's own modules with require().
+  banner: {
+    js: "import{createRequire as __kubegcRequire}from'node:module';const require=__kubegcRequire(import.meta.url);",
+  },
+  metafile: true,
+  logLevel: 'warning',
+});
+chmodSync(join(outdir, 'kubegc.js'), 0o755);
+const files = Object.keys(result.metafile.outputs);
+const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
+console.log(`dist: ${files.length} files, ${(bytes / 1024).toFixed(0)} KiB`);
+if (process.argv.includes('--analyze')) {
+  const entry = Object.entries(result.metafile.outputs).filter(([, output]) => output.bytes > 20_000);
+  for (const [file, output] of entry.toSorted((a, b) => b[1].bytes - a[1].bytes)) {
+    console.log(`${file}: ${output.bytes}`);
+    const inputs = Object.entries(output.inputs).toSorted((a, b) => b[1].bytesInOutput - a[1].bytesInOutput);
+    for (const [input, { bytesInOutput }] of inputs.slice(0, 12)) console.log(`   ${bytesInOutput}\t${input}`);
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * What a person did or met that the command cannot go on from: a sentence that says what is wrong, one that says what to
+ * do. The program prints both to stderr and ends with exit code 1.
+ */
+export class CommandError extends Error {
+  readonly advice: string | undefined;
+
+  constructor(message: string, advice?: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CommandError';
+    this.advice = advice;
+  }
+}
+
+/** The system's own reason in words, for messages: `permission denied`, not `EACCES: permission denied, open '…'`. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? String(error.code) : '';
+  const words: Record<string, string> = {
+    EACCES: 'permission denied',
+    EADDRINUSE: 'the address is already in use',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+    EEXIST: 'a file of that name is in the way',
+    EISDIR: 'it is a directory',
+    ENOENT: 'no such file or directory',
+    ENOSPC: 'no space left on the device',
+    ENOTDIR: 'a part of the path is not a directory',
+    EROFS: 'the file system is read-only',
+  };
+  return words[code] ?? error.message;
+}

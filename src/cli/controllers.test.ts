@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { selectControllers } from './controllers.ts';
+
+const gc = 'garbage-collector-controller';
+const namespace = 'namespace-controller';
+const serviceAccount = 'serviceaccount-controller';
+const rootCa = 'root-ca-certificate-publisher-controller';
+
+describe('--controllers (COL-200)', () => {
+  it.each([
+    { words: ['*'], expected: [gc, namespace, serviceAccount, rootCa] },
+    { words: [`*,-${gc}`], expected: [namespace, serviceAccount, rootCa] },
+    { words: ['*', '-garbagecollector'], expected: [namespace, serviceAccount, rootCa] },
+    { words: [gc], expected: [gc] },
+    { words: ['garbagecollector, namespace'], expected: [gc, namespace] },
+    { words: [`-${gc}`, '*', gc], expected: [namespace, serviceAccount, rootCa] },
+    { words: [''], expected: [] },
+  ])('$words selects $expected', ({ words, expected }) => {
+    expect([...selectControllers(words)]).toEqual(expected);
+  });
+
+  it('refuses a name it does not know and lists those it knows', () => {
+    expect(() => selectControllers(['*', 'garbage'])).toThrow('"garbage" is not in the list of known controllers');
+  });
+});

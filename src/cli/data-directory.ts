@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { CommandError, systemReason } from './command-error.ts';
+
+/**
+ * Writes a whole file or nothing: a new file beside it, made durable, then renamed over it. A reader never sees half of
+ * it, and it never exists with wider permissions than `mode`.
+ */
+export async function writeFileAtomically(path: string, content: string, mode: number): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  try {
+    const file = await open(temporary, 'wx', mode);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * The directory in which `kubegc up` keeps what outlives it: the store, its certificates and the administrator's token.
+ * Private to the user who runs it (mode 0700), because whoever reads it is an administrator.
+ */
+export class DataDirectory {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  static async open(path: string): Promise<DataDirectory> {
+    try {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      await chmod(path, 0o700);
+      const probe = join(path, `.probe-${randomUUID()}`);
+      await writeFile(probe, '');
+      await rm(probe);
+    } catch (error) {
+      throw new CommandError(
+        `cannot use the data directory ${path}: ${systemReason(error)}`,
+        'Choose another one with --data-dir, or run with --store memory to keep nothing.',
+        { cause: error },
+      );
+    }
+    return new DataDirectory(path);
+  }
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** Content of a file in the directory; undefined when it is not there. */
+  async read(name: string): Promise<string | undefined> {
+    try {
+      return await readFile(this.file(name), 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw new CommandError(`cannot read ${this.file(name)}: ${systemReason(error)}`, undefined, { cause: error });
+    }
+  }
+
+  /** Durable and private (mode 0600). */
+  async write(name: string, content: string): Promise<void> {
+    try {
+      await writeFileAtomically(this.file(name), content, 0o600);
+    } catch (error) {
+      throw new CommandError(`cannot write ${this.file(name)}: ${systemReason(error)}`, undefined, { cause: error });
+    }
+  }
+}

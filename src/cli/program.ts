@@ -1,0 +1,148 @@
+import { Command, CommanderError, Option } from 'commander';
+import { CommandError } from './command-error.ts';
+import { completionScript } from './completion.ts';
+import { knownControllers } from './controllers.ts';
+import type { Terminal } from './terminal.ts';
+import { type UpFlags, up } from './up.ts';
+import { kubegcVersion, kubernetesVersion } from './version.ts';
+
+const collect = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
+
+function upCommand(terminal: Terminal, setExitCode: (code: number) => void): Command {
+  return new Command('up')
+    .summary('Run an API server with its garbage collector in this process')
+    .description(
+      'Run an API server and the garbage collector in one process, for kubectl, client-go and operators.\n\n' +
+        'Prints where the kubeconfig is and one line when it is ready. Ctrl-C ends it.',
+    )
+    .option('--data-dir DIR', 'where the store, certificates and the kubeconfig are kept', './.kubegc')
+    .addOption(
+      new Option('--store KIND', 'lmdb keeps everything in the data directory, memory forgets it at the end')
+        .choices(['lmdb', 'memory'])
+        .default('lmdb'),
+    )
+    .option('--listen HOST:PORT', 'address to serve on; port 0 lets the system pick one', '127.0.0.1:6443')
+    .option('--write-kubeconfig FILE', 'write the kubeconfig here instead of into the data directory (mode 0600)')
+    .option(
+      '--controllers LIST',
+      'controllers to run: * for all, NAME for one, -NAME for all but one (repeat, or separate by commas)',
+      collect,
+    )
+    .option('-f, --filename FILE|DIR', 'create these objects once the server answers (repeatable)', collect)
+    .addOption(
+      new Option('--log-level LEVEL', 'least level to log')
+        .choices(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
+    )
+    .addOption(
+      new Option('--log-format FORMAT', 'text for people, json for programs').choices(['text', 'json']).default('text'),
+    )
+    .addHelpText(
+      'after',
+      `
+Controllers: ${Object.keys(knownControllers).join(', ')}
+
+Examples:
+  # Serve on 127.0.0.1:6443 and keep everything in ./.kubegc
+  kubegc up
+
+  # A throw-away server on a free port, for a test
+  kubegc up --store memory --listen 127.0.0.1:0 --write-kubeconfig /tmp/kubeconfig
+
+  # An API server alone: nothing collects
+  kubegc up --controllers '*,-garbage-collector-controller'`,
+    )
+    .allowExcessArguments(false)
+    .action(async (flags: UpFlags) => setExitCode(await up(flags, terminal)));
+}
+
+/** Builds the whole command tree; completion and the reference page are made from it. */
+export function buildProgram(terminal: Terminal, setExitCode: (code: number) => void): Command {
+  const program = new Command('kubegc')
+    .description('See it, test it, take it back: the deletion system for Kubernetes.')
+    .addCommand(upCommand(terminal, setExitCode))
+    .allowExcessArguments(false);
+  program
+    .command('version')
+    .summary('Print the version of kubegc and of the API it speaks')
+    .description('Print the version of kubegc and of the Kubernetes API it speaks.')
+    .addOption(new Option('-o, --output FORMAT', 'text or json').choices(['text', 'json']).default('text'))
+    .addHelpText('after', '\nExamples:\n  kubegc version\n  kubegc version -o json')
+    .allowExcessArguments(false)
+    .action(({ output }: { output: string }) => {
+      const version = { kubegc: kubegcVersion, kubernetes: kubernetesVersion, node: process.versions.node };
+      terminal.stdout(
+        output === 'json'
+          ? `${JSON.stringify({ apiVersion: 'kubegc/v1', kind: 'Version', ...version })}\n`
+          : `kubegc ${version.kubegc} (Kubernetes API ${version.kubernetes}, Node ${version.node})\n`,
+      );
+    });
+  program
+    .command('completion')
+    .argument('<shell>', 'bash, zsh or fish')
+    .summary('Print a completion script for bash, zsh or fish')
+    .description('Print a completion script for a shell.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  source <(kubegc completion bash)
+  source <(kubegc completion zsh)
+  kubegc completion fish | source`,
+    )
+    .allowExcessArguments(false)
+    .action((shell: string) => terminal.stdout(completionScript(shell, program)));
+  program.addHelpText(
+    'after',
+    `
+Examples:
+  kubegc up
+  kubegc up --help
+  export KUBECONFIG=.kubegc/kubeconfig && kubectl get namespaces`,
+  );
+  return program;
+}
+
+/** Bad usage and refusals end with 1 (2 and above have other meanings: findings, guard, time-out). */
+const exitCodeError = 1;
+
+function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)];
+}
+
+/** Runs one command line; resolves with the exit code. Never throws. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  let exitCode = 0;
+  const program = buildProgram(terminal, (code) => {
+    exitCode = code;
+  });
+  for (const command of everyCommand(program)) {
+    command.exitOverride().configureOutput({
+      writeOut: terminal.stdout,
+      writeErr: terminal.stderr,
+      getOutHelpWidth: () => terminal.columns,
+      getErrHelpWidth: () => terminal.columns,
+      outputError: (text, write) => write(text),
+    });
+    command.showHelpAfterError(
+      `Run '${command === program ? 'kubegc' : `kubegc ${command.name()}`} --help' for usage.`,
+    );
+  }
+  try {
+    if (args.length === 0) {
+      terminal.stdout(program.helpInformation());
+      return 0;
+    }
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodeError;
+    if (error instanceof CommandError) {
+      terminal.stderr(`error: ${error.message}\n${error.advice ? `${error.advice}\n` : ''}`);
+      return exitCodeError;
+    }
+    terminal.stderr(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    terminal.stderr('This is a fault in kubegc, not in what you typed. Please report it with the text above.\n');
+    return exitCodeError;
+  }
+}

@@ -1,0 +1,7 @@
+/** Where a command writes. Injected, so that tests read what a person would see. */
+export interface Terminal {
+  stdout(text: string): void;
+  stderr(text: string): void;
+  /** Width in characters. */
+  readonly columns: number;
+}

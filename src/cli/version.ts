@@ -1,0 +1,23 @@
+declare const KUBEGC_VERSION: string | undefined;
+
+/** The version of the package; `0.0.0-source` when run from the sources, which have no build step to set it. */
+export const kubegcVersion: string = typeof KUBEGC_VERSION === 'string' ? KUBEGC_VERSION : '0.0.0-source';
+
+/** The Kubernetes release whose API the embedded server speaks. */
+export const kubernetesVersion = '1.36.2';
+
+/** What `kubectl version` prints for the server (API-014). */
+export function serverVersion(): Record<string, string> {
+  const [major, minor] = kubernetesVersion.split('.');
+  return {
+    major: major ?? '1',
+    minor: minor ?? '',
+    gitVersion: `v${kubernetesVersion}+kubegc.${kubegcVersion}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: `node-${process.version}`,
+    compiler: 'v8',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * The house, held by test: which room may import which (ARCHITECTURE.md, "Floors"), no cycle anywhere, no barrel, and a
+ * sentence in ARCHITECTURE.md for every room that exists, and for no other.
+ */
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const src = join(root, 'src');
+
+const mayImport: Record<string, readonly string[]> = {
+  base: [],
+  api: ['base'],
+  workqueue: ['base'],
+  client: ['base', 'api'],
+  collector: ['base', 'api', 'workqueue', 'client'],
+  lifecycle: ['base', 'api', 'workqueue', 'client'],
+  apiserver: ['base', 'api'],
+  cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver'],
+};
+
+function files(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    return entry.isDirectory() ? files(path) : path.endsWith('.ts') ? [path] : [];
+  });
+}
+
+const importPattern = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*'([^']+)'|(?:^|[^\w.])import\(\s*'([^']+)'\s*\)/g;
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(importPattern)]
+    .map((match) => match[1] ?? match[2] ?? '')
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => resolve(dirname(file), specifier));
+}
+
+const roomOf = (file: string): string => relative(src, file).split(sep)[0] ?? '';
+const sources = files(src);
+const production = sources.filter((file) => !file.endsWith('.test.ts'));
+
+describe('the house', () => {
+  it('has only rooms that are on a floor', () => {
+    const rooms = new Set(production.map(roomOf));
+    expect([...rooms].filter((room) => !(room in mayImport))).toEqual([]);
+  });
+
+  it('imports only downwards: rooms of one floor are strangers', () => {
+    const wrong = production.flatMap((file) => {
+      const room = roomOf(file);
+      return importsOf(file)
+        .map(roomOf)
+        .filter((target) => target !== room && !mayImport[room]?.includes(target))
+        .map((target) => `${relative(root, file)} imports ${target}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps the pure folders pure: no clock, no timer, no I/O, no await', () => {
+    const pureFolders = ['api', 'collector/graph', 'collector/decide'].map((folder) => join(src, folder) + sep);
+    const wrong = production
+      .filter((file) => pureFolders.some((folder) => file.startsWith(folder)))
+      .flatMap((file) => {
+        const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
+        return [/\bDate\.now\b/, /\bsetTimeout\b/, /\bMath\.random\b/, /from 'node:(?!buffer|util)/, /\bawait\b/]
+          .filter((pattern) => pattern.test(text))
+          .map((pattern) => `${relative(root, file)} has ${pattern.source}`);
+      });
+    expect(wrong).toEqual([]);
+  });
+
+  it('lets only base and cli touch time, chance and the environment (law 4)', () => {
+    const wrong = production
+      .filter((file) => !['base', 'cli'].includes(roomOf(file)))
+      .flatMap((file) => {
+        const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
+        return [/\bDate\.now\b/, /\bsetTimeout\(/, /\bsetInterval\(/, /\bMath\.random\b/, /\bprocess\.env\b/]
+          .filter((pattern) => pattern.test(text))
+          .map((pattern) => `${relative(root, file)} has ${pattern.source}`);
+      });
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no import cycle, types included', () => {
+    const graph = new Map(production.map((file) => [file, importsOf(file)]));
+    const state = new Map<string, 'open' | 'closed'>();
+    const cycles: string[] = [];
+    const visit = (file: string, trail: readonly string[]): void => {
+      if (state.get(file) === 'closed') return;
+      if (state.get(file) === 'open') {
+        cycles.push([...trail.slice(trail.indexOf(file)), file].map((path) => relative(src, path)).join(' -> '));
+        return;
+      }
+      state.set(file, 'open');
+      for (const next of graph.get(file) ?? []) visit(next, [...trail, file]);
+      state.set(file, 'closed');
+    };
+    for (const file of production) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  it('has no barrel and no utils room', () => {
+    const names = production.map((file) => relative(src, file));
+    expect(names.filter((name) => /(^|\/)(index|utils?|helpers?|common)(\.ts|\/)/.test(name))).toEqual([]);
+  });
+
+  it('is described in ARCHITECTURE.md: a sentence for every room, and for no other', () => {
+    const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    const described = [...text.matchAll(/^\| \d \| `([\w/]+)` \| .+ \|$/gm)].map((match) => match[1] ?? '');
+    const folders = (room: string): string[] => {
+      const direct = new Set(
+        production
+          .filter((file) => file.startsWith(join(src, room) + sep))
+          .map((file) => dirname(relative(src, file)).split(sep).slice(0, 2).join('/')),
+      );
+      return [...direct];
+    };
+    const existing = new Set(Object.keys(mayImport).flatMap(folders));
+    expect(described.toSorted()).toEqual([...existing].toSorted());
+  });
+});
