@@ -1,0 +1,55 @@
+/** Names of API types and of the paths they are served under (apimachinery `pkg/runtime/schema`). The core group is ''. */
+export interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
+export interface GroupVersionKind extends GroupVersion {
+  readonly kind: string;
+}
+
+export interface GroupVersionResource extends GroupVersion {
+  readonly resource: string;
+}
+
+export interface GroupKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+export interface GroupResource {
+  readonly group: string;
+  readonly resource: string;
+}
+
+/**
+ * Splits `apps/v1` or `v1`. Undefined for more than one slash. Like upstream, the empty text and `/` parse to an empty
+ * group version, and `apps/` to one without version: who needs a version must look (API-067).
+ */
+export function parseGroupVersion(apiVersion: string): GroupVersion | undefined {
+  if (apiVersion === '' || apiVersion === '/') return { group: '', version: '' };
+  const slash = apiVersion.indexOf('/');
+  if (slash < 0) return { group: '', version: apiVersion };
+  if (apiVersion.indexOf('/', slash + 1) >= 0) return undefined;
+  return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
+/** `apps/v1`, or `v1` for the core group: what stands in `apiVersion`. */
+export function apiVersionOf(gv: GroupVersion): string {
+  return gv.group === '' ? gv.version : `${gv.group}/${gv.version}`;
+}
+
+/** `deployments.apps`, `pods`: how messages name a resource (API-042). */
+export function formatGroupResource(gr: GroupResource): string {
+  return gr.group === '' ? gr.resource : `${gr.resource}.${gr.group}`;
+}
+
+/** `Deployment.apps`, `Pod`: how messages name a kind (API-042). */
+export function formatGroupKind(gk: GroupKind): string {
+  return gk.group === '' ? gk.kind : `${gk.kind}.${gk.group}`;
+}
+
+/** `apps/v1, Kind=Deployment`, `/v1, Kind=Event`: how upstream prints a full kind inside messages (API-067, API-223). */
+export function formatGroupVersionKind(gvk: GroupVersionKind): string {
+  return `${gvk.group}/${gvk.version}, Kind=${gvk.kind}`;
+}

@@ -1,0 +1,36 @@
+/** Times on the wire: RFC 3339, UTC (apimachinery `meta/v1` Time and MicroTime). Inside the program they are epoch ms. */
+
+/** Whole seconds, cut and not rounded: `2026-11-21T12:00:00Z` (API-060). */
+export function formatTime(epochMs: number): string {
+  return `${new Date(Math.floor(epochMs / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+/** Six digits of fraction: `2026-11-21T12:00:00.123000Z`. */
+export function formatMicroTime(epochMs: number): string {
+  return `${new Date(Math.floor(epochMs)).toISOString().slice(0, 23)}000Z`;
+}
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+
+/**
+ * Epoch ms of an RFC 3339 text with any offset; digits below the millisecond are cut. Undefined for anything else, also for
+ * days that do not exist.
+ */
+export function parseTime(text: string): number | undefined {
+  const match = RFC3339.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction, sign, offsetHour, offsetMinute] = match;
+  const h = Number(hour);
+  const m = Number(minute);
+  const s = Number(second);
+  if (h > 23 || m > 59 || s > 59) return undefined;
+  const offset = sign === undefined ? 0 : Number(offsetHour) * 60 + Number(offsetMinute);
+  if (sign !== undefined && (Number(offsetHour) > 24 || Number(offsetMinute) > 60)) return undefined;
+  const ms = fraction === undefined ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
+  // Built by setters: Date.UTC reads years below 100 as 19xx.
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined;
+  date.setUTCHours(h, m, s, ms);
+  return date.getTime() - (sign === '-' ? -offset : offset) * 60_000;
+}
