@@ -1,0 +1,65 @@
+import { describe, expect, it, vi } from 'vitest';
+import { sleep, systemClock } from './clock.ts';
+import { FakeClock } from './fake-clock.ts';
+
+describe('sleep', () => {
+  it('rejects at once with the signal already aborted and sets no timer', async () => {
+    const clock = new FakeClock();
+    await expect(sleep(clock, 10, AbortSignal.abort('why'))).rejects.toMatchObject({
+      name: 'AbortError',
+      cause: 'why',
+    });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('rejects when aborted while it waits and cancels its timer', async () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const slept = sleep(clock, 10, controller.signal);
+    controller.abort('enough');
+    await expect(slept).rejects.toMatchObject({ name: 'AbortError', cause: 'enough' });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('resolves after its time and then ignores the signal', async () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const slept = sleep(clock, 10, controller.signal);
+    clock.advance(10);
+    controller.abort();
+    await expect(slept).resolves.toBeUndefined();
+  });
+});
+
+describe('systemClock', () => {
+  it('waits for delays longer than one Node timer can hold', () => {
+    vi.useFakeTimers();
+    try {
+      const fired = vi.fn();
+      systemClock.setTimer(2 ** 32, fired);
+      vi.advanceTimersByTime(2 ** 32 - 1);
+      expect(fired).not.toHaveBeenCalled();
+      vi.advanceTimersByTime(1);
+      expect(fired).toHaveBeenCalledTimes(1);
+      const cancelled = systemClock.setTimer(2 ** 32, fired);
+      vi.advanceTimersByTime(2 ** 31);
+      cancelled.cancel();
+      vi.advanceTimersByTime(2 ** 32);
+      expect(fired).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('defers to a later turn, after promises', async () => {
+    const seen: string[] = [];
+    await new Promise<void>((resolve) => {
+      systemClock.defer(() => {
+        seen.push('deferred');
+        resolve();
+      });
+      void Promise.resolve().then(() => seen.push('promise'));
+    });
+    expect(seen).toEqual(['promise', 'deferred']);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { Lru } from './lru.ts';
+
+describe('Lru', () => {
+  it('forgets the entry that was not used for the longest time', () => {
+    const evicted: [string, number][] = [];
+    const lru = new Lru<string, number>({ capacity: 3, onEvict: (k, v) => evicted.push([k, v]) });
+    lru.set('a', 1);
+    lru.set('b', 2);
+    lru.set('c', 3);
+    expect(lru.get('a')).toBe(1);
+    lru.set('b', 20);
+    lru.set('d', 4);
+    expect(evicted).toEqual([['c', 3]]);
+    expect([...lru.entries()]).toEqual([
+      ['a', 1],
+      ['b', 20],
+      ['d', 4],
+    ]);
+  });
+
+  it('does not count a look with has() as use', () => {
+    const lru = new Lru<string, number>({ capacity: 2 });
+    lru.set('a', 1);
+    lru.set('b', 2);
+    expect(lru.has('a')).toBe(true);
+    lru.set('c', 3);
+    expect(lru.has('a')).toBe(false);
+  });
+
+  it('keeps an undefined value apart from no value', () => {
+    const lru = new Lru<string, undefined>({ capacity: 2 });
+    lru.set('a', undefined);
+    expect(lru.get('a')).toBeUndefined();
+    expect(lru.size).toBe(1);
+    expect(lru.get('b')).toBeUndefined();
+    expect(lru.size).toBe(1);
+    expect(lru.delete('a')).toBe(true);
+    lru.set('x', undefined);
+    lru.clear();
+    expect(lru.size).toBe(0);
+  });
+});

@@ -1,0 +1,81 @@
+import type { GaugeDefinition, HistogramDefinition, Labels, MetricDefinition, Metrics } from './metrics.ts';
+
+/** What a histogram saw under one set of labels. */
+export interface Observations {
+  readonly count: number;
+  readonly sum: number;
+}
+
+function keyOf(labels: Labels | undefined): string {
+  return JSON.stringify(Object.entries(labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Metrics one can read back, for tests and for `kubegc` itself. Bound: one number a metric and set of labels. */
+export class MemoryMetrics implements Metrics {
+  readonly #definitions = new Map<string, MetricDefinition>();
+  readonly #values = new Map<string, Map<string, number>>();
+  readonly #observations = new Map<string, Map<string, Observations>>();
+  readonly #collectors: (() => void)[] = [];
+
+  counter(definition: MetricDefinition) {
+    const series = this.#series(definition);
+    return { inc: (labels?: Labels, by = 1) => add(series, labels, by) };
+  }
+
+  gauge(definition: GaugeDefinition) {
+    const series = this.#series(definition);
+    const gauge = {
+      set: (value: number, labels?: Labels) => void series.set(keyOf(labels), value),
+      inc: (labels?: Labels, by = 1) => add(series, labels, by),
+      dec: (labels?: Labels, by = 1) => add(series, labels, -by),
+    };
+    if (definition.collect !== undefined) {
+      const { collect } = definition;
+      this.#collectors.push(() => collect(gauge));
+    }
+    return gauge;
+  }
+
+  histogram(definition: HistogramDefinition) {
+    this.#definitions.set(definition.name, definition);
+    const series = this.#observations.get(definition.name) ?? new Map<string, Observations>();
+    this.#observations.set(definition.name, series);
+    return {
+      observe: (value: number, labels?: Labels) => {
+        const key = keyOf(labels);
+        const { count, sum } = series.get(key) ?? { count: 0, sum: 0 };
+        series.set(key, { count: count + 1, sum: sum + value });
+      },
+    };
+  }
+
+  /** The value of a counter or gauge; undefined when it was never touched with these labels. */
+  value(name: string, labels?: Labels): number | undefined {
+    for (const collect of this.#collectors) collect();
+    return this.#values.get(name)?.get(keyOf(labels));
+  }
+
+  observations(name: string, labels?: Labels): Observations {
+    return this.#observations.get(name)?.get(keyOf(labels)) ?? { count: 0, sum: 0 };
+  }
+
+  definition(name: string): MetricDefinition | undefined {
+    return this.#definitions.get(name);
+  }
+
+  get names(): string[] {
+    return [...this.#definitions.keys()];
+  }
+
+  #series(definition: MetricDefinition): Map<string, number> {
+    this.#definitions.set(definition.name, definition);
+    const series = this.#values.get(definition.name) ?? new Map<string, number>();
+    this.#values.set(definition.name, series);
+    return series;
+  }
+}
+
+function add(series: Map<string, number>, labels: Labels | undefined, by: number): void {
+  const key = keyOf(labels);
+  series.set(key, (series.get(key) ?? 0) + by);
+}
