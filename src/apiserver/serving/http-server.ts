@@ -1,0 +1,193 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type ServerHttp2Session,
+} from 'node:http2';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { HttpHandler, HttpHeaders } from '../../base/http-message.ts';
+import { IncomingRequest } from './incoming-request.ts';
+import { peerOf } from './peer.ts';
+import { readBody } from './request-body.ts';
+import { type ResponseStream, writeResponse } from './response-body.ts';
+
+export interface TlsMaterial {
+  readonly keyPem: string;
+  readonly certPem: string;
+  /** Signs the client certificates we believe; without it none is asked for. */
+  readonly clientCaPem?: string;
+}
+
+export interface ServeOptions {
+  readonly handler: HttpHandler;
+  /** Absent: cleartext HTTP/1.1, which must be asked for with `cleartext: true` (API-370). */
+  readonly tls?: TlsMaterial;
+  readonly cleartext?: true;
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly clock?: Clock;
+  /** The most body bytes kept of one request; the handler sees one byte more and refuses it (API-007). */
+  readonly bodyLimit?: number;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  /** `https://host:port` or `http://host:port`. */
+  readonly url: string;
+  /** Stops accepting, ends streams (watches), waits for answers under way up to {@link CLOSE_GRACE_MS}. */
+  close(): Promise<void>;
+}
+
+/** Time answers under way get when the server closes; then sockets are cut, so that close takes less than a second. */
+const CLOSE_GRACE_MS = 500;
+
+type Request = IncomingMessage | Http2ServerRequest;
+
+/**
+ * Serves a handler over HTTP/2 and HTTP/1.1 on one TLS port, chosen by ALPN (API-015), or over cleartext HTTP/1.1.
+ * A client that goes away aborts the handler's signal; a slow reader is waited for, never buffered for.
+ */
+export async function serve(options: ServeOptions): Promise<HttpServer> {
+  const exchanges = new Exchanges(options);
+  const server = createListener(options, (request, response) => void exchanges.serve(request, response));
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('connection', (socket: Socket) => {
+    socket.setNoDelay(true);
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
+  // A failed handshake or a broken frame concerns one connection only; Node has destroyed it already.
+  server.on('tlsClientError', () => undefined);
+  server.on('sessionError', () => undefined);
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    exchanges.abortAll();
+    for (const session of sessions) session.close();
+    await exchanges.idle(CLOSE_GRACE_MS);
+    for (const session of sessions) session.destroy();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    port,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${host}:${port}`,
+    close: () => (closing ??= close()),
+  };
+}
+
+function createListener(
+  options: ServeOptions,
+  listener: (request: Request, response: ResponseStream) => void,
+): NetServer | Http2SecureServer {
+  const { tls } = options;
+  if (tls === undefined) {
+    if (options.cleartext !== true) throw new TypeError('cleartext HTTP must be asked for');
+    return createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) =>
+      listener(request, response as unknown as ResponseStream),
+    );
+  }
+  return createSecureServer(
+    {
+      allowHTTP1: true,
+      key: tls.keyPem,
+      cert: tls.certPem,
+      minVersion: 'TLSv1.2',
+      // Certificates are optional and judged per request: a bad one makes a user unknown, not the handshake fail.
+      ...(tls.clientCaPem === undefined ? {} : { ca: tls.clientCaPem, requestCert: true, rejectUnauthorized: false }),
+      // Uploads of 3 MiB should not wait for window updates; 250 parallel streams is what kube-apiserver offers.
+      settings: { initialWindowSize: 1 << 20, maxConcurrentStreams: 250 },
+    },
+    (request, response) => listener(request, response as unknown as ResponseStream),
+  );
+}
+
+/** Requests under way on one server, so that closing can end them. Bounded by the connections' streams. */
+class Exchanges {
+  readonly #handler: HttpHandler;
+  readonly #clock: Clock;
+  readonly #bodyLimit: number;
+  readonly #active = new Set<IncomingRequest>();
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: ServeOptions) {
+    this.#handler = options.handler;
+    this.#clock = options.clock ?? systemClock;
+    this.#bodyLimit = options.bodyLimit ?? 3 * 1024 * 1024;
+  }
+
+  async serve(request: Request, response: ResponseStream): Promise<void> {
+    const body = await readBody(request, this.#bodyLimit);
+    if (body === 'aborted') return;
+    const incoming = new IncomingRequest({
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: requestHeaders(request),
+      body: body.bytes,
+      peer: peerOf(request.socket as TLSSocket),
+    });
+    this.#active.add(incoming);
+    const onClose = (): void => incoming.abort();
+    response.on('close', onClose);
+    // A write after the client has gone is reported here; the close event says what matters.
+    response.on('error', onClose);
+    try {
+      const answer = await this.#handler(incoming);
+      await writeResponse(response, answer, {
+        head: request.method === 'HEAD',
+        // The rest of an oversized body is still coming: the connection cannot carry another request.
+        lastOnConnection: body.cut && request.httpVersionMajor === 1,
+      });
+    } catch {
+      // Handlers answer every failure themselves; what arrives here broke while the answer was being written.
+      response.destroy();
+    } finally {
+      response.off('close', onClose);
+      this.#active.delete(incoming);
+      if (this.#active.size === 0) this.#onIdle?.();
+    }
+  }
+
+  abortAll(): void {
+    for (const request of this.#active) request.abort();
+  }
+
+  async idle(timeoutMs: number): Promise<void> {
+    if (this.#active.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.setTimer(timeoutMs, resolve);
+      this.#onIdle = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+function requestHeaders(request: Request): HttpHeaders {
+  return request.headers as HttpHeaders;
+}
