@@ -1,0 +1,18 @@
+/** Who a request is made by, once its credentials have been accepted (apiserver `pkg/authentication/user`). */
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Bypasses every authorizer (API-372). */
+export const GROUP_MASTERS = 'system:masters';
+/** Every user whose credentials were accepted is a member (API-371). */
+export const GROUP_AUTHENTICATED = 'system:authenticated';
+
+/** The same user with membership of `system:authenticated`, which no credential has to spell out (API-371). */
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  if (user.groups.includes(GROUP_AUTHENTICATED)) return user;
+  return { ...user, groups: [...user.groups, GROUP_AUTHENTICATED] };
+}

@@ -1,0 +1,137 @@
+import { GROUP_AUTHENTICATED, GROUP_MASTERS } from '../authentication/user-info.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+
+/** What is asked for, and by whom (apiserver `pkg/authorization/authorizer`). */
+export interface AuthorizationAttributes {
+  readonly user: UserInfo;
+  /** API verb for resources (`get`, `deletecollection`, …), lower-case HTTP method for other paths. */
+  readonly verb: string;
+  /** False: only `path` says what is asked for, and the resource fields are empty. */
+  readonly isResource: boolean;
+  readonly path: string;
+  readonly group: string;
+  readonly version?: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** Empty at cluster scope and for requests across all namespaces. */
+  readonly namespace: string;
+  /** Empty when no single object is meant. A list or watch by `metadata.name` has that name (API-002). */
+  readonly name: string;
+}
+
+export interface AuthorizationDecision {
+  readonly allowed: boolean;
+  /** For the answer of access reviews and the text of a 403; may be empty. */
+  readonly reason: string;
+}
+
+export interface Authorizer {
+  authorize(attributes: AuthorizationAttributes): AuthorizationDecision;
+  /** What a user may do in a namespace, for SelfSubjectRulesReview. An authorizer that cannot list its rules has none. */
+  rulesFor?(user: UserInfo, namespace: string): SubjectRules;
+}
+
+export interface SubjectRules {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly nonResourceRules: readonly NonResourceRule[];
+  /** True when the user may do more than is listed. */
+  readonly incomplete: boolean;
+}
+
+export interface ResourceRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+export interface NonResourceRule {
+  readonly verbs: readonly string[];
+  /** Exact paths, or a prefix followed by `*`. */
+  readonly nonResourceURLs: readonly string[];
+}
+
+/** Everything is allowed to everyone who was authenticated; the default of a test server (API-372). */
+export const alwaysAllowAuthorizer: Authorizer = {
+  authorize: () => ({ allowed: true, reason: '' }),
+  rulesFor: () => EVERYTHING,
+};
+
+/**
+ * `system:masters` may do everything (API-372); every other authenticated user may look around and ask about himself:
+ * discovery, OpenAPI, version, health, and the self reviews, as the bootstrap roles `system:discovery` and
+ * `system:basic-user` allow upstream.
+ */
+export const systemMastersAuthorizer: Authorizer = {
+  authorize(attributes) {
+    if (attributes.user.groups.includes(GROUP_MASTERS)) return { allowed: true, reason: '' };
+    const rules = systemMastersAuthorizer.rulesFor?.(attributes.user, attributes.namespace) ?? NOTHING;
+    return { allowed: isCovered(rules, attributes), reason: '' };
+  },
+  rulesFor(user) {
+    if (user.groups.includes(GROUP_MASTERS)) return EVERYTHING;
+    return user.groups.includes(GROUP_AUTHENTICATED) ? LOOK_AROUND : NOTHING;
+  },
+};
+
+/** Paths that answer without credentials too (API-013, API-014). `path` is without the query. */
+export function isPublicPath(path: string): boolean {
+  return PUBLIC_PATHS.has(path);
+}
+
+const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
+
+const EVERYTHING: SubjectRules = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  incomplete: false,
+};
+
+const NOTHING: SubjectRules = { resourceRules: [], nonResourceRules: [], incomplete: false };
+
+const LOOK_AROUND: SubjectRules = {
+  resourceRules: [
+    {
+      verbs: ['create'],
+      apiGroups: ['authorization.k8s.io'],
+      resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+    },
+    { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
+  ],
+  nonResourceRules: [
+    {
+      verbs: ['get'],
+      nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...PUBLIC_PATHS],
+    },
+  ],
+  incomplete: false,
+};
+
+/** One rule must match in all its parts; there are no deny rules. */
+export function isCovered(rules: SubjectRules, attributes: AuthorizationAttributes): boolean {
+  if (!attributes.isResource) {
+    return rules.nonResourceRules.some(
+      (rule) => matches(rule.verbs, attributes.verb) && matchesPath(rule.nonResourceURLs, attributes.path),
+    );
+  }
+  const resource =
+    attributes.subresource === '' ? attributes.resource : `${attributes.resource}/${attributes.subresource}`;
+  return rules.resourceRules.some(
+    (rule) =>
+      matches(rule.verbs, attributes.verb) &&
+      matches(rule.apiGroups, attributes.group) &&
+      (matches(rule.resources, resource) ||
+        (attributes.subresource !== '' && rule.resources.includes(`*/${attributes.subresource}`))) &&
+      (rule.resourceNames === undefined ||
+        rule.resourceNames.length === 0 ||
+        rule.resourceNames.includes(attributes.name)),
+  );
+}
+
+function matches(allowed: readonly string[], asked: string): boolean {
+  return allowed.includes('*') || allowed.includes(asked);
+}
+
+function matchesPath(allowed: readonly string[], path: string): boolean {
+  return allowed.some((url) => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))));
+}

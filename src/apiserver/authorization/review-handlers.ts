@@ -1,0 +1,268 @@
+import type { FieldError } from '../../api/field-error.ts';
+import { fieldInvalid } from '../../api/field-error.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { formatTime } from '../../api/meta/time.ts';
+import { newBadRequest, newInvalid } from '../../api/status-error.ts';
+import type { TokenVerifier } from '../authentication/token-authenticator.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { AuthorizationAttributes, Authorizer, SubjectRules } from './authorizer.ts';
+
+/**
+ * The review kinds: a question is POSTed, the object with the answer in `status` comes back with 201, nothing is stored
+ * (API-373, API-374). Pure: the body is not changed, the answer is a new object.
+ *
+ * They throw {@link StatusError} 400 or 422 for a question that cannot be asked. Names in the metadata are ignored.
+ */
+export type ReviewHandler = (
+  body: KubeObject,
+  user: UserInfo,
+  authorizer: Authorizer,
+  options?: ReviewOptions,
+) => KubeObject;
+
+export interface ReviewOptions {
+  /** Namespace of the request path; empty or absent at cluster scope. */
+  readonly namespace?: string;
+  /** Epoch milliseconds; the time stamp of a SelfSubjectReview. */
+  readonly now?: number;
+  /** Who answers TokenReview; absent: no token is known. */
+  readonly tokens?: TokenVerifier;
+}
+
+/** Keyed by `group/version/resource`. */
+export const reviewHandlers: Readonly<Record<string, ReviewHandler>> = {
+  'authentication.k8s.io/v1/selfsubjectreviews': selfSubjectReview,
+  'authentication.k8s.io/v1/tokenreviews': tokenReview,
+  'authorization.k8s.io/v1/localsubjectaccessreviews': localSubjectAccessReview,
+  'authorization.k8s.io/v1/selfsubjectaccessreviews': selfSubjectAccessReview,
+  'authorization.k8s.io/v1/selfsubjectrulesreviews': selfSubjectRulesReview,
+  'authorization.k8s.io/v1/subjectaccessreviews': subjectAccessReview,
+};
+
+const AUTHENTICATION = 'authentication.k8s.io/v1';
+const AUTHORIZATION = 'authorization.k8s.io/v1';
+
+function selfSubjectReview(
+  _body: KubeObject,
+  user: UserInfo,
+  _authorizer: Authorizer,
+  options: ReviewOptions = {},
+): KubeObject {
+  return {
+    kind: 'SelfSubjectReview',
+    apiVersion: AUTHENTICATION,
+    metadata: options.now === undefined ? {} : { creationTimestamp: formatTime(options.now) },
+    status: { userInfo: userInfoOf(user) },
+  };
+}
+
+function tokenReview(
+  body: KubeObject,
+  _user: UserInfo,
+  _authorizer: Authorizer,
+  options: ReviewOptions = {},
+): KubeObject {
+  const spec = objectOf(body['spec']);
+  const token = textOf(spec['token']);
+  if (token === '') throw newBadRequest('token is required for TokenReview in authentication');
+  const found = options.tokens?.verify(token);
+  // Static tokens are for this server alone, so a question about other audiences is answered as for no audience.
+  return review(body, {
+    kind: 'TokenReview',
+    apiVersion: AUTHENTICATION,
+    status:
+      found === undefined
+        ? { user: {}, error: 'invalid bearer token' }
+        : { authenticated: true, user: userInfoOf(found) },
+  });
+}
+
+function selfSubjectAccessReview(body: KubeObject, user: UserInfo, authorizer: Authorizer): KubeObject {
+  const spec = objectOf(body['spec']);
+  refuse('SelfSubjectAccessReview', attributeErrors(spec));
+  return accessReview(body, 'SelfSubjectAccessReview', authorizer, attributesOf(spec, user));
+}
+
+function subjectAccessReview(body: KubeObject, _user: UserInfo, authorizer: Authorizer): KubeObject {
+  const spec = objectOf(body['spec']);
+  refuse('SubjectAccessReview', [...attributeErrors(spec), ...subjectErrors(spec)]);
+  return accessReview(body, 'SubjectAccessReview', authorizer, attributesOf(spec, subjectOf(spec)));
+}
+
+function localSubjectAccessReview(
+  body: KubeObject,
+  _user: UserInfo,
+  authorizer: Authorizer,
+  options: ReviewOptions = {},
+): KubeObject {
+  const spec = objectOf(body['spec']);
+  const namespace = options.namespace ?? '';
+  const named = body.metadata?.namespace ?? namespace;
+  const errors = [...attributeErrors(spec), ...subjectErrors(spec)];
+  const asked = spec['resourceAttributes'];
+  if (isObject(asked) && textOf(asked['namespace']) !== named) {
+    errors.push(
+      fieldInvalid('spec.resourceAttributes.namespace', textOf(asked['namespace']), 'must match metadata.namespace'),
+    );
+  }
+  if (isObject(spec['nonResourceAttributes'])) {
+    errors.push(
+      fieldInvalid('spec.nonResourceAttributes', spec['nonResourceAttributes'], 'disallowed on this kind of request'),
+    );
+  }
+  refuse('LocalSubjectAccessReview', errors);
+  if (namespace === '') throw newBadRequest('namespace is required on this type: ');
+  if (named !== namespace) {
+    throw newBadRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+  }
+  return accessReview(body, 'LocalSubjectAccessReview', authorizer, attributesOf(spec, subjectOf(spec)));
+}
+
+function selfSubjectRulesReview(body: KubeObject, user: UserInfo, authorizer: Authorizer): KubeObject {
+  const namespace = textOf(objectOf(body['spec'])['namespace']);
+  if (namespace === '') throw newBadRequest('no namespace on request');
+  const rules: SubjectRules = authorizer.rulesFor?.(user, namespace) ?? {
+    resourceRules: [],
+    nonResourceRules: [],
+    incomplete: true,
+  };
+  return {
+    kind: 'SelfSubjectRulesReview',
+    apiVersion: AUTHORIZATION,
+    metadata: {},
+    spec: {},
+    status: {
+      resourceRules: rules.resourceRules,
+      nonResourceRules: rules.nonResourceRules,
+      incomplete: rules.incomplete,
+      ...(authorizer.rulesFor === undefined
+        ? { evaluationError: 'the authorizer in use cannot list the rules of a user' }
+        : {}),
+    },
+  };
+}
+
+function accessReview(
+  body: KubeObject,
+  kind: string,
+  authorizer: Authorizer,
+  attributes: AuthorizationAttributes,
+): KubeObject {
+  const { allowed, reason } = authorizer.authorize(attributes);
+  return review(body, {
+    kind,
+    apiVersion: AUTHORIZATION,
+    status: reason === '' ? { allowed } : { allowed, reason },
+  });
+}
+
+function review(
+  body: KubeObject,
+  answer: { readonly kind: string; readonly apiVersion: string; readonly status: unknown },
+): KubeObject {
+  const { kind, apiVersion, status } = answer;
+  return { kind, apiVersion, metadata: body.metadata ?? {}, spec: body['spec'], status };
+}
+
+/** Exactly one of the two questions must be asked. */
+function attributeErrors(spec: JsonObject): FieldError[] {
+  const resource = isObject(spec['resourceAttributes']);
+  const other = isObject(spec['nonResourceAttributes']);
+  if (resource && other) {
+    return [
+      fieldInvalid(
+        'spec.nonResourceAttributes',
+        spec['nonResourceAttributes'],
+        'cannot be specified in combination with resourceAttributes',
+      ),
+    ];
+  }
+  if (!resource && !other) {
+    return [
+      fieldInvalid(
+        'spec.resourceAttributes',
+        null,
+        'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+      ),
+    ];
+  }
+  return [];
+}
+
+function subjectErrors(spec: JsonObject): FieldError[] {
+  if (textOf(spec['user']) !== '' || textsOf(spec['groups']).length > 0) return [];
+  return [fieldInvalid('spec.user', textOf(spec['user']), 'at least one of user or group must be specified')];
+}
+
+function refuse(kind: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw newInvalid({ group: 'authorization.k8s.io', kind }, '', errors);
+}
+
+function attributesOf(spec: JsonObject, user: UserInfo): AuthorizationAttributes {
+  const asked = spec['resourceAttributes'];
+  if (!isObject(asked)) {
+    const other = objectOf(spec['nonResourceAttributes']);
+    return {
+      user,
+      verb: textOf(other['verb']),
+      isResource: false,
+      path: textOf(other['path']),
+      group: '',
+      resource: '',
+      subresource: '',
+      namespace: '',
+      name: '',
+    };
+  }
+  return {
+    user,
+    verb: textOf(asked['verb']),
+    isResource: true,
+    path: '',
+    group: textOf(asked['group']),
+    version: textOf(asked['version']) || '*',
+    resource: textOf(asked['resource']),
+    subresource: textOf(asked['subresource']),
+    namespace: textOf(asked['namespace']),
+    name: textOf(asked['name']),
+  };
+}
+
+function subjectOf(spec: JsonObject): UserInfo {
+  const uid = textOf(spec['uid']);
+  const extra: Record<string, readonly string[]> = {};
+  for (const [key, values] of Object.entries(objectOf(spec['extra']))) extra[key] = textsOf(values);
+  return {
+    username: textOf(spec['user']),
+    groups: textsOf(spec['groups']),
+    ...(uid === '' ? {} : { uid }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}
+
+function userInfoOf(user: UserInfo): JsonObject {
+  return {
+    username: user.username,
+    ...(user.uid === undefined || user.uid === '' ? {} : { uid: user.uid }),
+    ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
+    ...(user.extra === undefined || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+  };
+}
+
+type JsonObject = Record<string, unknown>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
