@@ -1,0 +1,94 @@
+import type { Timer } from '../base/clock.ts';
+import { Heap, type HeapHandle } from '../base/heap.ts';
+import { Queue, QueueFullError, type QueueKey } from './queue.ts';
+
+interface Delayed<T> {
+  readonly item: T;
+  /** `clock.monotonic()` milliseconds. */
+  readonly readyAt: number;
+}
+
+/** A queue to which an item can be added after some time (client-go `delaying_queue.go`). */
+export class DelayingQueue<T extends QueueKey> extends Queue<T> {
+  readonly #heap = new Heap<Delayed<T>>((a, b) => a.readyAt - b.readyAt);
+  readonly #handles = new Map<T, HeapHandle<Delayed<T>>>();
+  /** One timer, for the earliest item; undefined when nothing is delayed. */
+  #timer: { readonly at: number; readonly timer: Timer } | undefined;
+
+  /** Items that wait for their time. */
+  get delayed(): number {
+    return this.#heap.size;
+  }
+
+  /** Adds the item when `delayMs` are over. Of several delays for one item the earliest counts. */
+  addAfter(item: T, delayMs: number): void {
+    if (this.shuttingDown) return;
+    this.metrics.retried();
+    if (!(delayMs > 0)) {
+      this.add(item);
+      return;
+    }
+    const delayed: Delayed<T> = { item, readyAt: this.clock.monotonic() + delayMs };
+    const handle = this.#handles.get(item);
+    if (handle === undefined) {
+      if (this.#handles.size >= this.bound) throw new QueueFullError(this.name, this.bound);
+      this.#handles.set(item, this.#heap.push(delayed));
+    } else if (delayed.readyAt < handle.value.readyAt) {
+      this.#heap.update(handle, delayed);
+    }
+    this.#arm();
+  }
+
+  /**
+   * Makes a delayed item ready at once, for when something changed that it may have waited for (BETTER-8).
+   * False, and nothing happens, when the item is not delayed.
+   */
+  wake(item: T): boolean {
+    const handle = this.#handles.get(item);
+    if (handle === undefined) return false;
+    this.#heap.remove(handle);
+    this.#handles.delete(item);
+    this.#arm();
+    this.add(item);
+    return true;
+  }
+
+  /** Delayed items are dropped: their time will not come. */
+  override shutDown(): void {
+    this.#dropDelayed();
+    super.shutDown();
+  }
+
+  /** Delayed items are dropped, ready ones are drained. */
+  override shutDownWithDrain(): Promise<void> {
+    this.#dropDelayed();
+    return super.shutDownWithDrain();
+  }
+
+  #dropDelayed(): void {
+    while (this.#heap.pop() !== undefined);
+    this.#handles.clear();
+    this.#arm();
+  }
+
+  #arm(): void {
+    const next = this.#heap.peek();
+    if (this.#timer?.at === next?.readyAt) return;
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
+    if (next === undefined) return;
+    const delay = next.readyAt - this.clock.monotonic();
+    this.#timer = { at: next.readyAt, timer: this.clock.setTimer(delay, () => this.#fire()) };
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    const now = this.clock.monotonic();
+    for (let next = this.#heap.peek(); next !== undefined && next.readyAt <= now; next = this.#heap.peek()) {
+      this.#heap.pop();
+      this.#handles.delete(next.item);
+      this.add(next.item);
+    }
+    this.#arm();
+  }
+}

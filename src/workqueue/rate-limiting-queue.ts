@@ -1,0 +1,33 @@
+import { DelayingQueue } from './delaying-queue.ts';
+import type { QueueKey, QueueOptions } from './queue.ts';
+import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiters.ts';
+
+export interface RateLimitingQueueOptions<T> extends QueueOptions {
+  /** {@link defaultControllerRateLimiter} unless given. */
+  readonly rateLimiter?: RateLimiter<T>;
+}
+
+/** A queue for items that fail: each failure makes the item wait longer (client-go `rate_limiting_queue.go`). */
+export class RateLimitingQueue<T extends QueueKey> extends DelayingQueue<T> {
+  readonly #rateLimiter: RateLimiter<T>;
+
+  constructor(options: RateLimitingQueueOptions<T>) {
+    super(options);
+    this.#rateLimiter = options.rateLimiter ?? defaultControllerRateLimiter<T>({ clock: options.clock });
+  }
+
+  /** Counts a failure of the item and adds it when its limiter allows (COL-082). */
+  addRateLimited(item: T): void {
+    if (this.shuttingDown) return;
+    this.addAfter(item, this.#rateLimiter.when(item));
+  }
+
+  /** Success, or an outcome that is final: the next failure is the first again (COL-083). Does not stop a delay. */
+  forget(item: T): void {
+    this.#rateLimiter.forget(item);
+  }
+
+  numRequeues(item: T): number {
+    return this.#rateLimiter.numRequeues(item);
+  }
+}
