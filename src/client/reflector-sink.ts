@@ -1,0 +1,33 @@
+/**
+ * Where a reflector delivers what it sees of one resource. All calls are synchronous and in the server's order.
+ *
+ * An object is `bytes[start..end)`: JSON text when its first byte is `{`, else protobuf: with the `k8s\0` envelope from a
+ * watch, a bare message from a list. The range may be overwritten after the call returns; a sink copies what it keeps.
+ * A sink that can not read an object throws: the reflector reports it and lists again (nothing is dropped silently).
+ *
+ * The reflector keeps no objects. Deletions that only a new list shows (COL-042, COL-047) are found by the sink, which
+ * knows its objects anyway: everything not `added` or `modified` between `replaceBegin` and `replaceEnd` is gone.
+ */
+export interface ReflectorSink {
+  /**
+   * A complete enumeration begins. Until `replaceEnd` each object that exists comes at least once as `added` or
+   * `modified`, known or not; `deleted` keeps its meaning.
+   */
+  replaceBegin(): void;
+  /** The enumeration is complete as of this resource version. What was not seen in it no longer exists. */
+  replaceEnd(resourceVersion: string): void;
+  /** The enumeration broke off: what it showed is true, what it did not show proves nothing. */
+  replaceAbort(): void;
+  added(bytes: Uint8Array, start: number, end: number): void;
+  modified(bytes: Uint8Array, start: number, end: number): void;
+  /** The object's last state, with the resource version of its deletion. */
+  deleted(bytes: Uint8Array, start: number, end: number): void;
+  /** Everything up to this resource version has been delivered. */
+  bookmark(resourceVersion: string): void;
+  /** The first enumeration is complete (COL-025). Called once, right after its `replaceEnd`. */
+  synced(): void;
+  /** Something went wrong and will be tried again (COL-048). A StatusError, TransportError or DecodeError. */
+  failed(error: Error): void;
+  /** Back-pressure: while the promise is pending no more is read from the server. */
+  ready?(): Promise<void> | undefined;
+}
