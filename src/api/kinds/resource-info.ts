@@ -43,7 +43,10 @@ export interface ResourceInfo {
   readonly allowCreateOnUpdate: boolean;
   /** PUT without resourceVersion overwrites (API-172). */
   readonly allowUnconditionalUpdate: boolean;
-  /** `generation` starts at 1 and counts spec changes (API-074); `keep` types store what the client sent on create. */
-  readonly generation: 'spec' | 'fixed' | 'keep';
+  /**
+   * API-074. `spec`: starts at 1 and counts spec changes; `fixed`: always 1; `keep`: what the client sent on create,
+   * for ever; `rises`: as `keep` on create, one more with each spec change.
+   */
+  readonly generation: 'spec' | 'fixed' | 'keep' | 'rises';
   readonly nameRule: NameRule;
 }
