@@ -63,7 +63,7 @@ _kubegc() {
   case "\${(j: :)typed}" in
 ${cases}
   esac
-  if (( \$#choices )); then _describe 'kubegc' choices; else _files; fi
+  if (( $#choices )); then _describe 'kubegc' choices; else _files; fi
 }
 compdef _kubegc kubegc
 `;

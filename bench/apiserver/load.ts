@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { parse } from 'yaml';
+
+interface Kubeconfig {
+  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
+  users: { user: { token?: string } }[];
+}
+
+/** Keep-alive HTTPS requests from `connections` closed loops, as a load generator: nothing is parsed but the status. */
+export class Load {
+  readonly #agent: Agent;
+  readonly #origin: URL;
+  readonly #authorization: string;
+  readonly connections: number;
+
+  /** `port` aims the same requests at another server with the same certificate. */
+  constructor(kubeconfigPath: string, connections: number, port?: number) {
+    const { clusters, users } = parse(readFileSync(kubeconfigPath, 'utf8')) as Kubeconfig;
+    const cluster = clusters[0]?.cluster;
+    if (!cluster) throw new Error('no cluster in the kubeconfig');
+    this.#origin = new URL(cluster.server);
+    if (port !== undefined) this.#origin.port = String(port);
+    this.#authorization = `Bearer ${users[0]?.user.token ?? ''}`;
+    this.connections = connections;
+    this.#agent = new Agent({
+      keepAlive: true,
+      maxSockets: connections,
+      scheduling: 'fifo',
+      ca: Buffer.from(cluster['certificate-authority-data'], 'base64'),
+    });
+  }
+
+  send(method: string, path: string, body?: Buffer, contentType = 'application/json'): Promise<number> {
+    return new Promise((settle, reject) => {
+      this.open(method, path, body, contentType).then((answer) => {
+        answer.resume();
+        answer.once('end', () => settle(answer.statusCode ?? 0));
+        answer.once('error', reject);
+      }, reject);
+    });
+  }
+
+  open(method: string, path: string, body?: Buffer, contentType = 'application/json'): Promise<IncomingMessage> {
+    return new Promise((settle, reject) => {
+      const outgoing = request(
+        {
+          agent: this.#agent,
+          host: this.#origin.hostname,
+          port: this.#origin.port,
+          method,
+          path,
+          headers: {
+            authorization: this.#authorization,
+            accept: 'application/json',
+            ...(body ? { 'content-type': contentType, 'content-length': body.length } : {}),
+          },
+        },
+        settle,
+      );
+      outgoing.once('error', reject);
+      outgoing.end(body);
+    });
+  }
+
+  /** Runs `operation(0 … count-1)` from as many closed loops as there are connections. Resolves with the seconds it took. */
+  async each(count: number, operation: (index: number) => Promise<number>, expected: number): Promise<number> {
+    let next = 0;
+    const started = performance.now();
+    const loop = async (): Promise<void> => {
+      while (next < count) {
+        const status = await operation(next++);
+        if (status !== expected) throw new Error(`expected ${expected}, got ${status}`);
+      }
+    };
+    await Promise.all(Array.from({ length: this.connections }, loop));
+    return (performance.now() - started) / 1000;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

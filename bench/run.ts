@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cpus, release } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { BenchResult } from './result.ts';
+
+/**
+ *   npm run bench                    all benchmarks
+ *   npm run bench -- P03 P13         some
+ *   npm run bench -- --smoke         all, small: proves that they work; figures mean nothing
+ *   npm run bench -- --json P03      one JSON object a result, for scripts
+ *
+ * Each benchmark runs in a process of its own, because several measure memory.
+ */
+const files: Readonly<Record<string, string>> = {
+  P01: 'collector/ingest.ts',
+  P02: 'collector/update-skip.ts',
+  P03: 'collector/bytes-per-object.ts',
+  P06: 'apiserver/cascade.ts',
+  P08: 'apiserver/crud.ts',
+  P13: 'program/start-up.ts',
+  P14: 'program/idle-memory.ts',
+  P16: 'collector/stalls.ts',
+  P20: 'client/delete-loop.ts',
+};
+
+const args = process.argv.slice(2);
+const smoke = args.includes('--smoke');
+const json = args.includes('--json');
+const asked = args.filter((arg) => !arg.startsWith('--')).map((arg) => arg.toUpperCase());
+const unknown = asked.filter((id) => !(id in files));
+if (unknown.length > 0) {
+  console.error(`unknown benchmark ${unknown.join(', ')}; there are ${Object.keys(files).join(', ')}`);
+  process.exit(1);
+}
+
+function runOne(file: string): Promise<readonly BenchResult[]> {
+  const runner = fileURLToPath(new URL('one.ts', import.meta.url));
+  const child = spawn(
+    process.execPath,
+    ['--expose-gc', '--max-old-space-size=8192', '--import', 'tsx', runner, file, ...(smoke ? ['--smoke'] : [])],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+  );
+  return new Promise((settle, reject) => {
+    let results: readonly BenchResult[] | undefined;
+    child.on('message', (message) => (results = message as readonly BenchResult[]));
+    child.on('close', (code) =>
+      code === 0 && results ? settle(results) : reject(new Error(`${file} ended with ${code}`)),
+    );
+  });
+}
+
+const number = (value: number): string =>
+  value >= 1000 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(3)).toString();
+
+if (!json)
+  console.log(
+    `Node ${process.version}, Linux ${release()}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}${smoke ? ', smoke' : ''}`,
+  );
+let failures = 0;
+for (const [id, file] of Object.entries(files)) {
+  if (asked.length > 0 && !asked.includes(id)) continue;
+  if (!existsSync(fileURLToPath(new URL(file, import.meta.url)))) {
+    console.error(`${id}: bench/${file} does not exist`);
+    failures++;
+    continue;
+  }
+  try {
+    for (const result of await runOne(file)) {
+      if (json) console.log(JSON.stringify(result));
+      else {
+        const { good, great } = result.demands;
+        console.log(
+          `${result.id.padEnd(18)} ${result.level.padEnd(6)} ${number(result.value)} ${result.metric}; ` +
+            `${result.ratio.toFixed(2)}x of ${result.baseline.what} (${number(result.baseline.value)}); good ${good}, great ${great}`,
+        );
+      }
+    }
+  } catch (error) {
+    failures++;
+    console.error(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+process.exitCode = failures > 0 ? 1 : 0;

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Installs the packed tarball into an empty folder, as a user gets it, and shows that it serves real kubectl, is small, and
+# runs without the optional store. Needs KUBECTL_PATHS (its first entry is used) or kubectl on the PATH.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+kubectl=${KUBECTL_PATHS:-kubectl}
+kubectl=${kubectl%%:*}
+folder=$(mktemp -d)
+pid=''
+cleanup() { [ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$folder"; }
+trap cleanup EXIT
+limit_kib=$((20 * 1024))
+
+npm pack --silent --pack-destination "$folder" "$root" >/dev/null
+cd "$folder"
+export HOME=$folder
+npm init --yes >/dev/null
+npm install --silent --no-audit --no-fund ./kubegc-*.tgz
+size=$(du -sk node_modules | cut -f1)
+echo "installed: $size KiB"
+[ "$size" -lt "$limit_kib" ] || { echo "the installed package is larger than $limit_kib KiB" >&2; exit 1; }
+
+serve() { # serve ARGS...: starts it and waits for the ready line
+  npx kubegc up --listen 127.0.0.1:0 --write-kubeconfig "$folder/kubeconfig" "$@" >"$folder/out" 2>&1 &
+  pid=$!
+  for _ in $(seq 300); do
+    grep -q '^kubegc is ready' "$folder/out" && return 0
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  cat "$folder/out" >&2
+  return 1
+}
+stop() { pkill -TERM -P "$pid" 2>/dev/null || true; kill -TERM "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; pid=''; }
+cascade() { # an owner and its dependent, with real kubectl
+  export KUBECONFIG=$folder/kubeconfig
+  "$kubectl" create configmap owner >/dev/null
+  uid=$("$kubectl" get configmap owner -o jsonpath='{.metadata.uid}')
+  "$kubectl" create secret generic dependent >/dev/null
+  "$kubectl" patch secret dependent -p \
+    "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"owner\",\"uid\":\"$uid\"}]}}" >/dev/null
+  "$kubectl" delete configmap owner >/dev/null
+  "$kubectl" wait --for=delete secret/dependent --timeout=20s >/dev/null
+  echo "a cascade with $1"
+}
+
+serve
+cascade 'the lmdb store'
+stop
+
+rm -rf node_modules/lmdb node_modules/@lmdb
+if npx kubegc up --listen 127.0.0.1:0 >"$folder/out" 2>&1; then
+  echo 'without lmdb, --store lmdb must be refused' >&2
+  exit 1
+fi
+grep -q -- '--store memory' "$folder/out" || { cat "$folder/out" >&2; exit 1; }
+sed 's/^/without lmdb: /' "$folder/out"
+serve --store memory
+cascade 'the memory store, lmdb not installed'
+stop

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../base/clock.ts';
+import { systemRandom } from '../base/random.ts';
+import { Cluster } from './cluster.ts';
+import { CommandError, systemReason } from './command-error.ts';
+import { selectControllers } from './controllers.ts';
+import { DataDirectory, writeFileAtomically } from './data-directory.ts';
+import { parseListenAddress } from './listen-address.ts';
+import { createLogger, type LogFormat, type LogLevel } from './logger.ts';
+import { readManifests } from './manifests.ts';
+import type { Terminal } from './terminal.ts';
+
+/** As the command line gives them; every value is still a person's text. */
+export interface UpFlags {
+  readonly dataDir: string;
+  readonly store: 'lmdb' | 'memory';
+  readonly listen: string;
+  readonly writeKubeconfig?: string;
+  readonly controllers?: readonly string[];
+  readonly filename?: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** A second signal ends the process at once: the person means it. */
+function untilSignal(): Promise<NodeJS.Signals> {
+  return new Promise((settle) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        settle(signal);
+        process.once(signal, () => process.exit(1));
+      });
+    }
+  });
+}
+
+/** Serves until SIGINT or SIGTERM. Resolves with the exit code. */
+export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
+  const signalled = untilSignal();
+  const listen = parseListenAddress(flags.listen);
+  const controllers = selectControllers(flags.controllers ?? ['*']);
+  const manifests = await readManifests(flags.filename ?? []);
+  // A server that forgets everything and writes its kubeconfig elsewhere leaves no directory behind.
+  const needsDirectory = flags.store !== 'memory' || flags.writeKubeconfig === undefined;
+  const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
+  const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');
+  const logger = createLogger({ level: flags.logLevel, format: flags.logFormat, write: terminal.stderr });
+
+  const cluster = await Cluster.start({
+    store: flags.store,
+    ...(directory ? { directory } : {}),
+    listen,
+    controllers,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+  });
+  try {
+    await cluster.load(manifests);
+    try {
+      await writeFileAtomically(kubeconfigPath, cluster.kubeconfig, 0o600);
+    } catch (error) {
+      throw new CommandError(
+        `cannot write the kubeconfig ${kubeconfigPath}: ${systemReason(error)}`,
+        'Choose another file with --write-kubeconfig.',
+        { cause: error },
+      );
+    }
+    terminal.stdout(`kubeconfig: ${kubeconfigPath}\n`);
+    terminal.stdout(`kubegc is ready: ${cluster.url} (${flags.store} store, ${manifests.length} objects loaded)\n`);
+    const outcome = await Promise.race([signalled, cluster.failed]);
+    if (outcome instanceof Error) {
+      terminal.stderr(`error: ${outcome.message}\n`);
+      return 1;
+    }
+    return 0;
+  } finally {
+    await cluster.stop();
+  }
+}

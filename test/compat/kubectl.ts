@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { type CommandOptions, type CommandResult, runCommand } from '../program/run-command.ts';
+
+/**
+ * The kubectl binaries to test with, from KUBECTL_PATHS (separated by colons). It is an error, never a skip, when there are
+ * fewer than two: the promise is that several versions work.
+ */
+export function kubectlPaths(): readonly string[] {
+  const paths = (process.env['KUBECTL_PATHS'] ?? '').split(':').filter((path) => path !== '');
+  if (paths.length < 2 || !paths.every((path) => existsSync(path))) {
+    throw new Error(
+      'KUBECTL_PATHS must name at least two kubectl binaries, separated by colons. ' +
+        'Get them with: scripts/debian-kubectl.sh .cache/kubectl trixie forky',
+    );
+  }
+  return paths;
+}
+
+/** One kubectl binary with a kubeconfig and a cache of its own. */
+export class Kubectl {
+  readonly path: string;
+  readonly kubeconfig: string;
+  readonly #home: string;
+
+  constructor(options: { path: string; kubeconfig: string; home: string }) {
+    this.path = options.path;
+    this.kubeconfig = options.kubeconfig;
+    this.#home = options.home;
+  }
+
+  /** Runs `kubectl ARGS`, whatever comes of it. */
+  try(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+    const env = { KUBECONFIG: this.kubeconfig, HOME: this.#home, ...options.env };
+    return runCommand(this.path, args, { ...options, env });
+  }
+
+  /** Runs `kubectl ARGS` and gives back stdout; an exit code other than 0 is an error that shows what was printed. */
+  async run(line: string | readonly string[], options: CommandOptions = {}): Promise<string> {
+    const args = typeof line === 'string' ? line.split(' ') : line;
+    const { code, stdout, stderr } = await this.try(args, options);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${stderr}${stdout}`);
+    return stdout;
+  }
+
+  async json(line: string): Promise<Record<string, never>> {
+    return JSON.parse(await this.run(`${line} -o json`)) as Record<string, never>;
+  }
+}

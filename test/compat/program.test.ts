@@ -1,0 +1,194 @@
+import { readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiClient } from '../program/api-client.ts';
+import { KubegcProcess, kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
+import { runCommand } from '../program/run-command.ts';
+
+/** The command as a person meets it: what it prints, refuses, and leaves behind. */
+const kubegc = (...args: string[]) => runCommand(process.execPath, [kubegcCommand, ...args], { timeoutMs: 20_000 });
+
+describe('kubegc', () => {
+  it('prints version, help and completion', async () => {
+    expect((await kubegc('version')).stdout).toMatch(/^kubegc \d+\.\d+\.\d+ \(Kubernetes API 1\.36\.\d+, Node \d+/);
+    expect(JSON.parse((await kubegc('version', '-o', 'json')).stdout)).toMatchObject({ kind: 'Version' });
+    expect((await kubegc('--help')).stdout).toContain('Examples:');
+    expect((await kubegc('help', 'up')).stdout).toContain('--data-dir DIR');
+    expect((await kubegc()).stdout).toContain('Usage: kubegc');
+    for (const shell of ['bash', 'zsh', 'fish']) expect((await kubegc('completion', shell)).stdout).toContain('kubegc');
+    const bash = await kubegc('completion', 'bash');
+    const typed = await runCommand('bash', [
+      '-c',
+      `${bash.stdout}\nCOMP_WORDS=(kubegc up --da) COMP_CWORD=2; _kubegc; echo "\${COMPREPLY[@]}"`,
+    ]);
+    expect(typed.stdout).toBe('--data-dir\n');
+  });
+
+  it.each([
+    { args: ['upp'], message: /unknown command 'upp'\n\(Did you mean up\?\)/ },
+    { args: ['up', '--dta-dir', 'x'], message: /unknown option '--dta-dir'\n\(Did you mean --data-dir\?\)/ },
+    { args: ['up', '--listen', 'nonsense'], message: /invalid --listen address "nonsense"\nGive HOST:PORT/ },
+    { args: ['up', '--store', 'mysql'], message: /'mysql' is invalid\. Allowed choices are lmdb, memory/ },
+    {
+      args: ['up', '--controllers', 'nope'],
+      message: /"nope" is not in the list of known controllers\nKnown controllers: garbage-collector-controller/,
+    },
+    {
+      args: ['up', '-f', '/does/not/exist.yaml'],
+      message: /cannot read \/does\/not\/exist\.yaml: no such file or directory/,
+    },
+    {
+      args: ['up', '--data-dir', '/dev/null/x'],
+      message: /cannot use the data directory \/dev\/null\/x: .*\nChoose another one with --data-dir/,
+    },
+    { args: ['completion', 'tcsh'], message: /no completion for the shell "tcsh"/ },
+  ])('refuses $args with what is wrong and what to do', async ({ args, message }) => {
+    const { code, stderr, stdout } = await kubegc(...args);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(stdout).toBe('');
+  });
+
+  it('refuses a busy port', async () => {
+    const busy = createServer().listen(0, '127.0.0.1');
+    await new Promise((next) => busy.once('listening', next));
+    const address = busy.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const { code, stderr } = await kubegc('up', '--store', 'memory', '--listen', `127.0.0.1:${port}`);
+    busy.close();
+    expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: the address is already in use`);
+    expect(code).toBe(1);
+  });
+
+  it('refuses a manifest that is not one, before anything is started', async () => {
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, 'broken.yaml');
+    await writeFile(file, 'a: [1');
+    const { code, stderr } = await kubegc('up', '--store', 'memory', '--data-dir', directory.path, '-f', file);
+    expect(code).toBe(1);
+    expect(stderr).toContain(file);
+  });
+});
+
+describe('kubegc up', () => {
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let server: KubegcProcess;
+  let data: string;
+  let kubeconfig: string;
+  let manifest: string;
+  const start = (): KubegcProcess =>
+    new KubegcProcess([
+      'up',
+      '--listen',
+      '127.0.0.1:0',
+      '--data-dir',
+      data,
+      '--write-kubeconfig',
+      kubeconfig,
+      '-f',
+      manifest,
+    ]);
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    data = join(directory.path, 'data');
+    kubeconfig = join(directory.path, 'kubeconfig');
+    manifest = join(directory.path, 'first.yaml');
+    await writeFile(
+      manifest,
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: loaded, namespace: loaded-here}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: loaded-here}\n',
+    );
+    server = start();
+    await server.ready();
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await directory[Symbol.asyncDispose]();
+  });
+
+  it('says where the kubeconfig is and one line that it is ready', () => {
+    expect(server.output).toContain(`kubeconfig: ${kubeconfig}\n`);
+    expect(server.output.match(/^kubegc is ready: https:\/\/127\.0\.0\.1:\d+ /gm)).toHaveLength(1);
+  });
+
+  it('keeps what is secret to the user: kubeconfig and data directory (0600, 0700)', () => {
+    expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect(statSync(join(data, 'admin.token')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(data, 'ca.key')).mode & 0o777).toBe(0o600);
+  });
+
+  it('has loaded the manifests of -f, namespaces first', async () => {
+    const client = new ApiClient(kubeconfig);
+    expect((await client.send('GET', '/api/v1/namespaces/loaded-here/configmaps/loaded')).status).toBe(200);
+    client.close();
+  });
+
+  it('API-370 API-371 lets in the administrator by token and by certificate, and nobody else', async () => {
+    const text = readFileSync(kubeconfig, 'utf8');
+    const origin = new URL(/server: (\S+)/.exec(text)?.[1] ?? '');
+    const ask = (options: object): Promise<number> =>
+      new Promise((settle, reject) => {
+        request(
+          {
+            host: origin.hostname,
+            port: origin.port,
+            path: '/api/v1/namespaces',
+            ca: readFileSync(join(data, 'ca.crt')),
+            agent: false,
+            ...options,
+          },
+          (answer) => {
+            answer.resume();
+            settle(answer.statusCode ?? 0);
+          },
+        )
+          .on('error', reject)
+          .end();
+      });
+    const pem = (name: string): Buffer => readFileSync(join(data, name));
+    expect(await ask({})).toBe(401);
+    expect(await ask({ headers: { authorization: 'Bearer wrong' } })).toBe(401);
+    expect(await ask({ headers: { authorization: `Bearer ${pem('admin.token').toString().trim()}` } })).toBe(200);
+    expect(await ask({ cert: pem('admin.crt'), key: pem('admin.key') })).toBe(200);
+    expect(await ask({ path: '/readyz' })).toBe(200);
+    expect(await ask({ path: '/version' })).toBe(200);
+  });
+
+  it('refuses a second instance on the same data directory, and the first goes on', async () => {
+    const { code, stderr } = await kubegc('up', '--listen', '127.0.0.1:0', '--data-dir', data);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/the data directory .* is in use by another kubegc/);
+    const client = new ApiClient(kubeconfig);
+    expect((await client.send('GET', '/readyz')).status).toBe(200);
+    client.close();
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends cleanly on %s, also with a watch open, and starts again with what it had',
+    async (signal) => {
+      const client = new ApiClient(kubeconfig);
+      const name = `kept-${signal.toLowerCase()}`;
+      expect((await client.send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name } })).status).toBe(
+        201,
+      );
+      const watch = client.send('GET', '/api/v1/configmaps?watch=true').catch(() => undefined);
+      await new Promise((next) => setTimeout(next, 200));
+      server.kill(signal);
+      const { code } = await server.ended;
+      expect(code).toBe(0);
+      await watch;
+      client.close();
+      server = start();
+      await server.ready();
+      const again = new ApiClient(kubeconfig);
+      expect((await again.send('GET', `/api/v1/namespaces/default/configmaps/${name}`)).status).toBe(200);
+      again.close();
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** The built program, as a user gets it; `KUBEGC_COMMAND` names another one (an installed tarball). */
+export const kubegcCommand = process.env['KUBEGC_COMMAND'] ?? join(root, 'dist/kubegc.js');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const readyPattern = /^kubegc is ready/m;
+const readyMsMax = 30_000;
+
+/** The real program in a process of its own. */
+export class KubegcProcess {
+  readonly #child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(args: readonly string[], options: { cwd?: string } = {}) {
+    this.#child = spawn(process.execPath, [kubegcCommand, ...args], {
+      cwd: options.cwd ?? root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
+    this.ended = new Promise((settle) => {
+      this.#child.on('close', (code, signal) => settle({ code, signal, stdout: this.#stdout, stderr: this.#stderr }));
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get output(): string {
+    return `${this.#stdout}${this.#stderr}`;
+  }
+
+  /** Resolves when the program has said that it is ready; rejects with its output when it ends before. */
+  async ready(): Promise<void> {
+    const deadline = Date.now() + readyMsMax;
+    let over = false;
+    void this.ended.then(() => (over = true));
+    while (!readyPattern.test(this.#stdout)) {
+      if (over || Date.now() > deadline) throw new Error(`kubegc did not get ready:\n${this.output}`);
+      await new Promise((next) => setTimeout(next, 5));
+    }
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async stop(): Promise<Ended> {
+    this.kill('SIGTERM');
+    return this.ended;
+  }
+}
+
+/** A directory that is gone after `use` has ended, whatever happened in it. */
+export async function temporaryDirectory(): Promise<{ path: string; [Symbol.asyncDispose](): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'kubegc-test-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
