@@ -1,0 +1,54 @@
+import type { ResourceInfo } from '../kinds/resource-info.ts';
+import { apiVersionOf } from '../meta/group-version-kind.ts';
+import type { KubeObject } from '../meta/object-meta.ts';
+import type { Status } from '../status-error.ts';
+import { successStatus } from '../status-error.ts';
+import type { DeleteDecision } from './delete-decision.ts';
+import type { DeleteOptions } from './delete-options.ts';
+
+/**
+ * The HTTP status of a DELETE. It does not tell whether the object is gone, the body does: 202 only where something stays
+ * although the client asked, in the older form, not to orphan (API-254).
+ */
+export function deleteStatusCode(decision: DeleteDecision, options: DeleteOptions): number {
+  if (decision.outcome === 'refuse') return decision.error.code;
+  return decision.outcome !== 'remove' && options.orphanDependents === false ? 202 : 200;
+}
+
+export interface DeleteAnswer {
+  readonly code: number;
+  /** An object: it is still there, or its type always answers with objects. A Status: gone, or refused. */
+  readonly body: KubeObject | Status;
+}
+
+/**
+ * Status and body of a DELETE (API-043, 249, 250, 254, 257). `stored` is the object as the store has it now, with its new
+ * resourceVersion, where the decision was an update that was written.
+ */
+export function deleteAnswer(
+  decision: DeleteDecision,
+  context: { readonly resource: ResourceInfo; readonly options: DeleteOptions; readonly stored?: KubeObject },
+): DeleteAnswer {
+  const { resource, options, stored } = context;
+  const code = deleteStatusCode(decision, options);
+  if (decision.outcome === 'refuse') return { code, body: decision.error.status };
+  if (decision.outcome !== 'remove') return { code, body: stored ?? decision.object };
+  if (decision.answer === 'emptyObject') {
+    return { code, body: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: {} } };
+  }
+  if (resource.deleteReturnsObject) return { code, body: decision.object };
+  const { name = '', uid = '' } = decision.object.metadata ?? {};
+  return { code, body: successStatus({ name, group: resource.group, kind: resource.resource, uid }) };
+}
+
+/** Texts for the `Warning` header of a DELETE, single or of a collection (API-248). */
+export function deleteWarnings(
+  resource: Pick<ResourceInfo, 'group' | 'resource'>,
+  options: DeleteOptions,
+): readonly string[] {
+  const silent = options.propagationPolicy !== undefined || options.orphanDependents !== undefined;
+  if (silent || resource.group !== 'batch' || resource.resource !== 'jobs') return [];
+  return [
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  ];
+}

@@ -1,0 +1,160 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldInvalid, fieldNotSupported } from '../field-error.ts';
+import { quoted } from '../meta/quoted.ts';
+import type { StatusError } from '../status-error.ts';
+import { newBadRequest, newInvalid } from '../status-error.ts';
+
+export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
+
+/** What a DELETE asks for (API section 13). An absent field was not given. */
+export interface DeleteOptions {
+  /** Seconds; negative counts as 1 (API-255). */
+  gracePeriodSeconds?: number;
+  /** A {@link PropagationPolicy} once {@link validateDeleteOptions} let it pass. */
+  propagationPolicy?: string;
+  /** The older form of the policy; not together with it (API-241). */
+  orphanDependents?: boolean;
+  preconditions?: { uid?: string; resourceVersion?: string };
+  /** `['All']`: answer, but change nothing. */
+  dryRun?: string[];
+}
+
+const POLICIES: readonly PropagationPolicy[] = ['Foreground', 'Background', 'Orphan'];
+
+export function isDryRun(options: DeleteOptions): boolean {
+  return (options.dryRun?.length ?? 0) > 0;
+}
+
+/** The 422 for options that cannot be (API-241, API-236); undefined when they can. */
+export function validateDeleteOptions(options: DeleteOptions): StatusError | undefined {
+  const errors: FieldError[] = [];
+  const { propagationPolicy: policy, orphanDependents, dryRun } = options;
+  if (orphanDependents !== undefined && policy !== undefined) {
+    errors.push(
+      fieldInvalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
+  }
+  if (policy !== undefined && !(POLICIES as readonly string[]).includes(policy)) {
+    errors.push(fieldNotSupported('propagationPolicy', policy, [...POLICIES, 'nil']));
+  }
+  if (dryRun !== undefined && dryRun.some((value) => value !== 'All')) {
+    errors.push(fieldNotSupported('dryRun', dryRun, ['All']));
+  }
+  if (errors.length === 0) return undefined;
+  return newInvalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+}
+
+/**
+ * Options of a DELETE without a body (API-240). Preconditions stand flat as `uid` and `resourceVersion` (apimachinery
+ * `Convert_url_Values_To_v1_DeleteOptions`); given empty they count as not given. Throws a 400 StatusError for a grace period
+ * that is no integer.
+ */
+export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
+  const options: DeleteOptions = {};
+  const grace = query.get('gracePeriodSeconds');
+  if (grace !== null) options.gracePeriodSeconds = parseSeconds(grace);
+  const orphan = query.get('orphanDependents');
+  // Query booleans never fail (API-016): everything but a spelled-out no is a yes.
+  if (orphan !== null) options.orphanDependents = orphan.toLowerCase() !== 'false' && orphan !== '0';
+  const policy = query.get('propagationPolicy');
+  if (policy !== null) options.propagationPolicy = policy;
+  const dryRun = query.getAll('dryRun');
+  if (dryRun.length > 0) options.dryRun = dryRun;
+  const uid = query.get('uid');
+  const resourceVersion = query.get('resourceVersion');
+  if (uid || resourceVersion) {
+    options.preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
+  }
+  return options;
+}
+
+function parseSeconds(text: string): number {
+  const failure = (why: string): StatusError => newBadRequest(`strconv.ParseInt: parsing ${quoted(text)}: ${why}`);
+  if (!/^[+-]?\d+$/.test(text)) throw failure('invalid syntax');
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  if (value !== BigInt.asIntN(64, value)) throw failure('value out of range');
+  return Number(value);
+}
+
+/**
+ * Options from a decoded request body (API-240): an object, or anything else a client may have sent. Null and unknown fields
+ * count as not given. Throws a 400 StatusError for another kind or a wrong type. The caller has already made sure that
+ * the body is not empty; with a body the query is not looked at.
+ */
+export function deleteOptionsFromBody(body: unknown): DeleteOptions {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw newBadRequest(`json: cannot unmarshal ${jsonTypeName(body)} into Go value of type v1.DeleteOptions`);
+  }
+  const source = body as Record<string, unknown>;
+  const kind = read(source, 'kind', 'string');
+  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
+    throw newBadRequest('decoded object cannot be converted to DeleteOptions');
+  }
+  const options: DeleteOptions = {};
+  const grace = read(source, 'gracePeriodSeconds', 'int64');
+  if (grace !== undefined) options.gracePeriodSeconds = grace;
+  const policy = read(source, 'propagationPolicy', 'string');
+  if (policy !== undefined) options.propagationPolicy = policy;
+  const orphan = read(source, 'orphanDependents', 'bool');
+  if (orphan !== undefined) options.orphanDependents = orphan;
+  const preconditions = read(source, 'preconditions', 'object');
+  if (preconditions !== undefined) {
+    const uid = read(preconditions, 'uid', 'string', 'preconditions.');
+    const resourceVersion = read(preconditions, 'resourceVersion', 'string', 'preconditions.');
+    options.preconditions = {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    };
+  }
+  const dryRun = read(source, 'dryRun', 'array');
+  if (dryRun !== undefined) {
+    options.dryRun = dryRun.map((value) => {
+      if (typeof value !== 'string') throw wrongType(value, 'dryRun', 'string');
+      return value;
+    });
+  }
+  return options;
+}
+
+interface FieldTypes {
+  string: string;
+  bool: boolean;
+  int64: number;
+  object: Record<string, unknown>;
+  array: unknown[];
+}
+
+const GO_TYPES: Readonly<Record<keyof FieldTypes, string>> = {
+  string: 'string',
+  bool: 'bool',
+  int64: 'int64',
+  object: 'v1.Preconditions',
+  array: '[]string',
+};
+
+function read<T extends keyof FieldTypes>(
+  source: Record<string, unknown>,
+  field: string,
+  type: T,
+  prefix = '',
+): FieldTypes[T] | undefined {
+  const value = source[field];
+  if (value === undefined || value === null) return undefined;
+  if (!hasType(value, type)) throw wrongType(value, prefix + field, GO_TYPES[type]);
+  return value;
+}
+
+function hasType<T extends keyof FieldTypes>(value: unknown, type: T): value is FieldTypes[T] {
+  if (type === 'int64') return Number.isInteger(value);
+  return jsonTypeName(value) === type;
+}
+
+function wrongType(value: unknown, path: string, goType: string): StatusError {
+  const found = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : jsonTypeName(value);
+  return newBadRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${path} of type ${goType}`);
+}
+
+function jsonTypeName(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}

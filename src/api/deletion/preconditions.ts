@@ -1,0 +1,51 @@
+import type { GroupKind } from '../meta/group-version-kind.ts';
+import type { KubeObject } from '../meta/object-meta.ts';
+import type { StatusError } from '../status-error.ts';
+import { newConflict } from '../status-error.ts';
+import type { DeleteOptions } from './delete-options.ts';
+
+export type FailedPrecondition =
+  | { readonly field: 'uid'; readonly wanted: string; readonly found: string }
+  | { readonly field: 'resourceVersion'; readonly wanted: string; readonly found: string };
+
+/** The first precondition that does not hold; the uid is looked at first. */
+export function failedPrecondition(
+  object: KubeObject,
+  options: Pick<DeleteOptions, 'preconditions'>,
+): FailedPrecondition | undefined {
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  const meta = object.metadata ?? {};
+  if (uid !== undefined && uid !== (meta.uid ?? '')) return { field: 'uid', wanted: uid, found: meta.uid ?? '' };
+  if (resourceVersion !== undefined && resourceVersion !== (meta.resourceVersion ?? '')) {
+    return { field: 'resourceVersion', wanted: resourceVersion, found: meta.resourceVersion ?? '' };
+  }
+  return undefined;
+}
+
+/**
+ * The 409 for a precondition that does not hold (API-242). It names the Kind where other conflicts name the plural. The
+ * caller repeats the check on every object it re-reads, so that it holds up to the guarded write.
+ */
+export function checkDeletePreconditions(
+  object: KubeObject,
+  options: Pick<DeleteOptions, 'preconditions'>,
+  gk: GroupKind,
+): StatusError | undefined {
+  const failed = failedPrecondition(object, options);
+  return failed && preconditionConflict(failed, gk, object.metadata?.name ?? '');
+}
+
+export function preconditionConflict(failed: FailedPrecondition, gk: GroupKind, name: string): StatusError {
+  const why =
+    failed.field === 'uid'
+      ? `the UID in the precondition (${failed.wanted}) does not match the UID in record (${failed.found}). The object might have been deleted and then recreated`
+      : `the ResourceVersion in the precondition (${failed.wanted}) does not match the ResourceVersion in record (${failed.found}). The object might have been modified`;
+  return newConflict({ group: gk.group, resource: gk.kind }, name, why);
+}
+
+/** The wording of namespaces and of PUT (API-174, API-301): the storage layer's, with the plural. */
+export function storagePreconditionText(failed: FailedPrecondition): string {
+  return failed.field === 'uid'
+    ? `Precondition failed: UID in precondition: ${failed.wanted}, UID in object meta: ${failed.found}`
+    : `Precondition failed: ResourceVersion in precondition: ${failed.wanted}, ResourceVersion in object meta: ${failed.found}`;
+}
