@@ -1,0 +1,209 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+
+/**
+ * What the namespace controller decides (lifecycle.md 13.1; upstream `pkg/controller/namespace/deletion`). Pure: the
+ * controller observes, deletes and lists, and hands what it found to {@link decideAfterPass}.
+ */
+
+/** What is left of one resource in the namespace after a deletion pass. */
+export interface Remaining {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** Instances still listed. */
+  readonly count: number;
+  /** How many instances carry each finalizer. */
+  readonly finalizers: Readonly<Record<string, number>>;
+  /** Instances that carry no finalizer and are not terminating gracefully: something re-creates them, or the server failed. */
+  readonly unexpected: number;
+}
+
+export interface PassReport {
+  readonly remaining: readonly Remaining[];
+  /** Group versions that discovery could not read, with the reason. */
+  readonly discoveryFailures: Readonly<Record<string, string>>;
+  /** Group versions whose name does not parse. */
+  readonly unparsableGroupVersions: readonly string[];
+  /** What went wrong for single resources; the others were treated all the same (LIFE-443). */
+  readonly contentFailures: readonly string[];
+  /** Seconds until the slowest pod is expected to be gone; 0 when none is waited for (LIFE-441). */
+  readonly podEstimateSeconds: number;
+  /** Pods were left, so nothing else was touched in this pass (LIFE-441). */
+  readonly podsFirst: boolean;
+}
+
+export type ConditionStatus = 'True' | 'False';
+
+export interface NamespaceCondition {
+  type: string;
+  status: ConditionStatus;
+  lastTransitionTime: string;
+  reason: string;
+  message: string;
+}
+
+export type PassDecision =
+  | { readonly verdict: 'finalize'; readonly reason: 'content-removed' }
+  | {
+      readonly verdict: 'retry';
+      /** Milliseconds; undefined leaves the wait to the queue's back-off. */
+      readonly afterMs: number | undefined;
+      readonly reason: 'discovery-failed' | 'content-failed' | 'content-remains';
+    };
+
+/** What to do with a namespace as it is now (LIFE-440). */
+export type NamespaceStep = 'ignore' | 'mark-terminating' | 'delete-content' | 'done';
+
+/** Name of the finalizer in `spec.finalizers` that is ours to remove. */
+export const NAMESPACE_FINALIZER = 'kubernetes';
+
+/** Items with finalizers are looked at again after this long, in seconds (LIFE-444). */
+const FINALIZER_ESTIMATE_SECONDS = 15;
+
+const phaseOf = (namespace: KubeObject): unknown => (namespace['status'] as { phase?: unknown } | undefined)?.phase;
+
+/** The namespace's own finalizers; not those of its metadata. */
+export function specFinalizers(namespace: KubeObject): readonly string[] {
+  const finalizers = (namespace['spec'] as { finalizers?: unknown } | undefined)?.finalizers;
+  return Array.isArray(finalizers) ? finalizers.filter((name): name is string => typeof name === 'string') : [];
+}
+
+export function decideNamespaceStep(namespace: KubeObject): NamespaceStep {
+  if (!namespace.metadata?.deletionTimestamp) return 'ignore';
+  if (specFinalizers(namespace).length === 0) return 'done';
+  return phaseOf(namespace) === 'Terminating' ? 'delete-content' : 'mark-terminating';
+}
+
+/** Finalized only if nothing is left and nothing is unknown (LIFE-442). */
+export function decideAfterPass(report: PassReport): PassDecision {
+  if (report.contentFailures.length > 0) return { verdict: 'retry', afterMs: undefined, reason: 'content-failed' };
+  if (Object.keys(report.discoveryFailures).length > 0 || report.unparsableGroupVersions.length > 0) {
+    return { verdict: 'retry', afterMs: undefined, reason: 'discovery-failed' };
+  }
+  if (report.remaining.length === 0) return { verdict: 'finalize', reason: 'content-removed' };
+  const finalizerEstimate = report.remaining.some(({ finalizers }) => Object.keys(finalizers).length > 0) ? FINALIZER_ESTIMATE_SECONDS : 0;
+  const estimate = Math.max(report.podEstimateSeconds, finalizerEstimate);
+  return { verdict: 'retry', afterMs: (Math.floor(estimate / 2) + 1) * 1000, reason: 'content-remains' };
+}
+
+const resourceName = ({ resource, group }: Remaining): string => `${resource}.${group}`;
+
+function contentRemaining(report: PassReport): string | undefined {
+  if (report.remaining.length === 0) return undefined;
+  const parts = report.remaining.map((entry) => `${resourceName(entry)} has ${entry.count} resource instances`).toSorted();
+  return `Some resources are remaining: ${parts.join(', ')}`;
+}
+
+function finalizersRemaining(report: PassReport): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { finalizers } of report.remaining) {
+    for (const [name, count] of Object.entries(finalizers)) counts.set(name, (counts.get(name) ?? 0) + count);
+  }
+  if (counts.size === 0) return undefined;
+  const parts = [...counts].map(([name, count]) => `${name} in ${count} resource instances`).toSorted();
+  return `Some content in the namespace has finalizers remaining: ${parts.join(', ')}`;
+}
+
+function contentFailure(report: PassReport): string | undefined {
+  if (report.contentFailures.length === 0) return undefined;
+  const messages = report.contentFailures.toSorted();
+  return `Failed to delete all resource types, ${messages.length} remaining: ${messages.join(', ')}`;
+}
+
+function discoveryFailure(report: PassReport): string | undefined {
+  const failed = Object.entries(report.discoveryFailures).map(([groupVersion, why]) => `${groupVersion}: ${why}`);
+  if (failed.length === 0) return undefined;
+  return `Discovery failed for some groups, ${failed.length} failing: unable to retrieve the complete list of server APIs: ${failed.toSorted().join(', ')}`;
+}
+
+interface ConditionRule {
+  readonly type: string;
+  readonly trueReason: string;
+  readonly falseReason: string;
+  readonly falseMessage: string;
+  /** Message while the condition holds; undefined when it does not. */
+  message(report: PassReport): string | undefined;
+}
+
+/** All five are present after the first pass (LIFE-445). */
+const conditionRules: readonly ConditionRule[] = [
+  {
+    type: 'NamespaceDeletionDiscoveryFailure',
+    trueReason: 'DiscoveryFailed',
+    falseReason: 'ResourcesDiscovered',
+    falseMessage: 'All resources successfully discovered',
+    message: discoveryFailure,
+  },
+  {
+    type: 'NamespaceDeletionGroupVersionParsingFailure',
+    trueReason: 'GroupVersionParsingFailed',
+    falseReason: 'ParsedGroupVersions',
+    falseMessage: 'All legacy kube types successfully parsed',
+    message: ({ unparsableGroupVersions }) => (unparsableGroupVersions.length > 0 ? unparsableGroupVersions.join(', ') : undefined),
+  },
+  {
+    type: 'NamespaceDeletionContentFailure',
+    trueReason: 'ContentDeletionFailed',
+    falseReason: 'ContentDeleted',
+    falseMessage: 'All content successfully deleted, may be waiting on finalization',
+    message: contentFailure,
+  },
+  {
+    type: 'NamespaceContentRemaining',
+    trueReason: 'SomeResourcesRemain',
+    falseReason: 'ContentRemoved',
+    falseMessage: 'All content successfully removed',
+    message: contentRemaining,
+  },
+  {
+    type: 'NamespaceFinalizersRemaining',
+    trueReason: 'SomeFinalizersRemain',
+    falseReason: 'ContentHasNoFinalizers',
+    falseMessage: 'All content-preserving finalizers finished',
+    message: finalizersRemaining,
+  },
+];
+
+/**
+ * The namespace's conditions after a pass: ours replaced, foreign ones kept. Undefined when nothing changed, so that
+ * nothing is written (LIFE-445). `now` is RFC 3339.
+ */
+export function nextConditions(
+  previous: readonly NamespaceCondition[],
+  report: PassReport,
+  now: string,
+): NamespaceCondition[] | undefined {
+  const next = [...previous];
+  let changed = false;
+  for (const rule of conditionRules) {
+    const holds = rule.message(report);
+    const status: ConditionStatus = holds === undefined ? 'False' : 'True';
+    const reason = holds === undefined ? rule.falseReason : rule.trueReason;
+    const message = holds ?? rule.falseMessage;
+    const index = next.findIndex(({ type }) => type === rule.type);
+    const old = next[index];
+    if (old?.status === status && old.reason === reason && old.message === message) continue;
+    changed = true;
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now;
+    const condition = { type: rule.type, status, lastTransitionTime, reason, message };
+    if (index < 0) next.push(condition);
+    else next[index] = condition;
+  }
+  return changed ? next : undefined;
+}
+
+interface PodLike {
+  readonly phase: string | undefined;
+  /** Seconds. */
+  readonly terminationGracePeriodSeconds: number | undefined;
+}
+
+/**
+ * Seconds until the namespace's pods are expected to be gone: the longest grace of those that still run, 0 once that much
+ * time has passed since the namespace's deletion (LIFE-441).
+ */
+export function podEstimateSeconds(pods: readonly PodLike[], secondsSinceDeletion: number): number {
+  const running = pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed');
+  const longest = Math.max(0, ...running.map(({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds ?? 0));
+  return secondsSinceDeletion > longest ? 0 : longest;
+}
