@@ -1,6 +1,6 @@
-import type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
-import { type Transport, TransportError } from './transport.ts';
+import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
 import { abortedTransportError } from './transport-failure.ts';
+import { type Transport, TransportError } from './transport.ts';
 
 export interface InProcessOptions {
   /** Added to every request, such as `authorization`. A request's own header wins. */
@@ -15,22 +15,7 @@ export interface InProcessOptions {
  */
 export function inProcessTransport(handler: HttpHandler, options: InProcessOptions = {}): Transport {
   const { headers, peer } = options;
-  const closing = new AbortController();
-  return {
-    async send(request) {
-      if (closing.signal.aborted) throw new TransportError('aborted', 'the transport is closed');
-      const { signal } = request;
-      if (signal?.aborted === true) throw abortedTransportError(signal);
-      const response = await orAborted(handler(decorated(request)), signal, closing.signal);
-      return response.body instanceof Uint8Array
-        ? response
-        : { ...response, body: endedByAbort(response.body, signal, closing.signal) };
-    },
-    close() {
-      closing.abort();
-      return Promise.resolve();
-    },
-  };
+  const underWay = new UnderWay();
 
   function decorated(request: HttpRequest): HttpRequest {
     if (headers === undefined && peer === undefined) return request;
@@ -40,52 +25,92 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
       ...(peer === undefined ? {} : { peer }),
     };
   }
+
+  return {
+    async send(request) {
+      underWay.check(request.signal);
+      const response = await underWay.wait(handler(decorated(request)), request.signal).catch((error: unknown) => {
+        if (error instanceof TransportError) throw error;
+        throw new TransportError('protocol', 'the server failed without an answer', { cause: error });
+      });
+      return response.body instanceof Uint8Array
+        ? response
+        : { ...response, body: endedByAbort(response.body, underWay, request.signal) };
+    },
+    close() {
+      underWay.close();
+      return Promise.resolve();
+    },
+  };
 }
 
-/** The value, or a rejection as soon as one of the signals is aborted. A failing handler is a broken server. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, closing: AbortSignal): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
-    const settle = (): void => {
-      signal?.removeEventListener('abort', onAbort);
-      closing.removeEventListener('abort', onAbort);
-    };
-    const onAbort = (): void => {
-      settle();
-      reject(abortedTransportError(signal?.aborted === true ? signal : closing));
-    };
-    signal?.addEventListener('abort', onAbort);
-    closing.addEventListener('abort', onAbort);
-    work.then(
-      (value) => {
+/** The waits of one transport, so that closing it ends them. Bounded by the requests its callers have under way. */
+class UnderWay {
+  readonly #rejects = new Set<(error: TransportError) => void>();
+  #closed = false;
+
+  close(): void {
+    this.#closed = true;
+    for (const reject of this.#rejects) reject(closedError());
+  }
+
+  check(signal: AbortSignal | undefined): void {
+    if (this.#closed) throw closedError();
+    if (signal?.aborted === true) throw abortedTransportError(signal);
+  }
+
+  /** The work's outcome, or a rejection as soon as the signal is aborted or the transport closed. */
+  wait<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const onAbort = (): void => {
         settle();
-        resolve(value);
-      },
-      (error: unknown) => {
-        settle();
-        reject(new TransportError('protocol', 'the server failed without an answer', { cause: error }));
-      },
-    );
-  });
+        if (signal !== undefined) reject(abortedTransportError(signal));
+      };
+      const settle = (): void => {
+        this.#rejects.delete(reject);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      this.#rejects.add(reject);
+      signal?.addEventListener('abort', onAbort);
+      work.then(
+        (value) => {
+          settle();
+          resolve(value);
+        },
+        (error: unknown) => {
+          settle();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      );
+    });
+  }
+}
+
+function closedError(): TransportError {
+  return new TransportError('aborted', 'the transport is closed');
 }
 
 async function* endedByAbort(
   body: AsyncIterable<Uint8Array>,
+  underWay: UnderWay,
   signal: AbortSignal | undefined,
-  closing: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const chunks = body[Symbol.asyncIterator]();
   let ended = false;
   try {
     for (;;) {
-      if (signal?.aborted === true || closing.aborted)
-        throw abortedTransportError(signal?.aborted === true ? signal : closing);
-      const next: IteratorResult<Uint8Array> = await orAborted(chunks.next(), signal, closing);
+      underWay.check(signal);
+      const next = await underWay.wait(chunks.next(), signal);
       if (next.done === true) {
         ended = true;
         return;
       }
       yield next.value;
     }
+  } catch (error) {
+    throw error instanceof TransportError
+      ? error
+      : new TransportError('reset', 'the server ended the stream with an error', { cause: error });
   } finally {
     // Not awaited: a generator that waits inside next() would only answer afterwards.
     if (!ended) void Promise.resolve(chunks.return?.()).catch(() => {});
