@@ -1,0 +1,52 @@
+/** A JSON document as `JSON.parse` gives it. Objects are plain; `__proto__` is an own key like any other. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** True for a JSON object: not null, not a list. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Sets an own key whatever its name. A plain assignment of `__proto__` would change the prototype instead, and that is
+ * a legal key of a ConfigMap.
+ */
+export function setKey(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** The own value of a key; inherited names such as `constructor` are absent. */
+export function getKey(object: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** A deep copy that shares nothing with its source. Depth is bounded by the decoder that made the source (10,000). */
+export function copyJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson) as T;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) setKey(copy, key, copyJson((value as Record<string, unknown>)[key]));
+  return copy as T;
+}
+
+/** Deep equality of JSON values; the order of keys does not count. */
+export function equalJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => equalJson(item, right[index]));
+  }
+  if (Array.isArray(right)) return false;
+  const leftObject = left as Record<string, unknown>;
+  const rightObject = right as Record<string, unknown>;
+  const keys = Object.keys(leftObject);
+  if (keys.length !== Object.keys(rightObject).length) return false;
+  return keys.every((key) => Object.hasOwn(rightObject, key) && equalJson(leftObject[key], rightObject[key]));
+}

@@ -1,0 +1,51 @@
+/**
+ * The order of a merged list (upstream design "preserve order in strategic merge patch"): items the patch names stand in
+ * the order of the patch, items only the server has stand in the order of the server, and where the two interleave a
+ * server item comes first only if the server had it before the next patch item.
+ */
+
+/** What identifies an item: its merge key, or the item itself in a list of scalars. */
+type Identify = (item: unknown) => unknown;
+
+/**
+ * @param merged the items to order; each identity occurs in `patchOrder`, in `serverOrder`, or in both
+ * @param patchOrder identities in the order the patch wants
+ * @param serverOrder identities in the order the live list had
+ */
+export function orderElements(
+  merged: readonly unknown[],
+  identify: Identify,
+  orders: { readonly patchOrder: readonly unknown[]; readonly serverOrder: readonly unknown[] },
+): unknown[] {
+  const patchRank = ranks(orders.patchOrder);
+  const serverRank = ranks(orders.serverOrder);
+  const patchItems = merged.filter((item) => patchRank.has(identify(item)));
+  const serverItems = merged.filter((item) => !patchRank.has(identify(item)));
+  sortByRank(patchItems, patchRank, identify);
+  sortByRank(serverItems, serverRank, identify);
+
+  const ordered: unknown[] = [];
+  let next = 0;
+  for (const item of patchItems) {
+    // An item that is new to the server has nothing to stand behind: it comes first.
+    const rank = serverRank.get(identify(item)) ?? -1;
+    while (next < serverItems.length && (serverRank.get(identify(serverItems[next])) ?? Infinity) < rank) {
+      ordered.push(serverItems[next++]);
+    }
+    ordered.push(item);
+  }
+  return ordered.concat(serverItems.slice(next));
+}
+
+/** The first occurrence counts, as for duplicates upstream. */
+function ranks(order: readonly unknown[]): Map<unknown, number> {
+  const ranked = new Map<unknown, number>();
+  for (const [index, identity] of order.entries()) if (!ranked.has(identity)) ranked.set(identity, index);
+  return ranked;
+}
+
+/** Stable; unknown identities go last in the order they came. */
+function sortByRank(items: unknown[], rank: ReadonlyMap<unknown, number>, identify: Identify): void {
+  const of = (item: unknown): number => rank.get(identify(item)) ?? Number.MAX_SAFE_INTEGER;
+  items.sort((left, right) => of(left) - of(right));
+}

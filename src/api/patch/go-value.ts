@@ -1,0 +1,10 @@
+import { isJsonObject } from '../codec/json-value.ts';
+
+/** A JSON value as Go's `%v` prints it, because some error texts quote a map that way: `map[a:1 b:[x y]]`. */
+export function goValue(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (!isJsonObject(value)) return String(value);
+  const entries = Object.keys(value).sort();
+  return `map[${entries.map((key) => `${key}:${goValue(value[key])}`).join(' ')}]`;
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+
+import { copyJson } from '../codec/json-value.ts';
+import { StatusError } from '../status-error.ts';
+import { applyJsonPatch, MAX_JSON_PATCH_OPERATIONS, unknownJsonPatchFields } from './json-patch.ts';
+
+function failure(document: unknown, patch: unknown): StatusError {
+  try {
+    applyJsonPatch(document, patch);
+  } catch (error) {
+    if (error instanceof StatusError) return error;
+    throw error;
+  }
+  throw new Error('the patch was applied');
+}
+
+describe('JSON patch', () => {
+  const document = {
+    metadata: { labels: { 'a/b': '1', constructor: 'c' }, finalizers: ['x', 'y'] },
+    spec: { replicas: 1, empty: null },
+  };
+
+  it.each([
+    ['add a key', [{ op: 'add', path: '/spec/n', value: 2 }], 'spec.n', 2],
+    ['add replaces a key', [{ op: 'add', path: '/spec/replicas', value: 5 }], 'spec.replicas', 5],
+    [
+      'add inserts',
+      [{ op: 'add', path: '/metadata/finalizers/1', value: 'z' }],
+      'metadata.finalizers',
+      ['x', 'z', 'y'],
+    ],
+    [
+      'add appends',
+      [{ op: 'add', path: '/metadata/finalizers/-', value: 'z' }],
+      'metadata.finalizers',
+      ['x', 'y', 'z'],
+    ],
+    [
+      'add at the length appends',
+      [{ op: 'add', path: '/metadata/finalizers/2', value: 'z' }],
+      'metadata.finalizers',
+      ['x', 'y', 'z'],
+    ],
+    [
+      'an escaped key',
+      [{ op: 'replace', path: '/metadata/labels/a~1b', value: '2' }],
+      'metadata.labels',
+      { 'a/b': '2', constructor: 'c' },
+    ],
+    ['remove from a list', [{ op: 'remove', path: '/metadata/finalizers/0' }], 'metadata.finalizers', ['y']],
+    [
+      'an own key named constructor',
+      [
+        { op: 'test', path: '/metadata/labels/constructor', value: 'c' },
+        { op: 'remove', path: '/metadata/labels/constructor' },
+      ],
+      'metadata.labels',
+      { 'a/b': '1' },
+    ],
+    ['remove null', [{ op: 'remove', path: '/spec/empty' }], 'spec', { replicas: 1 }],
+    ['move', [{ op: 'move', from: '/spec/replicas', path: '/metadata/labels/r' }], 'metadata.labels.r', 1],
+    ['move onto itself', [{ op: 'move', from: '/spec/replicas', path: '/spec/replicas' }], 'spec.replicas', 1],
+    [
+      'copy',
+      [
+        { op: 'copy', from: '/metadata/finalizers', path: '/spec/f' },
+        { op: 'remove', path: '/metadata/finalizers/0' },
+      ],
+      'spec.f',
+      ['x', 'y'],
+    ],
+    ['test', [{ op: 'test', path: '/metadata/finalizers', value: ['x', 'y'] }], 'spec.replicas', 1],
+    ['test of null where nothing is', [{ op: 'test', path: '/spec/none', value: null }], 'spec.replicas', 1],
+    ['replace the document', [{ op: 'replace', path: '', value: { spec: 1 } }], 'spec', 1],
+  ])('API-194 %s', (_, patch, path, expected) => {
+    const before = copyJson(document);
+    const result = applyJsonPatch(document, patch);
+    let value: unknown = result;
+    for (const key of path.split('.')) value = (value as Record<string, unknown>)[key];
+    expect(value).toEqual(expected);
+    expect(document).toEqual(before);
+  });
+
+  it.each([
+    ['a failing test', [{ op: 'test', path: '/spec/replicas', value: 2 }]],
+    ['a test of a missing path', [{ op: 'test', path: '/spec/none', value: 2 }]],
+    ['a missing parent', [{ op: 'add', path: '/nope/a', value: 1 }]],
+    ['a missing key', [{ op: 'remove', path: '/spec/none' }]],
+    ['an inherited name', [{ op: 'remove', path: '/spec/toString' }]],
+    ['replace of a missing key', [{ op: 'replace', path: '/spec/none', value: 1 }]],
+    ['an index past the end', [{ op: 'add', path: '/metadata/finalizers/3', value: 'z' }]],
+    ['an index with a leading zero', [{ op: 'replace', path: '/metadata/finalizers/00', value: 'z' }]],
+    ['an exponent as index', [{ op: 'remove', path: '/metadata/finalizers/1e0' }]],
+    ['a key of a list', [{ op: 'add', path: '/metadata/finalizers/length', value: 0 }]],
+    ['a copy past the end', [{ op: 'copy', from: '/spec/replicas', path: '/metadata/finalizers/9' }]],
+    ['a key below a scalar', [{ op: 'add', path: '/spec/replicas/a', value: 0 }]],
+    ['an unknown operation', [{ op: 'merge', path: '/spec/replicas', value: 0 }]],
+    ['a pointer without slash', [{ op: 'add', path: 'spec', value: 0 }]],
+    ['a move into itself', [{ op: 'move', from: '/spec', path: '/spec/replicas' }]],
+    ['a move without from', [{ op: 'move', path: '/spec/replicas' }]],
+    ['the prototype', [{ op: 'add', path: '/spec/__proto__', value: { a: 1 } }]],
+    ['below the prototype', [{ op: 'add', path: '/spec/__proto__/a', value: 1 }]],
+    ['the root cannot go', [{ op: 'remove', path: '' }]],
+  ])('API-194 %s is 422 without details, and nothing is applied', (_, patch) => {
+    const error = failure(document, [{ op: 'add', path: '/spec/first', value: 1 }, ...patch]);
+    expect(error.code).toBe(422);
+    expect(error.reason).toBe('Invalid');
+    expect(error.message).toBe('the server rejected our request due to an error in our request');
+    expect(error.status.details).toEqual({});
+    expect(document.spec).toEqual({ replicas: 1, empty: null });
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+  });
+
+  it.each([
+    ['an object', {}],
+    ['null', null],
+    ['a list of scalars', [1]],
+    ['a path that is a number', [{ op: 'add', path: 1, value: 1 }]],
+    ['no path', [{ op: 'add', value: 1 }]],
+    ['an op that is a list', [{ op: [], path: '/a' }]],
+  ])('API-194 %s is malformed: 400', (_, patch) => {
+    expect(failure(document, patch).code).toBe(400);
+  });
+
+  it('API-194 more than 10,000 operations are 413, 10,000 are applied', () => {
+    const operation = { op: 'add', path: '/spec/n', value: 1 };
+    const operations = Array.from({ length: MAX_JSON_PATCH_OPERATIONS }, () => operation);
+    expect(applyJsonPatch({ spec: {} }, operations)).toEqual({ spec: { n: 1 } });
+    const error = failure({ spec: {} }, [...operations, operation]);
+    expect(error.code).toBe(413);
+    expect(error.message).toBe(
+      'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+    );
+  });
+
+  it('API-194 copying a document into itself over and over stops at a bound', () => {
+    const patch = Array.from({ length: 40 }, (_, n) => ({ op: 'copy', from: '/a', path: `/a/k${n}` }));
+    expect(failure({ a: { text: 'x'.repeat(100) } }, patch).code).toBe(422);
+  });
+
+  it('API-221 kubectl hands managedFields over with a test of the resourceVersion', () => {
+    const object = { metadata: { resourceVersion: '5', managedFields: [{ manager: 'a' }] } };
+    const patch = [
+      { op: 'replace', path: '/metadata/managedFields', value: [{ manager: 'b' }] },
+      { op: 'replace', path: '/metadata/resourceVersion', value: '5' },
+    ];
+    expect(applyJsonPatch(object, patch)).toEqual({
+      metadata: { resourceVersion: '5', managedFields: [{ manager: 'b' }] },
+    });
+  });
+
+  it('API-199 members no operation has are reported with their index', () => {
+    expect(
+      unknownJsonPatchFields([
+        { op: 'add', path: '/a', value: 1 },
+        { op: 'remove', path: '/a', vlaue: 1 },
+      ]),
+    ).toEqual(['[1].vlaue']);
+  });
+});

@@ -1,0 +1,19 @@
+import { isJsonObject } from '../codec/json-value.ts';
+import { newBadRequest, newUntypedInternal } from '../status-error.ts';
+import { goValue } from './go-value.ts';
+
+/** What tells one element from another: its merge key's value, or the element itself in a list of scalars. */
+export function elementIdentity(element: unknown, mergeKey: string | undefined): unknown {
+  if (mergeKey === undefined || !isJsonObject(element)) return element;
+  return element[mergeKey];
+}
+
+/** The identity, which must be there. @throws StatusError 500 with upstream's text (API-196), 400 for a scalar */
+export function requireMergeKey(element: unknown, mergeKey: string | undefined): unknown {
+  if (mergeKey === undefined) return element;
+  if (!isJsonObject(element)) throw newBadRequest('invalid patch format: an element of a list of objects is no object');
+  if (!Object.hasOwn(element, mergeKey)) {
+    throw newUntypedInternal(`map: ${goValue(element)} does not contain declared merge key: ${mergeKey}`);
+  }
+  return element[mergeKey];
+}

@@ -1,0 +1,41 @@
+import { fieldOf } from '../kinds/type-table.ts';
+
+/**
+ * What strategic merge knows about the value under a key. `struct`: fields by the type table. `map`: every key has the
+ * same element type. `opaque`: no knowledge (embedded objects, free JSON): maps merge, lists are replaced.
+ */
+export type PatchSchema =
+  | { readonly shape: 'struct'; readonly typeName: string }
+  | { readonly shape: 'map'; readonly typeName: string }
+  | { readonly shape: 'opaque' };
+
+/** How a patch of a field acts on the field (API-195, section 29). */
+export interface PatchFieldRule {
+  /** Of the field itself, or of its elements when it is a list. */
+  readonly schema: PatchSchema;
+  readonly strategy: 'merge' | 'replace' | 'default';
+  /** Identifies the elements of a merged list of objects; absent for lists of scalars. */
+  readonly mergeKey?: string;
+}
+
+const OPAQUE: PatchSchema = { shape: 'opaque' };
+const UNKNOWN: PatchFieldRule = { schema: OPAQUE, strategy: 'default' };
+
+export function structSchema(typeName: string): PatchSchema {
+  return { shape: 'struct', typeName };
+}
+
+/** The rule of one key of a value. Unknown keys merge as free JSON: decoding reports them afterwards (API-199). */
+export function ruleOf(schema: PatchSchema, key: string): PatchFieldRule {
+  if (schema.shape === 'opaque') return UNKNOWN;
+  if (schema.shape === 'map') return { schema: structSchema(schema.typeName), strategy: 'default' };
+  const field = fieldOf(schema.typeName, key);
+  if (field === undefined) return UNKNOWN;
+  // `retainKeys` is obeyed by the directive in the patch, whatever the strategy of the field says.
+  const strategies = (field.patchStrategy ?? '').split(',');
+  return {
+    schema: { shape: field.map ? 'map' : 'struct', typeName: field.type },
+    strategy: strategies.includes('merge') ? 'merge' : strategies.includes('replace') ? 'replace' : 'default',
+    ...(field.patchMergeKey === undefined ? {} : { mergeKey: field.patchMergeKey }),
+  };
+}
