@@ -1,0 +1,81 @@
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { Identity, Uid } from '../graph/identity.ts';
+import type { Target } from './target.ts';
+
+export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+
+/**
+ * DELETE with both preconditions (COL-150). After an `unblockReferences` in the same verdict the object has a new
+ * version: `resourceVersion` is then `fromPatch`, the version in the patch's answer, which is used only if the answered
+ * references equal `classified` (see `after-unblock.ts`).
+ */
+export interface DeleteAction {
+  readonly action: 'delete';
+  readonly target: Target;
+  readonly policy: PropagationPolicy;
+  readonly preconditions: { readonly uid: Uid; readonly resourceVersion: string | 'fromPatch' };
+  /** The references the decision rests on; compared after a 409 (COL-151). */
+  readonly classified: readonly OwnerReference[];
+  /** `graph`: nothing was read live; after a 409 the item is processed again with `shortcut: 'spent'` (COL-098). */
+  readonly basis: 'live' | 'graph';
+}
+
+/** P1, or P2 after 415 (COL-160, COL-161): removes the references to these uids. The precondition is `target.uid`. */
+export interface RemoveReferencesAction {
+  readonly action: 'removeReferences';
+  readonly target: Target;
+  readonly owners: readonly Uid[];
+}
+
+/** P3, or P4 after 415 (COL-162, COL-163): sets `blockOwnerDeletion: false`. The precondition is `target.uid`. */
+export interface UnblockReferencesAction {
+  readonly action: 'unblockReferences';
+  readonly target: Target;
+  /** The references that block now, with the flag already turned off: what P3 lists. */
+  readonly references: readonly OwnerReference[];
+  /** All references after the patch: what P4 lists. */
+  readonly all: readonly OwnerReference[];
+}
+
+/** P5 (COL-164, COL-165). The precondition is `target.uid` (BETTER-17) and a resourceVersion. */
+export interface RemoveFinalizerAction {
+  readonly action: 'removeFinalizer';
+  readonly target: Target;
+  readonly finalizer: 'foregroundDeletion' | 'orphan';
+  /**
+   * What is known of the finalizers, to save the GET before the patch: the others that stay, at this version. Undefined:
+   * read first. On a conflict it is always read (COL-153).
+   */
+  readonly known: { readonly resourceVersion: string; readonly otherFinalizers: readonly string[] } | undefined;
+}
+
+/** Puts a virtual delete event for this identity into the queue of graph changes. */
+export interface EmitVirtualDeleteAction {
+  readonly action: 'emitVirtualDelete';
+  readonly identity: Identity;
+}
+
+/** Adds a proven absence to the absent-owner cache (COL-114, COL-131). */
+export interface NoteAbsentOwnerAction {
+  readonly action: 'noteAbsentOwner';
+  readonly identity: Identity;
+}
+
+/**
+ * Queues every blocking dependent of the owner that is not deletingDependents itself, and remembers the counts for
+ * `blockingWhenQueued` (COL-102). See `queue-blocking-dependents.ts` for which ones and how often.
+ */
+export interface EnqueueBlockingDependentsAction {
+  readonly action: 'enqueueBlockingDependents';
+  readonly owner: Uid;
+}
+
+/** Carried out in order; the first that fails ends the list, and the item is retried (COL-094). */
+export type Action =
+  | DeleteAction
+  | RemoveReferencesAction
+  | UnblockReferencesAction
+  | RemoveFinalizerAction
+  | EmitVirtualDeleteAction
+  | NoteAbsentOwnerAction
+  | EnqueueBlockingDependentsAction;

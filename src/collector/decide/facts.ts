@@ -1,0 +1,80 @@
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { BlockingDependents, NodeState } from '../graph/graph.ts';
+import type { QueuedAs } from '../graph/effect.ts';
+import type { Identity } from '../graph/identity.ts';
+import type { LiveObject } from './live-object.ts';
+import type { KindMapping } from './target.ts';
+
+/**
+ * Everything `attemptToDelete` looks at. `gather-facts.ts` builds it from the graph, the REST mapper and the answers
+ * fetched so far; a worker starts with no answers, asks, fetches what is needed and asks again with the answers added.
+ */
+export interface Facts {
+  readonly queuedAs: QueuedAs;
+  /** Undefined when the uid has no node any more. */
+  readonly node: NodeFacts | undefined;
+  /** The item itself, read live. */
+  readonly latest: LatestAnswer;
+  /**
+   * One entry for each reference in force, in order: those of `latest.object` when it was found, else those the graph
+   * recorded for an observed node.
+   */
+  readonly owners: readonly OwnerFacts[];
+  /**
+   * `trusted` while every monitor is synced and no resourceVersion has gone backwards: only then may the graph answer
+   * instead of the server (BETTER-9; PERFORMANCE "where the shortcut must not be taken").
+   */
+  readonly graph: 'trusted' | 'untrusted';
+  /** `spent` after a write that rested on the graph met a conflict: the next round reads everything (COL-098). */
+  readonly shortcut: 'allowed' | 'spent';
+}
+
+export interface NodeFacts {
+  readonly state: NodeState;
+  /** As recorded; of a virtual node a guess (COL-070). */
+  readonly identity: Identity;
+  /** Undefined: the mapper does not know the kind of the node (row 3). */
+  readonly mapping: KindMapping | undefined;
+  readonly beingDeleted: boolean;
+  readonly deletingDependents: boolean;
+  /** Of the last event; undefined when there is none to use as a precondition. */
+  readonly resourceVersion: string | undefined;
+  readonly foregroundFinalizer: boolean;
+  readonly orphanFinalizer: boolean;
+  /** Finalizers other than these two were, or may have been, there. */
+  readonly otherFinalizers: boolean;
+  /** Rows 13 and 14: dependents in the graph, and whether one of them waits itself (COL-097, COL-10C). */
+  readonly dependents: 'none' | 'some' | 'someDeletingDependents';
+  /** Section 7; only looked at when the node is deletingDependents. */
+  readonly blocking: BlockingDependents;
+  /** `blocking` at the time its dependents were last queued for this node; undefined: never (COL-102). */
+  readonly blockingWhenQueued: BlockingDependents | undefined;
+}
+
+/** `absent` only for what `isObjectNotFound` accepts as a proof (COL-116); every other failure is `error`. */
+export type LatestAnswer =
+  | { readonly state: 'unasked' }
+  | { readonly state: 'absent' }
+  | { readonly state: 'found'; readonly object: LiveObject }
+  | { readonly state: 'error' };
+
+export interface OwnerFacts {
+  readonly reference: OwnerReference;
+  /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's (COL-111). */
+  readonly knownAbsent: boolean;
+  /** Undefined: the mapper does not know the kind (COL-112). */
+  readonly mapping: KindMapping | undefined;
+  /**
+   * What the graph can say: the state of an observed node with this uid whose identity is exactly what the reference
+   * means from the dependent's namespace. `unproven` for virtual nodes, other coordinates, or no node.
+   */
+  readonly graph: 'solid' | 'waiting' | 'unproven';
+  /** The live read at the reference's coordinates. */
+  readonly live: OwnerAnswer;
+}
+
+/**
+ * `absent`: proven, either by an object-level NotFound or because another uid has the name. `error`: anything that is
+ * no proof (COL-114).
+ */
+export type OwnerAnswer = 'unasked' | 'absent' | 'solid' | 'waiting' | 'error';

@@ -1,0 +1,48 @@
+import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
+import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
+import type { Uid } from '../graph/identity.ts';
+
+/** What decisions need of an object that the server just returned. */
+export interface LiveObject {
+  readonly uid: Uid;
+  readonly name: string;
+  /** Empty for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly resourceVersion: string;
+  readonly ownerReferences: readonly OwnerReference[];
+  readonly finalizers: readonly string[];
+  readonly deleting: boolean;
+}
+
+export function liveObjectOf(metadata: ObjectMeta): LiveObject {
+  return {
+    uid: metadata.uid ?? '',
+    name: metadata.name ?? '',
+    namespace: metadata.namespace ?? '',
+    resourceVersion: metadata.resourceVersion ?? '',
+    ownerReferences: metadata.ownerReferences ?? [],
+    finalizers: metadata.finalizers ?? [],
+    deleting: (metadata.deletionTimestamp ?? null) !== null,
+  };
+}
+
+/** Being deleted and holding FG: an owner that waits for its dependents (section 0.2). */
+export function isWaiting(object: LiveObject): boolean {
+  return object.deleting && object.finalizers.includes(FINALIZER_FOREGROUND);
+}
+
+/** Equal in every field and in order; an absent flag differs from a false one (COL-151: deeply equal). */
+export function sameReferences(a: readonly OwnerReference[], b: readonly OwnerReference[]): boolean {
+  return a.length === b.length && a.every((reference, i) => sameReference(reference, b[i]!));
+}
+
+function sameReference(a: OwnerReference, b: OwnerReference): boolean {
+  return (
+    a.uid === b.uid &&
+    a.name === b.name &&
+    a.kind === b.kind &&
+    a.apiVersion === b.apiVersion &&
+    a.controller === b.controller &&
+    a.blockOwnerDeletion === b.blockOwnerDeletion
+  );
+}

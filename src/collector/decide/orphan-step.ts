@@ -1,0 +1,42 @@
+import type { Uid } from '../graph/identity.ts';
+import type { Verdict } from './step.ts';
+import type { Target } from './target.ts';
+import type { NodeFacts } from './facts.ts';
+
+/** Everything `attemptToOrphan` looks at (section 9). */
+export interface OrphanFacts {
+  /** Undefined when the uid has no node any more. */
+  readonly node: OrphanNodeFacts | undefined;
+  /** Dependents in the graph when this round began (COL-120). */
+  readonly dependents: readonly Uid[];
+  /** What became of removing their references. `failed`: at least one answer was neither success nor a proof of absence. */
+  readonly released: 'unasked' | 'all' | 'failed';
+  /**
+   * BETTER-13: fresh lists begun after the deletion was seen. `clear`: nothing else refers to the owner. `gaveUp`:
+   * switched off, out of time or over the size limit. `found`: these also refer to it.
+   */
+  readonly barrier: 'unasked' | 'clear' | 'gaveUp' | { readonly found: readonly Target[] };
+}
+
+export type OrphanNodeFacts = Pick<
+  NodeFacts,
+  'identity' | 'mapping' | 'resourceVersion' | 'orphanFinalizer' | 'otherFinalizers'
+>;
+
+/** P1/P2 on each of these, at most a fixed number in flight (COL-128); NotFound is success. Come back with `released`. */
+export interface NeedReleased {
+  readonly need: 'released';
+  readonly owner: Uid;
+  /** Known by the graph: their targets come from there. */
+  readonly dependents: readonly Uid[];
+  /** Found by the barrier only. */
+  readonly found: readonly Target[];
+}
+
+/** Ask the barrier; come back with `barrier`. */
+export interface NeedBarrier {
+  readonly need: 'barrier';
+  readonly owner: Target;
+}
+
+export type OrphanStep = NeedReleased | NeedBarrier | Verdict;

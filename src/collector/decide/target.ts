@@ -1,0 +1,32 @@
+import type { Identity, Uid } from '../graph/identity.ts';
+
+/** How the REST mapper serves a kind (COL-029). */
+export interface KindMapping {
+  /** Version under which the calls are made; for BETTER-12 another one than the reference names. */
+  readonly apiVersion: string;
+  /** Plural: `pods`. */
+  readonly resource: string;
+  readonly namespaced: boolean;
+}
+
+/** Where a call about one object goes. `namespace` is empty exactly for cluster-scoped kinds (COL-172). */
+export interface Target {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Whom we mean; not part of the path. */
+  readonly uid: Uid;
+}
+
+export function targetOf(identity: Identity, mapping: KindMapping): Target {
+  return {
+    apiVersion: mapping.apiVersion,
+    kind: identity.kind,
+    resource: mapping.resource,
+    namespace: mapping.namespaced ? identity.namespace : '',
+    name: identity.name,
+    uid: identity.uid,
+  };
+}

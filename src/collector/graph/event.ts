@@ -1,0 +1,128 @@
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { Identity, Uid } from './identity.ts';
+import type { ObjectColumns } from './object-columns.ts';
+
+/**
+ * What a monitor watches. The identity of an observed object takes its apiVersion and kind from here, not from the
+ * payload (COL-045). Make one object per monitor and pass the same one with every event: the graph recognises it by
+ * reference first.
+ */
+export interface MonitoredResource {
+  /** `v1`, `apps/v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Plural: `pods`. */
+  readonly resource: string;
+}
+
+/** The part of an object's metadata that the graph keeps. Everything else is dropped on intake (COL-041). */
+export interface ObservedObject {
+  readonly uid: Uid;
+  readonly name: string;
+  /** Empty for cluster-scoped objects. */
+  readonly namespace: string;
+  /** As the server wrote it. Only decimal numbers below 2^53 are kept; others forbid the shortcut of BETTER-9. */
+  readonly resourceVersion: string;
+  readonly ownerReferences: readonly OwnerReference[];
+  /** `deletionTimestamp` is set. */
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+}
+
+/** ADDED or MODIFIED, or an item of a list. The graph itself knows which of them it is (BETTER-7). */
+export interface ObservedEvent {
+  readonly type: 'observed';
+  readonly resource: MonitoredResource;
+  readonly object: ObservedObject;
+}
+
+/**
+ * The same, without objects and strings: what the metadata reader found, as words and byte ranges. The columns are read
+ * during `apply` only; the caller may reuse them at once.
+ */
+export interface ObservedColumnsEvent {
+  readonly type: 'observedColumns';
+  readonly resource: MonitoredResource;
+  readonly columns: ObjectColumns;
+}
+
+/** DELETED on a watch: final, because a uid is never used again. */
+export interface DeletedEvent {
+  readonly type: 'deleted';
+  readonly resource: MonitoredResource;
+  readonly uid: Uid;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** The same from the columns; only the uid, name and namespace are read. */
+export interface DeletedColumnsEvent {
+  readonly type: 'deletedColumns';
+  readonly resource: MonitoredResource;
+  readonly columns: ObjectColumns;
+}
+
+/**
+ * Nobody saw the object go, but a live read *proved* that nothing with this uid is at these coordinates (COL-071, rows 5
+ * and 7 of COL-090, COL-093). Never sent for a 404 that is not a proof (COL-116). The identity is the one the node had
+ * when the read was made.
+ */
+export interface VirtualDeleteEvent {
+  readonly type: 'virtualDelete';
+  readonly identity: Identity;
+}
+
+/**
+ * A list of the resource begins. Until `listFinished` every observed object of it is marked; a list that failed half way
+ * is simply begun again. Lists of different resources may overlap, those of one resource may not. Costs one pass over
+ * the nodes (about 1 ms per million).
+ */
+export interface ListStartedEvent {
+  readonly type: 'listStarted';
+  readonly resource: MonitoredResource;
+}
+
+/**
+ * The list is complete: nodes of this resource that were not in it are gone (COL-042, COL-047).
+ *
+ * `consistent` is true for a list that the server read from storage (no resourceVersion parameter, or a watch-list that
+ * ended with its bookmark). Only then is a missing node treated like a DELETED event. A list from a cache may be older
+ * than what the watch had shown, so a missing node that somebody refers to becomes virtual and is verified by a read.
+ */
+export interface ListFinishedEvent {
+  readonly type: 'listFinished';
+  readonly resource: MonitoredResource;
+  readonly consistent: boolean;
+}
+
+/**
+ * The resource left discovery and its monitor was stopped (BETTER-2). Nodes that somebody refers to become virtual
+ * and are verified again; the others leave the graph. What they referred to themselves is forgotten: a dependent that is
+ * not monitored does not block its owner (COL-10B).
+ *
+ * When only the version of a resource changes, send it for the old version *after* the monitor of the new one has
+ * synced: by then its objects carry the new version (COL-05A) and are not touched.
+ */
+export interface ResourceVanishedEvent {
+  readonly type: 'resourceVanished';
+  readonly resource: MonitoredResource;
+}
+
+/**
+ * The server's resourceVersion went backwards (a restored backup): uids may be alive again. Every absence record turns
+ * back into a question; the caller clears its AbsentOwnerCache and relists everything.
+ */
+export interface HistoryResetEvent {
+  readonly type: 'historyReset';
+}
+
+export type GraphEvent =
+  | ObservedEvent
+  | ObservedColumnsEvent
+  | DeletedEvent
+  | DeletedColumnsEvent
+  | VirtualDeleteEvent
+  | ListStartedEvent
+  | ListFinishedEvent
+  | ResourceVanishedEvent
+  | HistoryResetEvent;
