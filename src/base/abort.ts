@@ -53,21 +53,26 @@ export class TimeoutError extends Error {
   }
 }
 
+export interface TimeoutSignal extends LinkedSignal {
+  /** No timeout any more; parents and `abort` still work. */
+  stopTimer(): void;
+}
+
 /** Aborted with {@link TimeoutError} after `timeoutMs`, or earlier with a parent. Dispose it to stop the timer. */
 export function timeoutSignal(
   clock: Clock,
   timeoutMs: number,
   ...parents: readonly (AbortSignal | undefined)[]
-): LinkedSignal {
+): TimeoutSignal {
   const linked = linkSignals(...parents);
-  if (linked.signal.aborted) return linked;
-  const timer = clock.setTimer(timeoutMs, () => linked.abort(new TimeoutError(timeoutMs)));
-  const stop = (): void => timer.cancel();
-  linked.signal.addEventListener('abort', stop, { once: true });
+  const { signal } = linked;
+  const timer = signal.aborted ? undefined : clock.setTimer(timeoutMs, () => linked.abort(new TimeoutError(timeoutMs)));
+  const stopTimer = (): void => timer?.cancel();
+  signal.addEventListener('abort', stopTimer, { once: true });
   const dispose = (): void => {
-    stop();
-    linked.signal.removeEventListener('abort', stop);
+    stopTimer();
+    signal.removeEventListener('abort', stopTimer);
     linked.dispose();
   };
-  return { signal: linked.signal, abort: linked.abort, dispose, [Symbol.dispose]: dispose };
+  return { signal, abort: linked.abort, stopTimer, dispose, [Symbol.dispose]: dispose };
 }

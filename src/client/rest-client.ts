@@ -1,0 +1,296 @@
+import type { DeleteOptions } from '../api/deletion/delete-options.ts';
+import type { KubeObject } from '../api/meta/object-meta.ts';
+import type { StatusError } from '../api/status-error.ts';
+import { timeoutSignal, type TimeoutSignal } from '../base/abort.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
+import { type Interceptor, intercept } from './interceptor.ts';
+import { pathOf, queryOf, type QueryValue, type ResourceRef } from './resource-path.ts';
+import { statusErrorOf } from './status-decoder.ts';
+import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
+import { type Transport, TransportError } from './transport.ts';
+import { type ApiWarning, parseWarnings } from './warning-header.ts';
+
+export interface RestClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** `<binary>/<version> (<os>/<arch>) … /<component>` (COL-173). */
+  readonly userAgent: string;
+  /** For requests that name no timeout; absent = they may take forever. */
+  readonly defaultTimeoutMs?: number;
+  readonly onWarning?: (warning: ApiWarning) => void;
+  /** Seen by every attempt of every request, the first outermost. */
+  readonly interceptors?: readonly Interceptor[];
+}
+
+/** Try again after 429 and 503 that say when (`Retry-After`); nothing else is ever repeated by the client. */
+export interface RetryPolicy {
+  /** Repetitions after the first attempt, at most {@link MAX_RETRIES}. */
+  readonly attempts: number;
+}
+
+export const MAX_RETRIES = 10;
+/** A longer `Retry-After` is shortened to this. */
+const MAX_RETRY_AFTER_SECONDS = 60;
+/** The most an answer that is read as a whole may have. Larger ones need {@link RestClient.stream}. */
+const MAX_BODY_BYTES = 512 * 1024 * 1024;
+
+export interface RestRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Encoded path without query; {@link pathOf} makes those of resources. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly body?: Uint8Array;
+  readonly contentType?: string;
+  /** `application/json` unless given. */
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Until the answer is complete, all attempts included; `'none'` overrides the client's default. */
+  readonly timeoutMs?: number | 'none';
+  readonly signal?: AbortSignal;
+  readonly retry?: RetryPolicy;
+}
+
+/** An answer with a status below 400, read completely. */
+export class RestResponse {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  readonly body: Uint8Array;
+
+  constructor(status: number, headers: HttpHeaders, body: Uint8Array) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  /** The body as JSON; a TransportError `protocol` when it is not. */
+  json<T = unknown>(): T {
+    try {
+      return JSON.parse(
+        Buffer.from(this.body.buffer, this.body.byteOffset, this.body.byteLength).toString('utf8'),
+      ) as T;
+    } catch (error) {
+      throw new TransportError('protocol', 'the answer is not JSON', { cause: error });
+    }
+  }
+}
+
+/** An answer with a status below 400 whose body is still coming. Read by one consumer, who returns when it stops. */
+export interface RestStream {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What the helpers below pass on besides their own. */
+export type CallOptions = Pick<RestRequest, 'query' | 'accept' | 'headers' | 'timeoutMs' | 'signal' | 'retry'>;
+
+export type PatchType =
+  | 'application/json-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/strategic-merge-patch+json'
+  | 'application/apply-patch+yaml';
+
+export interface KubeList<T = KubeObject> {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: T[];
+}
+
+/**
+ * Requests to one API server. Every failing answer is a StatusError, no answer is a TransportError. A 404 proves
+ * the absence of an object only if `isObjectNotFound` (api/status-error) says so (COL-116).
+ */
+export class RestClient {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #userAgent: string;
+  readonly #defaultTimeoutMs: number | undefined;
+  readonly #onWarning: ((warning: ApiWarning) => void) | undefined;
+
+  constructor(options: RestClientOptions) {
+    this.#transport = intercept(options.transport, ...(options.interceptors ?? []));
+    this.#clock = options.clock;
+    this.#userAgent = options.userAgent;
+    this.#defaultTimeoutMs = options.defaultTimeoutMs;
+    this.#onWarning = options.onWarning;
+  }
+
+  get userAgent(): string {
+    return this.#userAgent;
+  }
+
+  /** The same connection under another name, for a component of the program. */
+  as(component: string): RestClient {
+    return new RestClient({
+      transport: this.#transport,
+      clock: this.#clock,
+      userAgent: `${this.#userAgent}/${component}`,
+      ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
+      ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
+    });
+  }
+
+  /** Sends and reads the whole answer. */
+  async request(request: RestRequest): Promise<RestResponse> {
+    const deadline = this.#deadline(request);
+    const signal = deadline?.signal ?? request.signal;
+    try {
+      const response = await this.#send(request, signal);
+      const body = await readBody(response.body, signal);
+      return new RestResponse(response.status, response.headers, body);
+    } finally {
+      deadline?.dispose();
+    }
+  }
+
+  /** Sends and hands over the body as it comes. The timeout covers the time until the head; `signal` also the body. */
+  async stream(request: RestRequest): Promise<RestStream> {
+    const deadline = this.#deadline(request);
+    try {
+      const { status, headers, body } = await this.#send(request, deadline?.signal ?? request.signal);
+      deadline?.stopTimer();
+      if (!(body instanceof Uint8Array)) return { status, headers, body: deadline ? letGoAfter(body, deadline) : body };
+      deadline?.dispose();
+      return { status, headers, body: once(body) };
+    } catch (error) {
+      deadline?.dispose();
+      throw error;
+    }
+  }
+
+  async get<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<T> {
+    return (await this.request({ ...options, method: 'GET', path: pathOf(named(ref)) })).json<T>();
+  }
+
+  async list<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<KubeList<T>> {
+    return (await this.request({ ...options, method: 'GET', path: pathOf(ref) })).json<KubeList<T>>();
+  }
+
+  async create<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {
+    return (await this.#write('POST', ref, { object, contentType: 'application/json', options })).json<T>();
+  }
+
+  async update<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {
+    return (await this.#write('PUT', named(ref), { object, contentType: 'application/json', options })).json<T>();
+  }
+
+  async patch<T = KubeObject>(
+    ref: ResourceRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options?: CallOptions,
+  ): Promise<T> {
+    const write = { object: patch.body, contentType: patch.type, options };
+    return (await this.#write('PATCH', named(ref), write)).json<T>();
+  }
+
+  /** Resolves with what the server answers: a Status, or the object that now waits for its finalizers. */
+  async delete<T = unknown>(ref: ResourceRef, deleteOptions?: DeleteOptions, options?: CallOptions): Promise<T> {
+    const object = deleteOptions && { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions };
+    return (await this.#write('DELETE', named(ref), { object, contentType: 'application/json', options })).json<T>();
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #write(
+    method: RestRequest['method'],
+    ref: ResourceRef,
+    write: { object: unknown; contentType: string; options: CallOptions | undefined },
+  ): Promise<RestResponse> {
+    const { object, contentType, options } = write;
+    const path = pathOf(ref);
+    if (object === undefined) return this.request({ ...options, method, path });
+    return this.request({ ...options, method, path, contentType, body: Buffer.from(JSON.stringify(object), 'utf8') });
+  }
+
+  #deadline({ timeoutMs, signal }: RestRequest): TimeoutSignal | undefined {
+    const ms = timeoutMs === 'none' ? undefined : (timeoutMs ?? this.#defaultTimeoutMs);
+    return ms === undefined ? undefined : timeoutSignal(this.#clock, ms, signal);
+  }
+
+  async #send(request: RestRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
+    const message = this.#message(request, signal);
+    const retries = Math.min(request.retry?.attempts ?? 0, MAX_RETRIES);
+    for (let attempt = 0; ; attempt++) {
+      const response = await this.#transport.send(message);
+      this.#warn(response.headers);
+      if (response.status < 400) return response;
+      const error = statusErrorOf(response.status, response.headers, await readBody(response.body, signal));
+      const wait = attempt < retries ? retryDelayMs(error) : undefined;
+      if (wait === undefined) throw error;
+      await sleep(this.#clock, wait, signal).catch((reason: unknown) => {
+        throw signal === undefined ? reason : abortedTransportError(signal);
+      });
+    }
+  }
+
+  #message(request: RestRequest, signal: AbortSignal | undefined): HttpRequest {
+    const { method, path, query, body, contentType } = request;
+    const headers: Record<string, string> = {
+      accept: request.accept ?? 'application/json',
+      'user-agent': this.#userAgent,
+    };
+    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
+    return {
+      method,
+      target: query === undefined ? path : path + queryOf(query),
+      headers: request.headers === undefined ? headers : { ...headers, ...request.headers },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+  }
+
+  #warn(headers: HttpHeaders): void {
+    if (this.#onWarning === undefined || headers['warning'] === undefined) return;
+    for (const warning of parseWarnings(headers['warning'])) this.#onWarning(warning);
+  }
+}
+
+/** Helpers on one object refuse a missing name: without it they would address the collection. */
+function named(ref: ResourceRef): ResourceRef {
+  return ref.name === undefined ? { ...ref, name: '' } : ref;
+}
+
+/** Undefined for an error that must not be repeated. */
+function retryDelayMs(error: StatusError): number | undefined {
+  if (error.code !== 429 && error.code !== 503) return undefined;
+  const seconds = error.details.retryAfterSeconds;
+  return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000;
+}
+
+async function readBody(body: HttpResponse['body'], signal: AbortSignal | undefined): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES)
+        throw new TransportError('protocol', `the answer has more than ${MAX_BODY_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw transportErrorOf(error, signal);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
+}
+
+async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (body.length > 0) yield await Promise.resolve(body);
+}
+
+/** The body, letting go of the caller's signal when it ends or its reader stops. */
+async function* letGoAfter(body: AsyncIterable<Uint8Array>, deadline: TimeoutSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    deadline.dispose();
+  }
+}

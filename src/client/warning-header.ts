@@ -1,0 +1,18 @@
+/** One `Warning` header value: how an API server tells about deprecated or suspicious requests. */
+export interface ApiWarning {
+  /** 299 for all that API servers send. */
+  readonly code: number;
+  readonly agent: string;
+  readonly text: string;
+}
+
+/** `299 - "text"`, several separated by commas or in a list of header values. What does not parse is left out. */
+export function parseWarnings(header: string | readonly string[] | undefined): ApiWarning[] {
+  const warnings: ApiWarning[] = [];
+  for (const value of typeof header === 'string' ? [header] : (header ?? [])) {
+    for (const [, code, agent, quoted] of value.matchAll(/(\d{3}) ([^ ]+) "((?:[^"\\]|\\.)*)"/g)) {
+      warnings.push({ code: Number(code), agent: agent!, text: quoted!.replaceAll(/\\(.)/g, '$1') });
+    }
+  }
+  return warnings;
+}
