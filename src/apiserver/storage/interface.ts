@@ -4,6 +4,8 @@
  * It is etcd's model (one key-space, guarded transactions on the key's modification revision, a history that can be read
  * and watched until it is compacted), so that etcd itself fits behind it. Every driver runs `storage/conformance.ts`.
  *
+ * Keys are paths of printable characters, `/registry/…` (see `storage-keys.ts`).
+ *
  * Who relies on what:
  *  - the registry relies on *guarded writes*: a write happens only if the key's modRevision is the expected one, checked in the
  *    same atomic step (law 2), and is durable when its promise resolves on a durable driver (law 3);
@@ -45,7 +47,10 @@ export interface ListOptions {
   readonly start?: string;
   /** At most this many; 0 or absent = all. */
   readonly limit?: number;
-  /** Read the state at exactly this revision; absent = now. */
+  /**
+   * Read the state at exactly this revision; absent = now. Below the compacted one: {@link RevisionCompactedError}; one
+   * that has not happened: {@link RevisionFutureError}.
+   */
   readonly revision?: Revision;
   /** Count what is left after the page (API-096). It may cost a walk over the range. */
   readonly countRemaining?: boolean;
@@ -73,16 +78,22 @@ export interface StoreEvent {
 }
 
 export interface WatchOptions {
-  /** First revision to deliver. Older than the kept history: {@link RevisionCompactedError}. */
+  /**
+   * First revision to deliver. At or below the compacted one: {@link RevisionCompactedError}; later than the next one:
+   * {@link RevisionFutureError}.
+   */
   readonly startRevision: Revision;
   /**
    * Called with events in revision order; each event exactly once. Must not throw and must return quickly: the store does
    * not wait for slow consumers, they keep their own bounded buffer.
    */
   readonly onEvents: (events: readonly StoreEvent[]) => void;
-  /** All changes up to `revision` have been delivered, also when none of them concerned the prefix. */
+  /**
+   * All changes up to `revision` have been delivered, also when none of them concerned the prefix. Called once soon after
+   * the start, then as the store moves on.
+   */
   readonly onProgress?: (revision: Revision) => void;
-  /** The watch ended by itself: the store closed, or (etcd) the history was compacted away under it. */
+  /** The watch ended by itself: the store closed (no error), failed, or the history was compacted away under it. */
   readonly onClose?: (error: Error | undefined) => void;
 }
 
@@ -101,10 +112,14 @@ export interface Store {
   update(key: string, value: Uint8Array, expected: Revision): Promise<WriteResult>;
   /** Succeeds only if the key's modRevision is `expected`. */
   delete(key: string, expected: Revision): Promise<DeleteResult>;
-  /** Starts delivering before it resolves at the earliest with the next turn of the event loop. */
+  /** No call back comes from inside the call itself; the first ones may come before the promise resolves. */
   watch(prefix: string, options: WatchOptions): Promise<StoreWatch>;
   currentRevision(): Promise<Revision>;
-  /** Forget history at and below `revision`: reads and watches there fail from now on. The present state stays. */
+  /**
+   * Forget history: from now on reads below `revision` fail, and watches that start at or below it. The state at
+   * `revision` and everything after it stay. A revision compacted already is fine, one in the future is not
+   * ({@link RevisionFutureError}).
+   */
   compact(revision: Revision): Promise<void>;
   /** Waits for writes under way, ends all watches. Later calls fail. */
   close(): Promise<void>;
@@ -114,7 +129,7 @@ export interface Store {
 export class RevisionCompactedError extends Error {
   readonly compactedRevision: Revision;
   constructor(requested: Revision, compactedRevision: Revision) {
-    super(`revision ${requested} has been compacted: the oldest one still held is ${compactedRevision + 1}`);
+    super(`revision ${requested} has been compacted: history is held from revision ${compactedRevision} on`);
     this.name = 'RevisionCompactedError';
     this.compactedRevision = compactedRevision;
   }

@@ -1,0 +1,309 @@
+import { assert } from '../../base/assert.ts';
+import { Ring } from '../../base/ring.ts';
+import type { KeyValue, ListOptions, ListResult, Revision, StoreEvent } from './interface.ts';
+import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
+import { SortedKeyIndex } from './sorted-key-index.ts';
+
+/** What one write did to one key. Handed out as the {@link KeyValue} of the write where it has a value. */
+export class Change {
+  readonly key: string;
+  /** Absent: the key was deleted. */
+  readonly value: Uint8Array | undefined;
+  /** Of a deletion: when the deleted key had been created. */
+  readonly createRevision: Revision;
+  readonly modRevision: Revision;
+  #previous: Change | undefined;
+
+  constructor(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>, previous?: Change) {
+    this.key = kv.key;
+    this.value = kv.value;
+    this.createRevision = kv.createRevision;
+    this.modRevision = kv.modRevision;
+    this.#previous = previous;
+  }
+
+  /** The change of the same key before this one, for as long as history holds it. */
+  get previous(): Change | undefined {
+    return this.#previous;
+  }
+
+  forgetPrevious(): void {
+    this.#previous = undefined;
+  }
+}
+
+/** One per key that exists or is still in history; `head` is its newest change, pending ones included. */
+interface KeyState {
+  readonly key: string;
+  head: Change;
+}
+
+/** `seen` is the change a refusal rests on: the answer may go out once that one is published. */
+export type WriteDecision =
+  | { readonly outcome: 'written'; readonly change: Change; readonly removed?: KeyValue }
+  | { readonly outcome: 'refused'; readonly current?: KeyValue; readonly seen: Revision };
+
+export interface MultiVersionMapOptions {
+  /** The most changes history and pending writes may hold together. */
+  readonly historyBound: number;
+}
+
+/** Bookkeeping of one remembered change beside the value it superseded; an estimate, for the bound on history. */
+const CHANGE_OVERHEAD = 200;
+
+/**
+ * Versions per key under one revision, in memory, with no I/O and no clock.
+ *
+ * A write is checked against the *pending* state and gets its revision at once; everybody reads the *published* state.
+ * The two are one data structure: a pending change is simply a version newer than {@link published}, so reading "now" is
+ * reading at that revision, and publishing is moving a number.
+ *
+ * Invariants:
+ *  - `compacted <= published <= revision`;
+ *  - `history` holds every change above `compacted` (plus, while {@link dropHistory} has work left, some at or below), in
+ *    revision order without gaps;
+ *  - for each key the newest change at or below `compacted` is still there unless it is a deletion; so each state from
+ *    `compacted` on can be read.
+ */
+export class MultiVersionMap {
+  readonly #keys = new Map<string, KeyState>();
+  readonly #index = new SortedKeyIndex<KeyState>();
+  readonly #history: Ring<Change>;
+  #historyBytes = 0;
+  #revision: Revision = 0;
+  #published: Revision = 0;
+  #compacted: Revision = 0;
+
+  constructor({ historyBound }: MultiVersionMapOptions) {
+    this.#history = new Ring({ bound: historyBound });
+  }
+
+  /** The newest one given out. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  /** The newest one readers see. */
+  get published(): Revision {
+    return this.#published;
+  }
+
+  get compacted(): Revision {
+    return this.#compacted;
+  }
+
+  get historyLength(): number {
+    return this.#history.length;
+  }
+
+  /** Memory that only history keeps alive, estimated. */
+  get historyBytes(): number {
+    return this.#historyBytes;
+  }
+
+  create(key: string, value: Uint8Array): WriteDecision {
+    const head = this.#keys.get(key)?.head;
+    if (head?.value !== undefined) return refused(head, this.#compacted);
+    const revision = this.#revision + 1;
+    return {
+      outcome: 'written',
+      change: this.#append(new Change({ key, value, createRevision: revision, modRevision: revision }, head)),
+    };
+  }
+
+  update(key: string, value: Uint8Array, expected: Revision): WriteDecision {
+    const head = this.#keys.get(key)?.head;
+    if (head?.value === undefined || head.modRevision !== expected) return refused(head, this.#compacted);
+    const { createRevision } = head;
+    return {
+      outcome: 'written',
+      change: this.#append(new Change({ key, value, createRevision, modRevision: this.#revision + 1 }, head)),
+    };
+  }
+
+  delete(key: string, expected: Revision): WriteDecision {
+    const head = this.#keys.get(key)?.head;
+    if (head === undefined || !isLive(head) || head.modRevision !== expected) return refused(head, this.#compacted);
+    const { createRevision } = head;
+    return {
+      outcome: 'written',
+      change: this.#append(
+        new Change({ key, value: undefined, createRevision, modRevision: this.#revision + 1 }, head),
+      ),
+      removed: head,
+    };
+  }
+
+  /** Lets readers see everything up to `revision`. */
+  publish(revision: Revision): void {
+    assert(
+      revision >= this.#published && revision <= this.#revision,
+      'publishing moves forward within what was written',
+    );
+    this.#published = revision;
+  }
+
+  get(key: string): KeyValue | undefined {
+    return visible(this.#keys.get(key)?.head, this.#published);
+  }
+
+  list(prefix: string, { start = '', limit = 0, revision = this.#published, countRemaining }: ListOptions): ListResult {
+    if (revision > this.#published) throw new RevisionFutureError(revision, this.#published);
+    if (revision < this.#compacted) throw new RevisionCompactedError(revision, this.#compacted);
+    const items: KeyValue[] = [];
+    let remaining = 0;
+    this.#index.scan(prefix, start, ({ head }) => {
+      const kv = visible(head, revision);
+      if (kv === undefined) return 'next';
+      if (limit === 0 || items.length < limit) {
+        items.push(kv);
+        return 'next';
+      }
+      remaining++;
+      return countRemaining === true ? 'next' : 'stop';
+    });
+    return { items, more: remaining > 0, revision, ...(countRemaining === true && { remaining }) };
+  }
+
+  /** The published change of that revision, which must be above {@link compacted}. */
+  change(revision: Revision): Change {
+    assert(revision > this.#compacted && revision <= this.#published, `revision ${revision} is in history`);
+    const change = this.#history.at(revision - this.#historyStart);
+    assert(change?.modRevision === revision, 'history has no gaps');
+    return change;
+  }
+
+  /** Readers below `revision` fail from now on. The memory is given back by {@link dropHistory}. */
+  compact(revision: Revision): void {
+    if (revision > this.#published) throw new RevisionFutureError(revision, this.#published);
+    this.#compacted = Math.max(this.#compacted, revision);
+  }
+
+  /**
+   * Forgets up to `most` changes of compacted history and returns the revisions that nothing rests on any more, in an
+   * order in which a journal may forget them one by one: at no point would the rest, read back, revive a deleted or
+   * older value. Call it until `more` is false.
+   */
+  dropHistory(most: number): { readonly dropped: Revision[]; readonly more: boolean } {
+    const dropped: Revision[] = [];
+    for (let i = 0; i < most; i++) {
+      const oldest = this.#history.at(0);
+      if (oldest === undefined || oldest.modRevision > this.#compacted) return { dropped, more: false };
+      this.#history.popFront();
+      this.#historyBytes -= historyCost(oldest);
+      this.#settle(oldest, dropped);
+    }
+    const next = this.#history.at(0);
+    return { dropped, more: next !== undefined && next.modRevision <= this.#compacted };
+  }
+
+  /**
+   * The revision to compact to so that history needs at most `bytes` and `changes`; undefined when it is small enough
+   * or there is nothing published to forget. The newest `keep` changes stay, whatever they need.
+   */
+  compactionTarget(limits: { bytes: number; changes: number; keep: number }): Revision | undefined {
+    const spare = Math.min(this.#history.length - limits.keep, this.#published - this.#historyStart + 1);
+    let bytes = this.#historyBytes;
+    let count = 0;
+    while (count < spare && (bytes > limits.bytes || this.#history.length - count > limits.changes)) {
+      const change = this.#history.at(count++);
+      if (change !== undefined) bytes -= historyCost(change);
+    }
+    return count === 0 ? undefined : this.#historyStart + count - 1;
+  }
+
+  /** Begins to read a journal back: nothing at or below `compacted` is history. Only on an empty map. */
+  beginRestore(compacted: Revision): void {
+    assert(this.#revision === 0, 'a map is restored before it is used');
+    this.#compacted = compacted;
+    this.#published = compacted;
+    this.#revision = compacted;
+  }
+
+  /**
+   * Takes the next change of a journal: in revision order, without gaps above the compacted revision. Returns revisions
+   * the journal should have forgotten already (it was stopped in the middle of doing so).
+   */
+  restore(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>): Revision[] {
+    const head = this.#keys.get(kv.key)?.head;
+    const change = new Change(kv, head);
+    if (kv.modRevision > this.#compacted) {
+      assert(kv.modRevision === this.#revision + 1, 'a restored journal has no gaps');
+      this.#append(change);
+      this.#published = kv.modRevision;
+      return [];
+    }
+    const dropped: Revision[] = [];
+    this.#setHead(change);
+    this.#settle(change, dropped);
+    return dropped;
+  }
+
+  /** Revision of the oldest change in history, or the next one to come. */
+  get #historyStart(): Revision {
+    return this.#revision - this.#history.length + 1;
+  }
+
+  #append(change: Change): Change {
+    const pushed = this.#history.pushBack(change);
+    assert(pushed, 'history is compacted before its bound');
+    this.#historyBytes += historyCost(change);
+    this.#revision = change.modRevision;
+    this.#setHead(change);
+    return change;
+  }
+
+  #setHead(change: Change): void {
+    const state = this.#keys.get(change.key);
+    if (state !== undefined) {
+      state.head = change;
+      return;
+    }
+    const created = { key: change.key, head: change };
+    this.#keys.set(change.key, created);
+    this.#index.add(created);
+  }
+
+  /** A change has left history: what it superseded is gone, and so is it when it is a deletion. */
+  #settle(change: Change, dropped: Revision[]): void {
+    const { previous } = change;
+    // A deletion before this one was dropped when it left history itself.
+    if (previous?.value !== undefined) dropped.push(previous.modRevision);
+    change.forgetPrevious();
+    if (change.value !== undefined) return;
+    dropped.push(change.modRevision);
+    if (this.#keys.get(change.key)?.head !== change) return;
+    this.#keys.delete(change.key);
+    this.#index.delete(change.key);
+  }
+}
+
+/** The event that watchers see for a change. */
+export function eventOf(change: Change): StoreEvent {
+  const { key, value, createRevision, modRevision: revision, previous } = change;
+  const before = previous !== undefined && isLive(previous) ? { previous } : undefined;
+  return value === undefined
+    ? { type: 'DELETE', key, revision, createRevision, ...before }
+    : { type: 'PUT', key, revision, createRevision, value, ...before };
+}
+
+function isLive(change: Change): change is Change & KeyValue {
+  return change.value !== undefined;
+}
+
+function visible(head: Change | undefined, revision: Revision): KeyValue | undefined {
+  let change = head;
+  while (change !== undefined && change.modRevision > revision) change = change.previous;
+  return change !== undefined && isLive(change) ? change : undefined;
+}
+
+function refused(head: Change | undefined, otherwise: Revision): WriteDecision {
+  const seen = head?.modRevision ?? otherwise;
+  return head !== undefined && isLive(head)
+    ? { outcome: 'refused', current: head, seen }
+    : { outcome: 'refused', seen };
+}
+
+function historyCost(change: Change): number {
+  return CHANGE_OVERHEAD + (change.previous?.value?.length ?? 0);
+}

@@ -1,0 +1,74 @@
+interface Node<T> {
+  readonly prefix: string;
+  readonly members: Set<T>;
+  /** The longest other prefix in the table that begins this one. */
+  parent: Node<T> | undefined;
+}
+
+/**
+ * Finds everything registered under some prefix of a key, without asking each registration.
+ *
+ * Why it works: of all prefixes sorted, take the greatest at or below the key. Everything sorted between a prefix P of the
+ * key and the key begins with P itself, so each P that begins the key is that greatest one or an ancestor of it.
+ */
+export class PrefixTable<T> {
+  #nodes: Node<T>[] = [];
+
+  get empty(): boolean {
+    return this.#nodes.length === 0;
+  }
+
+  add(prefix: string, member: T): void {
+    const at = this.#upperBound(prefix);
+    const found = this.#nodes[at - 1];
+    if (found?.prefix === prefix) {
+      found.members.add(member);
+      return;
+    }
+    this.#nodes.splice(at, 0, { prefix, members: new Set([member]), parent: undefined });
+    this.#link();
+  }
+
+  delete(prefix: string, member: T): void {
+    const at = this.#upperBound(prefix) - 1;
+    const found = this.#nodes[at];
+    if (found?.prefix !== prefix) return;
+    found.members.delete(member);
+    if (found.members.size > 0) return;
+    this.#nodes.splice(at, 1);
+    this.#link();
+  }
+
+  forEachMatch(key: string, visit: (member: T) => void): void {
+    let node = this.#nodes[this.#upperBound(key) - 1];
+    for (; node !== undefined; node = node.parent) {
+      if (key.startsWith(node.prefix)) node.members.forEach(visit);
+    }
+  }
+
+  /** A copy, so that members may come and go while it is walked. */
+  members(): T[] {
+    return this.#nodes.flatMap((node) => [...node.members]);
+  }
+
+  #upperBound(key: string): number {
+    let low = 0;
+    let high = this.#nodes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#nodes[middle]?.prefix ?? '') <= key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Prefixes come and go rarely (one per watched resource), so the tree is simply made anew. */
+  #link(): void {
+    const open: Node<T>[] = [];
+    for (const node of this.#nodes) {
+      while (open.length > 0 && !node.prefix.startsWith(open.at(-1)?.prefix ?? '')) open.pop();
+      node.parent = open.at(-1);
+      open.push(node);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** The store was closed; nothing more is answered. */
+export class StoreClosedError extends Error {
+  constructor() {
+    super('the store is closed');
+    this.name = 'StoreClosedError';
+  }
+}
+
+/**
+ * The store could not make writes durable and stopped for good. Whether the writes that failed with it are on disk is
+ * known after a restart only; while it stands nobody gets to see them.
+ */
+export class StoreFailedError extends Error {
+  constructor(cause: unknown) {
+    super(`the store failed and accepts nothing more: ${describe(cause)}`, { cause });
+    this.name = 'StoreFailedError';
+  }
+}
+
+/** More writes wait for the disk than the store is willing to hold. The caller may retry. */
+export class StoreOverloadedError extends Error {
+  constructor(waiting: number, bytes: number) {
+    super(`the store is overloaded: ${waiting} operations (${bytes} bytes) wait for the disk`);
+    this.name = 'StoreOverloadedError';
+  }
+}
+
+/** Another live process holds the data directory. */
+export class StoreLockedError extends Error {
+  constructor(directory: string, pid: number) {
+    super(
+      `the data directory ${directory} is in use by another kubegc (process ${pid}): stop it, or choose another directory`,
+    );
+    this.name = 'StoreLockedError';
+  }
+}
+
+/** The data directory cannot be used at all (no permission, not a directory, a path too long for the lock). */
+export class StoreDirectoryError extends Error {
+  constructor(directory: string, cause: unknown) {
+    super(`the data directory ${directory} cannot be used: ${describe(cause)}`, { cause });
+    this.name = 'StoreDirectoryError';
+  }
+}
+
+/** What is in the directory was not written by this version, or not by this program. */
+export class StoreFormatError extends Error {
+  constructor(directory: string, found: string) {
+    super(`the data directory ${directory} holds ${found}, which this version of kubegc cannot read`);
+    this.name = 'StoreFormatError';
+  }
+}
+
+/** The data on disk is damaged: a checksum, a length or the sequence of revisions is wrong. */
+export class StoreCorruptedError extends Error {
+  constructor(directory: string, problem: string) {
+    super(`the data directory ${directory} is damaged: ${problem}`);
+    this.name = 'StoreCorruptedError';
+  }
+}
+
+/** The durable driver needs the optional package. */
+export class LmdbMissingError extends Error {
+  constructor(cause: unknown) {
+    super(
+      'the durable store needs the package lmdb, which is not installed: run with --store memory, or install the optional dependency (npm install lmdb)',
+      { cause },
+    );
+    this.name = 'LmdbMissingError';
+  }
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
