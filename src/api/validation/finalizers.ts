@@ -1,0 +1,47 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldForbidden, fieldInvalid } from '../field-error.ts';
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../meta/object-meta.ts';
+import { quoted } from '../meta/quoted.ts';
+import { isQualifiedName } from './names.ts';
+
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', FINALIZER_ORPHAN, FINALIZER_FOREGROUND]);
+
+/** Form of each name, and that the two of garbage collection do not stand together (API-071). */
+export function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
+  const list = finalizers ?? [];
+  const errors = list.flatMap((name) => isQualifiedName(name).map((message) => fieldInvalid(path, name, message)));
+  if (list.includes(FINALIZER_ORPHAN) && list.includes(FINALIZER_FOREGROUND)) {
+    errors.push(fieldInvalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set'));
+  }
+  return errors;
+}
+
+/** Built-in types only: a name without a domain must be one that Kubernetes knows. The one check that counts (API-071). */
+export function validateStandardFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
+  return (finalizers ?? []).flatMap((name, index) =>
+    name.includes('/') || STANDARD_FINALIZERS.has(name)
+      ? []
+      : [
+          fieldInvalid(
+            `${path}[${index}]`,
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
+  );
+}
+
+/** Once an object is terminating its finalizers may only become fewer (API-072). */
+export function validateNoNewFinalizers(
+  next: readonly string[] | undefined,
+  previous: readonly string[] | undefined,
+  path: string,
+): FieldError[] {
+  const known = new Set(previous);
+  const added = [...new Set((next ?? []).filter((name) => !known.has(name)))].sort();
+  if (added.length === 0) return [];
+  const list = `[]string{${added.map(quoted).join(', ')}}`;
+  return [
+    fieldForbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`),
+  ];
+}

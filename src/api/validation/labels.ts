@@ -1,0 +1,78 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../field-error.ts';
+import { byteLength, isLabelValue, isQualifiedName } from './names.ts';
+
+/** All keys and values of the annotations of one object together, in bytes (API-066). */
+export const TOTAL_ANNOTATION_SIZE_LIMIT = 262_144;
+
+/** Keys are reported on the map, not on the entry (API-066). */
+export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
+  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
+    ...validateLabelName(key, path),
+    ...isLabelValue(value).map((message) => fieldInvalid(path, value, message)),
+  ]);
+}
+
+export function validateLabelName(key: string, path: string): FieldError[] {
+  return isQualifiedName(key).map((message) => fieldInvalid(path, key, message));
+}
+
+/** Upper case in the prefix of a key is let pass, unlike with labels. */
+export function validateAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  path: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    size += byteLength(key) + byteLength(value);
+    errors.push(...isQualifiedName(key.toLowerCase()).map((message) => fieldInvalid(path, key, message)));
+  }
+  if (size > TOTAL_ANNOTATION_SIZE_LIMIT) errors.push(fieldTooLong(path, TOTAL_ANNOTATION_SIZE_LIMIT));
+  return errors;
+}
+
+export interface LabelSelectorRequirementObject {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly values?: readonly string[] | null;
+}
+
+/** `metav1.LabelSelector`: what stands in `spec.selector` of workloads. */
+export interface LabelSelectorObject {
+  readonly matchLabels?: Readonly<Record<string, string>> | null;
+  readonly matchExpressions?: readonly LabelSelectorRequirementObject[] | null;
+}
+
+/** Whether a selector inside an object is well-formed (API-502). */
+export function validateLabelSelector(selector: LabelSelectorObject | undefined, path: string): FieldError[] {
+  const errors = validateLabels(selector?.matchLabels ?? undefined, `${path}.matchLabels`);
+  for (const [index, requirement] of (selector?.matchExpressions ?? []).entries()) {
+    errors.push(...validateRequirement(requirement, `${path}.matchExpressions[${index}]`));
+  }
+  return errors;
+}
+
+function validateRequirement(requirement: LabelSelectorRequirementObject, path: string): FieldError[] {
+  const { key = '', operator = '' } = requirement;
+  const values = requirement.values ?? [];
+  const errors: FieldError[] = [];
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0) {
+      errors.push(fieldRequired(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+    }
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0) {
+      errors.push(
+        fieldForbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      );
+    }
+  } else {
+    errors.push(fieldInvalid(`${path}.operator`, operator, 'not a valid selector operator'));
+  }
+  errors.push(...validateLabelName(key, `${path}.key`));
+  for (const [index, value] of values.entries()) {
+    errors.push(...isLabelValue(value).map((message) => fieldInvalid(`${path}.values[${index}]`, value, message)));
+  }
+  return errors;
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { formatFieldError } from '../field-error.ts';
+import { validateFieldManager, validateManagedFields } from './managed-fields.ts';
+
+describe('validateFieldManager', () => {
+  it('API-078 is printable and at most 128 bytes', () => {
+    expect(validateFieldManager('kubectl apply ä', 'fieldManager')).toEqual([]);
+    expect(validateFieldManager('', 'fieldManager')).toEqual([]);
+    expect(validateFieldManager('x'.repeat(129), 'fieldManager').map(formatFieldError)).toEqual([
+      'fieldManager: Too long: may not be more than 128 bytes',
+    ]);
+    expect(validateFieldManager('ä\n', 'fieldManager').map(formatFieldError)).toEqual([
+      'fieldManager: Invalid value: "ä\\n": invalid character U+000A (at position 2)',
+    ]);
+  });
+});
+
+describe('validateManagedFields', () => {
+  it('API-078 knows its words', () => {
+    expect(validateManagedFields(undefined, 'm')).toEqual([]);
+    expect(validateManagedFields([{ operation: 'Apply', fieldsType: 'FieldsV1', manager: 'x' }], 'm')).toEqual([]);
+    expect(
+      validateManagedFields(
+        [{ operation: 'Update' }, { operation: '', fieldsType: 'V2', manager: '\n', subresource: 's'.repeat(257) }],
+        'm',
+      ).map(formatFieldError),
+    ).toEqual([
+      'm[1].operation: Invalid value: "": must be `Apply` or `Update`',
+      'm[1].fieldsType: Invalid value: "V2": must be `FieldsV1`',
+      'm[1].manager: Invalid value: "\\n": invalid character U+000A (at position 0)',
+      'm[1].subresource: Too long: may not be more than 256 bytes',
+    ]);
+  });
+});

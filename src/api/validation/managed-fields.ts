@@ -1,0 +1,42 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldInvalid, fieldTooLong } from '../field-error.ts';
+import type { ManagedFieldsEntry } from '../meta/object-meta.ts';
+import { isPrintable } from '../meta/quoted.ts';
+import { byteLength } from './names.ts';
+
+const FIELD_MANAGER_MAX = 128;
+const SUBRESOURCE_NAME_MAX = 256;
+
+/** A field manager is printable and at most 128 bytes (API-078); also that of the query. */
+export function validateFieldManager(manager: string, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (byteLength(manager) > FIELD_MANAGER_MAX) errors.push(fieldTooLong(path, FIELD_MANAGER_MAX));
+  let position = 0;
+  for (const character of manager) {
+    if (!isPrintable(character)) {
+      const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+      errors.push(fieldInvalid(path, manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += byteLength(character);
+  }
+  return errors;
+}
+
+export function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, path: string): FieldError[] {
+  return (entries ?? []).flatMap((entry, index) => {
+    const at = `${path}[${index}]`;
+    const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
+    const errors: FieldError[] = [];
+    if (operation !== 'Apply' && operation !== 'Update') {
+      errors.push(fieldInvalid(`${at}.operation`, operation, 'must be `Apply` or `Update`'));
+    }
+    if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
+      errors.push(fieldInvalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
+    }
+    errors.push(...validateFieldManager(manager, `${at}.manager`));
+    if (byteLength(subresource) > SUBRESOURCE_NAME_MAX) {
+      errors.push(fieldTooLong(`${at}.subresource`, SUBRESOURCE_NAME_MAX));
+    }
+    return errors;
+  });
+}

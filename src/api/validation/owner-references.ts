@@ -1,0 +1,93 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldInvalid } from '../field-error.ts';
+import { formatGroupVersionKind, parseGroupVersion } from '../meta/group-version-kind.ts';
+import type { ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
+
+/**
+ * Checks of owner references on every write (API-067, API-068). The paths carry no index. Whether an owner exists, or could own
+ * this object at all, is not asked: that is the collector's job (API-069).
+ */
+export function validateOwnerReferences(references: readonly OwnerReference[] | undefined, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let controller: OwnerReference | undefined;
+  for (const reference of references ?? []) {
+    errors.push(...validateOwnerReference(reference, path));
+    if (reference.controller !== true) continue;
+    if (controller === undefined) {
+      controller = reference;
+      continue;
+    }
+    const found = `${controller.kind ?? ''}/${controller.name ?? ''} and ${reference.kind ?? ''}/${reference.name ?? ''}`;
+    errors.push(
+      fieldInvalid(
+        path,
+        (references ?? []).map(canonical),
+        `Only one reference can have Controller set to true. Found "true" in references for ${found}`,
+      ),
+    );
+  }
+  return errors;
+}
+
+function validateOwnerReference(reference: OwnerReference, path: string): FieldError[] {
+  // Requests are not typed yet: any of the four may be missing.
+  const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Partial<OwnerReference>;
+  const gv = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
+  const errors: FieldError[] = [];
+  if (gv.version === '') errors.push(fieldInvalid(`${path}.apiVersion`, apiVersion, 'version must not be empty'));
+  if (kind === '') errors.push(fieldInvalid(`${path}.kind`, kind, 'must not be empty'));
+  if (name === '') errors.push(fieldInvalid(`${path}.name`, name, 'must not be empty'));
+  if (uid === '') errors.push(fieldInvalid(`${path}.uid`, uid, 'must not be empty'));
+  if (gv.group === '' && gv.version === 'v1' && kind === 'Event') {
+    const gvk = formatGroupVersionKind({ ...gv, kind });
+    errors.push(fieldInvalid(path, canonical(reference), `${gvk} is disallowed from being an owner`));
+  }
+  return errors;
+}
+
+/** The reference as the API server would print it: known fields in order, the four always there. */
+function canonical(reference: OwnerReference): OwnerReference {
+  const {
+    apiVersion = '',
+    kind = '',
+    name = '',
+    uid = '',
+    controller,
+    blockOwnerDeletion,
+  } = reference as Partial<OwnerReference>;
+  return {
+    apiVersion,
+    kind,
+    name,
+    uid,
+    ...(controller === undefined ? {} : { controller }),
+    ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
+  };
+}
+
+/**
+ * Collapses wholly equal references, in place, and says so (API-070). References that share only the uid all stay. The
+ * second pass, after mutating admission, has a wording of its own.
+ */
+export function dedupOwnerReferences(
+  meta: ObjectMeta,
+  options: { readonly afterMutatingAdmission?: boolean } = {},
+): { warning?: string } {
+  const seen = new Set<string>();
+  const duplicates: string[] = [];
+  const kept = (meta.ownerReferences ?? []).filter((reference) => {
+    const identity = JSON.stringify(canonical(reference));
+    if (seen.has(identity)) {
+      duplicates.push(reference.uid ?? '');
+      return false;
+    }
+    seen.add(identity);
+    return true;
+  });
+  if (duplicates.length === 0) return {};
+  meta.ownerReferences = kept;
+  const when = options.afterMutatingAdmission === true ? ' after mutating admission happens' : '';
+  return {
+    warning: `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
+  };
+}
