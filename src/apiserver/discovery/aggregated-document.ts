@@ -1,0 +1,43 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { ServedGroup } from './api-groups.ts';
+import { isKindOfVersion } from './legacy-documents.ts';
+
+/** Versions of `apidiscovery.k8s.io` that are answered; their documents differ in the apiVersion only (API-393, 394). */
+export type AggregatedVersion = 'v2' | 'v2beta1';
+
+/** Everything that is served, in one document: of the core group for `/api`, of the others for `/apis` (API-393). */
+export function apiGroupDiscoveryList(groups: readonly ServedGroup[], version: AggregatedVersion): unknown {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: groups.map(({ group, versions }) => ({
+      metadata: group === '' ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
+      versions: versions.map((served) => ({
+        version: served.version,
+        resources: served.resources.map(resourceDiscovery),
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+function resourceDiscovery(info: ResourceInfo): unknown {
+  const subresources = info.subresources
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((sub) => ({
+      subresource: sub.name,
+      responseKind: isKindOfVersion(info, sub) ? { group: '', version: '', kind: sub.kind.kind } : sub.kind,
+      verbs: sub.verbs.toSorted(),
+    }));
+  return {
+    resource: info.resource,
+    responseKind: { group: '', version: '', kind: info.kind },
+    scope: info.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: info.singular,
+    verbs: info.verbs.toSorted(),
+    ...(info.shortNames.length === 0 ? {} : { shortNames: info.shortNames }),
+    ...(info.categories.length === 0 ? {} : { categories: info.categories }),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}

@@ -1,0 +1,35 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { GroupVersion } from '../../api/meta/group-version-kind.ts';
+import { compareVersions } from './version-priority.ts';
+
+export interface ServedVersion extends GroupVersion {
+  /** Sorted by name. */
+  readonly resources: readonly ResourceInfo[];
+}
+
+export interface ServedGroup {
+  /** Empty for the core group. */
+  readonly group: string;
+  /** The preferred one first (API-398). */
+  readonly versions: readonly ServedVersion[];
+}
+
+/** Groups in the order in which their first resource comes, which is their priority for ambiguous names (API-398). */
+export function servedGroups(resources: readonly ResourceInfo[]): ServedGroup[] {
+  const groups = new Map<string, Map<string, ResourceInfo[]>>();
+  for (const info of resources) {
+    let versions = groups.get(info.group);
+    if (versions === undefined) groups.set(info.group, (versions = new Map()));
+    const served = versions.get(info.version);
+    if (served === undefined) versions.set(info.version, [info]);
+    else served.push(info);
+  }
+  return Array.from(groups, ([group, versions]) => ({
+    group,
+    versions: Array.from(versions, ([version, served]) => ({
+      group,
+      version,
+      resources: served.toSorted((a, b) => (a.resource < b.resource ? -1 : 1)),
+    })).sort((a, b) => compareVersions(a.version, b.version)),
+  }));
+}
