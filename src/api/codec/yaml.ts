@@ -1,0 +1,90 @@
+import type { Document, DocumentOptions, ParsedNode, ParseOptions, SchemaOptions } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
+
+import type { StatusError } from '../status-error.ts';
+import { newBadRequest } from '../status-error.ts';
+import { convertYamlNode } from './yaml-nodes.ts';
+import { GO_YAML_SCALARS } from './yaml-scalars.ts';
+
+export interface YamlValue {
+  readonly value: unknown;
+  /** Paths of keys that occur twice in one mapping (API-231); the last value won. */
+  readonly duplicates: string[];
+}
+
+const PARSING: DocumentOptions & ParseOptions & SchemaOptions = {
+  version: '1.1',
+  schema: 'failsafe',
+  customTags: [...GO_YAML_SCALARS],
+  // Merge keys and duplicates are handled by the converter, which also bounds aliases.
+  merge: false,
+  uniqueKeys: false,
+  logLevel: 'silent',
+};
+
+/**
+ * The first document of a YAML 1.1 text as JSON, read as Go's `sigs.k8s.io/yaml` does: see {@link GO_YAML_SCALARS}.
+ * Merge keys and anchors are resolved. An empty text is null.
+ *
+ * @throws StatusError 400 `error converting YAML to JSON: yaml: …`
+ */
+export function parseYaml(text: string): unknown {
+  return parseYamlStrict(text).value;
+}
+
+/** The same, with the duplicate keys. */
+export function parseYamlStrict(text: string): YamlValue {
+  const [first] = documentsOf(text);
+  return first === undefined ? { value: null, duplicates: [] } : convert(first);
+}
+
+/** All documents of a text; empty ones, such as a comment between two separators, are left out. */
+export function parseYamlDocuments(text: string): unknown[] {
+  return documentsOf(text)
+    .map((document) => convert(document).value)
+    .filter((value) => value !== null);
+}
+
+/**
+ * YAML that both YAML 1.1 and 1.2 readers understand the same, in kubectl's style: keys sorted, lists not indented, long
+ * lines not folded, texts of several lines as blocks.
+ */
+export function stringifyYaml(value: unknown): string {
+  return stringify(value, {
+    version: '1.1',
+    schema: 'failsafe',
+    customTags: [...GO_YAML_SCALARS],
+    compat: 'yaml-1.1',
+    sortMapEntries: true,
+    indentSeq: false,
+    lineWidth: 0,
+    blockQuote: 'literal',
+    aliasDuplicateObjects: false,
+  });
+}
+
+function documentsOf(text: string): readonly Document.Parsed<ParsedNode>[] {
+  try {
+    const documents = parseAllDocuments(text, PARSING);
+    return 'empty' in documents ? [] : documents;
+  } catch (error) {
+    throw yamlProblem(error);
+  }
+}
+
+function convert(document: Document.Parsed<ParsedNode>): YamlValue {
+  const [problem] = document.errors;
+  if (problem !== undefined) throw yamlProblem(problem);
+  try {
+    return convertYamlNode(document);
+  } catch (error) {
+    throw yamlProblem(error);
+  }
+}
+
+function yamlProblem(error: unknown): StatusError {
+  const text = error instanceof Error ? error.message : String(error);
+  // The library's composer recurses, so nesting shows as an overflow of the native stack, thrown or reported.
+  const message = text.startsWith('Maximum call stack') ? 'exceeded max depth' : text.split('\n', 1)[0];
+  return newBadRequest(`error converting YAML to JSON: yaml: ${message}`);
+}
