@@ -18,16 +18,35 @@ const clean: PassReport = {
 const now = '2026-11-21T12:00:00Z';
 const later = '2026-11-21T12:00:05Z';
 const pods = { group: '', version: 'v1', resource: 'pods', count: 2, finalizers: {}, unexpected: 0 };
-const held = { group: 'apps', version: 'v1', resource: 'deployments', count: 1, finalizers: { 'example.com/hold': 1 }, unexpected: 0 };
+const held = {
+  group: 'apps',
+  version: 'v1',
+  resource: 'deployments',
+  count: 1,
+  finalizers: { 'example.com/hold': 1 },
+  unexpected: 0,
+};
 
 describe('decideNamespaceStep (LIFE-440)', () => {
   const spec = { finalizers: ['kubernetes'] };
   const deletionTimestamp = now;
   it.each([
     { name: 'alive', namespace: { metadata: {}, spec }, step: 'ignore' },
-    { name: 'deleted, phase not set', namespace: { metadata: { deletionTimestamp }, spec, status: { phase: 'Active' } }, step: 'mark-terminating' },
-    { name: 'terminating', namespace: { metadata: { deletionTimestamp }, spec, status: { phase: 'Terminating' } }, step: 'delete-content' },
-    { name: 'finalized', namespace: { metadata: { deletionTimestamp }, spec: {}, status: { phase: 'Terminating' } }, step: 'done' },
+    {
+      name: 'deleted, phase not set',
+      namespace: { metadata: { deletionTimestamp }, spec, status: { phase: 'Active' } },
+      step: 'mark-terminating',
+    },
+    {
+      name: 'terminating',
+      namespace: { metadata: { deletionTimestamp }, spec, status: { phase: 'Terminating' } },
+      step: 'delete-content',
+    },
+    {
+      name: 'finalized',
+      namespace: { metadata: { deletionTimestamp }, spec: {}, status: { phase: 'Terminating' } },
+      step: 'done',
+    },
   ])('$name: $step', ({ namespace, step }) => {
     expect(decideNamespaceStep(namespace)).toBe(step);
   });
@@ -79,7 +98,11 @@ describe('nextConditions', () => {
     const second = nextConditions(first, { ...clean, remaining: [{ ...pods, count: 1 }] }, later) ?? [];
     const third = nextConditions(second, clean, later) ?? [];
     const at = (conditions: typeof first) => conditions.find(({ type }) => type === 'NamespaceContentRemaining');
-    expect(at(second)).toMatchObject({ status: 'True', lastTransitionTime: now, message: 'Some resources are remaining: pods. has 1 resource instances' });
+    expect(at(second)).toMatchObject({
+      status: 'True',
+      lastTransitionTime: now,
+      message: 'Some resources are remaining: pods. has 1 resource instances',
+    });
     expect(at(third)).toMatchObject({ status: 'False', lastTransitionTime: later, reason: 'ContentRemoved' });
   });
 
@@ -103,7 +126,12 @@ describe('podEstimateSeconds (LIFE-441)', () => {
   const pod = (phase: string, terminationGracePeriodSeconds: number) => ({ phase, terminationGracePeriodSeconds });
   it.each([
     { name: 'no pods', pods: [], since: 0, seconds: 0 },
-    { name: 'the largest grace of running pods', pods: [pod('Running', 30), pod('Pending', 60), pod('Succeeded', 900)], since: 10, seconds: 60 },
+    {
+      name: 'the largest grace of running pods',
+      pods: [pod('Running', 30), pod('Pending', 60), pod('Succeeded', 900)],
+      since: 10,
+      seconds: 60,
+    },
     { name: 'that time has passed', pods: [pod('Running', 30)], since: 31, seconds: 0 },
   ])('$name', ({ pods: list, since, seconds }) => {
     expect(podEstimateSeconds(list, since)).toBe(seconds);

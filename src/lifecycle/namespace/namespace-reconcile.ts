@@ -81,7 +81,9 @@ export function decideAfterPass(report: PassReport): PassDecision {
     return { verdict: 'retry', afterMs: undefined, reason: 'discovery-failed' };
   }
   if (report.remaining.length === 0) return { verdict: 'finalize', reason: 'content-removed' };
-  const finalizerEstimate = report.remaining.some(({ finalizers }) => Object.keys(finalizers).length > 0) ? FINALIZER_ESTIMATE_SECONDS : 0;
+  const finalizerEstimate = report.remaining.some(({ finalizers }) => Object.keys(finalizers).length > 0)
+    ? FINALIZER_ESTIMATE_SECONDS
+    : 0;
   const estimate = Math.max(report.podEstimateSeconds, finalizerEstimate);
   return { verdict: 'retry', afterMs: (Math.floor(estimate / 2) + 1) * 1000, reason: 'content-remains' };
 }
@@ -90,7 +92,9 @@ const resourceName = ({ resource, group }: Remaining): string => `${resource}.${
 
 function contentRemaining(report: PassReport): string | undefined {
   if (report.remaining.length === 0) return undefined;
-  const parts = report.remaining.map((entry) => `${resourceName(entry)} has ${entry.count} resource instances`).toSorted();
+  const parts = report.remaining
+    .map((entry) => `${resourceName(entry)} has ${entry.count} resource instances`)
+    .toSorted();
   return `Some resources are remaining: ${parts.join(', ')}`;
 }
 
@@ -139,7 +143,8 @@ const conditionRules: readonly ConditionRule[] = [
     trueReason: 'GroupVersionParsingFailed',
     falseReason: 'ParsedGroupVersions',
     falseMessage: 'All legacy kube types successfully parsed',
-    message: ({ unparsableGroupVersions }) => (unparsableGroupVersions.length > 0 ? unparsableGroupVersions.join(', ') : undefined),
+    message: ({ unparsableGroupVersions }) =>
+      unparsableGroupVersions.length > 0 ? unparsableGroupVersions.join(', ') : undefined,
   },
   {
     type: 'NamespaceDeletionContentFailure',
@@ -204,6 +209,9 @@ interface PodLike {
  */
 export function podEstimateSeconds(pods: readonly PodLike[], secondsSinceDeletion: number): number {
   const running = pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed');
-  const longest = Math.max(0, ...running.map(({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds ?? 0));
+  const longest = Math.max(
+    0,
+    ...running.map(({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds ?? 0),
+  );
   return secondsSinceDeletion > longest ? 0 : longest;
 }

@@ -1,0 +1,21 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import type { PropagationPolicy } from '../decide/actions.ts';
+import type { Target } from '../decide/target.ts';
+import { resourceRefOf } from './read-metadata.ts';
+import { answerOf, type WriteAnswer } from './write-answer.ts';
+
+export interface DeleteRequest {
+  readonly target: Target;
+  readonly policy: PropagationPolicy;
+  /** Without a resourceVersion the references are not part of what must still hold (COL-151). */
+  readonly preconditions: { readonly uid: string; readonly resourceVersion?: string };
+}
+
+/** DELETE by name; the policy is always named, grace and orphanDependents never (COL-150, COL-170, COL-171). */
+export function deleteObject(client: RestClient, request: DeleteRequest, signal: AbortSignal): Promise<WriteAnswer> {
+  const { target, policy, preconditions } = request;
+  return answerOf(target.name, () =>
+    client.delete<KubeObject>(resourceRefOf(target), { preconditions, propagationPolicy: policy }, { signal }),
+  );
+}

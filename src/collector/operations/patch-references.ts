@@ -1,0 +1,92 @@
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { PatchType, RestClient } from '../../client/rest-client.ts';
+import type { RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
+import type { Target } from '../decide/target.ts';
+import type { PatchSupport } from './patch-support.ts';
+import { METADATA_ACCEPT, readMetadata, resourceRefOf } from './read-metadata.ts';
+import { answerOf, type WriteAnswer } from './write-answer.ts';
+
+export interface PatchContext {
+  readonly client: RestClient;
+  readonly support: PatchSupport;
+  readonly signal: AbortSignal;
+}
+
+/** P1: by uid of the owner, all of them in one patch (COL-160). */
+export function removeReferencesPatch(target: Target, owners: readonly string[]): object {
+  return { metadata: { uid: target.uid, ownerReferences: owners.map((uid) => ({ $patch: 'delete', uid })) } };
+}
+
+/** P2: the complete list that remains, at the version it was read at; null empties it (COL-161). */
+export function remainingReferencesPatch(resourceVersion: string, remaining: readonly OwnerReference[]): object {
+  return { metadata: { resourceVersion, ownerReferences: remaining.length === 0 ? null : remaining } };
+}
+
+/** P3: only what blocked, now with `blockOwnerDeletion: false` (COL-162). */
+export function unblockReferencesPatch(target: Target, references: readonly OwnerReference[]): object {
+  return { metadata: { uid: target.uid, ownerReferences: references } };
+}
+
+export async function removeReferences(context: PatchContext, action: RemoveReferencesAction): Promise<WriteAnswer> {
+  const { target, owners } = action;
+  if (context.support.takesStrategic(target)) {
+    const answer = await send(context, target, {
+      type: 'application/strategic-merge-patch+json',
+      body: removeReferencesPatch(target, owners),
+    });
+    if (answer.answer !== 'unsupportedMediaType') return answer;
+    context.support.noteUnsupported(target);
+  }
+  const gone = new Set(owners);
+  return replaceReferences(context, target, (references) => references.filter(({ uid }) => !gone.has(uid)));
+}
+
+export async function unblockReferences(context: PatchContext, action: UnblockReferencesAction): Promise<WriteAnswer> {
+  const { target, references } = action;
+  if (context.support.takesStrategic(target)) {
+    const answer = await send(context, target, {
+      type: 'application/strategic-merge-patch+json',
+      body: unblockReferencesPatch(target, references),
+    });
+    if (answer.answer !== 'unsupportedMediaType') return answer;
+    context.support.noteUnsupported(target);
+  }
+  // P4 (COL-163), on what the object has now: a reference that came in between stays as it is.
+  return replaceReferences(context, target, (current) =>
+    current.map((reference) =>
+      reference.blockOwnerDeletion ? { ...reference, blockOwnerDeletion: false } : reference,
+    ),
+  );
+}
+
+/**
+ * A merge patch replaces the whole list, so it is made from a fresh read and guarded by that read's version. The uid is
+ * compared here: another object of the name is, for us, absent.
+ */
+async function replaceReferences(
+  context: PatchContext,
+  target: Target,
+  next: (references: readonly OwnerReference[]) => readonly OwnerReference[],
+): Promise<WriteAnswer> {
+  const read = await readMetadata(context.client, target, context.signal);
+  if (read.state === 'error') return { answer: 'failed', error: read.error };
+  if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
+  const { resourceVersion, ownerReferences } = read.object;
+  const remaining = next(ownerReferences);
+  const unchanged =
+    remaining.length === ownerReferences.length &&
+    remaining.every((reference, index) => reference === ownerReferences[index]);
+  if (unchanged) return { answer: 'accepted', object: read.object };
+  return send(context, target, {
+    type: 'application/merge-patch+json',
+    body: remainingReferencesPatch(resourceVersion, remaining),
+  });
+}
+
+function send(
+  { client, signal }: PatchContext,
+  target: Target,
+  patch: { type: PatchType; body: object },
+): Promise<WriteAnswer> {
+  return answerOf(target.name, () => client.patch(resourceRefOf(target), patch, { accept: METADATA_ACCEPT, signal }));
+}

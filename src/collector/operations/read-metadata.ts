@@ -1,0 +1,40 @@
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isObjectNotFound } from '../../api/status-error.ts';
+import type { ResourceRef } from '../../client/resource-path.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
+import type { Target } from '../decide/target.ts';
+
+/** `absent` only for what proves it (COL-116); everything else that is no object is an error, and no ground to act on. */
+export type ReadAnswer =
+  | { readonly state: 'found'; readonly object: LiveObject }
+  | { readonly state: 'absent' }
+  | { readonly state: 'error'; readonly error: Error };
+
+/** Metadata is all that is asked for; a server that does not know the form answers with the whole object (COL-040). */
+export const METADATA_ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+/** Where the target is in the API. Its apiVersion comes from the REST mapper and always parses. */
+export function resourceRefOf(target: Target): ResourceRef {
+  const groupVersion = parseGroupVersion(target.apiVersion) ?? { group: '', version: target.apiVersion };
+  return {
+    gvr: { ...groupVersion, resource: target.resource },
+    name: target.name,
+    ...(target.namespace === '' ? {} : { namespace: target.namespace }),
+  };
+}
+
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** GET by name, most recent state: no resourceVersion parameter (COL-170). */
+export async function readMetadata(client: RestClient, target: Target, signal: AbortSignal): Promise<ReadAnswer> {
+  try {
+    const object = await client.get<KubeObject>(resourceRefOf(target), { accept: METADATA_ACCEPT, signal });
+    return { state: 'found', object: liveObjectOf(object.metadata ?? {}) };
+  } catch (error) {
+    return isObjectNotFound(error, target.name) ? { state: 'absent' } : { state: 'error', error: asError(error) };
+  }
+}

@@ -1,0 +1,73 @@
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+
+/** What discovery says about a resource, as far as it matters here. */
+export interface OfferedResource {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+}
+
+export interface GroupResourceName {
+  readonly group: string;
+  readonly resource: string;
+}
+
+/** Events come by the thousands, are never owners, and expire by themselves (COL-200, COL-203). */
+export const defaultIgnoredResources: readonly GroupResourceName[] = [
+  { group: '', resource: 'events' },
+  { group: 'events.k8s.io', resource: 'events' },
+];
+
+const neededVerbs = ['delete', 'list', 'watch'] as const;
+
+/**
+ * The resources to monitor, out of the server's preferred ones (COL-010): no subresources (COL-011), all of the needed
+ * verbs (COL-012), a group/version that parses (COL-013), not ignored, whatever the version (COL-014).
+ */
+export function deletableResources<T extends OfferedResource>(
+  preferred: readonly T[],
+  ignored: readonly GroupResourceName[],
+): T[] {
+  return preferred.filter(
+    ({ group, version, resource, verbs }) =>
+      !resource.includes('/') &&
+      neededVerbs.every((verb) => verbs.includes(verb)) &&
+      parseGroupVersion(group === '' ? version : `${group}/${version}`) !== undefined &&
+      !ignored.some((entry) => entry.group === group && entry.resource === resource),
+  );
+}
+
+/** One string a monitored resource: what the monitor set is keyed by. */
+export function resourceKey({ group, version, resource }: OfferedResource): string {
+  return `${group}/${version}/${resource}`;
+}
+
+export interface ResourceChange<T> {
+  readonly added: readonly T[];
+  /** Keys of monitors to stop. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * What to start and what to stop (COL-021). Resources of group/versions that discovery could not read this time stay
+ * if they are monitored and synced, and are dropped if they never synced (COL-019).
+ */
+export function planMonitors<T extends OfferedResource>(
+  current: ReadonlyMap<string, { readonly resource: T; readonly synced: boolean }>,
+  wanted: readonly T[],
+  failedGroupVersions: ReadonlySet<string>,
+): ResourceChange<T> {
+  const keys = new Set(wanted.map(resourceKey));
+  const removed: string[] = [];
+  for (const [key, { resource, synced }] of current) {
+    const unread = failedGroupVersions.has(
+      resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
+    );
+    if (!keys.has(key) && !(unread && synced)) removed.push(key);
+  }
+  return { added: wanted.filter((resource) => !current.has(resourceKey(resource))), removed };
+}
