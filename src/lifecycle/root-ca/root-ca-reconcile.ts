@@ -4,8 +4,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 export const ROOT_CA_CONFIG_MAP = 'kube-root-ca.crt';
 
 const DESCRIPTION_ANNOTATION = 'kubernetes.io/description';
-const DESCRIPTION =
-  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
+const DESCRIPTION = 'The certificate authority that signed the certificate of this API server, for clients inside the cluster.';
 
 export type RootCaDecision =
   | { readonly verdict: 'create' | 'update'; readonly object: KubeObject; readonly reason: 'missing' | 'changed' }
