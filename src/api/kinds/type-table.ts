@@ -217,8 +217,13 @@ export function structFieldsOf(typeName: string): readonly FieldInfo[] {
   return fields;
 }
 
+/** What is embedded without a number (TypeMeta) is not part of the message, and neither are its fields. */
 function expandInline(typeName: string): FieldInfo[] {
-  return structFieldsOf(typeName).flatMap((field) => (field.inline ? expandInline(field.type) : [field]));
+  return structFieldsOf(typeName).flatMap((field) => {
+    if (!field.inline) return [field];
+    const fields = expandInline(field.type);
+    return field.number === 0 ? fields.map((inner) => ({ ...inner, number: 0 })) : fields;
+  });
 }
 
 /** Undefined for scalar, special and unknown types. */
