@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { seededRandom } from '../../src/base/random.ts';
 import type { Random } from '../../src/base/random.ts';
 import { type FieldInfo, fieldsOf, JSON_SCHEMA_PROPS } from '../../src/api/kinds/type-table.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { typedObjectArbitrary } from '../../../test/arbitraries/typed-object.ts';
 import {
@@ -21,7 +21,9 @@ import {
 } from './protobuf.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
+/** Bytes in groups for the reader. */
+const packed = (text: string): string => text.replaceAll(' ', '');
+const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(packed(text), 'hex'));
 
 type Json = Record<string, unknown>;
 
@@ -219,21 +221,21 @@ describe('protobuf as Go writes it', () => {
   it('API-522 maps are sorted by key; bytes are base64 in JSON', () => {
     const type = 'api/core/v1.Secret';
     const bytes = encodeTypedMessage(type, { data: { b: 'AQI=', a: '' } });
-    expect(hex(bytes)).toContain('1205' + '0a0161' + '1200' + '1207' + '0a0162' + '12020102');
+    expect(hex(bytes)).toContain(packed('1205 0a0161 1200 1207 0a0162 12020102'));
     expect(decodeTypedMessage(type, bytes)['data']).toEqual({ a: '', b: 'AQI=' });
   });
 
   it('API-522 a list type with a name is a message of items', () => {
     const extra = { extra: { scopes: ['a', 'b'] } };
     const bytes = encodeTypedMessage('api/authentication/v1.UserInfo', extra);
-    expect(hex(bytes)).toContain('2210' + '0a0673636f706573' + '1206' + '0a0161' + '0a0162');
+    expect(hex(bytes)).toContain(packed('2210 0a0673636f706573 1206 0a0161 0a0162'));
     expect(decodeTypedMessage('api/authentication/v1.UserInfo', bytes)).toEqual(extra);
   });
 
   it('API-522 an embedded struct is a message, its fields stand in the outer object', () => {
     const volume = { name: 'v', emptyDir: {} };
     const bytes = encodeTypedMessage('api/core/v1.Volume', volume);
-    expect(hex(bytes)).toBe('0a0176' + '1204' + '1202' + '0a00');
+    expect(hex(bytes)).toBe(packed('0a0176 1204 1202 0a00'));
     expect(decodeTypedMessage('api/core/v1.Volume', bytes)).toEqual(volume);
   });
 
@@ -252,12 +254,12 @@ describe('protobuf that is not as Go writes it', () => {
   const pod = 'api/core/v1.Pod';
 
   it('unknown fields of every wire type, and groups, are passed over', () => {
-    const unknown = 'a006 01' + 'a106 0000000000000000' + 'a206 0161' + 'a506 00000000' + 'a306 0801 a406';
+    const unknown = packed('a006 01 a106 0000000000000000 a206 0161 a506 00000000 a306 0801 a406');
     expect(decodeTypedMessage(pod, unhex(`${unknown} 0a03 0a0161`))).toMatchObject({ metadata: { name: 'a' } });
   });
 
   it('parts of one message are merged, the last scalar stands, lists grow', () => {
-    const parts = '0a03 0a0161' + '0a06 1a016e 720166' + '0a06 0a0162 720167';
+    const parts = packed('0a03 0a0161 0a06 1a016e 720166 0a06 0a0162 720167');
     expect(decodeTypedMessage(pod, unhex(parts))['metadata']).toEqual({
       name: 'b',
       namespace: 'n',
