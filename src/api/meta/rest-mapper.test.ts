@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { RestMapper, type RestMapping } from './rest-mapper.ts';
+
+const pods: RestMapping = { group: '', version: 'v1', kind: 'Pod', resource: 'pods', namespaced: true };
+const deployments: RestMapping = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  resource: 'deployments',
+  namespaced: true,
+};
+const old: RestMapping = { ...deployments, version: 'v1beta1' };
+const legacy: RestMapping = { ...deployments, group: 'extensions', version: 'v1beta1' };
+
+describe('RestMapper', () => {
+  const mapper = new RestMapper([pods, deployments, old, legacy]);
+
+  it('COL-117 finds a kind in exactly the version asked for', () => {
+    expect(mapper.forKind('v1', 'Pod')).toBe(pods);
+    expect(mapper.forKind('apps/v1', 'Deployment')).toBe(deployments);
+    expect(mapper.forKind('apps/v1beta1', 'Deployment')).toBe(old);
+  });
+
+  it('COL-118 what is not served, or no version at all, has no mapping', () => {
+    expect(mapper.forKind('apps/v2', 'Deployment')).toBeUndefined();
+    expect(mapper.forKind('v1', 'Deployment')).toBeUndefined();
+    expect(mapper.forKind('a/b/c', 'Deployment')).toBeUndefined();
+    expect(mapper.forKind('', 'Pod')).toBeUndefined();
+    expect(mapper.forKind('apps/v1', 'deployments')).toBeUndefined();
+  });
+
+  it('API-001 finds the kind of a path', () => {
+    expect(mapper.forResource({ group: '', version: 'v1', resource: 'pods' })).toBe(pods);
+    expect(mapper.forResource({ group: 'apps', version: 'v1', resource: 'pods' })).toBeUndefined();
+  });
+
+  it('COL-118 lists the versions of a kind within its group, in order', () => {
+    expect(mapper.kindsInGroup({ group: 'apps', kind: 'Deployment' })).toEqual([deployments, old]);
+    expect(mapper.kindsInGroup({ group: '', kind: 'Deployment' })).toEqual([]);
+  });
+
+  it('the first of two resources of one kind wins, both have their path', () => {
+    const twin = { ...pods, resource: 'podsagain' };
+    const both = new RestMapper([pods, twin]);
+    expect(both.forKind('v1', 'Pod')).toBe(pods);
+    expect(both.forResource({ group: '', version: 'v1', resource: 'podsagain' })).toBe(twin);
+    expect(both.kindsInGroup({ group: '', kind: 'Pod' })).toEqual([pods]);
+  });
+});

@@ -1,0 +1,52 @@
+import type { GroupKind, GroupVersionKind, GroupVersionResource } from './group-version-kind.ts';
+import { parseGroupVersion } from './group-version-kind.ts';
+
+/** One served kind and the path it is served under. */
+export interface RestMapping extends GroupVersionKind {
+  readonly resource: string;
+  readonly namespaced: boolean;
+}
+
+/**
+ * From kinds, as owner references name them, to resources, as paths name them, and back. Immutable: discovery makes a new one.
+ * When two resources of a version serve one kind, the first given wins.
+ */
+export class RestMapper {
+  readonly #byKind = new Map<string, RestMapping>();
+  readonly #byResource = new Map<string, RestMapping>();
+  readonly #byGroupKind = new Map<string, RestMapping[]>();
+
+  constructor(mappings: Iterable<RestMapping>) {
+    for (const mapping of mappings) {
+      const { group, version, kind, resource } = mapping;
+      const resourceKey = key(group, version, resource);
+      if (!this.#byResource.has(resourceKey)) this.#byResource.set(resourceKey, mapping);
+      const kindKey = key(group, version, kind);
+      if (this.#byKind.has(kindKey)) continue;
+      this.#byKind.set(kindKey, mapping);
+      const versions = this.#byGroupKind.get(key(group, kind));
+      if (versions === undefined) this.#byGroupKind.set(key(group, kind), [mapping]);
+      else versions.push(mapping);
+    }
+  }
+
+  /** Exactly this version (COL-117); undefined if it is not served or the apiVersion does not parse (COL-118). */
+  forKind(apiVersion: string, kind: string): RestMapping | undefined {
+    const gv = parseGroupVersion(apiVersion);
+    return gv && this.#byKind.get(key(gv.group, gv.version, kind));
+  }
+
+  forResource({ group, version, resource }: GroupVersionResource): RestMapping | undefined {
+    return this.#byResource.get(key(group, version, resource));
+  }
+
+  /** All served versions, in the order given; empty if there is none. */
+  kindsInGroup({ group, kind }: GroupKind): RestMapping[] {
+    return [...(this.#byGroupKind.get(key(group, kind)) ?? [])];
+  }
+}
+
+/** No part contains a slash but for none: groups, versions, kinds and resources are all single path segments. */
+function key(...parts: readonly string[]): string {
+  return parts.join('/');
+}
