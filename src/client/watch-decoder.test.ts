@@ -1,0 +1,109 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DecodeError } from './decode-error.ts';
+import { watchDecoder } from './watch-decoder.ts';
+import { envelope, frame, message, partialMetadataEnvelope } from './wire-format.fixture.ts';
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf;stream=watch';
+const JSON_TYPE = 'application/json';
+
+/** Pushes the stream cut at the given places and returns copies of what came out. */
+function decode(contentType: string | undefined, stream: Uint8Array, cuts: readonly number[] = []): [string, Buffer][] {
+  const out: [string, Buffer][] = [];
+  const decoder = watchDecoder(contentType, (type, { bytes, start, end }) =>
+    out.push([type, Buffer.from(bytes.slice(start, end))]),
+  );
+  let from = 0;
+  for (const to of [...cuts.toSorted((a, b) => a - b), stream.length]) {
+    // Each chunk is wiped after its push: whatever the decoder still needs of it must have been copied.
+    const chunk = Uint8Array.from(stream.subarray(from, to));
+    decoder.push(chunk);
+    chunk.fill(0xff);
+    from = to;
+  }
+  return out;
+}
+
+const objects = ['a', 'Größe 😀', 'x'.repeat(3000), 'line\nend'].map((name) => ({
+  metadata: { name, resourceVersion: '5' },
+}));
+const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'];
+
+const jsonEvents = objects.map((object, i): [string, Buffer] => [types[i]!, Buffer.from(JSON.stringify(object))]);
+const jsonStream = Buffer.concat(
+  jsonEvents.map(([type, object]) => Buffer.from(`{"type":"${type}","object":${object.toString()}}\n`)),
+);
+const protobufEvents = objects.map((object, i): [string, Buffer] => [
+  types[i]!,
+  Buffer.from(partialMetadataEnvelope(object.metadata)),
+]);
+const protobufStream = Buffer.concat(protobufEvents.map(([type, object]) => frame(type, object)));
+
+describe.each([
+  ['JSON', JSON_TYPE, jsonStream, jsonEvents],
+  ['protobuf', PROTOBUF, protobufStream, protobufEvents],
+])('watchDecoder of %s', (_, contentType, stream, events) => {
+  it('yields the same events wherever the stream is cut, inside a UTF-8 character too', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: stream.length }), { maxLength: 20 }), (cuts) => {
+        expect(decode(contentType, stream, cuts)).toEqual(events);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('yields the same events byte by byte', () => {
+    expect(decode(contentType, stream, Array.from(stream.keys()))).toEqual(events);
+  });
+
+  it('says nothing of an event that is cut off', () => {
+    expect(decode(contentType, stream.subarray(0, stream.length - 1))).toEqual(events.slice(0, -1));
+  });
+});
+
+describe('JSON events', () => {
+  it('may be spelled in other ways', () => {
+    const text =
+      ' { "object" : {"metadata":{"name":"b"}}, "type" : "ADDED" } \r\n\n{"type":"DELETED","object":{"a":1}} \r\n';
+    expect(decode(undefined, Buffer.from(text)).map(([type, object]) => [type, object.toString()])).toEqual([
+      ['ADDED', '{"metadata":{"name":"b"}}'],
+      ['DELETED', '{"a":1}'],
+    ]);
+  });
+
+  it.each([
+    ['no JSON', '{"type":"ADDED","object":\n'],
+    ['no event', '{"kind":"Pod"}\n'],
+    ['a list', '[]\n'],
+    ['an unknown type', '{"type":"CHANGED","object":{}}\n'],
+    ['no object', '{"type":"ADDED","object":null}\n'],
+    ['a string as object', '{"type":"ADDED","object":"}"}\n'],
+    ['text', 'upstream connect error\n'],
+  ])('that are %s are errors, not silence', (_, line) => {
+    expect(() => decode(JSON_TYPE, Buffer.from(line))).toThrow(DecodeError);
+  });
+});
+
+describe('protobuf events', () => {
+  const object = envelope('v1', 'Pod', message([1, 'x']));
+  const framed = (event: Uint8Array): Uint8Array => Buffer.concat([Buffer.from([0, 0, 0, event.length]), event]);
+
+  it('may have their fields in any order, with unknown ones between', () => {
+    const event = message([9, 1], [2, message([3, 'other'], [1, object])], [8, 'x'], [1, 'ADDED']);
+    expect(decode(PROTOBUF, framed(event))).toEqual([['ADDED', Buffer.from(object)]]);
+  });
+
+  it.each([
+    ['of an unknown type', message([1, 'CHANGED'], [2, message([1, object])])],
+    ['without a type', message([2, message([1, object])])],
+    ['without an object', message([1, 'ADDED'])],
+    ['whose object ends beyond them', Buffer.concat([message([1, 'ADDED']), Uint8Array.of(0x12, 0x50, 0x0a, 0x4e)])],
+    ['of a wrong wire type', Uint8Array.of(0x0b, 0x00)],
+  ])('%s are errors', (_, event) => {
+    expect(() => decode(PROTOBUF, framed(event))).toThrow(DecodeError);
+  });
+
+  it('of an absurd length are errors at once', () => {
+    expect(() => decode(PROTOBUF, Buffer.from('<html>'))).toThrow(DecodeError);
+  });
+});
