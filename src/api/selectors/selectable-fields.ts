@@ -56,60 +56,64 @@ function eventReference(prefix: string): [string, FieldGetter][] {
 
 const reportingController = firstOf('reportingComponent', 'reportingController');
 
+type FieldEntries = readonly (readonly [string, FieldGetter])[];
+
+function fieldTable(rows: readonly (readonly [string, FieldEntries])[]): ReadonlyMap<string, SelectableFields> {
+  return new Map(rows.map(([type, fields]) => [type, new Map(fields)]));
+}
+
 /** Types with a list of their own (table of API section 6); keys as `resource` or `resource.group`. */
-const OWN_FIELDS: ReadonlyMap<string, SelectableFields> = new Map<string, [string, FieldGetter][]>(
+const OWN_FIELDS: ReadonlyMap<string, SelectableFields> = fieldTable([
   [
+    'pods',
     [
-      'pods',
+      ...NAME_AND_NAMESPACE,
+      ['spec.nodeName', at('spec.nodeName')],
+      ['spec.host', at('spec.nodeName')],
+      ...paths('spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'),
+      ['spec.hostNetwork', at('spec.hostNetwork', 'false')],
+      ...paths('status.phase', 'status.nominatedNodeName'),
+      ['status.podIP', podIP],
+      // Accepted by upstream, which never fills it.
+      ['status.podIPs', () => ''],
+    ],
+  ],
+  ['nodes', [...NAME, ['spec.unschedulable', at('spec.unschedulable', 'false')]]],
+  ['namespaces', [...NAME, ...paths('status.phase')]],
+  ['secrets', [...NAME_AND_NAMESPACE, ...paths('type')]],
+  ['services', [...NAME_AND_NAMESPACE, ...paths('spec.clusterIP', 'spec.type')]],
+  ['replicationcontrollers', [...NAME_AND_NAMESPACE, ['status.replicas', at('status.replicas', '0')]]],
+  ['jobs.batch', [...NAME_AND_NAMESPACE, ['status.successful', at('status.succeeded', '0')]]],
+  [
+    'events',
+    [
+      ...NAME_AND_NAMESPACE,
+      ...eventReference('involvedObject'),
+      ...paths('reason', 'type'),
+      ['reportingComponent', reportingController],
       [
-        ...NAME_AND_NAMESPACE,
-        ['spec.nodeName', at('spec.nodeName')],
-        ['spec.host', at('spec.nodeName')],
-        ...paths('spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'),
-        ['spec.hostNetwork', at('spec.hostNetwork', 'false')],
-        ...paths('status.phase', 'status.nominatedNodeName'),
-        ['status.podIP', podIP],
-        // Accepted by upstream, which never fills it.
-        ['status.podIPs', () => ''],
+        'source',
+        firstOf('source.component', 'deprecatedSource.component', 'reportingComponent', 'reportingController'),
       ],
     ],
-    ['nodes', [...NAME, ['spec.unschedulable', at('spec.unschedulable', 'false')]]],
-    ['namespaces', [...NAME, ...paths('status.phase')]],
-    ['secrets', [...NAME_AND_NAMESPACE, ...paths('type')]],
-    ['services', [...NAME_AND_NAMESPACE, ...paths('spec.clusterIP', 'spec.type')]],
-    ['replicationcontrollers', [...NAME_AND_NAMESPACE, ['status.replicas', at('status.replicas', '0')]]],
-    ['jobs.batch', [...NAME_AND_NAMESPACE, ['status.successful', at('status.succeeded', '0')]]],
+  ],
+  [
+    'events.events.k8s.io',
     [
-      'events',
-      [
-        ...NAME_AND_NAMESPACE,
-        ...eventReference('involvedObject'),
-        ...paths('reason', 'type'),
-        ['reportingComponent', reportingController],
-        [
-          'source',
-          firstOf('source.component', 'deprecatedSource.component', 'reportingComponent', 'reportingController'),
-        ],
-      ],
+      ...NAME_AND_NAMESPACE,
+      ...eventReference('regarding'),
+      ...paths('reason', 'type'),
+      ['reportingController', reportingController],
     ],
-    [
-      'events.events.k8s.io',
-      [
-        ...NAME_AND_NAMESPACE,
-        ...eventReference('regarding'),
-        ...paths('reason', 'type'),
-        ['reportingController', reportingController],
-      ],
-    ],
-    ['certificatesigningrequests.certificates.k8s.io', [...NAME, ...paths('spec.signerName')]],
-    ['clustertrustbundles.certificates.k8s.io', [...NAME, ...paths('spec.signerName')]],
-    [
-      'podcertificaterequests.certificates.k8s.io',
-      [...NAME_AND_NAMESPACE, ...paths('spec.signerName', 'spec.podName', 'spec.nodeName')],
-    ],
-    ['resourceslices.resource.k8s.io', [...NAME, ...paths('spec.nodeName', 'spec.driver')]],
-  ].map(([key, fields]) => [key as string, new Map(fields as [string, FieldGetter][])]),
-);
+  ],
+  ['certificatesigningrequests.certificates.k8s.io', [...NAME, ...paths('spec.signerName')]],
+  ['clustertrustbundles.certificates.k8s.io', [...NAME, ...paths('spec.signerName')]],
+  [
+    'podcertificaterequests.certificates.k8s.io',
+    [...NAME_AND_NAMESPACE, ...paths('spec.signerName', 'spec.podName', 'spec.nodeName')],
+  ],
+  ['resourceslices.resource.k8s.io', [...NAME, ...paths('spec.nodeName', 'spec.driver')]],
+]);
 
 const DEFAULT_FIELDS: SelectableFields = new Map(NAME_AND_NAMESPACE);
 
