@@ -1,0 +1,121 @@
+import { Ring } from '../../base/ring.ts';
+import type { CacheEvent } from './cache-event.ts';
+import type { Revision } from './interface.ts';
+import type { StoredObject } from './stored-object.ts';
+
+export interface EventRingLimits {
+  /** The most events it keeps. */
+  readonly capacity: number;
+  /** The most bytes of objects (estimated) it keeps events for. */
+  readonly maxBytes: number;
+  /** How long it keeps an event, in ms. */
+  readonly maxAgeMs: number;
+}
+
+interface Entry {
+  readonly event: CacheEvent;
+  /** By the monotonic clock. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Events whose encodings and parsed objects are kept; watchers further behind make them anew. */
+const HOT = 1024;
+
+/** Bookkeeping of an event beside its objects; an estimate. */
+const EVENT_OVERHEAD = 300;
+
+/**
+ * The newest events of a resource. Positions are counts of events since the ring was made: `first` is that of the oldest
+ * one kept, `end` is behind the newest.
+ *
+ * Invariant: it holds every event above the revision `floor`.
+ */
+export class EventRing {
+  readonly #ring: Ring<Entry>;
+  readonly #limits: EventRingLimits;
+  readonly #newest = new Map<string, StoredObject>();
+  #first = 0;
+  #bytes = 0;
+  #floor: Revision;
+
+  constructor(floor: Revision, limits: EventRingLimits) {
+    this.#floor = floor;
+    this.#limits = limits;
+    this.#ring = new Ring({ bound: limits.capacity });
+  }
+
+  get first(): number {
+    return this.#first;
+  }
+
+  get end(): number {
+    return this.#first + this.#ring.length;
+  }
+
+  get floor(): Revision {
+    return this.#floor;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The object of the newest event of a key, unless that removed it: what the next event's `previous` can be. */
+  newest(key: string): StoredObject | undefined {
+    return this.#newest.get(key);
+  }
+
+  push(event: CacheEvent, at: number): void {
+    const bytes = EVENT_OVERHEAD + event.current.stored.length + (event.previous?.stored.length ?? 0);
+    if (this.#ring.length === this.#limits.capacity) this.#evict();
+    this.#ring.pushBack({ event, at, bytes });
+    this.#bytes += bytes;
+    if (event.type === 'DELETED') this.#newest.delete(event.key);
+    else this.#newest.set(event.key, event.current);
+    this.#ring.at(this.#ring.length - 1 - HOT)?.event.dropCaches();
+    while (this.#bytes > this.#limits.maxBytes && this.#ring.length > 1) this.#evict();
+  }
+
+  /** Forgets what is too old. */
+  expire(now: number): void {
+    for (;;) {
+      const oldest = this.#ring.at(0);
+      if (oldest === undefined || now - oldest.at <= this.#limits.maxAgeMs) return;
+      this.#evict();
+    }
+  }
+
+  /** Events at positions `from..to-1`, as far as they are kept. */
+  slice(from: number, to: number): CacheEvent[] {
+    const events: CacheEvent[] = [];
+    for (let i = Math.max(0, from - this.#first); i < to - this.#first; i++) {
+      const entry = this.#ring.at(i);
+      if (entry === undefined) break;
+      events.push(entry.event);
+    }
+    return events;
+  }
+
+  /** Position of the first event above `revision`, which is not below `floor`. */
+  positionAfter(revision: Revision): number {
+    let low = 0;
+    let high = this.#ring.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#ring.at(middle)?.event.revision ?? Infinity) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return this.#first + low;
+  }
+
+  #evict(): void {
+    const oldest = this.#ring.popFront();
+    if (oldest === undefined) return;
+    this.#first++;
+    this.#bytes -= oldest.bytes;
+    this.#floor = oldest.event.revision;
+    const { key, current } = oldest.event;
+    if (this.#newest.get(key) === current) this.#newest.delete(key);
+  }
+}

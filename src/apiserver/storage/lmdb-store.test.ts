@@ -1,0 +1,141 @@
+import { mkdtemp, rm, truncate, writeFile, readdir, open as openFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { describeStore } from './conformance.ts';
+import type { Store } from './interface.ts';
+import { openLmdbStore } from './lmdb-store.ts';
+import { StoreCorruptedError, StoreFormatError, StoreLockedError } from './store-errors.ts';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const open = (path: string): Promise<Store> => openLmdbStore({ path, clock: systemClock });
+
+async function temporaryDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'kubegc-store-'));
+}
+
+describeStore('lmdb', async () => {
+  const path = await temporaryDirectory();
+  let store = await open(path);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await open(path);
+      return store;
+    },
+    dispose: async () => {
+      await store.close();
+      await rm(path, { recursive: true });
+    },
+  };
+});
+
+describe('the lmdb store', () => {
+  let path: string;
+  beforeEach(async () => {
+    path = await temporaryDirectory();
+  });
+  afterEach(() => rm(path, { recursive: true, force: true }));
+
+  it('refuses a directory that is in use, names the process, and takes it when it is free', async () => {
+    const first = await open(path);
+    const error = await open(path).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(StoreLockedError);
+    expect(error).toMatchObject({
+      message: expect.stringContaining(
+        `the data directory ${path} is in use by another kubegc (process ${process.pid})`,
+      ),
+    });
+    await first.close();
+    const second = await open(path);
+    await second.close();
+    expect(await readdir(path)).toEqual(['data.mdb', 'lock.mdb']);
+  });
+
+  it('frees the directory when opening fails', async () => {
+    await writeFile(join(path, 'data.mdb'), Buffer.alloc(50_000, 7));
+    await expect(open(path)).rejects.toThrow(StoreFormatError);
+    await expect(open(path)).rejects.toThrow('not an lmdb database');
+  });
+
+  it('refuses the lmdb database of another program', async () => {
+    const lmdb = await import('lmdb');
+    const other = lmdb.open({ path });
+    await other.put('key', 'value');
+    await other.close();
+    await expect(open(path)).rejects.toThrow(StoreFormatError);
+  });
+
+  it('refuses data of a later format', async () => {
+    await (await open(path)).close();
+    const lmdb = await import('lmdb');
+    const raw = lmdb.open<Uint8Array, Uint8Array>({ path, encoding: 'binary', keyEncoding: 'binary' });
+    await raw.put(Buffer.alloc(8), bytes('{"format":"kubegc-journal","version":2,"compacted":0}'));
+    await raw.close();
+    await expect(open(path)).rejects.toThrow(/holds data in format 2, which this version of kubegc cannot read/);
+  });
+
+  it('tells a damaged value', async () => {
+    const store = await open(path);
+    await store.create('/registry/a', bytes('needle'.repeat(100)));
+    await store.close();
+    const file = await openFile(join(path, 'data.mdb'), 'r+');
+    const content = await file.readFile();
+    for (let at = content.indexOf('needleneedle'); at >= 0; at = content.indexOf('needleneedle', at + 1)) {
+      await file.write(bytes('noodle'), 0, 6, at + 6);
+    }
+    await file.close();
+    await expect(open(path)).rejects.toThrow(StoreCorruptedError);
+    await expect(open(path)).rejects.toThrow(/is damaged: the checksum of revision 1 is wrong/);
+  });
+
+  it('tells a missing revision', async () => {
+    const store = await open(path);
+    for (const name of ['a', 'b', 'c']) await store.create(`/registry/${name}`, bytes(name));
+    await store.close();
+    const lmdb = await import('lmdb');
+    const raw = lmdb.open<Uint8Array, Uint8Array>({ path, encoding: 'binary', keyEncoding: 'binary' });
+    await raw.remove(Buffer.from([0, 0, 0, 0, 0, 0, 0, 2]));
+    await raw.close();
+    await expect(open(path)).rejects.toThrow(/is damaged: revision 2 is missing/);
+  });
+
+  it('tells a file cut short instead of dying of it', async () => {
+    const store = await open(path);
+    for (let i = 0; i < 20; i++) await store.create(`/registry/${i}`, Buffer.alloc(20_000, i));
+    await store.close();
+    await truncate(join(path, 'data.mdb'), 65_536);
+    await expect(open(path)).rejects.toThrow(/is damaged: data.mdb has 65536 bytes where it should have/);
+  });
+
+  it('tells a directory that cannot be one', async () => {
+    const file = join(path, 'file');
+    await writeFile(file, '');
+    await expect(open(file)).rejects.toThrow(`the data directory ${file} cannot be used`);
+  });
+
+  it('goes on with a compaction that was cut off, and keeps within the bounds of history when it reads a journal', async () => {
+    const store = await open(path);
+    let revision = 0;
+    const created = await store.create('/registry/a', bytes('0'));
+    if (created.succeeded) revision = created.kv.modRevision;
+    for (let i = 1; i < 12_000; i += 1000) {
+      // Each burst is one group of changes on other keys around one change of the same key.
+      await Promise.all(Array.from({ length: 999 }, (_, j) => store.create(`/registry/${i}-${j}`, bytes(String(j)))));
+      const updated = await store.update('/registry/a', bytes(String(i)), revision);
+      if (updated.succeeded) revision = updated.kv.modRevision;
+    }
+    await store.close();
+    const limits = { maxHistoryChanges: 11_000 };
+    const bounded = await openLmdbStore({ path, clock: systemClock, limits });
+    await expect(bounded.list('', { revision: 500 })).rejects.toThrow('has been compacted');
+    expect((await bounded.list('', { revision: 2500 })).items).toHaveLength(2498);
+    await bounded.close();
+    const again = await open(path);
+    await expect(again.list('', { revision: 500 })).rejects.toThrow('has been compacted');
+    expect(Buffer.from((await again.get('/registry/a')).kv?.value ?? []).toString()).toBe('11001');
+    await again.close();
+  });
+});

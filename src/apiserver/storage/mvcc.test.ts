@@ -1,0 +1,288 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
+import { MultiVersionMap, eventOf } from './mvcc.ts';
+import type { Change, WriteDecision } from './mvcc.ts';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const options = { historyBound: 1000 };
+
+/** What a reader sees of a value, comparable. */
+interface Row {
+  readonly key: string;
+  readonly value: string;
+  readonly createRevision: number;
+  readonly modRevision: number;
+}
+
+type Entry = Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>;
+
+/** The same thing made of whole copies: the state after each revision, and each change. */
+class Model {
+  states: Map<string, Row>[] = [new Map()];
+  log: Entry[] = [];
+  published = 0;
+  compacted = 0;
+
+  get revision(): number {
+    return this.states.length - 1;
+  }
+
+  get pending(): Map<string, Row> {
+    return this.states.at(-1) ?? new Map<string, Row>();
+  }
+
+  write(key: string, value: string | undefined): Row | undefined {
+    const next = new Map(this.pending);
+    const modRevision = this.revision + 1;
+    const createRevision = next.get(key)?.createRevision ?? modRevision;
+    const row = value === undefined ? undefined : { key, value, createRevision, modRevision };
+    if (row === undefined) next.delete(key);
+    else next.set(key, row);
+    this.states.push(next);
+    this.log.push({ key, value: value === undefined ? undefined : bytes(value), createRevision, modRevision });
+    return row;
+  }
+
+  at(revision: number): Row[] {
+    return [...(this.states[revision]?.values() ?? [])].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  }
+}
+
+const row = (kv: { key: string; value: Uint8Array; createRevision: number; modRevision: number } | undefined) =>
+  kv && {
+    key: kv.key,
+    value: Buffer.from(kv.value).toString(),
+    createRevision: kv.createRevision,
+    modRevision: kv.modRevision,
+  };
+
+interface Real {
+  map: MultiVersionMap;
+  /** The journal: what a restart would find. */
+  journal: Map<number, Entry>;
+  /** The compacted revision as of the last time the journal forgot something. */
+  journaled: number;
+}
+
+/** Checks everything that can be asked. */
+function compare(model: Model, { map }: Pick<Real, 'map'>): void {
+  expect([map.revision, map.published, map.compacted]).toEqual([model.revision, model.published, model.compacted]);
+  for (let revision = 0; revision <= model.revision; revision++) {
+    if (revision > model.published) {
+      expect(() => map.list('', { revision })).toThrow(RevisionFutureError);
+    } else if (revision < model.compacted) {
+      expect(() => map.list('', { revision })).toThrow(RevisionCompactedError);
+    } else {
+      expect(map.list('', { revision }).items.map(row)).toEqual(model.at(revision));
+    }
+  }
+  for (let revision = model.compacted + 1; revision <= model.published; revision++) {
+    const change = model.log[revision - 1];
+    const event = eventOf(map.change(revision));
+    expect(event.key).toBe(change?.key);
+    expect(event.revision).toBe(revision);
+    expect(event.type).toBe(change?.value === undefined ? 'DELETE' : 'PUT');
+    expect(event.value).toEqual(change?.value);
+    expect(event.createRevision).toBe(change?.createRevision);
+    expect(row(event.previous)).toEqual(model.states[revision - 1]?.get(event.key));
+  }
+}
+
+function expectDecision(decision: WriteDecision, expected: Row | undefined, written: boolean): void {
+  expect(decision.outcome).toBe(written ? 'written' : 'refused');
+  if (decision.outcome === 'refused') expect(row(decision.current)).toEqual(expected);
+}
+
+/** The guard a client would send: usually right, sometimes stale or invented. */
+const guard = fc.constantFrom('right' as const, 'stale' as const);
+const key = fc.constantFrom('a', 'a/1', 'a/2', 'b');
+
+class Write implements fc.Command<Model, Real> {
+  readonly op: 'create' | 'update' | 'delete';
+  readonly key: string;
+  readonly guard: 'right' | 'stale';
+  constructor(op: 'create' | 'update' | 'delete', k: string, g: 'right' | 'stale') {
+    this.op = op;
+    this.key = k;
+    this.guard = g;
+  }
+  check(): boolean {
+    return true;
+  }
+  run(model: Model, real: Real): void {
+    const { map } = real;
+    const current = model.pending.get(this.key);
+    const expected =
+      this.guard === 'right' ? (current?.modRevision ?? 99) : Math.max(0, (current?.modRevision ?? 1) - 1);
+    const value = `v${model.revision + 1}`;
+    if (this.op === 'create') {
+      const decision = map.create(this.key, bytes(value));
+      expectDecision(decision, current, current === undefined);
+      if (current === undefined) this.#took(model, real, decision, value);
+    } else if (this.op === 'update') {
+      const decision = map.update(this.key, bytes(value), expected);
+      const right = current?.modRevision === expected;
+      expectDecision(decision, current, right);
+      if (right) this.#took(model, real, decision, value);
+    } else {
+      const decision = map.delete(this.key, expected);
+      const right = current?.modRevision === expected;
+      expectDecision(decision, current, right);
+      if (right) {
+        expect(decision.outcome === 'written' && row(decision.removed)).toEqual(current);
+        this.#took(model, real, decision, undefined);
+      }
+    }
+  }
+  #took(model: Model, { journal }: Real, decision: WriteDecision, value: string | undefined): void {
+    const written = model.write(this.key, value);
+    if (decision.outcome !== 'written') return;
+    const { change } = decision;
+    journal.set(change.modRevision, change);
+    if (written !== undefined) expect(change).toMatchObject({ key: this.key, modRevision: written.modRevision });
+  }
+  toString(): string {
+    return `${this.op}(${this.key}, ${this.guard})`;
+  }
+}
+
+class Publish implements fc.Command<Model, Real> {
+  readonly share: number;
+  constructor(share: number) {
+    this.share = share;
+  }
+  check(): boolean {
+    return true;
+  }
+  run(model: Model, { map }: Real): void {
+    model.published += Math.round((model.revision - model.published) * this.share);
+    map.publish(model.published);
+  }
+  toString(): string {
+    return `publish(${this.share})`;
+  }
+}
+
+class Compact implements fc.Command<Model, Real> {
+  readonly share: number;
+  readonly drop: number;
+  constructor(share: number, drop: number) {
+    this.share = share;
+    this.drop = drop;
+  }
+  check(): boolean {
+    return true;
+  }
+  run(model: Model, real: Real): void {
+    model.compacted += Math.round((model.published - model.compacted) * this.share);
+    real.map.compact(model.compacted);
+    const { dropped } = real.map.dropHistory(this.drop);
+    real.journaled = model.compacted;
+    for (const revision of dropped) {
+      expect(real.journal.delete(revision)).toBe(true);
+      compare(afterRestart(model), restored(real));
+    }
+  }
+  toString(): string {
+    return `compact(${this.share}, ${this.drop})`;
+  }
+}
+
+class Restart implements fc.Command<Model, Real> {
+  check(model: Readonly<Model>): boolean {
+    return model.published === model.revision;
+  }
+  run(_: Model, real: Real): void {
+    const { map, forget } = restored(real);
+    for (const revision of forget) real.journal.delete(revision);
+    real.map = map;
+  }
+  toString(): string {
+    return 'restart';
+  }
+}
+
+function restored({ journal, journaled }: Real): { map: MultiVersionMap; forget: number[] } {
+  const map = new MultiVersionMap(options);
+  map.beginRestore(journaled);
+  const forget = [...journal.values()].toSorted((a, b) => a.modRevision - b.modRevision).flatMap((e) => map.restore(e));
+  return { map, forget };
+}
+
+/** What was journaled counts as published when it is read back. */
+function afterRestart(model: Model): Model {
+  const after = new Model();
+  after.states = model.states;
+  after.log = model.log;
+  after.published = model.revision;
+  after.compacted = model.compacted;
+  return after;
+}
+
+describe('MultiVersionMap', () => {
+  it('API-076, API-093, API-095 behaves like a list of states, also after compaction and restarts', () => {
+    const share = fc.constantFrom(0, 0.5, 1);
+    const commands = fc.commands(
+      [
+        fc.tuple(key).map(([k]) => new Write('create', k, 'right')),
+        fc.tuple(key, guard).map(([k, g]) => new Write('update', k, g)),
+        fc.tuple(key, guard).map(([k, g]) => new Write('delete', k, g)),
+        share.map((s) => new Publish(s)),
+        fc.tuple(share, fc.constantFrom(1, 2, 100)).map(([s, n]) => new Compact(s, n)),
+        fc.constant(new Restart()),
+      ],
+      { maxCommands: 40, size: '+1' },
+    );
+    fc.assert(
+      fc.property(commands, (cmds) => {
+        const model = new Model();
+        const real: Real = { map: new MultiVersionMap(options), journal: new Map(), journaled: 0 };
+        fc.modelRun(() => ({ model, real }), cmds);
+        compare(model, real);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('forgets everything a compaction to the present makes superfluous', () => {
+    const map = new MultiVersionMap(options);
+    map.create('a', bytes('1'));
+    map.update('a', bytes('2'), 1);
+    map.create('b', bytes('3'));
+    map.delete('b', 3);
+    map.publish(4);
+    map.compact(4);
+    expect(map.dropHistory(100)).toEqual({ dropped: [1, 3, 4], more: false });
+    expect([map.historyLength, map.historyBytes]).toEqual([0, 0]);
+  });
+
+  it('API-096 counts what is left after a page, not what was deleted', () => {
+    const map = new MultiVersionMap(options);
+    for (const k of ['p/a', 'p/b', 'p/c', 'p/d', 'q']) map.create(k, bytes(k));
+    map.delete('p/c', 3);
+    map.publish(6);
+    const page = map.list('p/', { limit: 1, countRemaining: true });
+    expect(page).toMatchObject({ more: true, remaining: 2, revision: 6 });
+    expect(map.list('p/', { limit: 1, revision: 5, countRemaining: true }).remaining).toBe(3);
+    expect(map.list('p/', { limit: 2, start: 'p/b' })).toMatchObject({ more: false });
+    expect(map.list('p/', { limit: 2, start: 'p/b' }).items.map((kv) => kv.key)).toEqual(['p/b', 'p/d']);
+  });
+
+  it('tells the revision to compact to for the bounds of history', () => {
+    const map = new MultiVersionMap(options);
+    map.create('a', bytes('x'.repeat(1000)));
+    for (let i = 1; i < 100; i++) map.update('a', bytes('x'.repeat(1000)), i);
+    map.publish(90);
+    const generous = { bytes: 1_000_000, changes: 1000, keep: 10 };
+    expect(map.compactionTarget(generous)).toBeUndefined();
+    expect(map.compactionTarget({ ...generous, changes: 60 })).toBe(40);
+    expect(map.compactionTarget({ ...generous, changes: 0 })).toBe(90);
+    expect(map.compactionTarget({ ...generous, changes: 0, keep: 30 })).toBe(70);
+    const target = map.compactionTarget({ ...generous, bytes: 60_000 }) ?? 0;
+    map.compact(target);
+    map.dropHistory(Infinity);
+    expect(map.historyBytes).toBeLessThanOrEqual(60_000);
+    expect(map.historyBytes).toBeGreaterThan(58_000);
+  });
+});

@@ -1,0 +1,105 @@
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { Revision } from './interface.ts';
+
+/**
+ * An object as it is stored: JSON, beginning `{"kind":…,"apiVersion":…,"metadata":{…}`, without
+ * `metadata.resourceVersion`. That one is the revision of the write, which nobody knows before it happens; leaving it
+ * out, and knowing where it belongs, lets the same bytes be stored and served without being parsed.
+ */
+export function encodeStored(object: KubeObject): Uint8Array {
+  const { kind, apiVersion, metadata, ...rest } = object;
+  const { resourceVersion: _, ...stored } = metadata ?? {};
+  const text = JSON.stringify({ kind, apiVersion, metadata: stored, ...rest });
+  // Memory of its own: a piece of Node's shared pool would keep the whole pool block alive as long as the object.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
+const METADATA = Buffer.from('"metadata":{');
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+
+/**
+ * Where the first member of metadata begins. Only the two strings before it are passed over, and no string contains an
+ * unescaped quote, so the first match is the right one. Throws when the bytes are not a stored object.
+ */
+function metadataStart(stored: Uint8Array): number {
+  const at = asBuffer(stored).indexOf(METADATA);
+  if (at < 0) throw new SyntaxError('not a stored object: it has no metadata');
+  return at + METADATA.length;
+}
+
+/** Text around an object, ASCII only. */
+export interface Surroundings {
+  readonly before: string;
+  readonly after: string;
+}
+
+const NOTHING: Surroundings = { before: '', after: '' };
+
+/** The stored bytes with `"resourceVersion":"<revision>"` as the first member of metadata. */
+export function spliceResourceVersion(
+  stored: Uint8Array,
+  revision: Revision,
+  { before, after }: Surroundings = NOTHING,
+): Uint8Array {
+  const at = metadataStart(stored);
+  const member = `"resourceVersion":"${revision}"${stored[at] === CLOSE ? '' : ','}`;
+  const result = Buffer.allocUnsafe(before.length + stored.length + member.length + after.length);
+  let end = result.write(before, 0, 'latin1');
+  result.set(stored.subarray(0, at), end);
+  end += at;
+  end += result.write(member, end, 'latin1');
+  result.set(stored.subarray(at), end);
+  result.write(after, end + stored.length - at, 'latin1');
+  return result;
+}
+
+/** The object with its resourceVersion. */
+export function parseStored(stored: Uint8Array, revision: Revision): KubeObject {
+  const object = JSON.parse(asBuffer(stored).toString()) as KubeObject;
+  object.metadata ??= {};
+  object.metadata.resourceVersion = String(revision);
+  return object;
+}
+
+/** Just the metadata, with resourceVersion: reads over the rest of the object without parsing it. */
+export function parseStoredMetadata(stored: Uint8Array, revision: Revision): ObjectMeta {
+  const start = metadataStart(stored) - 1;
+  const metadata = JSON.parse(asBuffer(stored).toString('utf8', start, objectEnd(stored, start))) as ObjectMeta;
+  metadata.resourceVersion = String(revision);
+  return metadata;
+}
+
+/** Behind the brace that closes the one at `start`. */
+function objectEnd(json: Uint8Array, start: number): number {
+  let depth = 0;
+  for (let i = start; i < json.length; i++) {
+    const byte = json[i];
+    if (byte === QUOTE) {
+      i = stringEnd(json, i);
+    } else if (byte === OPEN) {
+      depth++;
+    } else if (byte === CLOSE && --depth === 0) {
+      return i + 1;
+    }
+  }
+  throw new SyntaxError('not a stored object: its metadata has no end');
+}
+
+/** The quote that closes the one at `start`. */
+function stringEnd(json: Uint8Array, start: number): number {
+  for (let i = start + 1; i < json.length; i++) {
+    const byte = json[i];
+    if (byte === QUOTE) return i;
+    if (byte === BACKSLASH) i++;
+  }
+  return json.length;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,68 @@
+import { encodePartialObjectMetadataEnvelope } from '../../api/codec/partial-object-metadata.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { KeyValue, Revision } from './interface.ts';
+import { parseStored, parseStoredMetadata, spliceResourceVersion } from './stored-json.ts';
+
+export { encodeStored } from './stored-json.ts';
+
+/**
+ * A stored object and what has been made of its bytes so far. Each form is made on first use and kept, so that many
+ * watchers of one event share it. Nothing handed out may be changed.
+ */
+export class StoredObject {
+  readonly key: string;
+  /** Its resourceVersion. */
+  readonly revision: Revision;
+  readonly createRevision: Revision;
+  readonly #stored: Uint8Array;
+  #object: KubeObject | undefined;
+  #metadata: ObjectMeta | undefined;
+  #json: Uint8Array | undefined;
+  #envelope: Uint8Array | undefined;
+
+  constructor(kv: KeyValue) {
+    this.key = kv.key;
+    this.revision = kv.modRevision;
+    this.createRevision = kv.createRevision;
+    this.#stored = kv.value;
+  }
+
+  /** Bytes as stored: without resourceVersion. */
+  get stored(): Uint8Array {
+    return this.#stored;
+  }
+
+  /** The parsed object with its resourceVersion. Shared: never to be changed. */
+  object(): KubeObject {
+    return (this.#object ??= parseStored(this.#stored, this.revision));
+  }
+
+  /** The object's metadata; cheaper than {@link object} when nothing else is needed. Shared: never to be changed. */
+  metadata(): ObjectMeta {
+    return this.#object?.metadata ?? (this.#metadata ??= parseStoredMetadata(this.#stored, this.revision));
+  }
+
+  /** JSON with resourceVersion, kind and apiVersion first; made without parsing. */
+  json(): Uint8Array {
+    return (this.#json ??= spliceResourceVersion(this.#stored, this.revision));
+  }
+
+  /** Enveloped protobuf PartialObjectMetadata. */
+  metadataEnvelope(): Uint8Array {
+    return (this.#envelope ??= encodePartialObjectMetadataEnvelope(this.metadata()));
+  }
+
+  /** The same content under another resourceVersion: what a watch shows of an object that goes away (API-125, API-126). */
+  at(revision: Revision): StoredObject {
+    const { key, createRevision } = this;
+    return new StoredObject({ key, createRevision, modRevision: revision, value: this.#stored });
+  }
+
+  /** Gives back the memory of everything that can be made again. */
+  dropCaches(): void {
+    this.#object = undefined;
+    this.#metadata = undefined;
+    this.#json = undefined;
+    this.#envelope = undefined;
+  }
+}

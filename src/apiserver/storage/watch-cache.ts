@@ -1,0 +1,226 @@
+import { assert } from '../../base/assert.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CacheEvent, EventBatch } from './cache-event.ts';
+import { CacheReader } from './cache-reader.ts';
+import type { Interest, ReaderSource } from './cache-reader.ts';
+import type { CacheWatch } from './cache-watch.ts';
+import { EventRing } from './event-ring.ts';
+import type { EventRingLimits } from './event-ring.ts';
+import { RevisionFutureError } from './interface.ts';
+import type { KeyValue, Revision, Store, StoreEvent, StoreWatch } from './interface.ts';
+import { StoreClosedError } from './store-errors.ts';
+import { StoredObject } from './stored-object.ts';
+
+export interface WatchCacheOptions {
+  readonly store: Store;
+  /** Of the keys of one resource: `resourcePrefix(info)`. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  /** Events kept for watches that resume, 10,000 unless told otherwise (API-137). */
+  readonly capacity?: number;
+  /** Bytes of objects kept for them, 64 MiB unless told otherwise. What is older is read from the store's history. */
+  readonly maxBytes?: number;
+  /** How long they are kept, 6 minutes unless told otherwise (API-137). */
+  readonly maxAgeMs?: number;
+}
+
+export interface CacheWatchOptions {
+  /** First revision to deliver, one above what the client has. Absent: from now on. */
+  readonly startRevision?: Revision;
+  /**
+   * `list`: one ADDED for each object there is, then `initial-end`, then what happened since (API-122, API-129);
+   * `startRevision` is not looked at.
+   */
+  readonly initial?: 'none' | 'list';
+  /** Of the keys to watch, such as those of one namespace; the whole resource unless told otherwise. */
+  readonly prefix?: string;
+}
+
+/** A batch that readers who are equally far share. */
+interface SharedBatch {
+  readonly from: number;
+  readonly to: number;
+  readonly prefix: string;
+  readonly batch: EventBatch;
+}
+
+/** Batches remembered for readers that follow. */
+const SHARED_LIMIT = 8;
+
+/**
+ * One watch on the store for all watches of a resource. Events are turned into {@link CacheEvent}s once, kept in a ring,
+ * and read from there by each reader at its own pace; a reader that needs older ones reads the store's history first.
+ *
+ * Nothing happens before the first {@link watch}. When the store ends the cache's own watch, all readers are told, and the
+ * next `watch` starts the cache anew.
+ */
+export class WatchCache {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #clock: Clock;
+  readonly #limits: EventRingLimits;
+  readonly #readers = new Set<CacheReader>();
+  /** By prefix, the readers that wait at the end of the ring. */
+  readonly #parked = new Map<string, Set<CacheReader>>();
+  readonly #source: ReaderSource = {
+    ring: () => this.#ring,
+    revision: () => this.#revision,
+    batch: (from, to, interest) => this.#batch(from, to, interest),
+    eventOf: (event) => this.#eventOf(event),
+    park: (reader) => this.#park(reader),
+    history: (prefix, options) => this.#store.watch(prefix, options),
+    leave: (reader) => {
+      this.#readers.delete(reader);
+      this.#unpark(reader);
+    },
+  };
+  #ring: EventRing;
+  #revision: Revision = 0;
+  /** The newest ones, at most {@link SHARED_LIMIT}. */
+  #shared: SharedBatch[] = [];
+  #started: Promise<void> | undefined;
+  #storeWatch: StoreWatch | undefined;
+  #state: 'open' | 'stopped' = 'open';
+
+  constructor({ store, prefix, clock, capacity, maxBytes, maxAgeMs }: WatchCacheOptions) {
+    this.#store = store;
+    this.#prefix = prefix;
+    this.#clock = clock;
+    this.#limits = { capacity: capacity ?? 10_000, maxBytes: maxBytes ?? 64 << 20, maxAgeMs: maxAgeMs ?? 360_000 };
+    this.#ring = new EventRing(0, this.#limits);
+  }
+
+  /**
+   * Rejects with RevisionCompactedError when history does not reach back to `startRevision` (API-123), with
+   * RevisionFutureError when it has not come yet (API-124), and with the store's error when that is gone.
+   */
+  async watch({ startRevision, initial = 'none', prefix = this.#prefix }: CacheWatchOptions = {}): Promise<CacheWatch> {
+    await this.start();
+    const reader = new CacheReader(this.#source, prefix);
+    if (initial === 'list') {
+      const { items, revision } = await this.#store.list(prefix);
+      reader.startWithList(items, revision);
+    } else {
+      const after = startRevision === undefined ? this.#revision : startRevision - 1;
+      await this.#assertHappened(after);
+      await reader.resume(after);
+    }
+    if (this.#state === 'stopped') reader.end('stopped', undefined);
+    else this.#readers.add(reader);
+    return reader;
+  }
+
+  /** Starts the cache's watch on the store, unless it runs. {@link watch} does that by itself. */
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  /** Ends all watches; the cache is not used again. */
+  stop(): void {
+    this.#state = 'stopped';
+    this.#reset(undefined);
+  }
+
+  async #start(): Promise<void> {
+    if (this.#state === 'stopped') throw new StoreClosedError();
+    try {
+      const revision = await this.#store.currentRevision();
+      this.#ring = new EventRing(revision, this.#limits);
+      this.#revision = revision;
+      const storeWatch = await this.#store.watch(this.#prefix, {
+        startRevision: revision + 1,
+        onEvents: (events) => this.#add(events),
+        onProgress: (progress) => this.#progress(progress),
+        onClose: (error) => this.#reset(error),
+      });
+      if (this.#started === undefined) storeWatch.cancel();
+      else this.#storeWatch = storeWatch;
+    } catch (error) {
+      this.#started = undefined;
+      throw error;
+    }
+  }
+
+  #reset(error: Error | undefined): void {
+    this.#started = undefined;
+    this.#storeWatch?.cancel();
+    this.#storeWatch = undefined;
+    this.#shared = [];
+    this.#ring = new EventRing(0, this.#limits);
+    for (const reader of this.#readers) reader.end('stopped', error);
+  }
+
+  async #assertHappened(revision: Revision): Promise<void> {
+    if (revision <= this.#revision) return;
+    // The cache may lag behind a store in another process.
+    const current = await this.#store.currentRevision();
+    if (revision > current) throw new RevisionFutureError(revision, current);
+  }
+
+  #add(events: readonly StoreEvent[]): void {
+    const now = this.#clock.monotonic();
+    const fresh = events.map((event) => {
+      const cached = this.#eventOf(event);
+      this.#ring.push(cached, now);
+      return cached;
+    });
+    this.#revision = Math.max(this.#revision, fresh.at(-1)?.revision ?? 0);
+    this.#ring.expire(now);
+    for (const [prefix, readers] of this.#parked) this.#deliver(readers, fresh, prefix);
+  }
+
+  /** All waiting readers of a prefix get the same batch, with the same bytes in it. */
+  #deliver(readers: Set<CacheReader>, fresh: readonly CacheEvent[], prefix: string): void {
+    const events = prefix === this.#prefix ? fresh : fresh.filter((event) => event.key.startsWith(prefix));
+    if (events.length === 0) return;
+    const batch = new EventBatch(events);
+    for (const reader of readers) {
+      if (reader.deliver(batch, this.#ring.end) === 'goes on') this.#unpark(reader);
+    }
+  }
+
+  #progress(revision: Revision): void {
+    this.#revision = Math.max(this.#revision, revision);
+    this.#ring.expire(this.#clock.monotonic());
+  }
+
+  #batch(from: number, to: number, { prefix, after }: Interest): EventBatch | undefined {
+    const known = this.#shared.find((batch) => batch.from === from && batch.to === to && batch.prefix === prefix);
+    if (known !== undefined && (known.batch.events[0]?.revision ?? 0) > after) return known.batch;
+    const slice = this.#ring.slice(from, to);
+    const events = slice.filter((event) => event.revision > after && event.key.startsWith(prefix));
+    if (events.length === 0) return undefined;
+    const batch = new EventBatch(events);
+    this.#shared = [{ from, to, prefix, batch }, ...this.#shared.slice(0, SHARED_LIMIT - 1)];
+    return batch;
+  }
+
+  #park(reader: CacheReader): void {
+    const readers = this.#parked.get(reader.prefix) ?? new Set();
+    this.#parked.set(reader.prefix, readers.add(reader));
+  }
+
+  #unpark(reader: CacheReader): void {
+    const readers = this.#parked.get(reader.prefix);
+    readers?.delete(reader);
+    if (readers?.size === 0) this.#parked.delete(reader.prefix);
+  }
+
+  #eventOf({ type, key, revision, createRevision, value, previous }: StoreEvent): CacheEvent {
+    const before = previous === undefined ? undefined : this.#known(previous);
+    if (type === 'PUT' && value !== undefined) {
+      const current = new StoredObject({ key, value, createRevision, modRevision: revision });
+      if (before === undefined) return new CacheEvent({ type: 'ADDED', current });
+      return new CacheEvent({ type: 'MODIFIED', current, previous: before });
+    }
+    assert(before !== undefined, 'a deletion tells what it deleted');
+    return new CacheEvent({ type: 'DELETED', current: before.at(revision), previous: before });
+  }
+
+  /** The object of the event that wrote it, if that is still around: what has been made of it is shared. */
+  #known(kv: KeyValue): StoredObject {
+    const newest = this.#ring.newest(kv.key);
+    return newest?.revision === kv.modRevision ? newest : new StoredObject(kv);
+  }
+}
