@@ -466,6 +466,27 @@ describe('pods', () => {
   });
 });
 
+describe('on the very second', () => {
+  const now = Math.floor(NOW / 1000) * 1000;
+
+  it('API-249 a deletionTimestamp of now is not in the future', () => {
+    const object = thing({ finalizers: ['a.io/x'], deletionTimestamp: formatTime(now), deletionGracePeriodSeconds: 0 });
+    expect(decideDelete({ object, options: {}, resource: resourceInfo(), now })).toMatchObject({
+      outcome: 'unchanged',
+    });
+  });
+
+  it('API-313 a deadline that moves to exactly now keeps the grace period asked for', () => {
+    const metadata = { deletionTimestamp: formatTime(now + 20_000), deletionGracePeriodSeconds: 30 };
+    const object = pod({}, metadata);
+    const options = { gracePeriodSeconds: 10 };
+    expect(decideDelete({ object, options, resource: PODS, grace: podGrace, now })).toMatchObject({
+      outcome: 'update',
+      object: { metadata: { deletionTimestamp: formatTime(now), deletionGracePeriodSeconds: 10 } },
+    });
+  });
+});
+
 describe('properties', () => {
   const finalizer = fc.constantFrom('orphan', 'foregroundDeletion', 'a.io/x', 'b.io/y');
   const optionsArbitrary: fc.Arbitrary<DeleteOptions> = fc.oneof(
