@@ -1,0 +1,41 @@
+/**
+ * A value whose JSON type the field cannot hold, in the words of Go's decoder (API-233). It travels up as an exception
+ * because it ends the decoding; `decodeTyped` turns it into a Status and keeps it as the cause.
+ */
+export class DecodeProblem extends Error {
+  override readonly name = 'DecodeProblem';
+}
+
+/** What a JSON value is called in these messages. Integers that do not fit carry their digits. */
+export function foundName(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value;
+}
+
+/** Where the decoder is: the kind, then field names. List indexes and map keys are left out, as Go does. */
+export class DecodePosition {
+  readonly #kind: string;
+  readonly #fields: string[] = [];
+
+  constructor(kind: string) {
+    this.#kind = kind;
+  }
+
+  enter(field: string): void {
+    this.#fields.push(field);
+  }
+
+  leave(): void {
+    this.#fields.pop();
+  }
+
+  /** `found` is what stands there, `goType` what the field is declared as. */
+  mismatch(found: string, goType: string): DecodeProblem {
+    const place =
+      this.#fields.length === 0
+        ? `value of type ${goType}`
+        : `struct field ${this.#kind}.${this.#fields.join('.')} of type ${goType}`;
+    return new DecodeProblem(`json: cannot unmarshal ${found} into Go ${place}`);
+  }
+}

@@ -1,0 +1,26 @@
+const HOST = '(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)';
+const DOMAIN = `(?:${HOST}(?:\\.${HOST})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
+const COMPONENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const REFERENCE = new RegExp(
+  `^(?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*` +
+    '(?::(?<tag>[\\w][\\w.-]{0,127}))?' +
+    '(?<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$',
+);
+/** Longer references are no references, and are not worth matching. */
+const MAX_REFERENCE_LENGTH = 4_096;
+
+/**
+ * Tag of a container image, `latest` where neither tag nor digest is given. Empty for a text that is no image reference
+ * and for one with a digest only.
+ */
+export function imageTag(image: string): string {
+  const match = image.length > MAX_REFERENCE_LENGTH ? null : REFERENCE.exec(image);
+  if (match === null) return '';
+  const { tag, digest } = match.groups ?? {};
+  return tag ?? (digest === undefined ? 'latest' : '');
+}
+
+/** API section 23: `Always` for the latest tag, named or implied. */
+export function defaultPullPolicy(image: unknown): 'Always' | 'IfNotPresent' {
+  return typeof image === 'string' && imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent';
+}
