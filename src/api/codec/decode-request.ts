@@ -1,0 +1,110 @@
+import type { KubeObject } from '../meta/object-meta.ts';
+import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
+import { isJsonObject } from './json-value.ts';
+import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json.ts';
+import { decodeProtobuf, ProtobufError } from './protobuf.ts';
+import { parseYamlStrict } from './yaml.ts';
+
+export interface DecodeRequestOptions {
+  /** Kind the endpoint expects; only for the text of errors. */
+  readonly kind: string;
+  /** Custom resources have no protobuf form (API-030). */
+  readonly protobuf: 'accepted' | 'refused';
+}
+
+export interface DecodedRequest {
+  /** `apiVersion` and `kind` are strings if present, everything else is unchecked. */
+  readonly object: KubeObject;
+  /** Paths of duplicate keys (API-231). */
+  readonly duplicates: string[];
+}
+
+const JSON_TYPE = 'application/json';
+const YAML_TYPE = 'application/yaml';
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+/** Bytes of a body that an error message shows (apiserver `summarizeData`). */
+const SUMMARY_LENGTH = 30;
+
+/**
+ * Decodes the body of a create or update, or of options (API-028 to API-030).
+ *
+ * @throws StatusError 415 for a content type that is not accepted, 400 for a body that is not one object
+ */
+export function decodeRequestBody(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  options: DecodeRequestOptions,
+): DecodedRequest {
+  const mediaType = mediaTypeOf(contentType);
+  if (
+    mediaType === PROTOBUF_TYPE ? options.protobuf === 'refused' : mediaType !== JSON_TYPE && mediaType !== YAML_TYPE
+  ) {
+    throw unknownFormat(options);
+  }
+  try {
+    const { value, duplicates } = decodeValue(bytes, mediaType);
+    return { object: requireObject(value), duplicates };
+  } catch (error) {
+    if (error instanceof ProtobufError || error instanceof StatusError) throw unrecognized(bytes, error, options);
+    throw error;
+  }
+}
+
+/** Without parameters, lower case; JSON when the header is missing. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return mediaType === '' ? JSON_TYPE : mediaType;
+}
+
+function decodeValue(bytes: Uint8Array, mediaType: string): { value: unknown; duplicates: string[] } {
+  if (mediaType === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes), duplicates: [] };
+  if (mediaType === YAML_TYPE) return parseYamlStrict(decodeUtf8(bytes));
+  try {
+    const text = decodeUtf8(bytes);
+    const value = parseJsonText(text);
+    return { value, duplicates: duplicateFieldsOf(text, value) };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw newBadRequest(`couldn't get version/kind; ${error.message}`);
+  }
+}
+
+function requireObject(value: unknown): KubeObject {
+  const problem = (found: string, place: string): StatusError =>
+    newBadRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go ${place}`);
+  if (!isJsonObject(value)) {
+    const found = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+    throw problem(found, 'value of type struct');
+  }
+  for (const field of ['apiVersion', 'kind']) {
+    const given = value[field];
+    if (given === undefined || typeof given === 'string') continue;
+    if (given === null) delete value[field];
+    else throw problem(typeof given, `struct field .${field} of type string`);
+  }
+  return value;
+}
+
+function unknownFormat(options: DecodeRequestOptions): StatusError {
+  const accepted = [JSON_TYPE, YAML_TYPE, ...(options.protobuf === 'accepted' ? [PROTOBUF_TYPE] : [])];
+  return newUnsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );
+}
+
+function unrecognized(bytes: Uint8Array, cause: unknown, options: DecodeRequestOptions): StatusError {
+  const problem = cause instanceof Error ? cause.message : String(cause);
+  const status = newBadRequest(
+    `the object provided is unrecognized (must be of type ${options.kind}): ${problem} (${summary(bytes)})`,
+  );
+  status.cause = cause;
+  return status;
+}
+
+/** The start of the body: as text when it looks like JSON, else in hexadecimal. */
+function summary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const start = Buffer.from(bytes.subarray(0, SUMMARY_LENGTH));
+  const shown = start.toString(bytes[0] === 0x7b ? 'utf8' : 'hex');
+  return bytes.length > SUMMARY_LENGTH ? `${shown} ...` : shown;
+}
