@@ -1,4 +1,4 @@
-import type { Identity, Uid } from './identity.ts';
+import type { Coordinates, Identity, Uid } from './identity.ts';
 
 /**
  * Under which state a uid was queued. An entry made for a virtual node is worth nothing once the node is observed
@@ -44,12 +44,7 @@ export interface InvalidNamespaceReport {
   /** The dependent: `involvedObject`. */
   readonly dependent: Identity;
   /** The first reference of the dependent with the owner's uid. */
-  readonly ownerReference: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly uid: Uid;
-  };
+  readonly ownerReference: Coordinates;
 }
 
 /** This identity is proven absent: add it to the AbsentOwnerCache (COL-133) before any later effect is carried out. */

@@ -1,0 +1,68 @@
+import { Lru } from '../../base/lru.ts';
+import type { Coordinates, Identity, Uid } from './identity.ts';
+
+export const ABSENT_OWNERS_DEFAULT = 500;
+
+export interface AbsentOwnerCacheOptions {
+  /** COL-132, COL-201. */
+  readonly capacity?: number;
+}
+
+/** No field can contain it. */
+const SEPARATOR = '\u0000';
+
+/**
+ * Identities proven absent (COL-130...COL-135): the least recently used go when it is full. Presence is never cached
+ * (COL-115). Bound: `capacity` entries. What is gone but still referred to is kept by the graph itself, without bound by this
+ * cache (BETTER-15).
+ */
+export class AbsentOwnerCache {
+  readonly #identities: Lru<string, Uid>;
+  /** Keys by uid, to forget a uid that is seen alive. As many entries as `#identities`, or fewer. */
+  readonly #keys = new Map<Uid, Set<string>>();
+
+  constructor({ capacity = ABSENT_OWNERS_DEFAULT }: AbsentOwnerCacheOptions = {}) {
+    this.#identities = new Lru({ capacity, onEvict: (key, uid) => this.#unindex(key, uid) });
+  }
+
+  get size(): number {
+    return this.#identities.size;
+  }
+
+  note(identity: Identity): void {
+    const key = keyOf(identity, identity.namespace);
+    const keys = this.#keys.get(identity.uid);
+    if (keys === undefined) this.#keys.set(identity.uid, new Set([key]));
+    else keys.add(key);
+    this.#identities.set(key, identity.uid);
+  }
+
+  /** Whether these coordinates are absent without namespace, or in the dependent's (COL-111). A hit counts as use. */
+  has(coordinates: Coordinates, namespace: string): boolean {
+    if (!this.#keys.has(coordinates.uid)) return false;
+    if (this.#identities.get(keyOf(coordinates, '')) !== undefined) return true;
+    return namespace !== '' && this.#identities.get(keyOf(coordinates, namespace)) !== undefined;
+  }
+
+  /** An object with this uid is alive (BETTER-14). */
+  drop(uid: Uid): void {
+    for (const key of this.#keys.get(uid) ?? []) this.#identities.delete(key);
+    this.#keys.delete(uid);
+  }
+
+  /** For a server whose history was reset. */
+  clear(): void {
+    this.#identities.clear();
+    this.#keys.clear();
+  }
+
+  #unindex(key: string, uid: Uid): void {
+    const keys = this.#keys.get(uid)!;
+    keys.delete(key);
+    if (keys.size === 0) this.#keys.delete(uid);
+  }
+}
+
+function keyOf({ apiVersion, kind, name, uid }: Coordinates, namespace: string): string {
+  return [apiVersion, kind, name, uid, namespace].join(SEPARATOR);
+}

@@ -1,0 +1,653 @@
+import { describe, expect, it } from 'vitest';
+import { apply, applied } from './apply.ts';
+import { checkInvariants } from './check-consistency.ts';
+import type { Effect } from './effect.ts';
+import type { GraphEvent, MonitoredResource, ObservedObject } from './event.ts';
+import type { Identity } from './identity.ts';
+import { OwnershipGraph } from './ownership-graph.ts';
+import { cluster, deleted, observed, pods, ref, replicaSets, nodes } from './testing/events.ts';
+
+function run(graph: OwnershipGraph, ...events: GraphEvent[]): Effect[] {
+  const effects: Effect[] = [];
+  for (const event of events) {
+    apply(graph, event, effects);
+    expect(checkInvariants(graph)).toEqual([]);
+  }
+  return effects;
+}
+
+/** `<queue>:<as>:<uid>:<reason>` for enqueues, the kind of effect and the uid for the others. */
+function said(effects: readonly Effect[]): string[] {
+  return effects.map((effect) => {
+    switch (effect.effect) {
+      case 'enqueue':
+        return `${effect.queue === 'attemptToOrphan' ? 'orphan ' : ''}${effect.as} ${effect.uid} ${effect.reason}${effect.delay === 'none' ? '' : ' later'}`;
+      case 'reportInvalidNamespace':
+        return `report ${effect.dependent.uid} -> ${effect.ownerReference.uid}`;
+      case 'noteAbsentOwner':
+        return `absent ${effect.identity.uid} ${effect.identity.kind} ${effect.identity.namespace}/${effect.identity.name}`;
+      case 'dropAbsentOwner':
+        return `alive ${effect.uid}`;
+    }
+  });
+}
+
+describe('nodes', () => {
+  it('COL-045, COL-052 an unknown uid becomes an observed node with the monitor’s kind', () => {
+    const graph = new OwnershipGraph();
+    expect(run(graph, observed(pods, { uid: 'a', name: 'pod-a', resourceVersion: '7' }))).toEqual([]);
+    expect(graph.node('a')).toEqual({
+      id: 0,
+      identity: { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'pod-a', uid: 'a' },
+      state: 'observed',
+      beingDeleted: false,
+      deletingDependents: false,
+      foregroundFinalizer: false,
+      orphanFinalizer: false,
+      otherFinalizers: false,
+      resourceVersion: '7',
+      ownerReferences: [],
+    });
+  });
+
+  it('COL-058 deleting an unknown or a gone uid is ignored', () => {
+    const graph = new OwnershipGraph();
+    expect(applied(graph, deleted(pods, 'a')).outcome).toBe('ignored');
+    run(graph, observed(pods, { uid: 'a' }), observed(pods, { uid: 'b', owners: [ref('a')] }), deleted(pods, 'a'));
+    expect(applied(graph, deleted(pods, 'a'))).toEqual({ outcome: 'ignored', effects: [] });
+  });
+
+  it('COL-059 an object without references is a node', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a' }));
+    expect(graph.counts).toEqual({ nodes: 1, virtual: 0, observed: 1, gone: 0, references: 0 });
+  });
+
+  it('BETTER-4, COL-046 an irrelevant update changes nothing but the version', () => {
+    const graph = new OwnershipGraph();
+    const object = { uid: 'a', owners: [ref('o', { blockOwnerDeletion: true, controller: false }), ref('p')] };
+    run(graph, observed(pods, { ...object, resourceVersion: '7' }));
+    const again = applied(graph, observed(pods, { ...object, resourceVersion: '8' }));
+    expect(again).toEqual({ outcome: 'unchanged', effects: [] });
+    expect(graph.node('a')?.resourceVersion).toBe('8');
+  });
+
+  it('BETTER-4 a foreign finalizer is irrelevant, but remembered', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a' }));
+    expect(applied(graph, observed(pods, { uid: 'a', finalizers: ['x/y'] })).outcome).toBe('unchanged');
+    expect(graph.node('a')?.otherFinalizers).toBe(true);
+  });
+
+  it.each<[string, Partial<ObservedObject> & { owners?: ReturnType<typeof ref>[] }]>([
+    ['references', { owners: [ref('p')] }],
+    ['a flag of a reference', { owners: [ref('o', { blockOwnerDeletion: true })] }],
+    ['a flag that becomes explicit', { owners: [ref('o', { controller: false })] }],
+    ['deletionTimestamp', { owners: [ref('o')], deleting: true }],
+    ['the finalizer FG', { owners: [ref('o')], finalizers: ['foregroundDeletion'] }],
+    ['the finalizer ORPHAN', { owners: [ref('o')], finalizers: ['orphan'] }],
+  ])('COL-046 a change of %s is relevant', (_, change) => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', owners: [ref('o')] }));
+    expect(applied(graph, observed(pods, { uid: 'a', ...change })).outcome).toBe('changed');
+  });
+
+  it('COL-055 beingDeleted is never taken back', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', deleting: true }), observed(pods, { uid: 'a' }));
+    expect(graph.node('a')?.beingDeleted).toBe(true);
+  });
+
+  it('COL-05A a node takes the version under which it is seen now', () => {
+    const graph = new OwnershipGraph();
+    const old: MonitoredResource = { apiVersion: 'apps/v1beta1', kind: 'ReplicaSet', resource: 'replicasets' };
+    run(
+      graph,
+      observed(old, { uid: 'o', name: 'o' }),
+      observed(pods, { uid: 'a', owners: [ref('o', { apiVersion: 'apps/v1beta1', kind: 'ReplicaSet' })] }),
+    );
+    expect(said(run(graph, observed(replicaSets, { uid: 'o', name: 'o' })))).toEqual([]);
+    expect(graph.node('o')?.identity.apiVersion).toBe('apps/v1');
+    expect(graph.dependents('o')).toEqual(['a']);
+    expect(graph.node('a')?.ownerReferences).toEqual([ref('o', { apiVersion: 'apps/v1beta1', kind: 'ReplicaSet' })]);
+  });
+});
+
+describe('references', () => {
+  it('COL-051 a dependent is linked exactly to the owners it names', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'p' }),
+      observed(pods, { uid: 'a', owners: [ref('o'), ref('p')] }),
+      observed(pods, { uid: 'b', owners: [ref('o')] }),
+    );
+    expect(graph.dependents('o').sort()).toEqual(['a', 'b']);
+    expect(graph.dependents('p')).toEqual(['a']);
+    run(graph, observed(pods, { uid: 'a', owners: [ref('p')] }));
+    expect(graph.dependents('o')).toEqual(['b']);
+    expect(graph.dependents('p')).toEqual(['a']);
+  });
+
+  it('COL-24G two references to one uid are both kept, and the dependent is counted once', () => {
+    const graph = new OwnershipGraph();
+    const owners = [ref('o', { blockOwnerDeletion: false }), ref('o', { blockOwnerDeletion: true, name: 'other' })];
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners }));
+    expect(graph.node('a')?.ownerReferences).toEqual(owners);
+    expect(graph.dependents('o')).toEqual(['a']);
+    expect(graph.counts.references).toBe(2);
+  });
+
+  it('COL-161 every field of a reference comes back, absent flags as absent', () => {
+    const graph = new OwnershipGraph();
+    const owners = [
+      ref('o1'),
+      ref('o2', { controller: true }),
+      ref('o3', { controller: false, blockOwnerDeletion: false }),
+      ref('o4', { blockOwnerDeletion: true, kind: 'Ünusual', name: 'n'.repeat(1000) }),
+    ];
+    run(graph, observed(pods, { uid: 'a', owners }));
+    expect(graph.node('a')?.ownerReferences).toEqual(owners);
+    expect(graph.node('o4')?.identity.name).toBe('n'.repeat(1000));
+    for (const owner of owners) run(graph, observed(pods, { uid: 'b', owners: [owner] }));
+    expect(graph.node('b')?.ownerReferences).toEqual([owners[3]]);
+  });
+
+  it('COL-070 a reference to an unknown uid makes a virtual node in the dependent’s namespace and queues it', () => {
+    const graph = new OwnershipGraph();
+    const owner = ref('o', { kind: 'ReplicaSet', apiVersion: 'apps/v1', name: 'rs' });
+    expect(said(run(graph, observed(pods, { uid: 'a', owners: [owner] })))).toEqual(['virtual o virtualOwner']);
+    expect(graph.node('o')).toMatchObject({
+      state: 'virtual',
+      identity: { apiVersion: 'apps/v1', kind: 'ReplicaSet', namespace: 'ns', name: 'rs', uid: 'o' },
+    });
+  });
+
+  it('COL-070 a virtual node nobody refers to any more is dropped', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', owners: [ref('o')] }), observed(pods, { uid: 'a' }));
+    expect(graph.find('o')).toBe(-1);
+    expect(graph.counts.gone).toBe(0);
+  });
+
+  it.each([
+    ['removed', true, [], ['observed o dependentReleased']],
+    ['removed without blocking', undefined, [], []],
+    ['turned off', true, [ref('o', { blockOwnerDeletion: false })], ['observed o dependentReleased']],
+    ['turned off by leaving it out', true, [ref('o')], ['observed o dependentReleased']],
+    ['turned on', false, [ref('o', { blockOwnerDeletion: true })], []],
+    ['kept beside another', true, [ref('o', { blockOwnerDeletion: true }), ref('q')], ['virtual q virtualOwner']],
+    [
+      'doubled, one of them blocking',
+      true,
+      [ref('o', { blockOwnerDeletion: false }), ref('o', { blockOwnerDeletion: true })],
+      [],
+    ],
+  ] as const)(
+    'COL-054 a blocking reference that is %s queues its owner when it blocks no more',
+    (_, block, next, queued) => {
+      const graph = new OwnershipGraph();
+      const first = block === undefined ? ref('o') : ref('o', { blockOwnerDeletion: block });
+      run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [first] }));
+      expect(said(run(graph, observed(pods, { uid: 'a', owners: [...next] })))).toEqual(queued);
+    },
+  );
+
+  it('COL-056, BETTER-5 a reference edited to a wrong name is questioned at once', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }));
+    expect(said(run(graph, observed(pods, { uid: 'a', owners: [ref('o', { name: 'x' })] })))).toEqual([
+      'observed a potentiallyInvalid',
+    ]);
+    expect(said(run(graph, observed(pods, { uid: 'a', owners: [ref('o', { name: 'x', controller: true })] })))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('deletion', () => {
+  it('COL-057 an observed deletion notes the absence, queues the dependents and the waiting owners', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'w', deleting: true, finalizers: ['foregroundDeletion'] }),
+      observed(pods, { uid: 's' }),
+      observed(pods, { uid: 'o', owners: [ref('w'), ref('s')] }),
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+    );
+    expect(said(run(graph, deleted(pods, 'o')))).toEqual([
+      'observed w dependentReleased',
+      'absent o Pod ns/o',
+      'observed a ownerGone',
+    ]);
+    expect(graph.find('o')).toBe(-1);
+    expect(graph.dependents('w')).toEqual([]);
+  });
+
+  it('COL-057 without dependents nothing is noted', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }));
+    expect(run(graph, deleted(pods, 'o'))).toEqual([]);
+    expect(graph.counts.gone).toBe(0);
+  });
+
+  it('COL-057 an object that refers to itself goes without a trace', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o', owners: [ref('o', { blockOwnerDeletion: true })] }));
+    expect(run(graph, deleted(pods, 'o'))).toEqual([]);
+    expect(graph.counts).toEqual({ nodes: 0, virtual: 0, observed: 0, gone: 0, references: 0 });
+  });
+
+  it('BETTER-15 a deleted uid stays known while somebody refers to it, under its coordinates only', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }), deleted(pods, 'o'));
+    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(true);
+    expect(graph.isKnownGone(ref('o'), 'ns2')).toBe(false);
+    expect(graph.isKnownGone(ref('o', { name: 'x' }), 'ns')).toBe(false);
+    expect(graph.isKnownGone(ref('o', { kind: 'ConfigMap' }), 'ns')).toBe(false);
+    expect(graph.missingOwners(graph.find('a'))).toEqual([ref('o')]);
+    expect(said(run(graph, observed(pods, { uid: 'b', owners: [ref('o')] })))).toEqual(['observed b ownerKnownAbsent']);
+    run(graph, deleted(pods, 'a'), deleted(pods, 'b'));
+    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(false);
+    expect(graph.counts.gone).toBe(0);
+  });
+
+  it('COL-131 a deleted cluster-scoped owner is known to be gone from every namespace', () => {
+    const graph = new OwnershipGraph();
+    const owner = ref('n', { kind: 'Node' });
+    run(
+      graph,
+      observed(nodes, { uid: 'n', namespace: '' }),
+      observed(pods, { uid: 'a', owners: [owner] }),
+      deleted(nodes, 'n', { namespace: '' }),
+    );
+    expect(graph.isKnownGone(owner, 'ns')).toBe(true);
+    expect(graph.isKnownGone(owner, '')).toBe(true);
+  });
+
+  it('BETTER-14 a gone uid that is seen again is alive', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }), deleted(pods, 'o'));
+    expect(said(run(graph, observed(pods, { uid: 'o' })))).toEqual(['alive o']);
+    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(false);
+    expect(graph.dependents('o')).toEqual(['a']);
+  });
+});
+
+describe('transitions', () => {
+  const FG = ['foregroundDeletion'];
+  const ORPHAN = ['orphan'];
+
+  it('COL-061 starting with ORPHAN queues for orphaning, nothing else', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }));
+    expect(said(run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: ORPHAN })))).toEqual([
+      'orphan observed o startsOrphaning',
+    ]);
+    expect(graph.node('o')?.deletingDependents).toBe(false);
+  });
+
+  it('COL-062 starting with FG queues all dependents, then the node', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      observed(pods, { uid: 'b', owners: [ref('o', { blockOwnerDeletion: true })] }),
+    );
+    expect(said(run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: FG })))).toEqual([
+      'observed b ownerStartsWaiting',
+      'observed a ownerStartsWaiting',
+      'observed o startsWaiting',
+    ]);
+    expect(graph.node('o')).toMatchObject({ beingDeleted: true, deletingDependents: true });
+    expect(graph.isWaiting(graph.find('o'))).toBe(true);
+  });
+
+  it.each([
+    ['nothing known', undefined, 'starts'],
+    ['alive', { deleting: false, finalizers: [] as string[] }, 'starts'],
+    ['alive with the finalizer', { deleting: false, finalizers: FG }, 'starts'],
+    ['deleted without the finalizer (COL-063)', { deleting: true, finalizers: [] as string[] }, 'starts'],
+    ['deleted with it', { deleting: true, finalizers: FG }, 'goes on'],
+  ])('COL-060, COL-064, BETTER-7 with %s before, an object deleted with FG %s', (_, before, expected) => {
+    const graph = new OwnershipGraph();
+    if (before !== undefined) run(graph, observed(pods, { uid: 'o', ...before }));
+    const effects = run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: FG }));
+    expect(said(effects)).toEqual(expected === 'starts' ? ['observed o startsWaiting'] : []);
+  });
+
+  it('BETTER-7 a state that no event showed cannot hide a start', () => {
+    const graph = new OwnershipGraph();
+    // Deleted in foreground, the finalizer removed by hand, deleted again in foreground; the middle was never seen.
+    run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: FG }));
+    run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: [] }));
+    expect(said(run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: FG })))).toEqual([
+      'observed o startsWaiting',
+    ]);
+  });
+
+  it('COL-063 re-adding ORPHAN is a start again', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: FG }));
+    expect(said(run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: ORPHAN })))).toEqual([
+      'orphan observed o startsOrphaning',
+    ]);
+  });
+
+  it('COL-065 deletingDependents stays, but the node waits no more', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'o', deleting: true, finalizers: [...FG, 'x/y'] }),
+      observed(pods, { uid: 'o', deleting: true, finalizers: ['x/y'] }),
+    );
+    expect(graph.node('o')?.deletingDependents).toBe(true);
+    expect(graph.isWaiting(graph.find('o'))).toBe(false);
+  });
+
+  it('COL-211 a virtual owner that turns out to be deleted in foreground starts', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', owners: [ref('o')] }));
+    expect(said(run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: FG })))).toEqual([
+      'alive o',
+      'observed a ownerStartsWaiting',
+      'observed o startsWaiting',
+    ]);
+  });
+});
+
+describe('blocking dependents', () => {
+  const block = (uid: string) => ref(uid, { blockOwnerDeletion: true });
+  const waiting = (uid: string) => observed(pods, { uid, deleting: true, finalizers: ['foregroundDeletion'] });
+
+  it('COL-100 are those with a reference that blocks; absent means it does not', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'a', owners: [block('o')] }),
+      observed(pods, { uid: 'b', owners: [ref('o')] }),
+      observed(pods, { uid: 'c', owners: [ref('o', { blockOwnerDeletion: false })] }),
+    );
+    const count = () => graph.blockingDependents(graph.find('o')).count;
+    expect(count()).toBe(1);
+    run(graph, waiting('o'));
+    expect(count()).toBe(1);
+    run(graph, observed(pods, { uid: 'b', owners: [block('o')] }));
+    expect(graph.blockingDependents(graph.find('o'))).toEqual({ count: 2, additions: 1 });
+    run(graph, deleted(pods, 'a'), observed(pods, { uid: 'b' }));
+    expect(graph.blockingDependents(graph.find('o'))).toEqual({ count: 0, additions: 1 });
+  });
+
+  it('BETTER-10, COL-10D a reference to itself never blocks', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o', owners: [block('o')] }), waiting('o'));
+    run(graph, observed(pods, { uid: 'o', owners: [block('o')], deleting: true, finalizers: ['foregroundDeletion'] }));
+    expect(graph.blockingDependents(graph.find('o')).count).toBe(0);
+    graph.forEachBlockingDependent(graph.find('o'), () => expect.unreachable());
+  });
+});
+
+describe('coordinates', () => {
+  const inOther = { namespace: 'ns2' };
+
+  it('COL-073 an owner found elsewhere queues those who named it wrongly, and reports a wrong namespace', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      observed(pods, { uid: 'b', ...inOther, owners: [ref('o')] }),
+      observed(pods, { uid: 'c', ...inOther, owners: [ref('o', { name: 'x' })] }),
+    );
+    expect(said(run(graph, observed(pods, { uid: 'o', ...inOther })))).toEqual([
+      'alive o',
+      'observed c potentiallyInvalid',
+      'report a -> o',
+      'observed a potentiallyInvalid',
+    ]);
+    expect(graph.node('o')).toMatchObject({ state: 'observed', identity: { namespace: 'ns2' } });
+  });
+
+  it('COL-074 a dependent with two references to one uid can match and mismatch', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', owners: [ref('o', { name: 'x' }), ref('o')] }));
+    expect(said(run(graph, virtualDelete(podIdentity('o', { name: 'x' }))))).toEqual([
+      'absent o Pod ns/x',
+      'observed a ownerGone',
+      'virtual o alternativeIdentity later',
+    ]);
+    expect(graph.node('o')?.identity.name).toBe('o');
+    expect(graph.node('a')?.ownerReferences).toEqual([ref('o', { name: 'x' }), ref('o')]);
+  });
+
+  it.each<
+    [string, Parameters<typeof observed>[1] | undefined, { namespace?: string }, ReturnType<typeof ref>, string[]]
+  >([
+    ['fits', { uid: 'o' }, {}, ref('o'), []],
+    [
+      'is in another namespace (1)',
+      { uid: 'o', ...inOther },
+      {},
+      ref('o'),
+      ['report a -> o', 'observed a potentiallyInvalid'],
+    ],
+    ['has another name (2)', { uid: 'o' }, {}, ref('o', { name: 'x' }), ['observed a potentiallyInvalid']],
+    ['has another kind (2)', { uid: 'o' }, {}, ref('o', { kind: 'Secret' }), ['observed a potentiallyInvalid']],
+    [
+      'has another version (2, COL-074)',
+      { uid: 'o' },
+      {},
+      ref('o', { apiVersion: 'v2' }),
+      ['observed a potentiallyInvalid'],
+    ],
+    [
+      'is namespaced and the dependent is not',
+      { uid: 'o' },
+      cluster,
+      ref('o'),
+      ['report a -> o', 'observed a potentiallyInvalid'],
+    ],
+    ['is cluster-scoped', { uid: 'o', ...cluster }, {}, ref('o'), []],
+    ['and the dependent are cluster-scoped (COL-142)', { uid: 'o', ...cluster }, cluster, ref('o'), []],
+  ])('COL-078, COL-143 linking to an observed owner that %s', (_, owner, dependent, reference, expected) => {
+    const graph = new OwnershipGraph();
+    if (owner !== undefined) run(graph, observed(pods, owner));
+    expect(said(run(graph, observed(pods, { uid: 'a', ...dependent, owners: [reference] })))).toEqual(expected);
+  });
+
+  it.each([
+    ['in another namespace (1): no report', {}, inOther, ref('o'), ['observed b potentiallyInvalid']],
+    ['under other coordinates (2)', {}, {}, ref('o', { name: 'x' }), ['observed b potentiallyInvalid']],
+    ['without namespace, from a namespaced dependent (3)', cluster, {}, ref('o'), ['observed b potentiallyInvalid']],
+    ['without namespace, from a cluster-scoped dependent', cluster, cluster, ref('o'), []],
+    ['as before', {}, {}, ref('o'), []],
+  ])('COL-078 linking to a virtual owner %s', (_, first, second, reference, expected) => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', ...first, owners: [ref('o')] }));
+    expect(said(run(graph, observed(pods, { uid: 'b', ...second, owners: [reference] })))).toEqual(expected);
+  });
+
+  it('COL-078 after the first hit the remaining references are linked but not checked', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o', ...inOther }), observed(pods, { uid: 'p', ...inOther }));
+    const owners = [ref('o'), ref('p'), ref('q')];
+    expect(said(run(graph, observed(pods, { uid: 'a', owners })))).toEqual([
+      'report a -> o',
+      'virtual q virtualOwner',
+      'observed a potentiallyInvalid',
+    ]);
+    expect(graph.dependents('p')).toEqual(['a']);
+  });
+
+  it('COL-144 the report carries the dependent and its first reference to that uid', () => {
+    const graph = new OwnershipGraph();
+    const owners = [ref('o', { name: 'first' }), ref('o', { name: 'second' })];
+    const [report] = run(graph, observed(pods, { uid: 'o', ...inOther }), observed(pods, { uid: 'a', owners }));
+    expect(report).toEqual({
+      effect: 'reportInvalidNamespace',
+      dependent: podIdentity('a'),
+      ownerReference: { apiVersion: 'v1', kind: 'Pod', name: 'first', uid: 'o' },
+    });
+  });
+});
+
+describe('virtual deletes', () => {
+  it('COL-075 with all dependents agreeing the virtual node goes and they are queued', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', owners: [ref('o')] }));
+    expect(said(run(graph, virtualDelete(podIdentity('o'))))).toEqual(['absent o Pod ns/o', 'observed a ownerGone']);
+    expect(graph.find('o')).toBe(-1);
+    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(true);
+  });
+
+  it('COL-075 nobody matches: nothing is noted, but another identity is tried', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      observed(pods, { uid: 'b', owners: [ref('o', { name: 'x' })] }),
+      observed(pods, { uid: 'a' }),
+    );
+    expect(said(run(graph, virtualDelete(podIdentity('o'))))).toEqual(['virtual o alternativeIdentity later']);
+    expect(graph.node('o')?.identity.name).toBe('x');
+  });
+
+  it('COL-075 about an identity that is not the recorded one: the node keeps its own', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      observed(pods, { uid: 'b', owners: [ref('o', { name: 'x' })] }),
+    );
+    expect(said(run(graph, virtualDelete(podIdentity('o', { name: 'x' }))))).toEqual([
+      'absent o Pod ns/x',
+      'observed b ownerGone',
+    ]);
+    expect(graph.node('o')?.identity.name).toBe('o');
+  });
+
+  it('COL-077 about an observed node with the same identity it is a deletion', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }));
+    expect(said(run(graph, virtualDelete(podIdentity('o'))))).toEqual(['absent o Pod ns/o', 'observed a ownerGone']);
+    expect(graph.find('o')).toBe(-1);
+  });
+
+  it('COL-077 about an observed node with another identity only those who meant that are queued', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'good', owners: [ref('o')] }),
+      observed(pods, { uid: 'bad', owners: [ref('o', { name: 'x' })] }),
+    );
+    expect(said(run(graph, virtualDelete(podIdentity('o', { name: 'x' }))))).toEqual([
+      'absent o Pod ns/x',
+      'observed bad ownerGone',
+    ]);
+    expect(said(run(graph, virtualDelete(podIdentity('o', { name: 'y' }))))).toEqual([]);
+    expect(graph.node('o')?.state).toBe('observed');
+  });
+
+  it('COL-058 about an unknown uid it is ignored', () => {
+    expect(applied(new OwnershipGraph(), virtualDelete(podIdentity('o'))).outcome).toBe('ignored');
+  });
+});
+
+describe('lists and vanished resources', () => {
+  it('COL-047 what a consistent list lacks is deleted', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      observed(replicaSets, { uid: 'r' }),
+      { type: 'listStarted', resource: pods },
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+    );
+    const effects = run(graph, { type: 'listFinished', resource: pods, consistent: true });
+    expect(said(effects)).toEqual(['absent o Pod ns/o', 'observed a ownerGone']);
+    expect(graph.find('r')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('COL-116 what a cached list lacks is questioned, not believed', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'free' }),
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      { type: 'listStarted', resource: pods },
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+    );
+    const effects = run(graph, { type: 'listFinished', resource: pods, consistent: false });
+    expect(said(effects)).toEqual(['alive o', 'virtual o observationLost']);
+    expect(graph.node('o')?.state).toBe('virtual');
+    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(false);
+    expect(graph.find('free')).toBe(-1);
+  });
+
+  it('COL-047 a list that is begun again starts over', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      { type: 'listStarted', resource: pods },
+      observed(pods, { uid: 'a' }),
+      { type: 'listStarted', resource: pods },
+      { type: 'listFinished', resource: pods, consistent: true },
+    );
+    expect(graph.counts.nodes).toBe(0);
+  });
+
+  it('COL-027, BETTER-2 nodes of a vanished resource become virtual while somebody refers to them', () => {
+    const graph = new OwnershipGraph();
+    run(
+      graph,
+      observed(replicaSets, { uid: 'd', deleting: true, finalizers: ['foregroundDeletion'] }),
+      observed(pods, { uid: 'o', owners: [ref('d', { ...rsRef, blockOwnerDeletion: true })] }),
+      observed(pods, { uid: 'p', owners: [ref('o')] }),
+      observed(replicaSets, { uid: 'r', owners: [ref('o')] }),
+    );
+    expect(said(run(graph, { type: 'resourceVanished', resource: pods }))).toEqual([
+      'observed d dependentReleased',
+      'alive o',
+      'virtual o observationLost',
+    ]);
+    expect(graph.node('o')).toMatchObject({ state: 'virtual', ownerReferences: [] });
+    expect(graph.find('p')).toBe(-1);
+    expect(graph.blockingDependents(graph.find('d')).count).toBe(0);
+    expect(graph.dependents('o')).toEqual(['r']);
+  });
+
+  it('COL-028 removing and adding a resource any number of times leaves nothing behind', () => {
+    const graph = new OwnershipGraph();
+    const before = graph.nodes.sharedTextCount;
+    for (let i = 0; i < 5; i++) {
+      const resource = { apiVersion: 'example.com/v1', kind: `Kind${i}`, resource: 'kinds' };
+      expect(applied(graph, observed(resource, { uid: `u${i}` })).outcome).toBe('changed');
+      run(graph, { type: 'resourceVanished', resource: { ...resource } });
+    }
+    expect(graph.counts.nodes).toBe(0);
+    expect(graph.nodes.sharedTextCount).toBe(before);
+  });
+
+  it('BETTER-14 after a reset of history nothing is known to be gone', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }), deleted(pods, 'o'));
+    expect(said(run(graph, { type: 'historyReset' }))).toEqual(['alive o', 'virtual o observationLost']);
+    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(false);
+    expect(graph.counts).toMatchObject({ virtual: 1, gone: 0 });
+  });
+});
+
+const rsRef = { apiVersion: 'apps/v1', kind: 'ReplicaSet' };
+
+function podIdentity(uid: string, change: Partial<Identity> = {}): Identity {
+  return { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: uid, uid, ...change };
+}
+
+function virtualDelete(identity: Identity): GraphEvent {
+  return { type: 'virtualDelete', identity };
+}

@@ -1,0 +1,387 @@
+import { unreachable } from '../../base/assert.ts';
+import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
+import { ColumnsFromObject } from './columns-from-object.ts';
+import type { ApplyOutcome, Effect, EnqueueReason } from './effect.ts';
+import type { GraphEvent, MonitoredResource, VirtualDeleteEvent } from './event.ts';
+import { sameIdentity, type Identity } from './identity.ts';
+import { linkReferences, replaceReferences } from './link-references.ts';
+import {
+  BEING_DELETED,
+  DELETING_DEPENDENTS,
+  FINALIZERS,
+  FOREGROUND,
+  NONE,
+  ORPHAN,
+  OTHER_FINALIZERS,
+  SEEN,
+  STATE_GONE,
+  STATE_OBSERVED,
+  STATE_VIRTUAL,
+} from './node-table.ts';
+import type { ObjectColumns } from './object-columns.ts';
+import type { OwnershipGraph } from './ownership-graph.ts';
+import { partitionDependents } from './partition-dependents.ts';
+
+/** Shared, because apply neither awaits nor calls itself. */
+const objects = new ColumnsFromObject();
+
+/**
+ * The only writer of the graph: carries out one event and appends what must follow to `effects`, in the order in which it
+ * must be carried out. Sections 3, 3.1, 4 and 11.
+ *
+ * Precondition: the events of one resource come in the order of its watch. Those of different resources may come in any
+ * order (COL-212). Postcondition: the invariants of `check-consistency.ts` (COL-051).
+ */
+export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[]): ApplyOutcome {
+  switch (event.type) {
+    case 'observedColumns':
+      return observe(graph, event.resource, event.columns, effects);
+    case 'observed':
+      return observe(graph, event.resource, objects.observed(event.object), effects);
+    case 'deletedColumns':
+      return observeDeletion(graph, event.resource, event.columns, effects);
+    case 'deleted':
+      return observeDeletion(graph, event.resource, objects.identity(event.uid, event.name, event.namespace), effects);
+    case 'virtualDelete':
+      return virtualDelete(graph, event, effects);
+    case 'listStarted':
+      return startList(graph, event.resource);
+    case 'listFinished':
+      return finishList(graph, event.resource, event.consistent, effects);
+    case 'resourceVanished':
+      return vanish(graph, event.resource, effects);
+    case 'historyReset':
+      return resetHistory(graph, effects);
+    default:
+      return unreachable(event);
+  }
+}
+
+/** For tests and for those to whom an array more does not matter. */
+export function applied(
+  graph: OwnershipGraph,
+  event: GraphEvent,
+): { readonly outcome: ApplyOutcome; readonly effects: readonly Effect[] } {
+  const effects: Effect[] = [];
+  const outcome = apply(graph, event, effects);
+  return { outcome, effects };
+}
+
+/** COL-052, COL-053, COL-055, COL-073. */
+function observe(
+  graph: OwnershipGraph,
+  resource: MonitoredResource,
+  columns: ObjectColumns,
+  effects: Effect[],
+): ApplyOutcome {
+  const { nodes, references } = graph;
+  const { table } = nodes;
+  const kind = graph.kindOfResource(resource);
+  let node = nodes.findObject(columns);
+  if (node === NONE) {
+    node = nodes.createObserved(columns, kind);
+    table.versions[node] = columns.resourceVersion;
+    table.flags[node] = table.flags[node]! | finalizersOf(columns) | SEEN;
+    linkReferences(graph, node, columns, effects);
+    startTransitions(graph, node, columns, 0, effects);
+    return 'changed';
+  }
+  const before = table.flags[node]!;
+  if (nodes.state(node) !== STATE_OBSERVED) {
+    meetObject(graph, node, columns, kind, effects);
+    nodes.setState(node, STATE_OBSERVED);
+    table.versions[node] = columns.resourceVersion;
+    table.flags[node] = table.flags[node]! | finalizersOf(columns) | SEEN;
+    linkReferences(graph, node, columns, effects);
+    startTransitions(graph, node, columns, 0, effects);
+    return 'changed';
+  }
+  table.versions[node] = columns.resourceVersion;
+  table.flags[node] = (before & ~FINALIZERS) | finalizersOf(columns) | SEEN;
+  const sameObject = nodes.objectMatches(node, columns, kind);
+  // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
+  if (!sameObject) references.rename(node, identityOf(resource, nodes.uid(node), columns));
+  const sameReferences = references.equals(node, columns);
+  if (!sameReferences) replaceReferences(graph, node, columns, effects);
+  const started = startTransitions(graph, node, columns, before, effects);
+  const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
+  const finalizersChanged = ((before ^ table.flags[node]!) & (FOREGROUND | ORPHAN)) !== 0;
+  return sameObject && sameReferences && !started && !deletionNoticed && !finalizersChanged ? 'unchanged' : 'changed';
+}
+
+function finalizersOf(columns: ObjectColumns): number {
+  return (
+    (columns.foregroundFinalizer ? FOREGROUND : 0) |
+    (columns.orphanFinalizer ? ORPHAN : 0) |
+    (columns.otherFinalizers ? OTHER_FINALIZERS : 0)
+  );
+}
+
+/**
+ * COL-060...COL-063, with the previous state taken from the node itself (BETTER-7). `before`: the flags of the node as
+ * its last event left them; 0 when it was not observed. Returns whether something started.
+ */
+function startTransitions(
+  graph: OwnershipGraph,
+  node: number,
+  columns: ObjectColumns,
+  before: number,
+  effects: Effect[],
+): boolean {
+  if (!columns.deleting) return false;
+  const { nodes, references } = graph;
+  const { table } = nodes;
+  table.flags[node] = table.flags[node]! | BEING_DELETED;
+  const starts = (finalizer: number): boolean => (before & BEING_DELETED) === 0 || (before & finalizer) === 0;
+  const orphaning = columns.orphanFinalizer && starts(ORPHAN);
+  const waiting = columns.foregroundFinalizer && starts(FOREGROUND);
+  // COL-052 sets the flag of a node that is new with both finalizers, although COL-061 queues it for orphaning only.
+  if (waiting && (!orphaning || (before & BEING_DELETED) === 0)) {
+    table.flags[node] = table.flags[node]! | DELETING_DEPENDENTS;
+    references.beginWaiting(node);
+  }
+  if (orphaning) {
+    effects.push({
+      effect: 'enqueue',
+      queue: 'attemptToOrphan',
+      uid: nodes.uid(node),
+      as: 'observed',
+      delay: 'none',
+      reason: 'startsOrphaning',
+    });
+    return true;
+  }
+  if (!waiting) return false;
+  graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'ownerStartsWaiting', effects));
+  enqueue(graph, node, 'startsWaiting', effects);
+  return true;
+}
+
+/** A virtual or gone uid turns out to be this object: COL-073, BETTER-14. */
+function meetObject(
+  graph: OwnershipGraph,
+  node: number,
+  columns: ObjectColumns,
+  kind: number,
+  effects: Effect[],
+): void {
+  const { nodes, references } = graph;
+  effects.push({ effect: 'dropAbsentOwner', uid: nodes.uid(node) });
+  if (nodes.objectMatches(node, columns, kind)) return;
+  const { apiVersion, kind: kindName } = nodes.kinds.words(kind);
+  const observed = identityOf({ apiVersion, kind: kindName }, nodes.uid(node), columns);
+  partitionDependents(graph, node, observed, (dependent, fit) => {
+    if (!fit.mismatches) return;
+    if (!fit.inReach) {
+      const ownerReference = references.firstTo(dependent, node);
+      effects.push({ effect: 'reportInvalidNamespace', dependent: nodes.identity(dependent), ownerReference });
+    }
+    enqueue(graph, dependent, 'potentiallyInvalid', effects);
+  });
+  references.rename(node, observed);
+}
+
+/** COL-057, COL-058. */
+function observeDeletion(
+  graph: OwnershipGraph,
+  resource: MonitoredResource,
+  columns: ObjectColumns,
+  effects: Effect[],
+): ApplyOutcome {
+  const { nodes } = graph;
+  const node = nodes.findObject(columns);
+  if (node === NONE || nodes.state(node) === STATE_GONE) return 'ignored';
+  const kind = graph.kindOfResource(resource);
+  if (nodes.state(node) === STATE_VIRTUAL) meetObject(graph, node, columns, kind, effects);
+  else if (!nodes.objectMatches(node, columns, kind)) {
+    graph.references.rename(node, identityOf(resource, nodes.uid(node), columns));
+  }
+  removeNode(graph, node, effects);
+  return 'changed';
+}
+
+/** COL-075, COL-077. */
+function virtualDelete(graph: OwnershipGraph, { identity }: VirtualDeleteEvent, effects: Effect[]): ApplyOutcome {
+  const { nodes, references } = graph;
+  const node = nodes.find(identity.uid);
+  if (node === NONE || nodes.state(node) === STATE_GONE) return 'ignored';
+  const recorded = sameIdentity(nodes.identity(node), identity);
+  const virtual = nodes.state(node) === STATE_VIRTUAL;
+  if (!virtual && recorded) {
+    removeNode(graph, node, effects);
+    return 'changed';
+  }
+  const matching: number[] = [];
+  const mismatching: number[] = [];
+  partitionDependents(graph, node, identity, (dependent, fit) => {
+    if (fit.matches) matching.push(dependent);
+    if (fit.mismatches) mismatching.push(dependent);
+  });
+  if (virtual && mismatching.length === 0) {
+    if (!recorded) references.rename(node, identity);
+    removeNode(graph, node, effects);
+    return 'changed';
+  }
+  if (matching.length > 0) {
+    effects.push({ effect: 'noteAbsentOwner', identity });
+    for (const dependent of matching) enqueue(graph, dependent, 'ownerGone', effects);
+  }
+  if (virtual && recorded) {
+    const other = alternativeIdentity(referringDependents(graph, mismatching), identity);
+    if (other !== undefined) {
+      references.rename(node, other);
+      effects.push({
+        effect: 'enqueue',
+        queue: 'attemptToDelete',
+        uid: identity.uid,
+        as: 'virtual',
+        delay: 'rateLimited',
+        reason: 'alternativeIdentity',
+      });
+    }
+  }
+  return 'changed';
+}
+
+function* referringDependents(graph: OwnershipGraph, dependents: readonly number[]): Generator<ReferringDependent> {
+  for (const dependent of dependents) {
+    yield { namespace: graph.nodes.namespace(dependent), ownerReferences: graph.ownerReferencesAt(dependent) };
+  }
+}
+
+/** The object is gone for good: COL-057. What it referred to is unlinked; while others refer to it, its uid is kept as gone. */
+function removeNode(graph: OwnershipGraph, node: number, effects: Effect[]): void {
+  const { nodes, references } = graph;
+  releaseOwners(graph, node, effects);
+  clearObservation(graph, node);
+  if (references.firstDependent(node) === NONE) nodes.free(node);
+  else {
+    nodes.setState(node, STATE_GONE);
+    effects.push({ effect: 'noteAbsentOwner', identity: nodes.identity(node) });
+    graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'ownerGone', effects));
+  }
+  graph.compactNamesWhenDue();
+}
+
+/** Queues the node's waiting owners (COL-057), and unlinks it from all of them. */
+function releaseOwners(graph: OwnershipGraph, node: number, effects: Effect[]): void {
+  const { nodes, references } = graph;
+  for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
+    const owner = references.ownerOf(edge);
+    if (owner === node || !nodes.has(owner, DELETING_DEPENDENTS) || !references.isFirstToOwner(edge)) continue;
+    enqueue(graph, owner, 'dependentReleased', effects);
+  }
+  references.drop(references.detach(node));
+}
+
+/** What only an observed object has. */
+function clearObservation(graph: OwnershipGraph, node: number): void {
+  const { table } = graph.nodes;
+  table.flags[node] = table.flags[node]! & ~(BEING_DELETED | DELETING_DEPENDENTS | FINALIZERS | SEEN);
+  table.versions[node] = Number.NaN;
+  graph.references.endWaiting(node);
+}
+
+/** The nodes of a monitored kind, without those that go while we look. */
+function nodesOfKind(graph: OwnershipGraph, kind: number, unseenOnly: boolean): number[] {
+  const { table } = graph.nodes;
+  const found: number[] = [];
+  for (let node = 0; node < table.end; node++) {
+    if (table.kinds[node] !== kind || graph.nodes.state(node) !== STATE_OBSERVED) continue;
+    if (!unseenOnly || !graph.nodes.has(node, SEEN)) found.push(node);
+  }
+  return found;
+}
+
+function startList(graph: OwnershipGraph, resource: MonitoredResource): ApplyOutcome {
+  const { table } = graph.nodes;
+  const kind = graph.kindOfResource(resource);
+  for (let node = 0; node < table.end; node++) {
+    if (table.kinds[node] === kind) table.flags[node] = table.flags[node]! & ~SEEN;
+  }
+  return 'unchanged';
+}
+
+/** COL-042, COL-047: what a complete list does not have is gone, if the list is no older than what we saw. */
+function finishList(
+  graph: OwnershipGraph,
+  resource: MonitoredResource,
+  consistent: boolean,
+  effects: Effect[],
+): ApplyOutcome {
+  const missing = nodesOfKind(graph, graph.kindOfResource(resource), true);
+  if (missing.length === 0) return 'unchanged';
+  if (consistent) for (const node of missing) removeNode(graph, node, effects);
+  else loseObservation(graph, missing, effects);
+  return 'changed';
+}
+
+/** BETTER-2. */
+function vanish(graph: OwnershipGraph, resource: MonitoredResource, effects: Effect[]): ApplyOutcome {
+  const lost = nodesOfKind(graph, graph.kindOfResource(resource), false);
+  loseObservation(graph, lost, effects);
+  graph.forgetResource(resource);
+  return lost.length === 0 ? 'unchanged' : 'changed';
+}
+
+/**
+ * Nobody shows these objects any more, which proves nothing about them. All let go of their owners first, so that one is
+ * not questioned for the sake of another that leaves.
+ */
+function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects: Effect[]): void {
+  const { nodes, references } = graph;
+  for (const node of lost) {
+    releaseOwners(graph, node, effects);
+    clearObservation(graph, node);
+  }
+  for (const node of lost) {
+    if (references.firstDependent(node) === NONE) nodes.free(node);
+    else questionNode(graph, node, effects);
+  }
+  graph.compactNamesWhenDue();
+}
+
+/** Makes a node virtual and has it verified by a live read. */
+function questionNode(graph: OwnershipGraph, node: number, effects: Effect[]): void {
+  graph.nodes.setState(node, STATE_VIRTUAL);
+  effects.push({ effect: 'dropAbsentOwner', uid: graph.nodes.uid(node) });
+  enqueue(graph, node, 'observationLost', effects);
+}
+
+function resetHistory(graph: OwnershipGraph, effects: Effect[]): ApplyOutcome {
+  const { table } = graph.nodes;
+  let outcome: ApplyOutcome = 'unchanged';
+  for (let node = 0; node < table.end; node++) {
+    if (graph.nodes.state(node) !== STATE_GONE) continue;
+    questionNode(graph, node, effects);
+    outcome = 'changed';
+  }
+  return outcome;
+}
+
+function enqueue(graph: OwnershipGraph, node: number, reason: EnqueueReason, effects: Effect[]): void {
+  effects.push({
+    effect: 'enqueue',
+    queue: 'attemptToDelete',
+    uid: graph.nodes.uid(node),
+    as: graph.nodes.state(node) === STATE_OBSERVED ? 'observed' : 'virtual',
+    delay: 'none',
+    reason,
+  });
+}
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function identityOf(
+  { apiVersion, kind }: Pick<MonitoredResource, 'apiVersion' | 'kind'>,
+  uid: string,
+  { bytes, nameStart, nameEnd, namespaceStart, namespaceEnd }: ObjectColumns,
+): Identity {
+  return {
+    apiVersion,
+    kind,
+    namespace: utf8.decode(bytes.subarray(namespaceStart, namespaceEnd)),
+    name: utf8.decode(bytes.subarray(nameStart, nameEnd)),
+    uid,
+  };
+}

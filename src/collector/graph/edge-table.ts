@@ -1,0 +1,76 @@
+import { NONE } from './node-table.ts';
+
+/** Bits of a reference's flags: whether the field is there, and whether it is true. */
+export const HAS_CONTROLLER = 1;
+export const CONTROLLER = 2;
+export const HAS_BLOCK = 4;
+export const BLOCK = 8;
+/** The coordinates differ from those of the owner's node and are kept here. */
+export const EXPLICIT = 16;
+
+/** Offsets in a row of eight words. */
+export const EDGE_DEPENDENT = 0;
+export const EDGE_OWNER = 1;
+export const EDGE_NEXT = 2;
+export const EDGE_PREV = 3;
+/** The dependent's next reference, in the object's order. */
+export const EDGE_SIBLING = 4;
+/** Only with EXPLICIT: id of apiVersion and kind. */
+export const EDGE_KIND = 5;
+/** Only with EXPLICIT: address of the name. */
+export const EDGE_NAME = 6;
+/** The flags, and above them (eight bits on) the length of the name. */
+export const EDGE_FLAGS = 7;
+export const EDGE_LENGTH_SHIFT = 8;
+
+const ROW = 8;
+const INITIAL = 64;
+
+/**
+ * References that a node cannot hold itself: of nodes with more than one, and of those whose coordinates are not their
+ * owner's. 32 bytes each. Growth by half; never shrinks.
+ */
+export class EdgeTable {
+  rows: Int32Array = new Int32Array(INITIAL * ROW);
+  #free = NONE;
+  #end = 0;
+
+  allocate(): number {
+    const free = this.#free;
+    if (free !== NONE) {
+      this.#free = this.rows[free * ROW + EDGE_SIBLING]!;
+      return free;
+    }
+    if ((this.#end + 1) * ROW > this.rows.length) {
+      const grown = new Int32Array(Math.ceil((this.#end * 3) / 2) * ROW);
+      grown.set(this.rows);
+      this.rows = grown;
+    }
+    return this.#end++;
+  }
+
+  free(edge: number): void {
+    this.rows[edge * ROW + EDGE_SIBLING] = this.#free;
+    this.#free = edge;
+  }
+
+  get(edge: number, field: number): number {
+    return this.rows[edge * ROW + field]!;
+  }
+
+  set(edge: number, field: number, value: number): void {
+    this.rows[edge * ROW + field] = value;
+  }
+
+  get allocatedBytes(): number {
+    return this.rows.byteLength;
+  }
+
+  clone(): EdgeTable {
+    const copy = new EdgeTable();
+    copy.rows = this.rows.slice();
+    copy.#free = this.#free;
+    copy.#end = this.#end;
+    return copy;
+  }
+}

@@ -1,0 +1,125 @@
+import type { Effect } from './effect.ts';
+import { BLOCK } from './edge-table.ts';
+import { NONE, STATE_GONE, STATE_OBSERVED } from './node-table.ts';
+import { OWNER_FIELDS, type ObjectColumns } from './object-columns.ts';
+import type { OwnershipGraph } from './ownership-graph.ts';
+import type { Edge } from './reference-store.ts';
+
+/** Links a node that has no references to all owners in the columns: COL-070, COL-078. */
+export function linkReferences(graph: OwnershipGraph, node: number, columns: ObjectColumns, effects: Effect[]): void {
+  if (columns.ownerCount === 0) return;
+  let trouble: Trouble = 'none';
+  let last: Edge = NONE;
+  for (let i = 0; i < columns.ownerCount; i++) {
+    const known = effects.length;
+    last = linkReference(graph, node, columns, { at: i * OWNER_FIELDS, last, effects });
+    // The owner was not virtual before, or it would not have been queued just now.
+    if (trouble === 'none' && effects.length === known) trouble = troubleWith(graph, node, last, effects);
+  }
+  queueTroubled(graph, node, trouble, effects);
+}
+
+/** Gives an observed node the references of the columns instead of its own: COL-053...COL-056, BETTER-5. */
+export function replaceReferences(
+  graph: OwnershipGraph,
+  node: number,
+  columns: ObjectColumns,
+  effects: Effect[],
+): void {
+  const { nodes, references } = graph;
+  const old = references.detach(node);
+  /** Edges of the old references by owner. */
+  const before = new Map<number, Edge[]>();
+  for (let edge = old; edge !== NONE; edge = references.nextReference(edge)) {
+    const same = before.get(references.ownerOf(edge));
+    if (same === undefined) before.set(references.ownerOf(edge), [edge]);
+    else same.push(edge);
+  }
+  /** Owners that some new reference blocks. */
+  const blocked = new Set<number>();
+  let trouble: Trouble = 'none';
+  let last: Edge = NONE;
+  for (let i = 0; i < columns.ownerCount; i++) {
+    const known = effects.length;
+    last = linkReference(graph, node, columns, { at: i * OWNER_FIELDS, last, effects });
+    const edge = last;
+    const owner = references.ownerOf(edge);
+    if (references.isBlocking(edge)) blocked.add(owner);
+    if (trouble !== 'none' || effects.length > known) continue;
+    const knownBefore = before.get(owner)?.some((other) => references.sameCoordinates(other, edge)) ?? false;
+    if (!knownBefore) trouble = troubleWith(graph, node, edge, effects);
+  }
+  for (const [owner, edges] of before) {
+    if (blocked.has(owner) || nodes.state(owner) === STATE_GONE) continue;
+    if (!edges.some((edge) => (references.flagsOf(edge) & BLOCK) !== 0)) continue;
+    effects.push({
+      effect: 'enqueue',
+      queue: 'attemptToDelete',
+      uid: nodes.uid(owner),
+      as: nodes.state(owner) === STATE_OBSERVED ? 'observed' : 'virtual',
+      delay: 'none',
+      reason: 'dependentReleased',
+    });
+  }
+  references.drop(old);
+  queueTroubled(graph, node, trouble, effects);
+  graph.compactNamesWhenDue();
+}
+
+interface LinkInput {
+  readonly at: number;
+  readonly last: Edge;
+  readonly effects: Effect[];
+}
+
+/** Appends one reference, with a virtual node for an owner that has none (COL-070). */
+function linkReference(graph: OwnershipGraph, node: number, columns: ObjectColumns, input: LinkInput): Edge {
+  const { nodes, references } = graph;
+  let owner = nodes.findOwner(columns, input.at);
+  if (owner === NONE) {
+    owner = nodes.createVirtual(columns, input.at, nodes.table.namespaces[node]!);
+    input.effects.push({
+      effect: 'enqueue',
+      queue: 'attemptToDelete',
+      uid: nodes.uid(owner),
+      as: 'virtual',
+      delay: 'none',
+      reason: 'virtualOwner',
+    });
+  }
+  return references.append(node, owner, columns, input.at, input.last);
+}
+
+/** Why a reference to a uid that was known before makes its holder "potentially invalid" (COL-078). */
+type Trouble = 'none' | 'mismatch' | 'ownerKnownAbsent';
+
+function troubleWith(graph: OwnershipGraph, node: number, edge: Edge, effects: Effect[]): Trouble {
+  const { nodes, references } = graph;
+  const { table } = nodes;
+  const owner = references.ownerOf(edge);
+  if (nodes.state(owner) === STATE_GONE) return 'ownerKnownAbsent';
+  const observed = nodes.state(owner) === STATE_OBSERVED;
+  if (table.namespaces[owner] !== table.namespaces[node]) {
+    if (nodes.namespace(owner) !== '') {
+      if (observed) {
+        const dependent = nodes.identity(node);
+        effects.push({ effect: 'reportInvalidNamespace', dependent, ownerReference: references.firstTo(node, owner) });
+      }
+      return 'mismatch';
+    }
+    if (!observed) return 'mismatch';
+  }
+  return references.isExplicit(edge) ? 'mismatch' : 'none';
+}
+
+function queueTroubled(graph: OwnershipGraph, node: number, trouble: Trouble, effects: Effect[]): void {
+  if (trouble === 'none') return;
+  effects.push({
+    effect: 'enqueue',
+    queue: 'attemptToDelete',
+    uid: graph.nodes.uid(node),
+    as: 'observed',
+    delay: 'none',
+    reason: trouble === 'mismatch' ? 'potentiallyInvalid' : 'ownerKnownAbsent',
+  });
+}

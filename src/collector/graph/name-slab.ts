@@ -1,0 +1,109 @@
+/** Units of four bytes in a chunk: one MiB. */
+const CHUNK_UNITS = 1 << 18;
+const CHUNK_SHIFT = 18;
+const CHUNK_MASK = CHUNK_UNITS - 1;
+/** The longest name a slab holds; a longer one (only references can have it) is the node table's business. */
+export const SLAB_NAME_MAX = 254;
+const CLASSES = 65;
+const NONE = 0xffffffff;
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/**
+ * Bytes of names in chunks of one MiB, addressed in units of four bytes. A released name's room is chained to others
+ * of the same number of units (the link lives in the room itself) and used again by the next name of that size.
+ *
+ * Bounds: at most three bytes lost per name; nothing is ever copied to grow; `freeUnits` tells how much room is chained,
+ * and the owner rebuilds the slab when that exceeds half of it (see `OwnershipGraph`).
+ */
+export class NameSlab {
+  #chunks: Uint8Array[] = [];
+  #links: Uint32Array[] = [];
+  /** First free room by number of units. */
+  #free: Uint32Array = new Uint32Array(CLASSES).fill(NONE);
+  /** Units handed out so far, free ones among them. */
+  #used = 0;
+  #freeUnits = 0;
+
+  get usedUnits(): number {
+    return this.#used;
+  }
+
+  get freeUnits(): number {
+    return this.#freeUnits;
+  }
+
+  get allocatedBytes(): number {
+    return this.#chunks.length * CHUNK_UNITS * 4;
+  }
+
+  /** Copies `bytes[start..end)`; the address together with the length finds it again. */
+  store(bytes: Uint8Array, start: number, end: number): number {
+    const length = end - start;
+    const address = this.#room((length + 3) >>> 2);
+    const chunk = this.#chunks[address >>> CHUNK_SHIFT]!;
+    let to = (address & CHUNK_MASK) << 2;
+    // A loop, because a call costs more than the thirty bytes of a usual name.
+    for (let i = start; i < end; i++) chunk[to++] = bytes[i]!;
+    return address;
+  }
+
+  release(address: number, length: number): void {
+    const units = (length + 3) >>> 2;
+    if (units === 0) return;
+    this.#links[address >>> CHUNK_SHIFT]![address & CHUNK_MASK] = this.#free[units]!;
+    this.#free[units] = address;
+    this.#freeUnits += units;
+  }
+
+  equals(address: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const chunk = this.#chunks[address >>> CHUNK_SHIFT]!;
+    let at = (address & CHUNK_MASK) << 2;
+    for (let i = start; i < end; i++) if (chunk[at++] !== bytes[i]) return false;
+    return true;
+  }
+
+  text(address: number, length: number): string {
+    const at = (address & CHUNK_MASK) << 2;
+    return utf8.decode(this.#chunks[address >>> CHUNK_SHIFT]!.subarray(at, at + length));
+  }
+
+  /** Copies a name from another slab. */
+  move(from: NameSlab, address: number, length: number): number {
+    const at = (address & CHUNK_MASK) << 2;
+    return this.store(from.#chunks[address >>> CHUNK_SHIFT]!, at, at + length);
+  }
+
+  clone(): NameSlab {
+    const copy = new NameSlab();
+    for (const chunk of this.#chunks) copy.#adopt(chunk.slice());
+    copy.#free = this.#free.slice();
+    copy.#used = this.#used;
+    copy.#freeUnits = this.#freeUnits;
+    return copy;
+  }
+
+  #room(units: number): number {
+    const free = this.#free[units]!;
+    if (free !== NONE) {
+      this.#free[units] = this.#links[free >>> CHUNK_SHIFT]![free & CHUNK_MASK]!;
+      this.#freeUnits -= units;
+      return free;
+    }
+    // A name never crosses a chunk; what is left at the end is chained as room of its own size.
+    const left = CHUNK_UNITS - (this.#used & CHUNK_MASK);
+    if (this.#used > 0 && left < units) {
+      this.release(this.#used, left * 4);
+      this.#used += left;
+    }
+    if (this.#used >>> CHUNK_SHIFT >= this.#chunks.length) this.#adopt(new Uint8Array(CHUNK_UNITS * 4));
+    const address = this.#used;
+    this.#used += units;
+    return address;
+  }
+
+  #adopt(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#links.push(new Uint32Array(chunk.buffer));
+  }
+}

@@ -1,0 +1,49 @@
+const encoder = new TextEncoder();
+
+/** A buffer that one text after the other is encoded into. A range is valid until the next `encode`, or until `reset`. */
+export class TextScratch {
+  #bytes: Uint8Array = new Uint8Array(1024);
+  #end = 0;
+
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Encodes at the front. */
+  encode(text: string): { readonly bytes: Uint8Array; readonly start: number; readonly end: number } {
+    this.#end = 0;
+    const end = this.append(text);
+    return { bytes: this.#bytes, start: 0, end };
+  }
+
+  reset(): void {
+    this.#end = 0;
+  }
+
+  /** Encodes behind what is there, which may move to a larger buffer, and returns the end; it began at the end before. */
+  append(text: string): number {
+    this.#reserve(text.length * 3);
+    const bytes = this.#bytes;
+    const start = this.#end;
+    let i = 0;
+    for (; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 127) break;
+      bytes[start + i] = code;
+    }
+    this.#end = start + i;
+    if (i < text.length) this.#end += encoder.encodeInto(text.slice(i), bytes.subarray(start + i)).written;
+    return this.#end;
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  #reserve(size: number): void {
+    if (this.#end + size <= this.#bytes.length) return;
+    const grown = new Uint8Array((this.#end + size) * 2);
+    grown.set(this.#bytes.subarray(0, this.#end));
+    this.#bytes = grown;
+  }
+}
