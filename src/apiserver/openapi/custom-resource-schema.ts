@@ -1,0 +1,52 @@
+import type { JsonSchema } from './json-schema.ts';
+import { definitionName, metaTypeName, schemaRef } from './definition-name.ts';
+import { FIELD_DESCRIPTIONS } from './own-descriptions.ts';
+
+/**
+ * The published schema of a custom resource (API-417): that of its definition, with the fields every object has put in
+ * place of what the definition says of them. Without a schema anything goes.
+ */
+export function customResourceSchema(
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+  schema: JsonSchema | undefined,
+): JsonSchema {
+  const common = FIELD_DESCRIPTIONS['*'] ?? {};
+  const published: JsonSchema = {
+    ...schema,
+    type: 'object',
+    properties: {
+      ...schema?.properties,
+      apiVersion: { description: common['apiVersion'] ?? '', type: 'string' },
+      kind: { description: common['kind'] ?? '', type: 'string' },
+      metadata: {
+        description: common['metadata'] ?? '',
+        allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ObjectMeta'))) }],
+      },
+    },
+    'x-kubernetes-group-version-kind': [{ group: kind.group, version: kind.version, kind: kind.kind }],
+  };
+  if (schema === undefined) published['x-kubernetes-preserve-unknown-fields'] = true;
+  return published;
+}
+
+export function customResourceListSchema(
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+  itemRef: string,
+): JsonSchema {
+  const common = FIELD_DESCRIPTIONS['*'] ?? {};
+  return {
+    description: `List of ${kind.kind.replace(/List$/, '')}.`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { description: common['apiVersion'] ?? '', type: 'string' },
+      items: { description: common['items'] ?? '', type: 'array', items: { $ref: itemRef } },
+      kind: { description: common['kind'] ?? '', type: 'string' },
+      metadata: {
+        description: common['metadata'] ?? '',
+        allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ListMeta'))) }],
+      },
+    },
+    'x-kubernetes-group-version-kind': [{ group: kind.group, version: kind.version, kind: kind.kind }],
+  };
+}

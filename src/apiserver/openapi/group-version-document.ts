@@ -1,0 +1,76 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { typeNameOf } from '../../api/kinds/type-table.ts';
+import type { GroupVersion, GroupVersionKind } from '../../api/meta/group-version-kind.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { customResourceListSchema, customResourceSchema } from './custom-resource-schema.ts';
+import { customDefinitionName, metaTypeName, schemaRef } from './definition-name.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { buildPaths } from './path-builder.ts';
+import { SchemaBuilder } from './schema-builder.ts';
+
+/** `openAPIV3Schema` of the definition behind a custom resource; undefined when the version has none. */
+export type CustomSchemaOf = (info: ResourceInfo) => JsonSchema | undefined;
+
+/** The OpenAPI v3 document of one group version (API-411, API-413). */
+export function groupVersionDocument(
+  groupVersion: GroupVersion,
+  resources: readonly ResourceInfo[],
+  customSchemaOf: CustomSchemaOf,
+): unknown {
+  const builder = new SchemaBuilder(groupVersion);
+  const add = (typeName: string): string => schemaRef(builder.add(typeName));
+  const customs = new Map(resources.filter((info) => info.typeName === undefined).map((info) => [info.kind, info]));
+  for (const info of customs.values()) addCustom(builder, info, customSchemaOf);
+  const kindRef = (kind: GroupVersionKind): string | undefined => {
+    if (kind.group === groupVersion.group && kind.version === groupVersion.version && customs.has(kind.kind)) {
+      return schemaRef(customDefinitionName(kind.group, kind.version, kind.kind));
+    }
+    if (STREAM_OPTIONS.test(kind.kind)) return undefined;
+    const typeName = typeNameOf(apiVersionOf(kind), kind.kind);
+    return typeName === undefined ? undefined : add(typeName);
+  };
+  const paths = buildPaths(groupVersion, resources, {
+    kind: kindRef,
+    list: (info) =>
+      customs.has(info.kind)
+        ? schemaRef(customDefinitionName(info.group, info.version, info.listKind))
+        : (kindRef({ group: info.group, version: info.version, kind: info.listKind }) ?? add(metaTypeName('Status'))),
+    // Getters: what no operation refers to stays out of the document.
+    get patch() {
+      return builder.patchRef();
+    },
+    get deleteOptions() {
+      return add(metaTypeName('DeleteOptions'));
+    },
+    get status() {
+      return add(metaTypeName('Status'));
+    },
+    get resourceList() {
+      return add(metaTypeName('APIResourceList'));
+    },
+  });
+  if (resources.some(({ verbs }) => verbs.includes('watch'))) add(metaTypeName('WatchEvent'));
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: 'unversioned' },
+    paths,
+    components: {
+      schemas: builder.build(),
+      securitySchemes: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
+    },
+  };
+}
+
+/** Kinds that stand for the query parameters of exec, attach, proxy and the like. */
+const STREAM_OPTIONS = /^(?:Pod|Node|Service)\w*Options$/;
+
+function addCustom(builder: SchemaBuilder, info: ResourceInfo, customSchemaOf: CustomSchemaOf): void {
+  builder.add(metaTypeName('ObjectMeta'));
+  builder.add(metaTypeName('ListMeta'));
+  const definition = customDefinitionName(info.group, info.version, info.kind);
+  builder.addSchema(definition, customResourceSchema(info, customSchemaOf(info)));
+  builder.addSchema(
+    customDefinitionName(info.group, info.version, info.listKind),
+    customResourceListSchema({ ...info, kind: info.listKind }, schemaRef(definition)),
+  );
+}

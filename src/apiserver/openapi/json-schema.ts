@@ -1,0 +1,18 @@
+/** The part of OpenAPI 3.0 schemas that Kubernetes publishes. Extensions begin with `x-kubernetes-`. */
+export interface JsonSchema {
+  description?: string;
+  type?: string;
+  format?: string;
+  default?: unknown;
+  enum?: readonly string[];
+  $ref?: string;
+  allOf?: readonly JsonSchema[];
+  oneOf?: readonly JsonSchema[];
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  additionalProperties?: JsonSchema | boolean;
+  required?: string[];
+  [extension: `x-kubernetes-${string}`]: unknown;
+}
+
+export type JsonSchemas = Record<string, JsonSchema>;

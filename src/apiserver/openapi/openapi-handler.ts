@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { StatusError } from '../../api/status-error.ts';
+import { newMethodNotSupported, newNotAcceptable } from '../../api/status-error.ts';
+import type { ServedVersion } from '../discovery/api-groups.ts';
+import { servedGroups } from '../discovery/api-groups.ts';
+import type { PublishedDocument } from '../discovery/published-document.ts';
+import { documentResponse, publishDocument } from '../discovery/published-document.ts';
+import { parseAccept } from '../endpoints/negotiation.ts';
+import type { CustomSchemaOf } from './group-version-document.ts';
+import { groupVersionDocument } from './group-version-document.ts';
+
+export interface OpenApiOptions {
+  readonly resources: () => readonly ResourceInfo[];
+  /** Changes whenever `resources` or a custom schema does; absent: a changed set is a new array. */
+  readonly version?: () => number;
+  /** Schemas of custom resources; absent: they accept anything. */
+  readonly customSchema?: CustomSchemaOf;
+  /** For the Expires header of documents that never change; absent: no such header. */
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
+/**
+ * `/openapi/v3` and `/openapi/v3/<group version>` (API-410, API-411).
+ *
+ * A document is made when first asked for and kept as bytes. Its hash is that of what it is made from, so the index, which
+ * names the hashes of all documents, does not have to make them. `/openapi/v2` is not served (API-418).
+ */
+export class OpenApiHandler {
+  readonly #options: OpenApiOptions;
+  #source: unknown;
+  #entries: ReadonlyMap<string, Entry> = new Map();
+  #index: PublishedDocument | undefined;
+
+  constructor(options: OpenApiOptions) {
+    this.#options = options;
+  }
+
+  /** `path` is without query. Undefined when no document stands there. */
+  handle(path: string, request: HttpRequest): HttpResponse | undefined {
+    if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return undefined;
+    this.#refresh();
+    const name = path.slice(ROOT.length + 1).replace(/\/$/, '');
+    const entry = name === '' ? undefined : this.#entries.get(name);
+    if (name !== '' && entry === undefined) return undefined;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return statusResponse(newMethodNotSupported());
+    if (!acceptsJson(request)) return statusResponse(newNotAcceptable(NOT_ACCEPTABLE));
+    return entry === undefined
+      ? documentResponse(this.#indexDocument(), request, { contentType: JSON_TYPE })
+      : this.#entryResponse(entry, request);
+  }
+
+  #entryResponse(entry: Entry, request: HttpRequest): HttpResponse {
+    const asked = hashOf(request.target);
+    if (asked !== undefined && asked !== entry.hash) {
+      return { status: 301, headers: { location: entry.url, vary: 'Accept' }, body: new Uint8Array() };
+    }
+    const { clock } = this.#options;
+    return documentResponse(entry.document(), request, {
+      contentType: JSON_TYPE,
+      ...(asked === undefined
+        ? {}
+        : {
+            cacheControl: 'public, immutable',
+            ...(clock === undefined ? {} : { expires: new Date(clock.now() + YEAR_MS).toUTCString() }),
+          }),
+    });
+  }
+
+  #indexDocument(): PublishedDocument {
+    const paths = Object.fromEntries(
+      Array.from(this.#entries, ([name, entry]) => [name, { serverRelativeURL: entry.url }]),
+    );
+    this.#index ??= publishDocument({ paths });
+    return this.#index;
+  }
+
+  /** Entries whose input is unchanged keep their bytes. */
+  #refresh(): void {
+    const { resources, version, customSchema = () => undefined } = this.#options;
+    const source = version === undefined ? resources() : version();
+    if (source === this.#source) return;
+    this.#source = source;
+    const previous = this.#entries;
+    const entries = new Map<string, Entry>();
+    for (const { versions } of servedGroups(resources())) {
+      for (const served of versions) {
+        const entry = new Entry(served, customSchema);
+        const kept = previous.get(entry.name);
+        entries.set(entry.name, kept?.hash === entry.hash ? kept : entry);
+      }
+    }
+    this.#entries = entries;
+    this.#index = undefined;
+  }
+}
+
+class Entry {
+  /** `api/v1`, `apis/apps/v1`. */
+  readonly name: string;
+  readonly hash: string;
+  readonly url: string;
+  readonly #served: ServedVersion;
+  readonly #schemas: CustomSchemaOf;
+  #document: PublishedDocument | undefined;
+
+  constructor(served: ServedVersion, customSchemaOf: CustomSchemaOf) {
+    const schemas = new Map(
+      served.resources
+        .filter((info) => info.typeName === undefined)
+        .map((info) => [info.resource, customSchemaOf(info)] as const),
+    );
+    this.#served = served;
+    this.#schemas = (info) => schemas.get(info.resource);
+    this.name = served.group === '' ? `api/${served.version}` : `apis/${served.group}/${served.version}`;
+    this.hash = createHash('sha256')
+      .update(JSON.stringify([FORMAT, served, [...schemas]]))
+      .digest('hex')
+      .toUpperCase();
+    this.url = `${ROOT}/${this.name}?hash=${this.hash}`;
+  }
+
+  document(): PublishedDocument {
+    if (this.#document === undefined) {
+      const { group, version, resources } = this.#served;
+      const { bytes } = publishDocument(groupVersionDocument({ group, version }, resources, this.#schemas));
+      this.#document = { bytes, hash: this.hash };
+    }
+    return this.#document;
+  }
+}
+
+const ROOT = '/openapi/v3';
+const JSON_TYPE = 'application/json';
+const YEAR_MS = 365 * 24 * 60 * 60_000;
+const NOT_ACCEPTABLE = 'only the following media types are accepted: application/json';
+/** Part of every hash: to be raised whenever the same resources lead to another document. */
+const FORMAT = 1;
+
+function hashOf(target: string): string | undefined {
+  const at = target.indexOf('?');
+  return at < 0 ? undefined : (new URLSearchParams(target.slice(at + 1)).get('hash') ?? undefined) || undefined;
+}
+
+function acceptsJson(request: HttpRequest): boolean {
+  const header = request.headers['accept'];
+  const accept = typeof header === 'string' || header === undefined ? header : header.join(',');
+  if (accept === undefined || accept.trim() === '') return true;
+  return parseAccept(accept).some(({ range }) => range === JSON_TYPE || range === 'application/*' || range === '*/*');
+}
+
+function statusResponse(error: StatusError): HttpResponse {
+  return {
+    status: error.code,
+    headers: { 'content-type': JSON_TYPE },
+    body: Buffer.from(`${JSON.stringify(error.status)}\n`),
+  };
+}

@@ -1,0 +1,85 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { humanDuration } from '../../api/meta/duration.ts';
+import { labelsText, NONE } from './cell-text.ts';
+import { isSet, listAt, mapAt, numberAt, textAt } from './object-fields.ts';
+import type { PrinterColumn } from './printer-column.ts';
+import { ageColumn, column, nameColumn, wideColumn } from './printer-column.ts';
+
+/** Who may do what, and certificates. */
+
+/** RoleBinding and ClusterRoleBinding. */
+export const roleBindingColumns: readonly PrinterColumn[] = [
+  nameColumn(),
+  column(
+    'Role',
+    'Role that is granted.',
+    (binding) => `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`,
+  ),
+  ageColumn,
+  wideColumn('Users', 'Users it is granted to.', (binding) => subjectsCell(binding, 'User')),
+  wideColumn('Groups', 'Groups it is granted to.', (binding) => subjectsCell(binding, 'Group')),
+  wideColumn('ServiceAccounts', 'Service accounts it is granted to.', (binding) =>
+    subjectsCell(binding, 'ServiceAccount'),
+  ),
+];
+
+export const certificateSigningRequestColumns: readonly PrinterColumn[] = [
+  nameColumn(),
+  ageColumn,
+  column('SignerName', 'Who is asked to sign.', signerCell),
+  column('Requestor', 'Who asks.', (request) => textAt(request, 'spec', 'username')),
+  column('RequestedDuration', 'How long the certificate should be valid.', (request) =>
+    isSet(request, 'spec', 'expirationSeconds')
+      ? humanDuration(numberAt(request, 'spec', 'expirationSeconds') * 1000)
+      : NONE,
+  ),
+  column('Condition', 'What became of the request.', requestCondition),
+];
+
+export const clusterTrustBundleColumns: readonly PrinterColumn[] = [
+  nameColumn(),
+  column('SignerName', 'Signer the anchors belong to.', signerCell),
+];
+
+export const podCertificateRequestColumns: readonly PrinterColumn[] = [
+  nameColumn(),
+  column('PodName', 'Pod the certificate is for.', (request) => textAt(request, 'spec', 'podName')),
+  column('ServiceAccountName', 'Service account of the pod.', (request) =>
+    textAt(request, 'spec', 'serviceAccountName'),
+  ),
+  column('NodeName', 'Node of the pod.', (request) => textAt(request, 'spec', 'nodeName')),
+  column('SignerName', 'Who is asked to sign.', (request) => textAt(request, 'spec', 'signerName')),
+  column('State', 'What became of the request.', (request) => {
+    const ended = listAt(request, 'status', 'conditions')
+      .map((condition) => textAt(condition, 'type'))
+      .filter((type) => type === 'Issued' || type === 'Denied' || type === 'Failed');
+    return ended.at(-1) ?? 'Pending';
+  }),
+  column('UnverifiedUserAnnotations', 'Notes of the requester to the signer.', (request) =>
+    labelsText(mapAt(request, 'spec', 'unverifiedUserAnnotations')),
+  ),
+];
+
+function signerCell(object: KubeObject): string {
+  return textAt(object, 'spec', 'signerName') || NONE;
+}
+
+function subjectsCell(binding: KubeObject, kind: string): string {
+  return listAt(binding, 'subjects')
+    .filter((subject) => textAt(subject, 'kind') === kind)
+    .map((subject) =>
+      kind === 'ServiceAccount'
+        ? `${textAt(subject, 'namespace')}/${textAt(subject, 'name')}`
+        : textAt(subject, 'name'),
+    )
+    .join(', ');
+}
+
+/** A condition counts whatever its status says, as upstream reads it. */
+function requestCondition(request: KubeObject): string {
+  const types = new Set(listAt(request, 'status', 'conditions').map((condition) => textAt(condition, 'type')));
+  const parts = [types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending'];
+  if (types.has('Failed')) parts.push('Failed');
+  if (textAt(request, 'status', 'certificate') !== '') parts.push('Issued');
+  return parts.join(',');
+}

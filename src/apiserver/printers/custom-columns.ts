@@ -1,0 +1,58 @@
+import { parseTime } from '../../api/meta/time.ts';
+import { findJsonPath, parseJsonPath } from './json-path.ts';
+import type { Cell, PrinterColumn, TableColumnDefinition } from './printer-column.ts';
+import { ageOf, CREATED_DESCRIPTION, nameColumn } from './printer-column.ts';
+
+/** `additionalPrinterColumns[]` of a version of a CustomResourceDefinition. */
+export interface CustomColumn {
+  readonly name: string;
+  readonly type: TableColumnDefinition['type'];
+  readonly jsonPath: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly priority?: number;
+}
+
+const AGE: CustomColumn = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: CREATED_DESCRIPTION,
+};
+
+/** The name, then the columns of the definition; its age if it defines none (API-435). Throws JsonPathError. */
+export function customPrinterColumns(columns: readonly CustomColumn[]): readonly PrinterColumn[] {
+  return [nameColumn(), ...(columns.length === 0 ? [AGE] : columns).map(customColumn)];
+}
+
+function customColumn(custom: CustomColumn): PrinterColumn {
+  const path = parseJsonPath(custom.jsonPath);
+  return {
+    name: custom.name,
+    type: custom.type,
+    format: custom.format ?? '',
+    description: custom.description || `Custom resource definition column (in JSONPath format): ${custom.jsonPath}`,
+    priority: custom.priority ?? 0,
+    cell: (object, now) => {
+      const [value] = findJsonPath(path, object);
+      return value === undefined || value === null ? null : cellOf(custom.type, value, now);
+    },
+  };
+}
+
+/** A value of another type than the column's shows nothing, except that a string column prints whatever is there. */
+function cellOf(type: CustomColumn['type'], value: unknown, now: number): Cell {
+  switch (type) {
+    case 'string':
+      return typeof value === 'object' ? JSON.stringify(value) : String(value);
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      if (typeof value !== 'string') return null;
+      return parseTime(value) === undefined ? '<invalid>' : ageOf(value, now);
+  }
+}

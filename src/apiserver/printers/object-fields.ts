@@ -1,0 +1,55 @@
+/**
+ * Reading objects whose type is only known from their kind. A printer must show a row for whatever is stored, so a
+ * missing or oddly typed field reads as Go's zero value and never throws.
+ */
+type Step = string | number;
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The value at a path; undefined when any step is missing. */
+export function at(value: unknown, ...path: readonly Step[]): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) return undefined;
+    current = (current as Record<Step, unknown>)[step];
+  }
+  return current;
+}
+
+export function textAt(value: unknown, ...path: readonly Step[]): string {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : '';
+}
+
+export function numberAt(value: unknown, ...path: readonly Step[]): number {
+  const found = at(value, ...path);
+  return typeof found === 'number' ? found : 0;
+}
+
+export function booleanAt(value: unknown, ...path: readonly Step[]): boolean {
+  return at(value, ...path) === true;
+}
+
+export function listAt(value: unknown, ...path: readonly Step[]): readonly unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function mapAt(value: unknown, ...path: readonly Step[]): Fields {
+  const found = at(value, ...path);
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Fields) : {};
+}
+
+/** True for a value that Go would hold behind a non-nil pointer. */
+export function isSet(value: unknown, ...path: readonly Step[]): boolean {
+  const found = at(value, ...path);
+  return found !== undefined && found !== null;
+}
+
+/** The condition of a type in `status.conditions` (or another list of them). */
+export function conditionOf(conditions: readonly unknown[], type: string): unknown {
+  return conditions.find((condition) => textAt(condition, 'type') === type);
+}
+
+export function isConditionTrue(conditions: readonly unknown[], type: string): boolean {
+  return textAt(conditionOf(conditions, type), 'status') === 'True';
+}
