@@ -1,0 +1,71 @@
+import type { HttpHeaders } from '../base/http-message.ts';
+
+/** A client certificate with its key, PEM. */
+export interface ClientCertificate {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+/** What proves to the server who asks. May change over time (token files, plug-ins), so it is asked for each request. */
+export interface Credentials {
+  /** Headers to add, usually `authorization`. Rejects when there are none to be had: the request is not sent. */
+  headers(): Promise<HttpHeaders> | HttpHeaders;
+  /** Presented in the TLS handshake of new connections. */
+  certificate?(): Promise<ClientCertificate | undefined> | ClientCertificate | undefined;
+  /** The server answered 401: what was cached is no good. */
+  rejected?(): void;
+}
+
+/** Where a server is and how it is recognised. */
+export interface ConnectOptions {
+  /** `https://host:port` with an optional path prefix, or `http://…`. */
+  readonly server: string;
+  /** PEM of the authorities to trust; absent = those of Node. */
+  readonly caPem?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  /** Name expected in the server's certificate and sent as SNI, when it is not the host of `server`. */
+  readonly tlsServerName?: string;
+  readonly credentials?: Credentials;
+  /** Connections at once over HTTP/1.1; more requests wait in Node's agent for one. */
+  readonly maxConnections?: number;
+}
+
+/** Watches hold a connection each over HTTP/1.1: about 60 for the built-in kinds, one more per custom resource. */
+export const MAX_CONNECTIONS = 256;
+
+/** A static `authorization: Bearer …`. */
+export function bearerToken(token: string): Credentials {
+  const headers = { authorization: `Bearer ${token}` };
+  return { headers: () => headers };
+}
+
+export function clientCertificate(certificate: ClientCertificate): Credentials {
+  return { headers: () => ({}), certificate: () => certificate };
+}
+
+/** The server's URL in parts. Throws for anything but http and https. */
+export function parseServer(server: string): { readonly url: URL; readonly secure: boolean; readonly prefix: string } {
+  const url = new URL(server);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new TypeError(`unsupported server URL ${JSON.stringify(server)}`);
+  return { url, secure: url.protocol === 'https:', prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** The host without the brackets that an IPv6 address carries in a URL. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** Options of `tls.connect`, common to both protocols. */
+export function tlsOptions(options: ConnectOptions, certificate: ClientCertificate | undefined) {
+  const { caPem, insecureSkipTlsVerify, tlsServerName } = options;
+  const host = hostOf(new URL(options.server));
+  // SNI must be a name: Node refuses an address there.
+  const servername = tlsServerName ?? (/^[\d.]+$|:/.test(host) ? undefined : host);
+  return {
+    ...(caPem === undefined ? {} : { ca: caPem }),
+    ...(insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
+    ...(servername === undefined ? {} : { servername }),
+    ...(certificate === undefined ? {} : { cert: certificate.certPem, key: certificate.keyPem }),
+  };
+}

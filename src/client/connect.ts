@@ -1,0 +1,65 @@
+import { connect as tlsConnect } from 'node:tls';
+import type { HttpRequest } from '../base/http-message.ts';
+import { hostOf, parseServer, tlsOptions } from './connect-options.ts';
+import { http1Transport } from './http1-transport.ts';
+import { type Http2Options, http2Transport } from './http2-transport.ts';
+import { transportErrorOf } from './transport-failure.ts';
+import type { Transport } from './transport.ts';
+
+export interface TransportOptions extends Http2Options {
+  /**
+   * `http1`, `http2`: that one only. `auto`: watches share one HTTP/2 session when the server offers it, so that they do
+   * not hold a connection each; everything else goes over HTTP/1.1, where Node spends half the CPU on a request.
+   */
+  readonly protocol?: 'auto' | 'http1' | 'http2';
+}
+
+/** A transport to a server over the network. Connects with the first request. */
+export function connect(options: TransportOptions): Transport {
+  const { protocol = 'auto' } = options;
+  if (protocol === 'http2') return http2Transport(options);
+  if (protocol === 'http1' || !parseServer(options.server).secure) return http1Transport(options);
+  const http1 = http1Transport(options);
+  let streaming: Promise<Transport> | undefined;
+  const forStreams = async (): Promise<Transport> => {
+    streaming ??= negotiate(options).then((chosen) => (chosen === 'h2' ? http2Transport(options) : http1));
+    try {
+      return await streaming;
+    } catch (error) {
+      // The next watch asks again: the server may just have been away.
+      streaming = undefined;
+      throw error;
+    }
+  };
+  return {
+    send: async (request) => await (isWatch(request) ? await forStreams() : http1).send(request),
+    close: async () => {
+      const other = await streaming?.catch(() => undefined);
+      await Promise.all([http1.close(), other?.close()]);
+    },
+  };
+}
+
+function isWatch(request: HttpRequest): boolean {
+  return request.method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(request.target);
+}
+
+/** What the server chooses in a TLS handshake (ALPN). */
+async function negotiate(options: TransportOptions): Promise<'h2' | 'http/1.1'> {
+  const { url } = parseServer(options.server);
+  const certificate = await options.credentials?.certificate?.();
+  return await new Promise((resolve, reject) => {
+    const socket = tlsConnect({
+      ...tlsOptions(options, certificate),
+      host: hostOf(url),
+      port: url.port === '' ? 443 : Number(url.port),
+      ALPNProtocols: ['h2', 'http/1.1'],
+    });
+    socket.once('secureConnect', () => {
+      const chosen = socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
+      socket.destroy();
+      resolve(chosen);
+    });
+    socket.once('error', (error) => reject(transportErrorOf(error)));
+  });
+}

@@ -1,0 +1,457 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createSecureServer, createServer as createHttp2Server, type Http2Session } from 'node:http2';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../base/fake-clock.ts';
+import type { HttpRequest } from '../base/http-message.ts';
+import { bearerToken, clientCertificate, type Credentials } from './connect-options.ts';
+import { connect } from './connect.ts';
+import { http1Transport } from './http1-transport.ts';
+import { http2Transport } from './http2-transport.ts';
+import { caPem, clientCertPem, clientKeyPem, serverCertPem, serverKeyPem } from './tls.fixture.ts';
+import type { Transport } from './transport.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+interface Running {
+  readonly port: number;
+  /** TCP connections accepted so far. */
+  readonly connections: Socket[];
+}
+
+async function listen(server: Server): Promise<Running> {
+  const connections: Socket[] = [];
+  server.on('connection', (socket: Socket) => connections.push(socket));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  cleanups.push(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of connections) socket.destroy();
+      }),
+  );
+  return { port: (server.address() as AddressInfo).port, connections };
+}
+
+function keep(transport: Transport): Transport {
+  cleanups.push(() => transport.close());
+  return transport;
+}
+
+/** Answers with what it saw of the request. */
+const echo: RequestListener = (request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const { authorization, 'content-length': length } = request.headers;
+    const seen = {
+      method: request.method,
+      url: request.url,
+      body: Buffer.concat(chunks).toString(),
+      length,
+      authorization,
+    };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(seen));
+  });
+};
+
+const tls = { key: serverKeyPem, cert: serverCertPem };
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** The same handler over each protocol, and a transport to it. */
+const protocols = {
+  http1: async (handler: Handler, credentials?: Credentials) => {
+    const running = await listen(createHttpServer(handler));
+    const server = `http://127.0.0.1:${running.port}`;
+    return { ...running, transport: keep(http1Transport({ server, ...(credentials && { credentials }) })) };
+  },
+  http1Tls: async (handler: Handler, credentials?: Credentials) => {
+    const running = await listen(createHttpsServer(tls, handler));
+    const server = `https://127.0.0.1:${running.port}`;
+    return { ...running, transport: keep(http1Transport({ server, caPem, ...(credentials && { credentials }) })) };
+  },
+  http2: async (handler: Handler, credentials?: Credentials) => {
+    const running = await listen(createSecureServer(tls, handler as never));
+    const server = `https://127.0.0.1:${running.port}`;
+    const transport = http2Transport({ server, caPem, clock: new FakeClock(), ...(credentials && { credentials }) });
+    return { ...running, transport: keep(transport) };
+  },
+};
+
+const get = (target: string, rest: Partial<HttpRequest> = {}): HttpRequest => ({
+  method: 'GET',
+  target,
+  headers: {},
+  ...rest,
+});
+
+async function text(transport: Transport, request: HttpRequest): Promise<string> {
+  const { body } = await transport.send(request);
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function echoed(transport: Transport, request: HttpRequest): Promise<Record<string, unknown>> {
+  return JSON.parse(await text(transport, request)) as Record<string, unknown>;
+}
+
+describe.each(Object.entries(protocols))('%s transport', (name, start) => {
+  it('PERFORMANCE trap 1 and 2: the body of a DELETE arrives', async () => {
+    const { transport } = await start(echo);
+    const body = Buffer.from('{"preconditions":{"uid":"ü"}}');
+    const seen = await echoed(transport, get('/api/x?a=b%20c', { method: 'DELETE', body }));
+    expect(seen).toMatchObject({
+      method: 'DELETE',
+      url: '/api/x?a=b%20c',
+      body: body.toString(),
+      length: String(body.length),
+    });
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s with and without a body', async (method) => {
+    const { transport } = await start(echo);
+    expect(await echoed(transport, get('/x', { method, body: Buffer.from('abc') }))).toMatchObject({
+      method,
+      body: 'abc',
+    });
+    expect(await echoed(transport, get('/x', { method }))).toMatchObject({ method, body: '' });
+  });
+
+  it('PERFORMANCE trap 3 and 4: a hundred requests use one connection, DELETEs with bodies too', async () => {
+    const { transport, connections } = await start(echo);
+    for (let i = 0; i < 50; i++) {
+      await text(transport, get('/x', { method: 'DELETE', body: Buffer.from('{}') }));
+      await text(transport, get('/x'));
+    }
+    expect(connections).toHaveLength(1);
+  });
+
+  it('adds what proves who asks, and hears of a 401', async () => {
+    let rejected = 0;
+    const token = bearerToken('t');
+    const { transport } = await start(
+      (request, response) => {
+        response.statusCode = request.url === '/denied' ? 401 : 200;
+        response.end(request.headers.authorization);
+      },
+      { headers: () => token.headers(), rejected: () => rejected++ },
+    );
+    expect(await text(transport, get('/x'))).toBe('Bearer t');
+    expect([(await transport.send(get('/denied'))).status, rejected]).toEqual([401, 1]);
+  });
+
+  it('sends nothing when there are no credentials to be had', async () => {
+    const { transport, connections } = await start(echo, {
+      headers: () => Promise.reject(new Error('plug-in failed')),
+    });
+    await expect(transport.send(get('/x'))).rejects.toThrow('plug-in failed');
+    expect(connections).toHaveLength(0);
+  });
+
+  it('hands over the head before the body and chunks as they come', async () => {
+    let next = (): void => {};
+    const { transport } = await start((_, response) => {
+      response.writeHead(200, { warning: '299 - "a, b"' });
+      if ('flushHeaders' in response) response.flushHeaders();
+      let n = 0;
+      next = () => (n++ < 2 ? response.write(`line ${n}\n`) : response.end());
+    });
+    const { status, headers, body } = await transport.send(get('/watch'));
+    expect([status, [headers['warning']].flat()]).toEqual([200, ['299 - "a, b"']]);
+    const seen: string[] = [];
+    next();
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      seen.push(Buffer.from(chunk).toString());
+      next();
+    }
+    expect(seen).toEqual(['line 1\n', 'line 2\n']);
+  });
+
+  it('carries a large body whole', async () => {
+    const large = 'x'.repeat(3_000_000);
+    const { transport } = await start((_, response) => response.end(large));
+    expect((await text(transport, get('/x'))).length).toBe(large.length);
+  });
+
+  it('rejects a request that is aborted before, during and after its head', async () => {
+    const { transport } = await start((request, response) => {
+      if (request.url === '/head') response.write('x');
+    });
+    await expect(transport.send(get('/x', { signal: AbortSignal.abort() }))).rejects.toMatchObject({ code: 'aborted' });
+    const during = new AbortController();
+    const sent = transport.send(get('/never', { signal: during.signal }));
+    setTimeout(() => during.abort(), 20);
+    await expect(sent).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
+    const after = new AbortController();
+    const { body } = await transport.send(get('/head', { signal: after.signal }));
+    const reading = (async () => {
+      for await (const chunk of body as AsyncIterable<Uint8Array>) if (chunk.length > 0) after.abort();
+    })();
+    await expect(reading).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
+  });
+
+  it('tells the server when the reader stops', async () => {
+    let gone = (): void => {};
+    const closed = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    const { transport } = await start((_, response) => {
+      response.on('close', gone);
+      response.write('x');
+    });
+    const { body } = await transport.send(get('/watch'));
+    for await (const chunk of body as AsyncIterable<Uint8Array>) if (chunk.length > 0) break;
+    await closed;
+  });
+
+  it('reports a connection that is cut inside a body', async () => {
+    const { transport, connections } = await start((_, response) => response.write('x'));
+    const { body } = await transport.send(get('/x'));
+    const reading = (async () => {
+      for await (const chunk of body as AsyncIterable<Uint8Array>) if (chunk.length > 0) connections[0]!.destroy();
+    })();
+    await expect(reading).rejects.toMatchObject({ name: 'TransportError', code: 'reset' });
+  });
+
+  it('reports a connection that is cut before the answer, and works again', async () => {
+    let first = true;
+    const { transport, connections } = await start((_, response) => {
+      if (first) connections[0]!.destroy();
+      else response.end('ok');
+      first = false;
+    });
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ name: 'TransportError', code: 'reset' });
+    expect(await text(transport, get('/x'))).toBe('ok');
+  });
+
+  it('ends requests under way, and refuses new ones, when closed', async () => {
+    const { transport } = await start(() => {});
+    const sent = transport.send(get('/x'));
+    setTimeout(() => void transport.close(), 20);
+    await expect(sent).rejects.toMatchObject({ code: 'aborted' });
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it(`keeps many requests apart (${name})`, async () => {
+    const { transport } = await start(echo);
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => echoed(transport, get(`/n/${i}`))));
+    expect(answers.map((a) => a['url'])).toEqual(Array.from({ length: 40 }, (_, i) => `/n/${i}`));
+  });
+});
+
+describe('TLS', () => {
+  const makers = {
+    http1: (options: Parameters<typeof http2Transport>[0]) => http1Transport(options),
+    http2: (options: Parameters<typeof http2Transport>[0]) => http2Transport(options),
+  };
+  const start = async (options: object = {}) => {
+    const handler = (request: IncomingMessage, response: ServerResponse): void => {
+      const peer = (request.socket as TLSSocket).getPeerCertificate();
+      response.end(peer.subject === undefined ? 'nobody' : JSON.stringify(peer.subject));
+    };
+    const running = await listen(createSecureServer({ ...tls, ...options, allowHTTP1: true }, handler as never));
+    return { server: `https://127.0.0.1:${running.port}`, clock: new FakeClock() };
+  };
+
+  it.each(Object.entries(makers))(
+    '%s refuses a server signed by an unknown authority, unless told not to care',
+    async (_, make) => {
+      const options = await start();
+      await expect(keep(make(options)).send(get('/x'))).rejects.toMatchObject({ name: 'TransportError', code: 'tls' });
+      const careless = keep(make({ ...options, insecureSkipTlsVerify: true }));
+      expect(await text(careless, get('/x'))).toBe('nobody');
+    },
+  );
+
+  it.each(Object.entries(makers))('%s checks the server’s name, or another one when told', async (_, make) => {
+    const options = { ...(await start()), caPem };
+    await expect(keep(make({ ...options, tlsServerName: 'wrong.test' })).send(get('/x'))).rejects.toMatchObject({
+      code: 'tls',
+    });
+    expect(await text(keep(make({ ...options, tlsServerName: 'api.test' })), get('/x'))).toBe('nobody');
+  });
+
+  it.each(Object.entries(makers))('%s presents a client certificate', async (_, make) => {
+    const options = { ...(await start({ requestCert: true, ca: caPem })), caPem };
+    const credentials = clientCertificate({ certPem: clientCertPem, keyPem: clientKeyPem });
+    expect(await text(keep(make({ ...options, credentials })), get('/x'))).toBe('{"O":"system:masters","CN":"admin"}');
+  });
+});
+
+describe('http1 transport', () => {
+  it('reports a server that is not there', async () => {
+    const { port } = await (async () => {
+      const server = createTcpServer();
+      const running = await listen(server);
+      await cleanups.pop()?.();
+      return running;
+    })();
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}` }));
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'refused' });
+  });
+
+  it('reports a server that does not speak HTTP', async () => {
+    const { port } = await listen(createTcpServer((socket) => socket.end('SSH-2.0-x\r\n\r\n')));
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}` }));
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'protocol' });
+  });
+
+  it('puts the path of the server’s URL before that of the request', async () => {
+    const { port } = await listen(createHttpServer(echo));
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}/k8s/clusters/c-1/` }));
+    expect(await echoed(transport, get('/api'))).toMatchObject({ url: '/k8s/clusters/c-1/api' });
+  });
+
+  it('reads again when a kept connection turns out to be closed, but writes nothing twice', async () => {
+    const seen: string[] = [];
+    const { port, connections } = await listen(
+      createHttpServer((request, response) => {
+        seen.push(`${request.method} ${request.url}`);
+        if (request.url === '/cut' && connections.length === 1) request.socket.destroy();
+        else response.end('ok');
+      }),
+    );
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}` }));
+    await text(transport, get('/x'));
+    expect(await text(transport, get('/cut'))).toBe('ok');
+    connections.length = 0;
+    const cut = keep(http1Transport({ server: `http://127.0.0.1:${port}` }));
+    await text(cut, get('/x'));
+    await expect(cut.send(get('/cut', { method: 'DELETE' }))).rejects.toMatchObject({ code: 'reset' });
+    expect(seen.slice(3)).toEqual(['GET /x', 'DELETE /cut']);
+  });
+
+  it('opens no more connections than allowed', async () => {
+    const { port, connections } = await listen(createHttpServer(echo));
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}`, maxConnections: 3 }));
+    await Promise.all(Array.from({ length: 30 }, () => text(transport, get('/x'))));
+    expect(connections).toHaveLength(3);
+  });
+
+  it('refuses other kinds of URL', () => {
+    expect(() => http1Transport({ server: 'unix:///var/run/x' })).toThrow('unsupported server URL');
+  });
+});
+
+describe('http2 transport', () => {
+  it('opens another session after GOAWAY and lets the old one finish', async () => {
+    const sessions: Http2Session[] = [];
+    const answers: (() => void)[] = [];
+    const server = createSecureServer(tls, (request, response) => {
+      if (request.url === '/slow') answers.push(() => response.end('late'));
+      else response.end('ok');
+    });
+    server.on('session', (session) => sessions.push(session));
+    const { port } = await listen(server);
+    const transport = keep(http2Transport({ server: `https://127.0.0.1:${port}`, caPem, clock: new FakeClock() }));
+    const slow = text(transport, get('/slow'));
+    await expect.poll(() => answers.length).toBe(1);
+    sessions[0]!.goaway();
+    await expect
+      .poll(async () => {
+        await text(transport, get('/x'));
+        return sessions.length;
+      })
+      .toBe(2);
+    answers[0]!();
+    expect(await slow).toBe('late');
+  });
+
+  it('gives up a session whose other side is gone without a word', async () => {
+    const clock = new FakeClock();
+    let silent = false;
+    const backend = await listen(
+      createHttp2Server((request, response) => void (request.url === '/x' ? response.end('ok') : response.write('.'))),
+    );
+    // A proxy that can stop passing anything on, like a path that is broken in the middle.
+    const proxy = createTcpServer((client) => {
+      const upstream = new (client.constructor as new () => Socket)().connect(backend.port, '127.0.0.1');
+      client.on('data', (data) => void (silent || upstream.write(data)));
+      upstream.on('data', (data) => void (silent || client.write(data)));
+      for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
+    });
+    const { port } = await listen(proxy);
+    const transport = keep(http2Transport({ server: `http://127.0.0.1:${port}`, clock }));
+    const { body } = await transport.send(get('/watch'));
+    const reading = (async () => {
+      for await (const chunk of body as AsyncIterable<Uint8Array>) expect(chunk.length).toBe(1);
+    })();
+    // A session that lives answers the ping and stays.
+    clock.advance(30_000);
+    await expect.poll(() => clock.nextTimerInMs).toBe(30_000);
+    silent = true;
+    clock.advance(30_000);
+    clock.advance(15_000);
+    await expect(reading).rejects.toMatchObject({ name: 'TransportError', code: 'timeout' });
+    silent = false;
+    expect(await text(transport, get('/x'))).toBe('ok');
+  });
+
+  it('reports a server that is not there, again and again, and finds it when it comes', async () => {
+    const server = createHttp2Server((_, response) => response.end('ok'));
+    const { port } = await listen(server);
+    await cleanups.pop()?.();
+    const transport = keep(http2Transport({ server: `http://127.0.0.1:${port}`, clock: new FakeClock() }));
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'refused' });
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'refused' });
+    const again = createHttp2Server((_, response) => response.end('ok'));
+    await new Promise<void>((resolve) => {
+      again.listen(port, '127.0.0.1', resolve);
+    });
+    cleanups.push(() => again.close());
+    expect(await text(transport, get('/x'))).toBe('ok');
+  });
+});
+
+describe('connect', () => {
+  const versions = (request: IncomingMessage, response: ServerResponse): void => void response.end(request.httpVersion);
+  const ask = async (server: string, protocol: 'auto' | 'http1' | 'http2') => {
+    const transport = keep(connect({ server, caPem, protocol, clock: new FakeClock() }));
+    return [await text(transport, get('/api/v1/pods')), await text(transport, get('/api/v1/pods?watch=true'))];
+  };
+
+  it('PERFORMANCE trap 10: watches share a session where the server offers HTTP/2', async () => {
+    const { port } = await listen(createSecureServer({ ...tls, allowHTTP1: true }, versions as never));
+    const server = `https://localhost:${port}`.replace('localhost', '127.0.0.1');
+    expect(await ask(server, 'auto')).toEqual(['1.1', '2.0']);
+    expect(await ask(server, 'http1')).toEqual(['1.1', '1.1']);
+    expect(await ask(server, 'http2')).toEqual(['2.0', '2.0']);
+  });
+
+  it('uses HTTP/1.1 for everything elsewhere', async () => {
+    const secure = await listen(createHttpsServer(tls, versions));
+    expect(await ask(`https://127.0.0.1:${secure.port}`, 'auto')).toEqual(['1.1', '1.1']);
+    const plain = await listen(createHttpServer(versions));
+    expect(await ask(`http://127.0.0.1:${plain.port}`, 'auto')).toEqual(['1.1', '1.1']);
+  });
+
+  it('asks again when the server was away at first', async () => {
+    const first = createHttpsServer(tls, versions);
+    const { port } = await listen(first);
+    await cleanups.pop()?.();
+    const transport = keep(connect({ server: `https://127.0.0.1:${port}`, caPem, clock: new FakeClock() }));
+    await expect(transport.send(get('/x?watch=true'))).rejects.toMatchObject({ code: 'refused' });
+    const again = createSecureServer({ ...tls, allowHTTP1: true }, versions as never);
+    await new Promise<void>((resolve) => {
+      again.listen(port, '127.0.0.1', resolve);
+    });
+    cleanups.push(() => again.close());
+    expect(await text(transport, get('/x?watch=true'))).toBe('2.0');
+  });
+});

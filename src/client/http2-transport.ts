@@ -1,0 +1,261 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
+import { type ConnectOptions, parseServer, tlsOptions } from './connect-options.ts';
+import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
+import { type Transport, TransportError } from './transport.ts';
+
+export interface Http2Options extends ConnectOptions {
+  readonly clock: Clock;
+  /** A session from which nothing came for this long is asked for a sign of life. */
+  readonly pingAfterMs?: number;
+  /** … and given up when none comes within this time. */
+  readonly pingTimeoutMs?: number;
+}
+
+/** client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`. */
+const PING_AFTER_MS = 30_000;
+const PING_TIMEOUT_MS = 15_000;
+/** Bytes a stream may be ahead of its reader, and all streams together; the default 64 KiB makes lists slow. */
+const STREAM_WINDOW = 1024 * 1024;
+const SESSION_WINDOW = 16 * 1024 * 1024;
+
+/** All requests over one HTTP/2 session, which is opened on demand and replaced when it ends or the server says GOAWAY. */
+export function http2Transport(options: Http2Options): Transport {
+  return new Http2Transport(options);
+}
+
+class Http2Transport implements Transport {
+  readonly #options: Http2Options;
+  readonly #origin: string;
+  readonly #prefix: string;
+  #session: Promise<Session> | undefined;
+  #closed = false;
+
+  constructor(options: Http2Options) {
+    this.#options = options;
+    const { url, prefix } = parseServer(options.server);
+    this.#origin = url.origin;
+    this.#prefix = prefix;
+  }
+
+  async send(request: HttpRequest): Promise<HttpResponse> {
+    const { credentials } = this.#options;
+    const headers = credentials === undefined ? undefined : await credentials.headers();
+    if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
+    const session = await this.#usableSession();
+    if (this.#closed) throw closedError();
+    try {
+      const response = await exchange(session, this.#prefix, { request, credentials: headers });
+      if (response.status === 401) credentials?.rejected?.();
+      return response;
+    } catch (error) {
+      throw this.#closed ? closedError(error) : transportErrorOf(error, request.signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const session = await this.#session?.catch(() => undefined);
+    session?.destroy();
+  }
+
+  /** Node tells of the end of a session a turn later than it knows; such a session is replaced, once. */
+  async #usableSession(): Promise<Session> {
+    const opening = this.#sessionNow();
+    const session = await opening;
+    if (session.usable) return session;
+    if (this.#session === opening) this.#session = undefined;
+    return await this.#sessionNow();
+  }
+
+  #sessionNow(): Promise<Session> {
+    if (this.#closed) return Promise.reject(closedError());
+    if (this.#session !== undefined) return this.#session;
+    const forget = (): void => {
+      if (this.#session === opening) this.#session = undefined;
+    };
+    const opening = this.#openSession(forget).catch((error: unknown) => {
+      forget();
+      throw transportErrorOf(error);
+    });
+    this.#session = opening;
+    return opening;
+  }
+
+  async #openSession(forget: () => void): Promise<Session> {
+    const certificate = await this.#options.credentials?.certificate?.();
+    const http2 = connect(this.#origin, {
+      ...tlsOptions(this.#options, certificate),
+      settings: { initialWindowSize: STREAM_WINDOW },
+    });
+    const session = new Session(http2, this.#options);
+    // No new request goes to a session that ends; those under way may still be answered after a GOAWAY.
+    http2.on('goaway', forget);
+    http2.on('close', forget);
+    http2.on('error', forget);
+    await new Promise<void>((resolve, reject) => {
+      http2.once('connect', () => resolve());
+      http2.once('error', reject);
+    });
+    http2.setLocalWindowSize(SESSION_WINDOW);
+    return session;
+  }
+}
+
+function closedError(cause?: unknown): TransportError {
+  return new TransportError('aborted', 'the transport is closed', { cause });
+}
+
+/** A session that notices when the other side is gone without a word. */
+class Session {
+  readonly http2: ClientHttp2Session;
+  readonly #clock: Clock;
+  readonly #pingAfterMs: number;
+  readonly #pingTimeoutMs: number;
+  #lastHeard: number;
+  #timer: Timer | undefined;
+  /** Why the session was given up. */
+  gone: TransportError | undefined;
+
+  constructor(http2: ClientHttp2Session, options: Http2Options) {
+    this.http2 = http2;
+    this.#clock = options.clock;
+    this.#pingAfterMs = options.pingAfterMs ?? PING_AFTER_MS;
+    this.#pingTimeoutMs = options.pingTimeoutMs ?? PING_TIMEOUT_MS;
+    this.#lastHeard = this.#clock.monotonic();
+    http2.on('close', () => this.#timer?.cancel());
+    http2.on('error', () => this.#timer?.cancel());
+    this.#watch(this.#pingAfterMs);
+  }
+
+  get usable(): boolean {
+    return !this.http2.closed && !this.http2.destroyed;
+  }
+
+  /** Something came from the server. */
+  heard(): void {
+    this.#lastHeard = this.#clock.monotonic();
+  }
+
+  destroy(): void {
+    this.#timer?.cancel();
+    this.http2.destroy();
+  }
+
+  #watch(delay: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#clock.setTimer(delay, () => {
+      const quiet = this.#clock.monotonic() - this.#lastHeard;
+      if (quiet < this.#pingAfterMs) this.#watch(this.#pingAfterMs - quiet);
+      else this.#ping();
+    });
+  }
+
+  #ping(): void {
+    this.#timer = this.#clock.setTimer(this.#pingTimeoutMs, () => {
+      this.gone = new TransportError('timeout', 'the server does not answer pings');
+      this.http2.destroy(this.gone);
+    });
+    const sent =
+      !this.http2.destroyed &&
+      this.http2.ping((error) => {
+        if (error !== null || this.http2.destroyed) return;
+        this.heard();
+        this.#watch(this.#pingAfterMs);
+      });
+    if (!sent) this.#timer.cancel();
+  }
+}
+
+function exchange(
+  session: Session,
+  prefix: string,
+  message: { readonly request: HttpRequest; readonly credentials: HttpHeaders | undefined },
+): Promise<HttpResponse> {
+  const { request } = message;
+  const { body, signal } = request;
+  const hasBody = body !== undefined && body.length > 0;
+  return new Promise((resolve, reject) => {
+    // Node ends the stream at once for GET, HEAD and DELETE unless told otherwise; the body would be lost.
+    const stream = session.http2.request(outgoingHeaders(prefix, message), { endStream: !hasBody });
+    const onAbort = (): void => stream.close(constants.NGHTTP2_CANCEL);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    let answered = false;
+    stream.on('error', reject);
+    stream.on('close', () => {
+      if (answered) return;
+      signal?.removeEventListener('abort', onAbort);
+      reject(
+        signal?.aborted === true
+          ? abortedTransportError(signal)
+          : new TransportError('reset', 'the stream ended without an answer'),
+      );
+    });
+    stream.on('response', (headers) => {
+      answered = true;
+      session.heard();
+      const letGo = (): void => signal?.removeEventListener('abort', onAbort);
+      resolve({
+        status: headers[':status'] ?? 0,
+        headers: incomingHeaders(headers),
+        body: readStream(stream, { session, signal, letGo }),
+      });
+    });
+    if (hasBody) stream.end(body);
+  });
+}
+
+async function* readStream(
+  stream: ClientHttp2Stream,
+  { session, signal, letGo }: { session: Session; signal: AbortSignal | undefined; letGo: () => void },
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of stream) {
+      session.heard();
+      yield chunk as Uint8Array;
+    }
+    // Node ends the iteration without an error when a stream is cancelled or its session dies; END_STREAM tells the truth.
+    if (!stream.readableEnded || stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
+      throw session.gone ?? new TransportError('reset', `stream reset with code ${stream.rstCode}`);
+    }
+  } catch (error) {
+    throw signal?.aborted === true ? abortedTransportError(signal) : transportErrorOf(error);
+  } finally {
+    letGo();
+    if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+  }
+}
+
+function outgoingHeaders(
+  prefix: string,
+  { request, credentials }: { readonly request: HttpRequest; readonly credentials: HttpHeaders | undefined },
+): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { ':method': request.method, ':path': prefix + request.target };
+  for (const source of [credentials, request.headers]) {
+    for (const name in source) {
+      const value = source[name]!;
+      headers[name] = typeof value === 'string' ? value : [...value];
+    }
+  }
+  const length = request.body?.length ?? 0;
+  if (length > 0) headers['content-length'] = length;
+  return headers;
+}
+
+function incomingHeaders(headers: IncomingHttpHeaders): HttpHeaders {
+  const out: Record<string, string | readonly string[]> = {};
+  for (const name in headers) {
+    const value: unknown = headers[name];
+    if (name.startsWith(':') || value === undefined) continue;
+    out[name] = Array.isArray(value) ? value.map(String) : String(value);
+  }
+  return out;
+}
