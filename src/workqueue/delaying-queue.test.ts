@@ -84,6 +84,14 @@ describe('DelayingQueue', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('BETTER-8 makes all delayed items ready at once, in the order of their times', () => {
+    const { clock, queue, ready } = setUp();
+    queue.addAfter('late', 200);
+    queue.addAfter('soon', 100);
+    queue.wakeAll();
+    expect([ready(), queue.delayed, clock.pendingTimers]).toEqual([['soon', 'late'], 0, 0]);
+  });
+
   it('BETTER-8 an item woken while in work is processed again afterwards', () => {
     const { queue } = setUp();
     queue.add('a');

@@ -53,6 +53,15 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     return true;
   }
 
+  /** Makes every delayed item ready at once, in the order of their times. */
+  wakeAll(): void {
+    for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
+      this.#handles.delete(next.item);
+      this.add(next.item);
+    }
+    this.#arm();
+  }
+
   /** Delayed items are dropped: their time will not come. */
   override shutDown(): void {
     this.#dropDelayed();

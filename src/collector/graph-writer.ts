@@ -1,0 +1,123 @@
+import type { Counter, Gauge, Metrics } from '../base/metrics.ts';
+import type { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
+import { apply } from './graph/apply.ts';
+import type { Effect, InvalidNamespaceReport } from './graph/effect.ts';
+import type { GraphEvent } from './graph/event.ts';
+import type { Uid } from './graph/identity.ts';
+import type { OwnershipGraph } from './graph/ownership-graph.ts';
+import { formatUid } from './graph/uid-words.ts';
+import { workKey } from './graph/work-key.ts';
+import { QUEUE_NAMES, type Queues } from './queues.ts';
+
+export interface GraphWriterOptions {
+  readonly graph: OwnershipGraph;
+  readonly absentOwners: AbsentOwnerCache;
+  readonly queues: Queues;
+  readonly metrics: Metrics;
+  readonly report: (report: InvalidNamespaceReport) => void;
+}
+
+/**
+ * The one place from which the graph is written (COL-043, designs/0002): applies an event and carries out its effects in
+ * their order. Synchronous, so no worker ever sees an event half applied.
+ */
+export class GraphWriter {
+  readonly #options: GraphWriterOptions;
+  readonly #adds: Counter;
+  /** Reused; emptied after every event. */
+  readonly #effects: Effect[] = [];
+  #events = 0;
+
+  constructor(options: GraphWriterOptions) {
+    this.#options = options;
+    const labelNames = ['name'];
+    // What the queue of graph changes counts in Kubernetes (COL-190): here every add is processed before the next.
+    this.#adds = options.metrics.counter({ name: 'workqueue_adds_total', help: 'Total number of adds handled by workqueue', labelNames });
+    const depth: Gauge = options.metrics.gauge({ name: 'workqueue_depth', help: 'Current depth of workqueue', labelNames });
+    depth.set(0, { name: QUEUE_NAMES.graphChanges });
+  }
+
+  /** Events applied so far; lets a waiting test see that something happened. */
+  get events(): number {
+    return this.#events;
+  }
+
+  readonly apply = (event: GraphEvent): void => {
+    const { graph } = this.#options;
+    const effects = this.#effects;
+    this.#events++;
+    this.#adds.inc({ name: QUEUE_NAMES.graphChanges });
+    try {
+      const outcome = apply(graph, event, effects);
+      for (const effect of effects) this.#carryOut(effect);
+      if (outcome === 'changed') this.#wake(event);
+    } finally {
+      effects.length = 0;
+    }
+  };
+
+  #carryOut(effect: Effect): void {
+    const { absentOwners, queues, report } = this.#options;
+    switch (effect.effect) {
+      case 'enqueue': {
+        const queue = queues[effect.queue];
+        const key = workKey(effect.uid, effect.as);
+        if (effect.delay === 'rateLimited') queue.addRateLimited(key);
+        else queue.add(key);
+        return;
+      }
+      case 'noteAbsentOwner':
+        return absentOwners.note(effect.identity);
+      case 'dropAbsentOwner':
+        return absentOwners.drop(effect.uid);
+      case 'reportInvalidNamespace':
+        return report(effect);
+    }
+  }
+
+  /** A backed-off key is ready again when its object or one of its owners changed (BETTER-8). Costs nothing while no key waits. */
+  #wake(event: GraphEvent): void {
+    const { graph, queues } = this.#options;
+    if (queues.attemptToDelete.delayed + queues.attemptToOrphan.delayed === 0) return;
+    const uid = uidOf(event);
+    if (uid === undefined) return this.wakeAll();
+    this.#wakeUid(uid);
+    for (const dependent of graph.dependents(uid)) this.#wakeUid(dependent);
+  }
+
+  #wakeUid(uid: Uid): void {
+    const { attemptToDelete, attemptToOrphan } = this.#options.queues;
+    attemptToDelete.wake(workKey(uid, 'observed'));
+    attemptToDelete.wake(workKey(uid, 'virtual'));
+    attemptToOrphan.wake(workKey(uid, 'observed'));
+  }
+
+  /** Discovery changed, or something that concerns every object: what could not be resolved may be by now (BETTER-8). */
+  wakeAll(): void {
+    this.#options.queues.attemptToDelete.wakeAll();
+    this.#options.queues.attemptToOrphan.wakeAll();
+  }
+}
+
+/** The uid that an event is about; undefined for those that concern a whole resource. */
+function uidOf(event: GraphEvent): Uid | undefined {
+  switch (event.type) {
+    case 'observed':
+      return event.object.uid;
+    case 'deleted':
+      return event.uid;
+    case 'virtualDelete':
+      return event.identity.uid;
+    case 'observedColumns':
+    case 'deletedColumns':
+      return event.columns.uidIsText
+        ? latin1(event.columns.bytes, event.columns.uidStart, event.columns.uidEnd)
+        : formatUid(event.columns.uid0, event.columns.uid1, event.columns.uid2, event.columns.uid3);
+    default:
+      return undefined;
+  }
+}
+
+function latin1(bytes: Uint8Array, start: number, end: number): Uid {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
+}

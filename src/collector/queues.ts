@@ -1,0 +1,34 @@
+import type { Clock } from '../base/clock.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { defaultControllerRateLimiter } from '../workqueue/rate-limiters.ts';
+import { RateLimitingQueue } from '../workqueue/rate-limiting-queue.ts';
+import type { WorkKey } from './graph/work-key.ts';
+
+/** Names as in kube-controller-manager, also as metric labels (COL-080, COL-190). */
+export const QUEUE_NAMES = {
+  graphChanges: 'garbage_collector_graph_changes',
+  attemptToDelete: 'garbage_collector_attempt_to_delete',
+  attemptToOrphan: 'garbage_collector_attempt_to_orphan',
+} as const;
+
+export interface QueueOptions {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** The longest wait of a key that keeps failing, ms (BETTER-8); 1,000,000 is Kubernetes'. */
+  readonly retryCapMs: number;
+}
+
+/**
+ * What the workers take their keys from. Each holds a key at most once, never hands it to two workers, and is bounded by
+ * the number of uids in the graph (COL-081). There is no queue of graph changes: see designs/0002.
+ */
+export interface Queues {
+  readonly attemptToDelete: RateLimitingQueue<WorkKey>;
+  readonly attemptToOrphan: RateLimitingQueue<WorkKey>;
+}
+
+export function createQueues({ clock, metrics, retryCapMs }: QueueOptions): Queues {
+  const create = (name: string): RateLimitingQueue<WorkKey> =>
+    new RateLimitingQueue<WorkKey>({ name, clock, metrics, rateLimiter: defaultControllerRateLimiter<WorkKey>({ clock, capMs: retryCapMs }) });
+  return { attemptToDelete: create(QUEUE_NAMES.attemptToDelete), attemptToOrphan: create(QUEUE_NAMES.attemptToOrphan) };
+}
