@@ -30,13 +30,16 @@ export class WireReader {
   at: number;
   /** End of the message being read. */
   end: number;
-  readonly #view: Buffer;
+  #view: Buffer | undefined;
 
   constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
     this.bytes = bytes;
     this.at = start;
     this.end = end;
-    this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get #buffer(): Buffer {
+    return (this.#view ??= Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength));
   }
 
   get more(): boolean {
@@ -94,16 +97,16 @@ export class WireReader {
 
   text(start: number, end: number): string {
     // Short texts are the rule here and cheaper through the Buffer.
-    return end - start < 64 ? this.#view.toString('utf8', start, end) : utf8.decode(this.bytes.subarray(start, end));
+    return end - start < 64 ? this.#buffer.toString('utf8', start, end) : utf8.decode(this.bytes.subarray(start, end));
   }
 
   base64(start: number, end: number): string {
-    return this.#view.toString('base64', start, end);
+    return this.#buffer.toString('base64', start, end);
   }
 
   float64(): number {
     if (this.end - this.at < 8) throw new ProtobufError('unexpected EOF');
-    const value = this.#view.readDoubleLE(this.at);
+    const value = this.#buffer.readDoubleLE(this.at);
     this.at += 8;
     return value;
   }

@@ -1,0 +1,159 @@
+import {
+  addFinalizer,
+  type MetadataColumns,
+  OWNER_API_VERSION_RANGE,
+  OWNER_BLOCK,
+  OWNER_CONTROLLER,
+  OWNER_FLAGS,
+  OWNER_HAS_BLOCK,
+  OWNER_HAS_CONTROLLER,
+  OWNER_KIND_RANGE,
+  OWNER_NAME_RANGE,
+  setOwnerUid,
+  setResourceVersion,
+  setUid,
+} from './metadata-columns.ts';
+
+/** Text that is no JSON object with metadata of the right types. */
+export class MetadataJsonError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MetadataJsonError';
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const MANAGED_FIELDS = Buffer.from(',"managedFields":[');
+/** If one of these stands behind the cut, the rest may matter. Inside a string their quotes would carry a backslash. */
+const REST_MATTERS = ['"ownerReferences"', '"finalizers"', '"deletionTimestamp"', '\\u'].map((text) =>
+  Buffer.from(text),
+);
+/** The same for an object whose namespace did not stand before the cut. */
+const NAMESPACE = Buffer.from('"namespace"');
+
+const encoder = new TextEncoder();
+
+/**
+ * Where the texts of the last object are: JSON has escapes, so ranges of the source would not do. Lives until the next
+ * object is read, as the columns do.
+ */
+let scratch: Uint8Array = new Uint8Array(4096);
+let used = 0;
+
+/** Fills the columns from the JSON text `bytes[start..end)` of an API object. Ranges point into `columns.bytes`. */
+export function readMetadataFromJson(columns: MetadataColumns, bytes: Uint8Array, start: number, end: number): void {
+  const meta = parseMetadata(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start));
+  columns.begin(scratch);
+  used = 0;
+  let from = append(meta, 'uid');
+  setUid(columns, scratch, from, used);
+  columns.nameStart = append(meta, 'name');
+  columns.nameEnd = used;
+  columns.namespaceStart = append(meta, 'namespace');
+  columns.namespaceEnd = used;
+  from = append(meta, 'resourceVersion');
+  setResourceVersion(columns, scratch, from, used);
+  columns.deleting = meta['deletionTimestamp'] !== undefined && meta['deletionTimestamp'] !== null;
+  for (const finalizer of listOf(meta, 'finalizers')) {
+    if (typeof finalizer !== 'string')
+      throw new MetadataJsonError('metadata.finalizers holds something else than strings');
+    from = appendText(finalizer);
+    addFinalizer(columns, scratch, from, used);
+  }
+  for (const owner of listOf(meta, 'ownerReferences')) readOwner(columns, objectOf(owner, 'metadata.ownerReferences'));
+  // Appending may have moved the texts.
+  columns.bytes = scratch;
+}
+
+/**
+ * `metadata` of the object. managedFields is most of the text and read by nobody, and a Go server writes it last, so the
+ * first attempt parses only what stands before it. Exact, not a guess: the byte pattern is a key (in a string its quotes
+ * would be escaped), the closed prefix must be JSON with everything that every object has, and no other key of interest
+ * may follow. Else all of it is parsed.
+ */
+function parseMetadata(text: Buffer): Json {
+  const cut = text.indexOf(MANAGED_FIELDS);
+  if (cut >= 0) {
+    const rest = text.subarray(cut + MANAGED_FIELDS.length);
+    if (!REST_MATTERS.some((needle) => rest.includes(needle))) {
+      const meta = parsePrefix(`${text.toString('utf8', 0, cut)}}}`);
+      if (meta !== undefined && (meta['namespace'] !== undefined || !rest.includes(NAMESPACE))) return meta;
+    }
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.toString('utf8'));
+  } catch (cause) {
+    throw new MetadataJsonError('the object is no JSON', { cause });
+  }
+  const { metadata } = objectOf(parsed, 'the object');
+  return metadata === undefined || metadata === null ? {} : objectOf(metadata, 'metadata');
+}
+
+function parsePrefix(text: string): Json | undefined {
+  let parsed: { metadata?: Json } | null;
+  try {
+    parsed = JSON.parse(text) as { metadata?: Json } | null;
+  } catch {
+    return undefined;
+  }
+  const meta = parsed?.metadata;
+  if (typeof meta !== 'object' || meta === null) return undefined;
+  const { uid, name, resourceVersion } = meta;
+  return uid !== undefined && name !== undefined && resourceVersion !== undefined ? meta : undefined;
+}
+
+function readOwner(columns: MetadataColumns, owner: Json): void {
+  const index = columns.addOwner();
+  const { owners } = columns;
+  const from = append(owner, 'uid');
+  setOwnerUid(owners, index, scratch, from, used);
+  owners[index + OWNER_NAME_RANGE] = append(owner, 'name');
+  owners[index + OWNER_NAME_RANGE + 1] = used;
+  owners[index + OWNER_KIND_RANGE] = append(owner, 'kind');
+  owners[index + OWNER_KIND_RANGE + 1] = used;
+  owners[index + OWNER_API_VERSION_RANGE] = append(owner, 'apiVersion');
+  owners[index + OWNER_API_VERSION_RANGE + 1] = used;
+  owners[index + OWNER_FLAGS]! |=
+    flagOf(owner, 'controller', OWNER_HAS_CONTROLLER, OWNER_CONTROLLER) |
+    flagOf(owner, 'blockOwnerDeletion', OWNER_HAS_BLOCK, OWNER_BLOCK);
+}
+
+/** Appends a text field to the scratch and returns where it starts; it ends at `used`. */
+function append(object: Json, field: string): number {
+  const value = object[field] ?? '';
+  if (typeof value !== 'string') throw new MetadataJsonError(`metadata: ${field} is no string`);
+  return appendText(value);
+}
+
+function appendText(text: string): number {
+  if (used + text.length * 3 > scratch.length) {
+    const grown = new Uint8Array(Math.max(scratch.length * 2, used + text.length * 3));
+    grown.set(scratch.subarray(0, used));
+    scratch = grown;
+  }
+  const start = used;
+  used += encoder.encodeInto(text, scratch.subarray(used)).written;
+  return start;
+}
+
+function flagOf(object: Json, field: string, has: number, is: number): number {
+  const value = object[field] ?? undefined;
+  if (value === undefined) return 0;
+  if (typeof value !== 'boolean') throw new MetadataJsonError(`metadata.ownerReferences: ${field} is no boolean`);
+  return value ? has | is : has;
+}
+
+function listOf(object: Json, field: string): readonly unknown[] {
+  const value = object[field] ?? [];
+  if (!Array.isArray(value)) throw new MetadataJsonError(`metadata.${field} is no list`);
+  return value;
+}
+
+function objectOf(value: unknown, what: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new MetadataJsonError(`${what} is no object`);
+  }
+  return value as Json;
+}

@@ -1,0 +1,242 @@
+import {
+  addFinalizer,
+  changeHash,
+  MetadataColumns,
+  OWNER_API_VERSION_RANGE,
+  OWNER_BLOCK,
+  OWNER_CONTROLLER,
+  OWNER_FLAGS,
+  OWNER_HAS_BLOCK,
+  OWNER_HAS_CONTROLLER,
+  OWNER_KIND_RANGE,
+  OWNER_NAME_RANGE,
+  setOwnerUid,
+  setResourceVersion,
+  setUid,
+} from './metadata-columns.ts';
+import { readMetadataFromJson } from './metadata-json.ts';
+import { ProtobufError, WireReader } from './protobuf-wire.ts';
+
+/**
+ * Reads the metadata the graph needs straight from the bytes of any API object, without allocating: a cursor runs over
+ * the message, everything unknown is passed over by its length (managedFields, spec and status cost one addition each).
+ * The cursor is module state and the functions are plain, which made the difference between 200 and 600 ns an object.
+ *
+ * A reader is its own result: its columns are those of the last object read.
+ */
+export class MetadataReader extends MetadataColumns {
+  /**
+   * Reads `bytes[start..end)`: JSON text if it begins with `{`, an enveloped object if it begins with `k8s\0`, else the
+   * bare message of an object, whose field 1 is the ObjectMeta whatever its kind (API-520). Returns whether the object
+   * has a uid; a bookmark has none. Throws {@link ProtobufError} or {@link MetadataJsonError}; the columns then hold
+   * nothing of use.
+   */
+  read(bytes: Uint8Array, start: number, end: number): boolean {
+    if (start < end && bytes[start] === BRACE) {
+      readMetadataFromJson(this, bytes, start, end);
+    } else {
+      this.begin(bytes);
+      source = bytes;
+      at = start;
+      if (isEnveloped(bytes, start, end)) scanEnvelope(this, start + 4, end);
+      else scanObject(this, end);
+    }
+    return this.uidEnd > this.uidStart;
+  }
+
+  /** Reads the range of a bare ObjectMeta message. */
+  readObjectMeta(bytes: Uint8Array, start: number, end: number): boolean {
+    this.begin(bytes);
+    source = bytes;
+    at = start;
+    scanObjectMeta(this, end);
+    return this.uidEnd > this.uidStart;
+  }
+
+  /** See `changeHash` in metadata-columns. */
+  changeHash(): number {
+    return changeHash(this);
+  }
+}
+
+const BRACE = 0x7b;
+
+/** The bytes being read, and where. Reading is synchronous and never re-enters. */
+let source: Uint8Array = new Uint8Array(0);
+let at = 0;
+
+const MAX_TAG = 2 ** 32 - 1;
+
+function isEnveloped(bytes: Uint8Array, start: number, end: number): boolean {
+  return (
+    end - start >= 4 &&
+    bytes[start] === 0x6b &&
+    bytes[start + 1] === 0x38 &&
+    bytes[start + 2] === 0x73 &&
+    bytes[start + 3] === 0
+  );
+}
+
+/** An unsigned varint. Above 2^53 its last digits are lost, which no caller can notice: such a length is an error. */
+function varint(end: number): number {
+  if (at >= end) throw new ProtobufError('unexpected EOF');
+  const first = source[at++]!;
+  if (first < 0x80) return first;
+  let value = first & 0x7f;
+  let scale = 0x80;
+  for (let i = 1; i < 10; i++) {
+    if (at >= end) throw new ProtobufError('unexpected EOF');
+    const byte = source[at++]!;
+    // Of the tenth byte only one bit is left in 64.
+    value += (i === 9 ? byte & 1 : byte & 0x7f) * scale;
+    if (byte < 0x80) return value;
+    scale *= 0x80;
+  }
+  throw new ProtobufError('integer overflow');
+}
+
+function tagAt(end: number): number {
+  const tag = varint(end);
+  if (tag < 8 || tag > MAX_TAG) throw new ProtobufError(`illegal tag ${tag}`);
+  return tag;
+}
+
+/** Reads a length and returns where the value ends; the cursor stands at its start. */
+function delimited(end: number): number {
+  const length = varint(end);
+  if (length > end - at) throw new ProtobufError('unexpected EOF');
+  return at + length;
+}
+
+function skip(tag: number, end: number): void {
+  switch (tag & 7) {
+    case 2:
+      at = delimited(end);
+      return;
+    case 0:
+      varint(end);
+      return;
+    default: {
+      // Fixed widths and groups: no API type has them near its metadata.
+      const reader = new WireReader(source, at, end);
+      reader.skip(tag);
+      at = reader.at;
+    }
+  }
+}
+
+function wrongWire(tag: number): ProtobufError {
+  return new ProtobufError(`wrong wireType = ${tag & 7} for field ${Math.floor(tag / 8)}`);
+}
+
+/** `runtime.Unknown`: the object's message is field 2. */
+function scanEnvelope(columns: MetadataColumns, start: number, end: number): void {
+  at = start;
+  let rawStart = end;
+  let rawEnd = end;
+  while (at < end) {
+    const tag = tagAt(end);
+    if (tag === 18) {
+      rawEnd = delimited(end);
+      rawStart = at;
+      at = rawEnd;
+    } else skip(tag, end);
+  }
+  at = rawStart;
+  scanObject(columns, rawEnd);
+}
+
+/** Any object: field 1 is its ObjectMeta. */
+function scanObject(columns: MetadataColumns, end: number): void {
+  while (at < end) {
+    const tag = tagAt(end);
+    if (tag === 10) scanObjectMeta(columns, delimited(end));
+    else if (tag < 16) throw wrongWire(tag);
+    else skip(tag, end);
+  }
+}
+
+function scanObjectMeta(columns: MetadataColumns, end: number): void {
+  while (at < end) {
+    const tag = tagAt(end);
+    if ((tag & 7) !== 2) {
+      skip(tag, end);
+      continue;
+    }
+    const valueEnd = delimited(end);
+    const start = at;
+    switch (tag) {
+      case 10:
+        columns.nameStart = start;
+        columns.nameEnd = valueEnd;
+        break;
+      case 26:
+        columns.namespaceStart = start;
+        columns.namespaceEnd = valueEnd;
+        break;
+      case 42:
+        setUid(columns, source, start, valueEnd);
+        break;
+      case 50:
+        setResourceVersion(columns, source, start, valueEnd);
+        break;
+      case 74:
+        columns.deleting = true;
+        break;
+      case 106:
+        scanOwnerReference(columns, valueEnd);
+        break;
+      case 114:
+        addFinalizer(columns, source, start, valueEnd);
+        break;
+      default:
+    }
+    at = valueEnd;
+  }
+}
+
+function scanOwnerReference(columns: MetadataColumns, end: number): void {
+  const owner = columns.addOwner();
+  const { owners } = columns;
+  while (at < end) {
+    const tag = tagAt(end);
+    switch (tag) {
+      case 10:
+        scanRange(owners, owner + OWNER_KIND_RANGE, end);
+        break;
+      case 26:
+        scanRange(owners, owner + OWNER_NAME_RANGE, end);
+        break;
+      case 34: {
+        const valueEnd = delimited(end);
+        setOwnerUid(owners, owner, source, at, valueEnd);
+        at = valueEnd;
+        break;
+      }
+      case 42:
+        scanRange(owners, owner + OWNER_API_VERSION_RANGE, end);
+        break;
+      case 48:
+        scanFlag(owners, owner, OWNER_HAS_CONTROLLER, OWNER_CONTROLLER, end);
+        break;
+      case 56:
+        scanFlag(owners, owner, OWNER_HAS_BLOCK, OWNER_BLOCK, end);
+        break;
+      default:
+        skip(tag, end);
+    }
+  }
+}
+
+function scanRange(owners: Uint32Array, index: number, end: number): void {
+  const valueEnd = delimited(end);
+  owners[index] = at;
+  owners[index + 1] = valueEnd;
+  at = valueEnd;
+}
+
+function scanFlag(owners: Uint32Array, owner: number, has: number, is: number, end: number): void {
+  const value = varint(end);
+  const flags = owners[owner + OWNER_FLAGS]! & ~is;
+  owners[owner + OWNER_FLAGS] = flags | has | (value === 0 ? 0 : is);
+}
