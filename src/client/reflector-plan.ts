@@ -142,7 +142,9 @@ function afterFailure(state: ReflectorState, step: ReflectorStep, error: Error):
     if (step.verb === 'list' && step.resourceVersion === '' && step.paging === 'on') {
       return { state: { ...again, paging: 'off' }, wait: NONE, noise: 'expected' };
     }
-    return { state: again, wait: backoff(error), noise: step.resourceVersion === '' ? 'report' : 'expected' };
+    // It makes no sense for the most recent state, and is the normal end of a watch that was away for long.
+    const odd = state.mode === 'enumerate' && step.resourceVersion === '';
+    return { state: again, wait: backoff(error), noise: odd ? 'report' : 'expected' };
   }
   if (hasStatusCause(error, 'ResourceVersionTooLarge')) {
     return { state: enumerate(state, 'latest'), wait: backoff(error), noise: 'report' };
