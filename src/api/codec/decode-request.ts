@@ -6,8 +6,10 @@ import { decodeProtobuf, ProtobufError } from './protobuf.ts';
 import { parseYamlStrict } from './yaml.ts';
 
 export interface DecodeRequestOptions {
-  /** Kind the endpoint expects; only for the text of errors. */
+  /** Kind the endpoint expects: for the text of errors, and for protobuf envelopes that name none. */
   readonly kind: string;
+  /** Likewise. */
+  readonly apiVersion?: string;
   /** Custom resources have no protobuf form (API-030). */
   readonly protobuf: 'accepted' | 'refused';
 }
@@ -42,7 +44,7 @@ export function decodeRequestBody(
     throw unknownFormat(options);
   }
   try {
-    const { value, duplicates } = decodeValue(bytes, mediaType);
+    const { value, duplicates } = decodeValue(bytes, mediaType, options);
     return { object: requireObject(value), duplicates };
   } catch (error) {
     if (error instanceof ProtobufError || error instanceof StatusError) throw unrecognized(bytes, error, options);
@@ -56,8 +58,12 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return mediaType === '' ? JSON_TYPE : mediaType;
 }
 
-function decodeValue(bytes: Uint8Array, mediaType: string): { value: unknown; duplicates: string[] } {
-  if (mediaType === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes), duplicates: [] };
+function decodeValue(
+  bytes: Uint8Array,
+  mediaType: string,
+  expected: DecodeRequestOptions,
+): { value: unknown; duplicates: string[] } {
+  if (mediaType === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes, expected), duplicates: [] };
   if (mediaType === YAML_TYPE) return parseYamlStrict(decodeUtf8(bytes));
   try {
     const text = decodeUtf8(bytes);

@@ -1,0 +1,78 @@
+/**
+ * The behavior of an autoscaler as the annotation of `autoscaling/v1` holds it: upstream marshals its internal type
+ * there, so field names start in upper case and absent ones are null.
+ */
+type Fields = Record<string, unknown>;
+
+const RULE_FIELDS = ['stabilizationWindowSeconds', 'selectPolicy', 'policies', 'tolerance'];
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** Go matches names of fields in any case. */
+function fieldIn(object: Fields, name: string): unknown {
+  const found = Object.keys(object).find((key) => key.toLowerCase() === name.toLowerCase());
+  return found === undefined ? undefined : (object[found] ?? undefined);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function printBehavior(behavior: Fields): string {
+  const printRules = (rules: unknown): unknown => {
+    if (!isFields(rules)) return null;
+    return Object.fromEntries(
+      RULE_FIELDS.map((name) => {
+        const value = rules[name] ?? null;
+        const printed = Array.isArray(value)
+          ? value.filter(isFields).map((policy) => ({
+              Type: policy['type'],
+              Value: policy['value'],
+              PeriodSeconds: policy['periodSeconds'],
+            }))
+          : value;
+        return [capitalized(name), printed];
+      }),
+    );
+  };
+  return JSON.stringify({ ScaleUp: printRules(behavior['scaleUp']), ScaleDown: printRules(behavior['scaleDown']) });
+}
+
+/** Undefined for a text that holds none, or is none. */
+export function parseBehavior(text: string): Fields | undefined {
+  const parsed = parseAnnotation(text);
+  if (!isFields(parsed)) return undefined;
+  const behavior: Fields = {};
+  for (const direction of ['scaleUp', 'scaleDown']) {
+    const rules = fieldIn(parsed, direction);
+    if (isFields(rules)) behavior[direction] = parseRules(rules);
+  }
+  return Object.keys(behavior).length === 0 ? undefined : behavior;
+}
+
+function parseRules(rules: Fields): Fields {
+  const out: Fields = {};
+  for (const name of RULE_FIELDS) {
+    const value = fieldIn(rules, name);
+    if (value === undefined) continue;
+    out[name] = Array.isArray(value)
+      ? value.filter(isFields).map((policy) => ({
+          type: fieldIn(policy, 'type') ?? '',
+          value: fieldIn(policy, 'value') ?? 0,
+          periodSeconds: fieldIn(policy, 'periodSeconds') ?? 0,
+        }))
+      : value;
+  }
+  return out;
+}
+
+/** JSON of an annotation; whoever wrote it by hand may have written anything. */
+export function parseAnnotation(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
