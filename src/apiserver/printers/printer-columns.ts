@@ -1,14 +1,16 @@
 import {
+  admissionPolicyBindingColumns,
+  mutatingAdmissionPolicyColumns,
+  validatingAdmissionPolicyColumns,
+  webhookConfigurationColumns,
+} from './admission-columns.ts';
+import { apiServiceColumns } from './api-service-columns.ts';
+import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerV1Columns } from './autoscaler-columns.ts';
+import {
   certificateSigningRequestColumns,
   clusterTrustBundleColumns,
   podCertificateRequestColumns,
-  roleBindingColumns,
-} from './access-columns.ts';
-import {
-  horizontalPodAutoscalerColumns,
-  horizontalPodAutoscalerV1Columns,
-  podDisruptionBudgetColumns,
-} from './autoscaling-columns.ts';
+} from './certificate-columns.ts';
 import {
   componentStatusColumns,
   configMapColumns,
@@ -23,8 +25,11 @@ import {
   resourcePoolStatusRequestColumns,
   resourceSliceColumns,
 } from './device-columns.ts';
+import { podDisruptionBudgetColumns } from './disruption-budget-columns.ts';
 import { coreEventColumns, eventsEventColumns } from './event-columns.ts';
+import { flowSchemaColumns, priorityLevelColumns } from './flow-control-columns.ts';
 import { cronJobColumns, jobColumns } from './job-columns.ts';
+import { leaseCandidateColumns, leaseColumns } from './lease-columns.ts';
 import {
   ingressClassColumns,
   ingressColumns,
@@ -34,26 +39,11 @@ import {
 } from './network-columns.ts';
 import { nodeColumns } from './node-columns.ts';
 import { podColumns, podTemplateColumns } from './pod-columns.ts';
-import type { PrinterColumn } from './printer-column.ts';
-import { column, CREATED_DESCRIPTION, nameColumn } from './printer-column.ts';
-import {
-  admissionPolicyBindingColumns,
-  apiServiceColumns,
-  flowSchemaColumns,
-  leaseCandidateColumns,
-  leaseColumns,
-  mutatingAdmissionPolicyColumns,
-  podGroupColumns,
-  priorityClassColumns,
-  priorityLevelColumns,
-  runtimeClassColumns,
-  statusColumns,
-  storageVersionColumns,
-  storageVersionMigrationColumns,
-  validatingAdmissionPolicyColumns,
-  webhookConfigurationColumns,
-} from './server-columns.ts';
-import { endpointsColumns, endpointSliceColumns, serviceColumns } from './service-columns.ts';
+import { roleBindingColumns } from './role-binding-columns.ts';
+import { podGroupColumns, priorityClassColumns, runtimeClassColumns } from './scheduling-columns.ts';
+import { endpointSliceColumns, endpointsColumns, serviceColumns } from './service-columns.ts';
+import { statusColumns } from './status-columns.ts';
+import { storageVersionColumns, storageVersionMigrationColumns } from './storage-version-columns.ts';
 import {
   csiDriverColumns,
   csiNodeColumns,
@@ -73,6 +63,8 @@ import {
   scaleColumns,
   statefulSetColumns,
 } from './workload-columns.ts';
+import type { PrinterColumn } from './printer-column.ts';
+import { column, CREATED_DESCRIPTION, nameColumn } from './printer-column.ts';
 
 /**
  * Columns of the built-in kinds (28.1). Keys are `group/Kind`, or `group/version/Kind` where versions of a kind keep

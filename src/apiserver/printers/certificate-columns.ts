@@ -3,25 +3,7 @@ import { humanDuration } from '../../api/meta/duration.ts';
 import { labelsText, NONE } from './cell-text.ts';
 import { isSet, listAt, mapAt, numberAt, textAt } from './object-fields.ts';
 import type { PrinterColumn } from './printer-column.ts';
-import { ageColumn, column, nameColumn, wideColumn } from './printer-column.ts';
-
-/** Who may do what, and certificates. */
-
-/** RoleBinding and ClusterRoleBinding. */
-export const roleBindingColumns: readonly PrinterColumn[] = [
-  nameColumn(),
-  column(
-    'Role',
-    'Role that is granted.',
-    (binding) => `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`,
-  ),
-  ageColumn,
-  wideColumn('Users', 'Users it is granted to.', (binding) => subjectsCell(binding, 'User')),
-  wideColumn('Groups', 'Groups it is granted to.', (binding) => subjectsCell(binding, 'Group')),
-  wideColumn('ServiceAccounts', 'Service accounts it is granted to.', (binding) =>
-    subjectsCell(binding, 'ServiceAccount'),
-  ),
-];
+import { ageColumn, column, nameColumn } from './printer-column.ts';
 
 export const certificateSigningRequestColumns: readonly PrinterColumn[] = [
   nameColumn(),
@@ -62,17 +44,6 @@ export const podCertificateRequestColumns: readonly PrinterColumn[] = [
 
 function signerCell(object: KubeObject): string {
   return textAt(object, 'spec', 'signerName') || NONE;
-}
-
-function subjectsCell(binding: KubeObject, kind: string): string {
-  return listAt(binding, 'subjects')
-    .filter((subject) => textAt(subject, 'kind') === kind)
-    .map((subject) =>
-      kind === 'ServiceAccount'
-        ? `${textAt(subject, 'namespace')}/${textAt(subject, 'name')}`
-        : textAt(subject, 'name'),
-    )
-    .join(', ');
 }
 
 /** A condition counts whatever its status says, as upstream reads it. */

@@ -2,26 +2,12 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { NONE, quantityText, UNKNOWN, UNSET } from './cell-text.ts';
 import { at, isSet, listAt, numberAt, textAt } from './object-fields.ts';
 import type { PrinterColumn } from './printer-column.ts';
-import { ageColumn, column, integerColumn, nameColumn } from './printer-column.ts';
+import { ageColumn, column, nameColumn } from './printer-column.ts';
 
-/** HorizontalPodAutoscaler (v2, and v1 with its single target) and PodDisruptionBudget. */
+/** HorizontalPodAutoscaler: v2, and v1 with its single target. */
 
 export const horizontalPodAutoscalerColumns: readonly PrinterColumn[] = autoscalerColumns(targetsCell);
 export const horizontalPodAutoscalerV1Columns: readonly PrinterColumn[] = autoscalerColumns(cpuTargetCell);
-
-export const podDisruptionBudgetColumns: readonly PrinterColumn[] = [
-  nameColumn(),
-  column('Min Available', 'Pods that must stay available.', (budget) =>
-    numberOrPercent(at(budget, 'spec', 'minAvailable')),
-  ),
-  column('Max Unavailable', 'Pods that may be unavailable.', (budget) =>
-    numberOrPercent(at(budget, 'spec', 'maxUnavailable')),
-  ),
-  integerColumn('Allowed Disruptions', 'Pods that may be evicted now.', (budget) =>
-    numberAt(budget, 'status', 'disruptionsAllowed'),
-  ),
-  ageColumn,
-];
 
 function autoscalerColumns(targets: (autoscaler: KubeObject) => string): readonly PrinterColumn[] {
   return [
@@ -96,8 +82,4 @@ function resourceText(source: unknown, status: unknown): string {
 
 function currentQuantity(status: unknown, field: string): string {
   return isSet(status) ? quantityText(at(status, 'current', field)) : UNKNOWN;
-}
-
-function numberOrPercent(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : 'N/A';
 }
