@@ -1,0 +1,187 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import type { Service } from '../base/service.ts';
+import { createApiServer, type ApiServer } from '../apiserver/api-server.ts';
+import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
+import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
+import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
+import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
+import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
+import type { Store } from '../apiserver/storage/interface.ts';
+import { inProcessTransport } from '../client/in-process-transport.ts';
+import { renderKubeconfig } from '../client/kubeconfig.ts';
+import { RestClient } from '../client/rest-client.ts';
+import { CommandError, systemReason } from './command-error.ts';
+import type { ControllerName } from './controllers.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { type Identity, loadIdentity } from './identity.ts';
+import { formatHost, type ListenAddress } from './listen-address.ts';
+import { loadManifests } from './load-manifests.ts';
+import type { Manifest } from './manifests.ts';
+import { openStore } from './open-store.ts';
+import { PrometheusMetrics } from './prometheus.ts';
+import { startControllers } from './start-controllers.ts';
+import { kubegcVersion, serverVersion } from './version.ts';
+
+export interface ClusterOptions {
+  readonly store: 'lmdb' | 'memory';
+  /** Absent: nothing outlives the process. */
+  readonly directory?: DataDirectory;
+  readonly listen: ListenAddress;
+  readonly controllers: ReadonlySet<ControllerName>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** What runs, in the order in which it is taken down again. */
+interface Parts {
+  readonly store: Store;
+  readonly apiServer: ApiServer;
+  readonly httpServer: HttpServer;
+  readonly identity: Identity;
+  readonly client: RestClient;
+}
+
+const MASTERS = { groups: ['system:masters'] };
+
+/** API server, collector and controllers in one process: what `kubegc up` runs. */
+export class Cluster {
+  readonly #options: ClusterOptions;
+  readonly #parts: Parts;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+
+  private constructor(options: ClusterOptions, parts: Parts, controllers: readonly Service[]) {
+    this.#options = options;
+    this.#parts = parts;
+    const { promise, reject } = withRejecter();
+    this.failed = promise;
+    this.#running = Promise.all(
+      controllers.map((controller) => controller.run(this.#stopping.signal).catch(reject)),
+    ).then(() => undefined);
+  }
+
+  /** Resolves with why the cluster cannot go on; never, while it can. */
+  readonly failed: Promise<Error>;
+
+  /** Resolves when requests are answered and the bootstrap objects are there. On an error nothing is left running. */
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const { clock, random, logger, listen, directory } = options;
+    const hosts = [listen.host];
+    const store = await openStore({ kind: options.store, directory, clock, logger });
+    let httpServer: HttpServer | undefined;
+    try {
+      const identity = await loadIdentity({ ...(directory ? { directory } : {}), clock, random, hosts });
+      const metrics = new PrometheusMetrics();
+      const tokens = staticTokenVerifier([
+        { token: identity.adminToken, user: { username: 'kubegc-admin', ...MASTERS } },
+      ]);
+      const apiServer = createApiServer({
+        store,
+        clock,
+        random,
+        logger: logger.child({ component: 'apiserver' }),
+        metrics,
+        version: serverVersion(),
+        authenticator: unionAuthenticator([tokenAuthenticator(tokens), x509Authenticator]),
+        authorizer: systemMastersAuthorizer,
+        tokens,
+        address: () => ({ host: listen.host, port: httpServer?.port ?? listen.port }),
+        metricsHandler: async () => {
+          const { contentType, text } = await metrics.expose();
+          return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(text) };
+        },
+      });
+      httpServer = await listenOn(listen, apiServer, identity);
+      await apiServer.start();
+      const client = new RestClient({
+        transport: inProcessTransport(apiServer.handler, {
+          peer: { commonName: 'system:kube-controller-manager', organizations: MASTERS.groups },
+        }),
+        clock,
+        userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
+        defaultTimeoutMs: 60_000,
+      });
+      const controllers = await startControllers({
+        selected: options.controllers,
+        client,
+        clock,
+        random,
+        logger,
+        metrics,
+        rootCaPem: identity.authority.certPem,
+        mount: (prefix, handler) => apiServer.mount(prefix, handler),
+      });
+      return new Cluster(options, { store, apiServer, httpServer, identity, client }, controllers);
+    } catch (error) {
+      await httpServer?.close();
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** `https://127.0.0.1:6443` */
+  get url(): string {
+    return this.#parts.httpServer.url;
+  }
+
+  get kubeconfig(): string {
+    const { identity } = this.#parts;
+    const { host } = this.#options.listen;
+    // An address that means "all of mine" is no address to connect to.
+    const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+    return renderKubeconfig({
+      server: `https://${formatHost(reached)}:${this.#parts.httpServer.port}`,
+      caPem: identity.authority.certPem,
+      token: identity.adminToken,
+      clientCertificatePem: identity.admin.certPem,
+      clientKeyPem: identity.admin.keyPem,
+    });
+  }
+
+  /** Creates the objects, or updates those that are there already. */
+  load(manifests: readonly Manifest[]): Promise<void> {
+    return loadManifests(this.#parts.client, manifests);
+  }
+
+  /** Controllers first, then the server, then the store: what was acknowledged is on disk when this resolves. */
+  async stop(): Promise<void> {
+    const { apiServer, httpServer, store } = this.#parts;
+    this.#stopping.abort();
+    await this.#running;
+    await apiServer.stop();
+    await httpServer.close();
+    await store.close();
+  }
+}
+
+function withRejecter(): { promise: Promise<Error>; reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<Error>((settle) => {
+    reject = (error) => settle(error instanceof Error ? error : new Error(String(error)));
+  });
+  return { promise, reject };
+}
+
+async function listenOn(listen: ListenAddress, apiServer: ApiServer, identity: Identity): Promise<HttpServer> {
+  try {
+    return await serve({
+      handler: apiServer.handler,
+      host: listen.host,
+      port: listen.port,
+      tls: {
+        keyPem: identity.serving.keyPem,
+        certPem: identity.serving.certPem,
+        clientCaPem: identity.authority.certPem,
+      },
+    });
+  } catch (error) {
+    throw new CommandError(
+      `cannot listen on ${formatHost(listen.host)}:${listen.port}: ${systemReason(error)}`,
+      'Stop what uses it, or choose another address with --listen; 127.0.0.1:0 takes a free port.',
+      { cause: error },
+    );
+  }
+}

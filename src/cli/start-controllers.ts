@@ -1,0 +1,62 @@
+import type { Clock } from '../base/clock.ts';
+import type { HttpHandler } from '../base/http-message.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Random } from '../base/random.ts';
+import type { Service } from '../base/service.ts';
+import type { RestClient } from '../client/rest-client.ts';
+import type { ControllerName } from './controllers.ts';
+
+export interface ControllerOptions {
+  readonly selected: ReadonlySet<ControllerName>;
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** For ConfigMap `kube-root-ca.crt`. */
+  readonly rootCaPem: string;
+  /** Hangs a debug page into the API server. */
+  readonly mount: (prefix: string, handler: HttpHandler) => void;
+}
+
+/** Builds the selected controllers. A controller that is not selected is not even loaded. */
+export async function startControllers(options: ControllerOptions): Promise<Service[]> {
+  const { selected, client, clock, random, logger, metrics, rootCaPem, mount } = options;
+  const common = (name: ControllerName) => ({
+    client: client.as(name),
+    clock,
+    random,
+    logger: logger.child({ controller: name }),
+    metrics,
+  });
+  const builders: Record<ControllerName, () => Promise<Service>> = {
+    'garbage-collector-controller': async () => {
+      const { GarbageCollector } = await import('../collector/garbage-collector.ts');
+      const { DEBUG_BASES } = await import('../collector/debug-handler.ts');
+      const collector = new GarbageCollector({
+        ...common('garbage-collector-controller'),
+        concurrentGcSyncs: CONCURRENT_GC_SYNCS,
+      });
+      for (const base of DEBUG_BASES) mount(base, collector.debugHandler);
+      return collector;
+    },
+    'namespace-controller': async () => {
+      const { NamespaceController } = await import('../lifecycle/namespace/namespace-controller.ts');
+      return new NamespaceController(common('namespace-controller'));
+    },
+    'serviceaccount-controller': async () => {
+      const { DefaultServiceAccountController } =
+        await import('../lifecycle/serviceaccount/default-service-account-controller.ts');
+      return new DefaultServiceAccountController(common('serviceaccount-controller'));
+    },
+    'root-ca-certificate-publisher-controller': async () => {
+      const { RootCaController } = await import('../lifecycle/root-ca/root-ca-controller.ts');
+      return new RootCaController({ ...common('root-ca-certificate-publisher-controller'), rootCaPem });
+    },
+  };
+  return Promise.all([...selected].map((name) => builders[name]()));
+}
+
+/** In one process a call costs microseconds and no network, and the durable store commits in groups: more at once is better. */
+const CONCURRENT_GC_SYNCS = 64;

@@ -1,0 +1,62 @@
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
+import type { WorkKey } from '../graph/work-key.ts';
+
+/** `forget` resets the key's failures, `requeue` puts it back with back-off (COL-082, COL-083). */
+export type WorkOutcome = 'forget' | 'requeue';
+
+export interface WorkerPoolOptions {
+  readonly queue: RateLimitingQueue<WorkKey>;
+  readonly workers: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly process: (key: WorkKey) => Promise<WorkOutcome>;
+}
+
+/** A worker that met a fault of ours goes on after this long (COL-084). */
+const RESTART_MS = 1000;
+
+/**
+ * Takes keys off one queue, at most `workers` at a time, until the queue is shut down and empty of ready keys. An exception
+ * in `process` is a fault of ours: it is logged, its key is tried again, and no worker ever stops for it (COL-156).
+ */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  #busy = 0;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Keys being processed at this moment. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  async run(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#options.workers }, () => this.#work()));
+  }
+
+  async #work(): Promise<void> {
+    const { queue, clock, logger, process } = this.#options;
+    for (;;) {
+      const next = await queue.get();
+      if (next.shutdown) return;
+      const { item } = next;
+      this.#busy++;
+      try {
+        const outcome = await process(item);
+        if (outcome === 'requeue') queue.addRateLimited(item);
+        else queue.forget(item);
+      } catch (error) {
+        logger.error('processing a key failed unexpectedly', { key: item, error });
+        queue.addRateLimited(item);
+        await sleep(clock, RESTART_MS);
+      } finally {
+        this.#busy--;
+        queue.done(item);
+      }
+    }
+  }
+}
