@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { storageResource } from '../../api/conversion/convert.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 
@@ -8,18 +9,16 @@ export function storageVersionHash(stored: GroupVersionKind): string {
   return digest.subarray(0, 8).toString('base64');
 }
 
-/** The version a resource is kept in: its own, except for the few kinds that share their storage with another version. */
+/**
+ * The version a resource is kept in: its own, except for the few built-in kinds that share their storage with another
+ * version or group.
+ */
 export function storageVersionOf(info: ResourceInfo): GroupVersionKind {
-  const { kind } = info;
-  return STORED_AS[`${info.group}/${info.resource}`] ?? { group: info.group, version: info.version, kind };
+  const shared = info.typeName === undefined ? undefined : storageResource(info.group, info.resource);
+  return shared ?? { group: info.group, version: info.version, kind: info.kind };
 }
 
 /** Only what is stored has a storage version: reviews, bindings and component statuses are answered, never kept. */
 export function isStored(info: ResourceInfo): boolean {
   return info.verbs.includes('create') && info.verbs.includes('get');
 }
-
-const STORED_AS: Readonly<Record<string, GroupVersionKind>> = {
-  'autoscaling/horizontalpodautoscalers': { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
-  'events.k8s.io/events': { group: '', version: 'v1', kind: 'Event' },
-};
