@@ -25,7 +25,7 @@ const LONGEST_NAME = 'lock.'.length + 9 + 1 + 10 + 1 + 8;
 const LONGEST_SOCKET_PATH = 103;
 
 /** How often, and how many ms apart, to look again whether somebody who came later gives way. */
-const PATIENCE = { tries: 50, pauseMs: 20 } as const;
+const PATIENCE = { tries: 25, pauseMs: 20 } as const;
 
 /** Attempts with a new socket after somebody removed ours. */
 const ATTEMPTS = 5;

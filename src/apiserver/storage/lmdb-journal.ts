@@ -188,13 +188,24 @@ interface Appendable {
 
 /** lmdb rejects with a message that only points to the promise that tells why. */
 async function settled(commit: Promise<unknown>): Promise<void> {
+  const failure = await rejection(commit);
+  if (failure === undefined) return;
+  const reason = 'commitError' in failure ? ((await rejection(failure.commitError)) ?? failure) : failure;
+  // EIO is lmdb's word for a write that ended early, and nearly always this is what it means.
+  const hint = 'code' in reason && reason.code === EIO ? ' (is the disk full?)' : '';
+  throw new Error(reason.message + hint, { cause: reason });
+}
+
+async function rejection(promise: unknown): Promise<Error | undefined> {
   try {
-    await commit;
+    await promise;
+    return undefined;
   } catch (error) {
-    if (error instanceof Error && 'commitError' in error) await error.commitError;
-    throw error;
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+const EIO = 5;
 
 function revisionKey(revision: Revision): Uint8Array {
   const key = Buffer.alloc(8);
