@@ -40,7 +40,7 @@ describe('where kinds are stored', () => {
       resource: 'deployments',
       kind: 'Deployment',
     });
-    expect(storageResource('example.com', 'widgets')).toBeUndefined();
+    expect(storageResource('example.com', 'widgets')).toMatchObject({ group: 'example.com', resource: 'widgets' });
   });
 
   it('every resource served in several versions is stored in one of them', () => {
@@ -48,7 +48,7 @@ describe('where kinds are stored', () => {
     for (const info of builtinResources()) {
       const storage = isConverted(info) ? storageResource(info.group, info.resource) : info;
       const key = `${info.group}/${info.resource}`;
-      places.set(key, (places.get(key) ?? new Set()).add(`${storage?.group}/${storage?.version}`));
+      places.set(key, (places.get(key) ?? new Set()).add(`${storage.group}/${storage.version}`));
     }
     for (const [resource, versions] of places) expect([...versions], resource).toHaveLength(1);
   });

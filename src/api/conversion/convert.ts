@@ -68,13 +68,13 @@ export function isConverted(info: ResourceInfo): boolean {
 }
 
 /**
- * Where objects of a built-in resource are stored, whatever version is asked for. Undefined for a resource that is not
- * built in.
+ * Where objects of a resource are stored, whatever version is asked for. A custom resource is stored under its own group
+ * and name; its version and kind are its definition's business and empty here.
  */
-export function storageResource(group: string, resource: string): StorageResource | undefined {
+export function storageResource(group: string, resource: string): StorageResource {
   // Preferred version first.
   const info = builtinResources().find((row) => row.group === group && row.resource === resource);
-  if (info === undefined) return undefined;
+  if (info === undefined) return { group, version: '', resource, kind: '' };
   return conversionOf(info)?.storage ?? { group, version: info.version, resource, kind: info.kind };
 }
 

@@ -1,28 +1,9 @@
-import { canonicalQuantity } from './quantity-spelling.ts';
+import { formatQuantity, parseQuantity, roundUpToMilli } from '../quantity.ts';
 import type { Fields } from './defaults-fields.ts';
 import { objectAt, setIfUnset } from './defaults-fields.ts';
 
-/** Canonical spellings of amounts finer than a thousandth, and how many of the unit make one thousandth. */
-const FINER_THAN_MILLI = /^(-?\d+)(n|u|e-9|e-6)$/;
-const UNITS_PER_MILLI: Readonly<Record<string, bigint>> = {
-  n: 1_000_000n,
-  'e-9': 1_000_000n,
-  u: 1_000n,
-  'e-6': 1_000n,
-};
-
-/** Rounded up, away from zero, to a thousandth. Others stay as they are, in their canonical spelling. */
-export function roundUpToMilli(quantity: string): string {
-  const match = FINER_THAN_MILLI.exec(quantity);
-  if (match === null) return quantity;
-  const [, amount = '0', unit = 'n'] = match;
-  const value = BigInt(amount);
-  const perMilli = UNITS_PER_MILLI[unit] ?? 1n;
-  const away = value < 0n ? 1n - perMilli : perMilli - 1n;
-  const millis = (value + away) / perMilli;
-  const suffix = unit.startsWith('e') ? 'e-3' : 'm';
-  return canonicalQuantity(`${millis}${suffix}`) ?? quantity;
-}
+/** Whole numbers of anything from a thousandth up have nothing to round; most amounts are such. */
+const NOTHING_TO_ROUND = /^\d+(?:[mkMGTPE]|[KMGTPE]i)?$/;
 
 /** A map of resource names to amounts, in place. */
 export function defaultResourceList(owner: Fields | undefined, field: string): void {
@@ -30,7 +11,8 @@ export function defaultResourceList(owner: Fields | undefined, field: string): v
   if (list === undefined) return;
   for (const name of Object.keys(list)) {
     const amount = list[name];
-    if (typeof amount === 'string') list[name] = roundUpToMilli(amount);
+    if (typeof amount !== 'string' || NOTHING_TO_ROUND.test(amount)) continue;
+    list[name] = formatQuantity(roundUpToMilli(parseQuantity(amount)));
   }
 }
 

@@ -1,7 +1,7 @@
 import { copyJson, isJsonObject } from '../codec/json-value.ts';
 import type { SpecialType } from '../kinds/type-table.ts';
 import { formatTime, parseTime } from '../meta/time.ts';
-import { canonicalQuantity } from './quantity-spelling.ts';
+import { normalizeQuantity, QuantityError } from '../quantity.ts';
 import { canonicalBase64 } from './base64.ts';
 import type { DecodePosition } from './decode-problem.ts';
 import { DecodeProblem, foundName } from './decode-problem.ts';
@@ -97,13 +97,12 @@ function decodeQuantity(value: unknown, position: DecodePosition): string {
   if (typeof value !== 'string' && typeof value !== 'number') {
     throw position.mismatch(foundName(value), 'resource.Quantity');
   }
-  const canonical = canonicalQuantity(String(value).trim());
-  if (canonical === undefined) {
-    throw new DecodeProblem(
-      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-    );
+  try {
+    return normalizeQuantity(String(value).trim());
+  } catch (error) {
+    if (error instanceof QuantityError) throw new DecodeProblem(error.message);
+    throw error;
   }
-  return canonical;
 }
 
 function decodeIntOrString(value: unknown, position: DecodePosition): string | number {
