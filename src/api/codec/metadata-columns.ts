@@ -109,7 +109,10 @@ const NO_DIGIT = 0x80;
 const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
 for (let value = 0; value < 16; value++) DIGITS[value.toString(16).charCodeAt(0)] = value;
 
-/** The words `parseUuid` has found. Module state, because a result object would be garbage per uid. */
+/**
+ * The words `parseUuid` has found, as signed numbers. Module state, because a result object would be garbage per uid; and
+ * signed, because an unsigned one would be a boxed number in a variable.
+ */
 let word0 = 0;
 let word1 = 0;
 let word2 = 0;
@@ -136,10 +139,10 @@ function parseUuid(bytes: Uint8Array, start: number, end: number): boolean {
     return false;
   }
   invalid = 0;
-  word0 = ((half(bytes, start) << 16) | half(bytes, start + 4)) >>> 0;
-  word1 = ((half(bytes, start + 9) << 16) | half(bytes, start + 14)) >>> 0;
-  word2 = ((half(bytes, start + 19) << 16) | half(bytes, start + 24)) >>> 0;
-  word3 = ((half(bytes, start + 28) << 16) | half(bytes, start + 32)) >>> 0;
+  word0 = (half(bytes, start) << 16) | half(bytes, start + 4);
+  word1 = (half(bytes, start + 9) << 16) | half(bytes, start + 14);
+  word2 = (half(bytes, start + 19) << 16) | half(bytes, start + 24);
+  word3 = (half(bytes, start + 28) << 16) | half(bytes, start + 32);
   return (invalid & NO_DIGIT) === 0;
 }
 
@@ -149,10 +152,10 @@ export function setUid(columns: MetadataColumns, bytes: Uint8Array, start: numbe
   columns.uidEnd = end;
   const isUuid = parseUuid(bytes, start, end);
   columns.uidIsText = !isUuid;
-  columns.uid0 = isUuid ? word0 : 0;
-  columns.uid1 = isUuid ? word1 : 0;
-  columns.uid2 = isUuid ? word2 : 0;
-  columns.uid3 = isUuid ? word3 : 0;
+  columns.uid0 = isUuid ? word0 >>> 0 : 0;
+  columns.uid1 = isUuid ? word1 >>> 0 : 0;
+  columns.uid2 = isUuid ? word2 >>> 0 : 0;
+  columns.uid3 = isUuid ? word3 >>> 0 : 0;
 }
 
 /** Sets the uid of the reference whose first word is at `at`. */

@@ -24,14 +24,36 @@ export class MetadataJsonError extends Error {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const MANAGED_FIELDS = Buffer.from(',"managedFields":[');
-/** If one of these stands behind the cut, the rest may matter. Inside a string their quotes would carry a backslash. */
-const REST_MATTERS = ['"ownerReferences"', '"finalizers"', '"deletionTimestamp"', '\\u'].map((text) =>
-  Buffer.from(text),
-);
-/** The same for an object whose namespace did not stand before the cut. */
-const NAMESPACE = Buffer.from('"namespace"');
+/** Fields are named one by one, and read as properties: a loop over names would be a slow look-up for each. */
+interface Metadata {
+  readonly uid?: unknown;
+  readonly name?: unknown;
+  readonly namespace?: unknown;
+  readonly resourceVersion?: unknown;
+  readonly deletionTimestamp?: unknown;
+  readonly finalizers?: unknown;
+  readonly ownerReferences?: unknown;
+}
 
+interface Owner {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly name?: unknown;
+  readonly uid?: unknown;
+  readonly controller?: unknown;
+  readonly blockOwnerDeletion?: unknown;
+}
+
+const MANAGED_FIELDS = Buffer.from(',"managedFields":[');
+/**
+ * If one of these stands behind the cut, the rest may matter. In managedFields the names have `f:` before them, and inside
+ * a string the quotes would carry a backslash. `\\u` because an escape could spell a key.
+ */
+const MATTERS = /"(?:ownerReferences|finalizers|deletionTimestamp)"|\\u/;
+/** The same for an object whose namespace did not stand before the cut. */
+const MATTERS_OR_NAMESPACE = /"(?:ownerReferences|finalizers|deletionTimestamp|namespace)"|\\u/;
+
+const NOTHING: readonly unknown[] = [];
 const encoder = new TextEncoder();
 
 /**
@@ -46,22 +68,23 @@ export function readMetadataFromJson(columns: MetadataColumns, bytes: Uint8Array
   const meta = parseMetadata(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start));
   columns.begin(scratch);
   used = 0;
-  let from = append(meta, 'uid');
+  let from = append(meta.uid, 'uid');
   setUid(columns, scratch, from, used);
-  columns.nameStart = append(meta, 'name');
+  columns.nameStart = append(meta.name, 'name');
   columns.nameEnd = used;
-  columns.namespaceStart = append(meta, 'namespace');
+  columns.namespaceStart = append(meta.namespace, 'namespace');
   columns.namespaceEnd = used;
-  from = append(meta, 'resourceVersion');
+  from = append(meta.resourceVersion, 'resourceVersion');
   setResourceVersion(columns, scratch, from, used);
-  columns.deleting = meta['deletionTimestamp'] !== undefined && meta['deletionTimestamp'] !== null;
-  for (const finalizer of listOf(meta, 'finalizers')) {
+  columns.deleting = meta.deletionTimestamp !== undefined && meta.deletionTimestamp !== null;
+  for (const finalizer of listOf(meta.finalizers, 'finalizers')) {
     if (typeof finalizer !== 'string')
       throw new MetadataJsonError('metadata.finalizers holds something else than strings');
     from = appendText(finalizer);
     addFinalizer(columns, scratch, from, used);
   }
-  for (const owner of listOf(meta, 'ownerReferences')) readOwner(columns, objectOf(owner, 'metadata.ownerReferences'));
+  for (const owner of listOf(meta.ownerReferences, 'ownerReferences'))
+    readOwner(columns, objectOf(owner, 'metadata.ownerReferences'));
   // Appending may have moved the texts.
   columns.bytes = scratch;
 }
@@ -72,13 +95,13 @@ export function readMetadataFromJson(columns: MetadataColumns, bytes: Uint8Array
  * would be escaped), the closed prefix must be JSON with everything that every object has, and no other key of interest
  * may follow. Else all of it is parsed.
  */
-function parseMetadata(text: Buffer): Json {
+function parseMetadata(text: Buffer): Metadata {
   const cut = text.indexOf(MANAGED_FIELDS);
   if (cut >= 0) {
-    const rest = text.subarray(cut + MANAGED_FIELDS.length);
-    if (!REST_MATTERS.some((needle) => rest.includes(needle))) {
-      const meta = parsePrefix(`${text.toString('utf8', 0, cut)}}}`);
-      if (meta !== undefined && (meta['namespace'] !== undefined || !rest.includes(NAMESPACE))) return meta;
+    const meta = parsePrefix(`${text.toString('utf8', 0, cut)}}}`);
+    if (meta !== undefined) {
+      const matters = meta.namespace === undefined ? MATTERS_OR_NAMESPACE : MATTERS;
+      if (!matters.test(text.toString('latin1', cut + MANAGED_FIELDS.length))) return meta;
     }
   }
   let parsed: unknown;
@@ -91,10 +114,10 @@ function parseMetadata(text: Buffer): Json {
   return metadata === undefined || metadata === null ? {} : objectOf(metadata, 'metadata');
 }
 
-function parsePrefix(text: string): Json | undefined {
-  let parsed: { metadata?: Json } | null;
+function parsePrefix(text: string): Metadata | undefined {
+  let parsed: { metadata?: Metadata } | null;
   try {
-    parsed = JSON.parse(text) as { metadata?: Json } | null;
+    parsed = JSON.parse(text) as { metadata?: Metadata } | null;
   } catch {
     return undefined;
   }
@@ -104,25 +127,25 @@ function parsePrefix(text: string): Json | undefined {
   return uid !== undefined && name !== undefined && resourceVersion !== undefined ? meta : undefined;
 }
 
-function readOwner(columns: MetadataColumns, owner: Json): void {
+function readOwner(columns: MetadataColumns, owner: Owner): void {
   const index = columns.addOwner();
   const { owners } = columns;
-  const from = append(owner, 'uid');
+  const from = append(owner.uid, 'uid');
   setOwnerUid(owners, index, scratch, from, used);
-  owners[index + OWNER_NAME_RANGE] = append(owner, 'name');
+  owners[index + OWNER_NAME_RANGE] = append(owner.name, 'name');
   owners[index + OWNER_NAME_RANGE + 1] = used;
-  owners[index + OWNER_KIND_RANGE] = append(owner, 'kind');
+  owners[index + OWNER_KIND_RANGE] = append(owner.kind, 'kind');
   owners[index + OWNER_KIND_RANGE + 1] = used;
-  owners[index + OWNER_API_VERSION_RANGE] = append(owner, 'apiVersion');
+  owners[index + OWNER_API_VERSION_RANGE] = append(owner.apiVersion, 'apiVersion');
   owners[index + OWNER_API_VERSION_RANGE + 1] = used;
   owners[index + OWNER_FLAGS]! |=
-    flagOf(owner, 'controller', OWNER_HAS_CONTROLLER, OWNER_CONTROLLER) |
-    flagOf(owner, 'blockOwnerDeletion', OWNER_HAS_BLOCK, OWNER_BLOCK);
+    flagOf(owner.controller, 'controller', OWNER_HAS_CONTROLLER, OWNER_CONTROLLER) |
+    flagOf(owner.blockOwnerDeletion, 'blockOwnerDeletion', OWNER_HAS_BLOCK, OWNER_BLOCK);
 }
 
 /** Appends a text field to the scratch and returns where it starts; it ends at `used`. */
-function append(object: Json, field: string): number {
-  const value = object[field] ?? '';
+function append(value: unknown, field: string): number {
+  if (value === undefined || value === null) return used;
   if (typeof value !== 'string') throw new MetadataJsonError(`metadata: ${field} is no string`);
   return appendText(value);
 }
@@ -134,19 +157,26 @@ function appendText(text: string): number {
     scratch = grown;
   }
   const start = used;
-  used += encoder.encodeInto(text, scratch.subarray(used)).written;
+  // Names and uids are short and ASCII; a call into the encoder costs more than they do.
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code >= 0x80) {
+      used = start + encoder.encodeInto(text, scratch.subarray(start)).written;
+      return start;
+    }
+    scratch[used++] = code;
+  }
   return start;
 }
 
-function flagOf(object: Json, field: string, has: number, is: number): number {
-  const value = object[field] ?? undefined;
-  if (value === undefined) return 0;
+function flagOf(value: unknown, field: string, has: number, is: number): number {
+  if (value === undefined || value === null) return 0;
   if (typeof value !== 'boolean') throw new MetadataJsonError(`metadata.ownerReferences: ${field} is no boolean`);
   return value ? has | is : has;
 }
 
-function listOf(object: Json, field: string): readonly unknown[] {
-  const value = object[field] ?? [];
+function listOf(value: unknown, field: string): readonly unknown[] {
+  if (value === undefined || value === null) return NOTHING;
   if (!Array.isArray(value)) throw new MetadataJsonError(`metadata.${field} is no list`);
   return value;
 }

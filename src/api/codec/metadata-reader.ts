@@ -156,13 +156,27 @@ function scanObject(columns: MetadataColumns, end: number): void {
   }
 }
 
+/**
+ * The two loops that run for every field of every object keep the cursor in a local variable and put it into `at` only
+ * where a function takes over; that is a third of their time.
+ */
 function scanObjectMeta(columns: MetadataColumns, end: number): void {
-  while (at < end) {
-    const tag = tagAt(end);
+  const bytes = source;
+  let i = at;
+  while (i < end) {
+    let tag = bytes[i]!;
+    if (tag >= 0x80 || tag < 8) {
+      at = i;
+      tag = tagAt(end);
+      i = at;
+    } else i++;
     if ((tag & 7) !== 2) {
+      at = i;
       skip(tag, end);
+      i = at;
       continue;
     }
+    at = i;
     const valueEnd = delimited(end);
     const start = at;
     switch (tag) {
@@ -175,10 +189,10 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
         columns.namespaceEnd = valueEnd;
         break;
       case 42:
-        setUid(columns, source, start, valueEnd);
+        setUid(columns, bytes, start, valueEnd);
         break;
       case 50:
-        setResourceVersion(columns, source, start, valueEnd);
+        setResourceVersion(columns, bytes, start, valueEnd);
         break;
       case 74:
         columns.deleting = true;
@@ -187,52 +201,48 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
         scanOwnerReference(columns, valueEnd);
         break;
       case 114:
-        addFinalizer(columns, source, start, valueEnd);
+        addFinalizer(columns, bytes, start, valueEnd);
         break;
       default:
     }
-    at = valueEnd;
+    i = valueEnd;
   }
+  at = end;
 }
 
 function scanOwnerReference(columns: MetadataColumns, end: number): void {
   const owner = columns.addOwner();
   const { owners } = columns;
-  while (at < end) {
-    const tag = tagAt(end);
-    switch (tag) {
-      case 10:
-        scanRange(owners, owner + OWNER_KIND_RANGE, end);
-        break;
-      case 26:
-        scanRange(owners, owner + OWNER_NAME_RANGE, end);
-        break;
-      case 34: {
-        const valueEnd = delimited(end);
-        setOwnerUid(owners, owner, source, at, valueEnd);
-        at = valueEnd;
-        break;
-      }
-      case 42:
-        scanRange(owners, owner + OWNER_API_VERSION_RANGE, end);
-        break;
-      case 48:
-        scanFlag(owners, owner, OWNER_HAS_CONTROLLER, OWNER_CONTROLLER, end);
-        break;
-      case 56:
-        scanFlag(owners, owner, OWNER_HAS_BLOCK, OWNER_BLOCK, end);
-        break;
-      default:
-        skip(tag, end);
+  const bytes = source;
+  let i = at;
+  while (i < end) {
+    let tag = bytes[i]!;
+    if (tag >= 0x80 || tag < 8) {
+      at = i;
+      tag = tagAt(end);
+      i = at;
+    } else i++;
+    at = i;
+    if ((tag & 7) !== 2) {
+      if (tag === 48) scanFlag(owners, owner, OWNER_HAS_CONTROLLER, OWNER_CONTROLLER, end);
+      else if (tag === 56) scanFlag(owners, owner, OWNER_HAS_BLOCK, OWNER_BLOCK, end);
+      else skip(tag, end);
+      i = at;
+      continue;
     }
+    const valueEnd = delimited(end);
+    i = valueEnd;
+    if (tag === 34) {
+      setOwnerUid(owners, owner, bytes, at, valueEnd);
+      continue;
+    }
+    const range =
+      tag === 10 ? OWNER_KIND_RANGE : tag === 26 ? OWNER_NAME_RANGE : tag === 42 ? OWNER_API_VERSION_RANGE : 0;
+    if (range === 0) continue;
+    owners[owner + range] = at;
+    owners[owner + range + 1] = valueEnd;
   }
-}
-
-function scanRange(owners: Uint32Array, index: number, end: number): void {
-  const valueEnd = delimited(end);
-  owners[index] = at;
-  owners[index + 1] = valueEnd;
-  at = valueEnd;
+  at = end;
 }
 
 function scanFlag(owners: Uint32Array, owner: number, has: number, is: number, end: number): void {
