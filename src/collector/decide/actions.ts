@@ -12,6 +12,8 @@ export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 export interface DeleteAction {
   readonly action: 'delete';
   readonly target: Target;
+  /** The node's recorded identity, for a virtual delete event when the answer proves that it is gone (COL-093). */
+  readonly identity: Identity;
   readonly policy: PropagationPolicy;
   readonly preconditions: { readonly uid: Uid; readonly resourceVersion: string | 'fromPatch' };
   /** The references the decision rests on; compared after a 409 (COL-151). */
@@ -24,6 +26,8 @@ export interface DeleteAction {
 export interface RemoveReferencesAction {
   readonly action: 'removeReferences';
   readonly target: Target;
+  /** As in DeleteAction. */
+  readonly identity: Identity;
   readonly owners: readonly Uid[];
 }
 

@@ -3,7 +3,7 @@ import type { BlockingDependents, NodeState } from '../graph/graph.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { Identity } from '../graph/identity.ts';
 import type { LiveObject } from './live-object.ts';
-import type { KindMapping } from './target.ts';
+import type { KindMapping, Target } from './target.ts';
 
 /**
  * Everything `attemptToDelete` looks at. `gather-facts.ts` builds it from the graph, the REST mapper and the answers
@@ -51,12 +51,16 @@ export interface NodeFacts {
   readonly blockingWhenQueued: BlockingDependents | undefined;
 }
 
-/** `absent` only for what `isObjectNotFound` accepts as a proof (COL-116); every other failure is `error`. */
+/**
+ * What a GET of the item answered. `absent` only for what `isObjectNotFound` accepts as a proof (COL-116); every other
+ * failure is `error`. `target` is where it was asked: when the node has got other coordinates meanwhile, the answer
+ * says nothing about these and is ignored.
+ */
 export type LatestAnswer =
   | { readonly state: 'unasked' }
-  | { readonly state: 'absent' }
-  | { readonly state: 'found'; readonly object: LiveObject }
-  | { readonly state: 'error' };
+  | { readonly state: 'absent'; readonly target: Target }
+  | { readonly state: 'found'; readonly target: Target; readonly object: LiveObject }
+  | { readonly state: 'error'; readonly target: Target };
 
 export interface OwnerFacts {
   readonly reference: OwnerReference;
@@ -66,7 +70,8 @@ export interface OwnerFacts {
   readonly mapping: KindMapping | undefined;
   /**
    * What the graph can say: the state of an observed node with this uid whose identity is exactly what the reference
-   * means from the dependent's namespace. `unproven` for virtual nodes, other coordinates, or no node.
+   * means from the dependent's namespace. `unproven` for virtual nodes, other coordinates, or no node. Whether it may be
+   * believed is `Facts.graph`.
    */
   readonly graph: 'solid' | 'waiting' | 'unproven';
   /** The live read at the reference's coordinates. */

@@ -10,27 +10,35 @@ export interface OrphanFacts {
   /** Dependents in the graph when this round began (COL-120). */
   readonly dependents: readonly Uid[];
   /** What became of removing their references. `failed`: at least one answer was neither success nor a proof of absence. */
-  readonly released: 'unasked' | 'all' | 'failed';
+  readonly released: Released;
   /**
    * BETTER-13: fresh lists begun after the deletion was seen. `clear`: nothing else refers to the owner. `gaveUp`:
    * switched off, out of time or over the size limit. `found`: these also refer to it.
    */
   readonly barrier: 'unasked' | 'clear' | 'gaveUp' | { readonly found: readonly Target[] };
+  /** What became of removing the references of those that the barrier found. */
+  readonly foundReleased: Released;
 }
+
+export type Released = 'unasked' | 'all' | 'failed';
 
 export type OrphanNodeFacts = Pick<
   NodeFacts,
   'identity' | 'mapping' | 'resourceVersion' | 'orphanFinalizer' | 'otherFinalizers'
 >;
 
-/** P1/P2 on each of these, at most a fixed number in flight (COL-128); NotFound is success. Come back with `released`. */
+/** P1/P2 on each dependent, at most a fixed number in flight (COL-128). Come back with `released`. */
 export interface NeedReleased {
   readonly need: 'released';
   readonly owner: Uid;
-  /** Known by the graph: their targets come from there. */
   readonly dependents: readonly Uid[];
-  /** Found by the barrier only. */
-  readonly found: readonly Target[];
+}
+
+/** The same for dependents that only the barrier knows. Come back with `foundReleased`. */
+export interface NeedFoundReleased {
+  readonly need: 'foundReleased';
+  readonly owner: Uid;
+  readonly dependents: readonly Target[];
 }
 
 /** Ask the barrier; come back with `barrier`. */
@@ -39,4 +47,4 @@ export interface NeedBarrier {
   readonly owner: Target;
 }
 
-export type OrphanStep = NeedReleased | NeedBarrier | Verdict;
+export type OrphanStep = NeedReleased | NeedFoundReleased | NeedBarrier | Verdict;

@@ -2,7 +2,7 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { Coordinates } from '../graph/identity.ts';
 import type { OwnerAnswer } from './facts.ts';
 import { isWaiting, type LiveObject } from './live-object.ts';
-import type { Target } from './target.ts';
+import { targetOf, type KindMapping, type Target } from './target.ts';
 
 /** A live read of one owner. Two references with equal coordinates are one lookup. */
 export interface OwnerLookup {
@@ -14,11 +14,20 @@ export interface OwnerLookup {
 
 export type OwnerKey = string;
 
-/** A separator that no field can contain: names, kinds and versions have no control characters. */
+/** No field can contain it. */
 const SEPARATOR = '\u0000';
 
-export function ownerKey({ apiVersion, kind, name, uid }: Coordinates): OwnerKey {
-  return [apiVersion, kind, name, uid].join(SEPARATOR);
+/** Coordinates and place: an answer holds for the place it was asked at, and no other. */
+export function ownerKey({ apiVersion, kind, name, uid }: Coordinates, target: Target): OwnerKey {
+  const { apiVersion: servedVersion, resource, namespace } = target;
+  return [apiVersion, kind, name, uid, servedVersion, resource, namespace].join(SEPARATOR);
+}
+
+/** The lookup of an owner, seen from a dependent in `namespace` (empty: cluster-scoped). */
+export function ownerLookup(reference: OwnerReference, mapping: KindMapping, namespace: string): OwnerLookup {
+  const { apiVersion, kind, name, uid } = reference;
+  const target = targetOf({ apiVersion, kind, name, uid, namespace }, mapping);
+  return { key: ownerKey(reference, target), reference, target };
 }
 
 /** What a read at the reference's coordinates proves. Pass `absent` only for a proof (COL-116), `error` for all else. */

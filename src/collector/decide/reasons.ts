@@ -23,12 +23,10 @@ export const reasons = {
   ownerWaitsHasDependents: 'An owner waits for this object, which has dependents of its own: deleted in foreground.',
   ownerWaits: 'An owner waits for this object and none of its owners stays.',
   ownersAbsent: 'None of its owners exists.',
-  notYetObserved: 'The object exists but its monitor has not shown it yet.',
   // Foreground processing, section 7.
   noBlockingDependents: 'No dependent blocks the object any more; the foregroundDeletion finalizer is removed.',
   blockedByDependents: 'Dependents that block the object still exist.',
   // Orphan processing, section 9.
-  releasingDependents: 'Dependents still refer to the object; their references are removed first.',
   dependentsNotReleased: 'The reference of at least one dependent could not be removed.',
   dependentsReleased: 'No dependent refers to the object; the orphan finalizer is removed.',
   // Answers to writes, section 12.
@@ -38,10 +36,8 @@ export const reasons = {
   writeRejected: 'The server rejected the write.',
   patchAccepted: 'The server accepted the patch.',
   patchNotNeeded: 'The reference is already gone, or another object has taken the name.',
-  patchTypeUnsupported: 'The server does not take strategic merge patches for this resource; a merge patch is sent.',
   patchedReferencesChanged: 'The references changed while the cycle was opened.',
   finalizerAlreadyRemoved: 'The finalizer is not there any more.',
-  finalizerConflict: 'The object changed between the read and the patch of its finalizers.',
   finalizerConflictsExhausted: 'Removing the finalizer met a conflict at every attempt.',
 } as const;
 

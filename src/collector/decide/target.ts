@@ -30,3 +30,13 @@ export function targetOf(identity: Identity, mapping: KindMapping): Target {
     uid: identity.uid,
   };
 }
+
+export function sameTarget(a: Target, b: Target): boolean {
+  return (
+    a.uid === b.uid &&
+    a.name === b.name &&
+    a.namespace === b.namespace &&
+    a.resource === b.resource &&
+    a.apiVersion === b.apiVersion
+  );
+}

@@ -1,0 +1,24 @@
+import { unreachable } from '../../base/assert.ts';
+import type { Verdict } from './step.ts';
+import type { WriteAnswerKind } from './write-answer-kind.ts';
+
+/**
+ * What follows from the last answer of P5, after its own attempts against conflicts (COL-153): a finalizer that is gone,
+ * or an object that is, is what was wanted.
+ */
+export function afterRemoveFinalizer(answer: WriteAnswerKind): Verdict {
+  switch (answer) {
+    case 'accepted':
+      return { verdict: 'forget', reason: 'patchAccepted', actions: [] };
+    case 'absent':
+      return { verdict: 'forget', reason: 'objectAbsent', actions: [] };
+    case 'conflict':
+      return { verdict: 'requeue', reason: 'finalizerConflictsExhausted', actions: [] };
+    case 'invalid':
+    case 'unsupportedMediaType':
+    case 'failed':
+      return { verdict: 'requeue', reason: 'writeRejected', actions: [] };
+    default:
+      return unreachable(answer);
+  }
+}

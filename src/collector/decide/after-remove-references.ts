@@ -1,0 +1,51 @@
+import { unreachable } from '../../base/assert.ts';
+import type { Uid } from '../graph/identity.ts';
+import type { LatestAnswer } from './facts.ts';
+import type { NeedLatest } from './step.ts';
+import type { Target } from './target.ts';
+import type { WriteAnswerKind } from './write-answer-kind.ts';
+
+export interface RemoveReferencesAnswer {
+  readonly target: Target;
+  readonly owners: readonly Uid[];
+  readonly answer: WriteAnswerKind;
+  /** The GET after a 422; `unasked` before it. */
+  readonly latest: LatestAnswer;
+}
+
+/**
+ * `released`: the references are not there any more. `gone`: proven, the dependent itself does not exist. `failed`: retry
+ * the key (COL-094, COL-154).
+ */
+export type Release =
+  | { readonly release: 'released'; readonly reason: 'patchAccepted' | 'patchNotNeeded' }
+  | { readonly release: 'gone'; readonly reason: 'objectAbsent' | 'objectReplaced' }
+  | { readonly release: 'failed'; readonly reason: 'writeRejected' };
+
+/** What follows from the answer to P1 or P2, for row 12 of COL-090 and for each dependent that is orphaned (COL-120). */
+export function afterRemoveReferences(input: RemoveReferencesAnswer): Release | NeedLatest {
+  const { target, answer } = input;
+  switch (answer) {
+    case 'accepted':
+      return { release: 'released', reason: 'patchAccepted' };
+    case 'absent':
+      return { release: 'gone', reason: 'objectAbsent' };
+    case 'invalid':
+      // COL-155, BETTER-16: normal when the references went before us, or another object has taken the name.
+      return input.latest.state === 'unasked' ? { need: 'latest', target } : afterInvalid(input);
+    case 'conflict':
+    case 'unsupportedMediaType':
+    case 'failed':
+      return { release: 'failed', reason: 'writeRejected' };
+    default:
+      return unreachable(answer);
+  }
+}
+
+function afterInvalid({ target, owners, latest }: RemoveReferencesAnswer): Release {
+  if (latest.state === 'absent') return { release: 'gone', reason: 'objectAbsent' };
+  if (latest.state !== 'found') return { release: 'failed', reason: 'writeRejected' };
+  if (latest.object.uid !== target.uid) return { release: 'gone', reason: 'objectReplaced' };
+  const refers = latest.object.ownerReferences.some(({ uid }) => owners.includes(uid));
+  return refers ? { release: 'failed', reason: 'writeRejected' } : { release: 'released', reason: 'patchNotNeeded' };
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { DeleteAction } from './actions.ts';
+import { afterDelete } from './after-delete.ts';
+import { afterRemoveFinalizer } from './after-remove-finalizer.ts';
+import { afterRemoveReferences } from './after-remove-references.ts';
+import { afterUnblock } from './after-unblock.ts';
+import type { LatestAnswer } from './facts.ts';
+import { liveObjectOf, type LiveObject } from './live-object.ts';
+import type { WriteAnswerKind } from './write-answer-kind.ts';
+
+const reference: OwnerReference = { apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'o' };
+const identity = { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'n', uid: 'n' };
+const target = { apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespace: 'ns', name: 'n', uid: 'n' };
+const unasked: LatestAnswer = { state: 'unasked' };
+const ANSWERS: readonly WriteAnswerKind[] = [
+  'accepted',
+  'absent',
+  'conflict',
+  'invalid',
+  'unsupportedMediaType',
+  'failed',
+];
+
+function found(change: Partial<LiveObject> = {}): LatestAnswer {
+  const metadata = { uid: 'n', name: 'n', namespace: 'ns', resourceVersion: '13', ownerReferences: [reference] };
+  return { state: 'found', target, object: { ...liveObjectOf(metadata), ...change } };
+}
+
+function deletion(change: Partial<DeleteAction> = {}): DeleteAction {
+  return {
+    action: 'delete',
+    target,
+    identity,
+    policy: 'Background',
+    preconditions: { uid: 'n', resourceVersion: '12' },
+    classified: [reference],
+    basis: 'live',
+    ...change,
+  };
+}
+
+describe('afterDelete', () => {
+  const after = (answer: WriteAnswerKind, latest: LatestAnswer = unasked, action = deletion()) =>
+    afterDelete({ action, answer, attempt: 'first', latest });
+
+  it('COL-093 a proven absence becomes a virtual delete event, without a retry', () => {
+    const gone = { verdict: 'forget', reason: 'objectAbsent', actions: [{ action: 'emitVirtualDelete', identity }] };
+    expect(after('absent')).toEqual(gone);
+    expect(after('conflict', { state: 'absent', target })).toEqual(gone);
+    expect(after('conflict', found({ uid: 'other' }))).toEqual(gone);
+  });
+
+  it('COL-094 every other failure is retried from the start', () => {
+    for (const answer of ['invalid', 'unsupportedMediaType', 'failed'] as const) {
+      expect(after(answer)).toEqual({ verdict: 'requeue', reason: 'writeRejected', actions: [] });
+    }
+  });
+
+  it('COL-098 a conflict of a delete that rested on the graph leads to the full procedure', () => {
+    expect(after('conflict', unasked, deletion({ basis: 'graph' }))).toEqual({ next: 'redecide' });
+  });
+
+  it.each([
+    ['COL-151 other version, same references', found(), { next: 'deleteByUid' }],
+    ['COL-152 other references', found({ ownerReferences: [] }), { verdict: 'requeue', reason: 'deleteConflict' }],
+    [
+      'COL-151 another flag of a reference',
+      found({ ownerReferences: [{ ...reference, controller: false }] }),
+      { verdict: 'requeue', reason: 'deleteConflict' },
+    ],
+    [
+      'COL-151 another order of references',
+      found({ ownerReferences: [{ ...reference, uid: 'p' }, reference] }),
+      { verdict: 'requeue', reason: 'deleteConflict' },
+    ],
+    ['COL-151 the same version', found({ resourceVersion: '12' }), { verdict: 'requeue', reason: 'deleteConflict' }],
+    ['COL-156 no answer', { state: 'error', target }, { verdict: 'requeue', reason: 'objectUnreadable' }],
+    ['COL-151 not read yet', unasked, { need: 'latest', target }],
+  ] as const)('%s', (_, latest, expected) => {
+    expect(after('conflict', latest)).toMatchObject(expected);
+  });
+
+  it('COL-151 the delete by uid alone is the last attempt of a round', () => {
+    for (const answer of ANSWERS) {
+      const step = afterDelete({ action: deletion(), answer, attempt: 'byUid', latest: found() });
+      expect(step).toHaveProperty('verdict');
+    }
+  });
+
+  it('COL-156 only a proof emits a virtual delete event', () => {
+    for (const answer of ANSWERS)
+      for (const latest of [unasked, found(), { state: 'error', target } as const]) {
+        if (answer === 'absent') continue;
+        const step = after(answer, latest);
+        expect('verdict' in step ? step.actions : []).toEqual([]);
+      }
+  });
+});
+
+describe('afterRemoveReferences', () => {
+  const after = (answer: WriteAnswerKind, latest: LatestAnswer = unasked) =>
+    afterRemoveReferences({ target, owners: ['o'], answer, latest });
+
+  it.each([
+    ['COL-160 accepted', 'accepted', unasked, { release: 'released', reason: 'patchAccepted' }],
+    ['COL-120 absent is success', 'absent', unasked, { release: 'gone', reason: 'objectAbsent' }],
+    ['COL-154 conflict', 'conflict', unasked, { release: 'failed' }],
+    ['COL-154 rejected', 'failed', unasked, { release: 'failed' }],
+    ['COL-161 no patch type is left', 'unsupportedMediaType', unasked, { release: 'failed' }],
+    ['COL-155 422 is looked into', 'invalid', unasked, { need: 'latest', target }],
+    [
+      'BETTER-16 the reference is gone',
+      'invalid',
+      found({ ownerReferences: [] }),
+      { release: 'released', reason: 'patchNotNeeded' },
+    ],
+    [
+      'COL-155 another object has the name',
+      'invalid',
+      found({ uid: 'x' }),
+      { release: 'gone', reason: 'objectReplaced' },
+    ],
+    [
+      'BETTER-16 the object is gone',
+      'invalid',
+      { state: 'absent', target },
+      { release: 'gone', reason: 'objectAbsent' },
+    ],
+    ['COL-129 the reference is still there', 'invalid', found(), { release: 'failed' }],
+    ['COL-156 the read failed', 'invalid', { state: 'error', target }, { release: 'failed' }],
+  ] as const)('%s', (_, answer, latest, expected) => {
+    expect(after(answer, latest)).toMatchObject(expected);
+  });
+});
+
+describe('afterUnblock', () => {
+  const action = deletion({ preconditions: { uid: 'n', resourceVersion: 'fromPatch' } });
+  const patched = (change: Partial<LiveObject> = {}) => {
+    const answer = found(change);
+    return answer.state === 'found' ? answer.object : undefined;
+  };
+
+  it('COL-150 the delete rests on the object as patched', () => {
+    expect(afterUnblock(action, patched())).toEqual({
+      next: 'delete',
+      action: { ...action, preconditions: { uid: 'n', resourceVersion: '13' } },
+    });
+  });
+
+  it.each([
+    ['no object was answered', undefined],
+    ['other references came in between', patched({ ownerReferences: [reference, { ...reference, uid: 'p' }] })],
+    ['another object was answered', patched({ uid: 'x' })],
+  ])('COL-152 nothing is deleted when %s', (_, object) => {
+    expect(afterUnblock(action, object)).toMatchObject({ verdict: 'requeue', reason: 'patchedReferencesChanged' });
+  });
+});
+
+describe('afterRemoveFinalizer', () => {
+  it.each([
+    ['accepted', 'forget', 'patchAccepted'],
+    ['absent', 'forget', 'objectAbsent'],
+    ['conflict', 'requeue', 'finalizerConflictsExhausted'],
+    ['invalid', 'requeue', 'writeRejected'],
+    ['unsupportedMediaType', 'requeue', 'writeRejected'],
+    ['failed', 'requeue', 'writeRejected'],
+  ] as const)('COL-153 %s: %s', (answer, verdict, reason) => {
+    expect(afterRemoveFinalizer(answer)).toEqual({ verdict, reason, actions: [] });
+  });
+});

@@ -1,0 +1,175 @@
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
+import { assert } from '../../base/assert.ts';
+import type { Action, DeleteAction, NoteAbsentOwnerAction, PropagationPolicy } from './actions.ts';
+import { believesGraph, classifyOwner, type OwnerClass } from './classify-owner.ts';
+import type { Facts, NodeFacts } from './facts.ts';
+import type { LiveObject } from './live-object.ts';
+import { ownerLookup, type OwnerLookup } from './owner-lookup.ts';
+import { processDeletingDependents } from './process-deleting-dependents.ts';
+import type { Reason } from './reasons.ts';
+import type { Step, Verdict } from './step.ts';
+import { sameTarget, targetOf, type KindMapping, type Target } from './target.ts';
+
+/**
+ * What to do about one object: the decision table of COL-090, asking for what it needs to know. Call it again with the
+ * answers added, and with the node as it is *then*, until it gives a verdict; it asks at most once for the object and
+ * once for each owner, unless the object gets other coordinates meanwhile.
+ *
+ * Guarantees (proved by enumeration): no delete unless every owner is proven absent or waiting (COL-002); nothing that is
+ * not proven leads to a write (COL-156); every write names the uid, and every delete the resourceVersion its decision rests on.
+ */
+export function attemptToDelete(facts: Facts): Step {
+  const { node } = facts;
+  // Rows 1 to 4: what the graph alone decides.
+  if (node === undefined) return forget('goneFromGraph');
+  if (facts.queuedAs === 'virtual' && node.state === 'observed') return forget('virtualEntryOutdated');
+  if (node.beingDeleted && !node.deletingDependents) return forget('alreadyTerminating');
+  const { mapping } = node;
+  if (mapping === undefined) return requeue('kindUnknown');
+  if (mapping.namespaced && node.identity.namespace === '') return forget('namespaceUnknown');
+
+  const target = targetOf(node.identity, mapping);
+  const { latest } = facts;
+  // The node has got other coordinates while the answer was on its way: it says nothing about these.
+  if (latest.state !== 'unasked' && !sameTarget(latest.target, target)) return { need: 'latest', target };
+  switch (latest.state) {
+    case 'absent':
+      return { verdict: 'forget', reason: 'objectAbsent', actions: [virtualDelete(node)] };
+    case 'error':
+      return requeue('objectUnreadable');
+    case 'found':
+      if (latest.object.uid !== node.identity.uid) {
+        return { verdict: 'forget', reason: 'objectReplaced', actions: [virtualDelete(node)] };
+      }
+      return decideWith(facts, { node, mapping, target, live: latest.object });
+    case 'unasked':
+      if (!mayStandForItself(facts, node)) return { need: 'latest', target };
+      return decideWith(facts, { node, mapping, target, live: undefined });
+  }
+}
+
+/** The recorded state may be used instead of a GET, because a precondition will prove it (COL-098). */
+function mayStandForItself(facts: Facts, node: NodeFacts): boolean {
+  return node.state === 'observed' && node.resourceVersion !== undefined && believesGraph(facts);
+}
+
+interface Case {
+  readonly node: NodeFacts;
+  readonly mapping: KindMapping;
+  readonly target: Target;
+  /** Undefined: the graph stands for it. */
+  readonly live: LiveObject | undefined;
+}
+
+/** Rows 8 to 15. */
+function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
+  if (node.deletingDependents) return processDeletingDependents({ node, target, live });
+  // The graph has not heard of it yet; the answer to row 2 is the same (COL-095).
+  if (live?.deleting === true) return done(node, 'alreadyTerminating');
+  if (facts.owners.length === 0) return done(node, 'noOwners');
+
+  const clusterScoped = !mapping.namespaced;
+  const believeGraph = believesGraph(facts);
+  const classes = facts.owners.map((owner) => classifyOwner(owner, { clusterScoped, believeGraph }));
+  // COL-131 for the key. Of a virtual node only the namespace read live counts (COL-11A); it is the target's.
+  const noted = notedAbsences(facts, target.namespace);
+  if (classes.includes('outOfReach')) return forget('namespacedOwnerOfClusterScoped', noted);
+  if (classes.includes('unmapped')) return requeue('ownerKindUnknown', noted);
+  if (classes.includes('unreadable')) return requeue('ownerUnreadable', noted);
+  if (classes.includes('unread')) return { need: 'owners', lookups: lookups(facts, classes, target.namespace) };
+
+  const has = (wanted: OwnerClass): boolean => classes.includes(wanted);
+  if (has('solid')) {
+    if (!has('dangling') && !has('waiting')) return done(node, 'solidOwner', noted);
+    // P1 does not name a version, so that what the object refers to must be read right before (row 12).
+    if (live === undefined) return { need: 'latest', target };
+    const owners = new Set(facts.owners.filter((_, i) => classes[i] !== 'solid').map(({ reference }) => reference.uid));
+    const { identity } = node;
+    return done(node, 'solidOwnerReferencesRemoved', [
+      ...noted,
+      { action: 'removeReferences', target, identity, owners: [...owners] },
+    ]);
+  }
+  const deletion = (policy: PropagationPolicy): DeleteAction => ({
+    action: 'delete',
+    target,
+    identity: node.identity,
+    policy,
+    preconditions: { uid: target.uid, resourceVersion: live?.resourceVersion ?? recordedVersion(node) },
+    classified: facts.owners.map(({ reference }) => reference),
+    basis: live === undefined ? 'graph' : 'live',
+  });
+  if (has('waiting') && node.dependents !== 'none') {
+    if (node.dependents === 'some') return done(node, 'ownerWaitsHasDependents', [...noted, deletion('Foreground')]);
+    if (live === undefined) return { need: 'latest', target };
+    return done(node, 'ownerWaitsCycle', [...noted, ...openCycle(deletion('Foreground'), live.ownerReferences)]);
+  }
+  return done(node, has('waiting') ? 'ownerWaits' : 'ownersAbsent', [...noted, deletion(ownPolicy(node, live))]);
+}
+
+/** Row 15: an object that carries a deletion finalizer already is deleted with the policy it stands for (COL-24E). */
+function ownPolicy(node: NodeFacts, live: LiveObject | undefined): PropagationPolicy {
+  const orphan = live?.finalizers.includes(FINALIZER_ORPHAN) ?? node.orphanFinalizer;
+  if (orphan) return 'Orphan';
+  const foreground = live?.finalizers.includes(FINALIZER_FOREGROUND) ?? node.foregroundFinalizer;
+  return foreground ? 'Foreground' : 'Background';
+}
+
+/** Row 13: the patch changes the version, so the delete rests on the patched object. */
+function openCycle(deletion: DeleteAction, references: readonly OwnerReference[]): Action[] {
+  const all = references.map((reference) =>
+    reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference,
+  );
+  const blocking = all.filter((_, i) => references[i]!.blockOwnerDeletion === true);
+  if (blocking.length === 0) return [deletion];
+  const { target } = deletion;
+  const preconditions = { uid: target.uid, resourceVersion: 'fromPatch' };
+  return [
+    { action: 'unblockReferences', target, references: blocking, all },
+    { ...deletion, preconditions, classified: all },
+  ];
+}
+
+function lookups(facts: Facts, classes: readonly OwnerClass[], namespace: string): OwnerLookup[] {
+  const found = new Map<string, OwnerLookup>();
+  facts.owners.forEach(({ reference, mapping }, i) => {
+    if (classes[i] !== 'unread') return;
+    assert(mapping !== undefined, 'an owner to be read has a mapping');
+    const lookup = ownerLookup(reference, mapping, namespace);
+    found.set(lookup.key, lookup);
+  });
+  return [...found.values()];
+}
+
+/** What the live reads of this round proved absent (COL-114), whatever the verdict. */
+function notedAbsences(facts: Facts, namespace: string): NoteAbsentOwnerAction[] {
+  return facts.owners
+    .filter(({ live }) => live === 'absent')
+    .map(({ reference: { apiVersion, kind, name, uid }, mapping }) => {
+      const place = mapping?.namespaced === true ? namespace : '';
+      return { action: 'noteAbsentOwner', identity: { apiVersion, kind, name, uid, namespace: place } };
+    });
+}
+
+function recordedVersion({ resourceVersion }: NodeFacts): string {
+  assert(resourceVersion !== undefined, 'only a node with a version stands for itself');
+  return resourceVersion;
+}
+
+function virtualDelete({ identity }: NodeFacts): Action {
+  return { action: 'emitVirtualDelete', identity };
+}
+
+/** COL-092: a node that is still virtual is looked at again until its monitor shows it. */
+function done(node: NodeFacts, reason: Reason, actions: readonly Action[] = []): Verdict {
+  return { verdict: node.state === 'virtual' ? 'requeue' : 'forget', reason, actions };
+}
+
+function forget(reason: Reason, actions: readonly Action[] = []): Verdict {
+  return { verdict: 'forget', reason, actions };
+}
+
+function requeue(reason: Reason, actions: readonly Action[] = []): Verdict {
+  return { verdict: 'requeue', reason, actions };
+}

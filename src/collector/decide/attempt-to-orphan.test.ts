@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { attemptToOrphan } from './attempt-to-orphan.ts';
+import type { OrphanFacts, OrphanStep, Released } from './orphan-step.ts';
+
+const node = {
+  identity: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name: 'o', uid: 'o' },
+  mapping: { apiVersion: 'v1', resource: 'configmaps', namespaced: true },
+  resourceVersion: '7',
+  orphanFinalizer: true,
+  otherFinalizers: false,
+};
+const stray = { apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespace: 'ns', name: 'x', uid: 'x' };
+
+function facts(change: Partial<OrphanFacts> = {}): OrphanFacts {
+  return { node, dependents: [], released: 'unasked', barrier: 'unasked', foundReleased: 'unasked', ...change };
+}
+
+/** The needs in order, then the verdict with its actions. */
+function transcript(steps: readonly OrphanStep[]): string[] {
+  return steps.map((step) =>
+    'need' in step ? step.need : [step.verdict, ...step.actions.map(({ action }) => action)].join(' '),
+  );
+}
+
+function play(world: {
+  dependents: readonly string[];
+  released: Released;
+  barrier: OrphanFacts['barrier'];
+  foundReleased: Released;
+}): OrphanStep[] {
+  const steps: OrphanStep[] = [];
+  let known = facts({ dependents: world.dependents });
+  for (;;) {
+    const step = attemptToOrphan(known);
+    steps.push(step);
+    if ('verdict' in step) return steps;
+    const answers = { released: 'released', foundReleased: 'foundReleased', barrier: 'barrier' } as const;
+    const answer = answers[step.need];
+    known = { ...known, [answer]: world[answer] };
+  }
+}
+
+describe('attemptToOrphan', () => {
+  const DONE = 'forget removeFinalizer';
+
+  it.each([
+    ['COL-122 all released', ['a', 'b'], 'all', 'clear', 'all', ['released', 'barrier', DONE]],
+    ['COL-121 one failed', ['a', 'b'], 'failed', 'clear', 'all', ['released', 'requeue']],
+    ['COL-126 no dependents', [], 'all', 'clear', 'all', ['barrier', DONE]],
+    ['BETTER-13 the barrier gave up', ['a'], 'all', 'gaveUp', 'all', ['released', 'barrier', DONE]],
+    [
+      'BETTER-13, COL-127 the barrier found another',
+      ['a'],
+      'all',
+      { found: [stray] },
+      'all',
+      ['released', 'barrier', 'foundReleased', DONE],
+    ],
+    [
+      'BETTER-13 what it found could not be released',
+      [],
+      'all',
+      { found: [stray] },
+      'failed',
+      ['barrier', 'foundReleased', 'requeue'],
+    ],
+    ['BETTER-13 it found nothing in the end', [], 'all', { found: [] }, 'all', ['barrier', DONE]],
+  ] as const)('%s', (_, dependents, released, barrier, foundReleased, expected) => {
+    expect(transcript(play({ dependents, released, barrier, foundReleased }))).toEqual(expected);
+  });
+
+  it('COL-122, COL-125 over all answers the finalizer goes only after everything known was released', () => {
+    for (const released of ['all', 'failed'] as const)
+      for (const foundReleased of ['all', 'failed'] as const)
+        for (const barrier of ['clear', 'gaveUp', { found: [stray] }] as const)
+          for (const dependents of [[], ['a'], ['a', 'b']]) {
+            const steps = play({ dependents, released, barrier, foundReleased });
+            const removed = transcript(steps).at(-1) === DONE;
+            const failed =
+              (dependents.length > 0 && released === 'failed') ||
+              (typeof barrier === 'object' && foundReleased === 'failed');
+            expect(removed).toBe(!failed);
+          }
+  });
+
+  it('COL-164, COL-165 the finalizer is removed by uid and version, without a read when it is the only one', () => {
+    const last = facts({ barrier: 'clear' });
+    const target = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      resource: 'configmaps',
+      namespace: 'ns',
+      name: 'o',
+      uid: 'o',
+    };
+    expect(attemptToOrphan(last)).toEqual({
+      verdict: 'forget',
+      reason: 'dependentsReleased',
+      actions: [
+        {
+          action: 'removeFinalizer',
+          target,
+          finalizer: 'orphan',
+          known: { resourceVersion: '7', otherFinalizers: [] },
+        },
+      ],
+    });
+    for (const change of [{ otherFinalizers: true }, { resourceVersion: undefined }]) {
+      expect(attemptToOrphan({ ...last, node: { ...node, ...change } })).toMatchObject({
+        actions: [{ known: undefined }],
+      });
+    }
+  });
+
+  it.each([
+    ['COL-058 gone meanwhile', undefined, 'forget', 'goneFromGraph'],
+    [
+      'COL-10F another delete took the finalizer away',
+      { ...node, orphanFinalizer: false },
+      'forget',
+      'finalizerAlreadyRemoved',
+    ],
+    ['COL-090.3 its kind is not served', { ...node, mapping: undefined }, 'requeue', 'kindUnknown'],
+  ] as const)('%s', (_, changed, verdict, reason) => {
+    expect(attemptToOrphan(facts({ node: changed, dependents: ['a'] }))).toEqual({ verdict, reason, actions: [] });
+  });
+});

@@ -1,0 +1,106 @@
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { QueuedAs } from '../graph/effect.ts';
+import type { BlockingDependents, Graph, GraphNode } from '../graph/graph.ts';
+import type { Coordinates, Uid } from '../graph/identity.ts';
+import type { Facts, LatestAnswer, NodeFacts, OwnerAnswer, OwnerFacts } from './facts.ts';
+import { ownerLookup, type OwnerKey } from './owner-lookup.ts';
+import type { KindMapping } from './target.ts';
+
+/** Where facts come from. Everything here answers at once. */
+export interface FactSource {
+  readonly graph: Graph;
+  readonly absentOwners: { has(coordinates: Coordinates, namespace: string): boolean };
+  /** The REST mapper (COL-029); undefined for a kind it does not know. */
+  mapping(apiVersion: string, kind: string): KindMapping | undefined;
+  readonly trust: Facts['graph'];
+}
+
+/** One round about one key: what has been answered so far. */
+export interface Round {
+  readonly uid: Uid;
+  readonly queuedAs: QueuedAs;
+  readonly shortcut: Facts['shortcut'];
+  readonly latest: LatestAnswer;
+  readonly owners: ReadonlyMap<OwnerKey, OwnerAnswer>;
+  /** What `blocking` was when this owner's blocking dependents were last queued. */
+  readonly blockingWhenQueued: BlockingDependents | undefined;
+}
+
+/**
+ * The facts as they are now. Gather them anew before each call of `attemptToDelete`: the graph may have changed while an
+ * answer was awaited. O(references + dependents until one is found that is deletingDependents).
+ */
+export function gatherFacts(source: FactSource, round: Round): Facts {
+  const { graph, trust } = source;
+  const { uid, queuedAs, shortcut, latest } = round;
+  const found = graph.node(uid);
+  const node = found === undefined ? undefined : nodeFacts(source, found, round.blockingWhenQueued);
+  const owners = found === undefined ? [] : ownersInForce(source, found, round);
+  return { queuedAs, node, latest, owners, graph: trust, shortcut };
+}
+
+function nodeFacts(source: FactSource, node: GraphNode, blockingWhenQueued: BlockingDependents | undefined): NodeFacts {
+  const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
+  const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
+  return {
+    state,
+    identity,
+    mapping: source.mapping(identity.apiVersion, identity.kind),
+    beingDeleted,
+    deletingDependents,
+    resourceVersion,
+    foregroundFinalizer,
+    orphanFinalizer,
+    otherFinalizers,
+    // Each of the two is only looked at in its own branch, and may cost a walk over all dependents.
+    dependents: deletingDependents ? 'none' : dependentsOf(source.graph, id),
+    blocking: deletingDependents ? source.graph.blockingDependents(id) : { count: 0, additions: 0 },
+    blockingWhenQueued,
+  };
+}
+
+function dependentsOf(graph: Graph, id: number): NodeFacts['dependents'] {
+  let found: NodeFacts['dependents'] = 'none';
+  graph.forEachDependent(id, (dependent) => {
+    found = graph.isDeletingDependents(dependent) ? 'someDeletingDependents' : 'some';
+    return found === 'some';
+  });
+  return found;
+}
+
+/** Of the live object where there is one (COL-091), and in its namespace (COL-11A); else as recorded. */
+function ownersInForce(source: FactSource, node: GraphNode, { latest, owners }: Round): OwnerFacts[] {
+  const live = latest.state === 'found' && latest.object.uid === node.identity.uid ? latest.object : undefined;
+  const references = live?.ownerReferences ?? node.ownerReferences;
+  const namespace = live?.namespace ?? node.identity.namespace;
+  return references.map((reference) => ownerFacts(source, { reference, namespace, answers: owners }));
+}
+
+interface Question {
+  readonly reference: OwnerReference;
+  readonly namespace: string;
+  readonly answers: Round['owners'];
+}
+
+function ownerFacts(source: FactSource, { reference, namespace, answers }: Question): OwnerFacts {
+  const { graph, absentOwners } = source;
+  const mapping = source.mapping(reference.apiVersion, reference.kind);
+  const key = mapping === undefined ? undefined : ownerLookup(reference, mapping, namespace).key;
+  return {
+    reference,
+    knownAbsent: absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace),
+    mapping,
+    graph: ownerInGraph(graph, reference, namespace),
+    live: (key === undefined ? undefined : answers.get(key)) ?? 'unasked',
+  };
+}
+
+function ownerInGraph(graph: Graph, reference: Coordinates, namespace: string): OwnerFacts['graph'] {
+  const id = graph.find(reference.uid);
+  if (id < 0 || !graph.isObserved(id)) return 'unproven';
+  const owner = graph.identityAt(id);
+  if (owner.namespace !== '' && owner.namespace !== namespace) return 'unproven';
+  if (owner.name !== reference.name || owner.kind !== reference.kind) return 'unproven';
+  if (owner.apiVersion !== reference.apiVersion) return 'unproven';
+  return graph.isWaiting(id) ? 'waiting' : 'solid';
+}

@@ -1,0 +1,51 @@
+import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
+import type { RemoveFinalizerAction } from './actions.ts';
+import type { NodeFacts } from './facts.ts';
+import type { LiveObject } from './live-object.ts';
+import type { Verdict } from './step.ts';
+import type { Target } from './target.ts';
+
+export interface DeletingDependents {
+  readonly node: NodeFacts;
+  readonly target: Target;
+  /** Undefined: the graph stands for it. */
+  readonly live: LiveObject | undefined;
+}
+
+/** Section 7: an object that is being deleted in foreground is looked at. */
+export function processDeletingDependents({ node, target, live }: DeletingDependents): Verdict {
+  if (node.blocking.count > 0) {
+    const actions = queuesBlockingDependents(node)
+      ? [{ action: 'enqueueBlockingDependents', owner: target.uid } as const]
+      : [];
+    return { verdict: 'forget', reason: 'blockedByDependents', actions };
+  }
+  const holdsFinalizer = live?.finalizers.includes(FINALIZER_FOREGROUND) ?? node.foregroundFinalizer;
+  // Removed by hand, or by a second delete with another policy (COL-10F, COL-10G).
+  if (!holdsFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
+  const known = knownFinalizers(node, live);
+  const remove: RemoveFinalizerAction = { action: 'removeFinalizer', target, finalizer: FINALIZER_FOREGROUND, known };
+  return { verdict: 'forget', reason: 'noBlockingDependents', actions: [remove] };
+}
+
+function knownFinalizers(node: NodeFacts, live: LiveObject | undefined): RemoveFinalizerAction['known'] {
+  if (live !== undefined) {
+    const { resourceVersion } = live;
+    return { resourceVersion, otherFinalizers: live.finalizers.filter((name) => name !== FINALIZER_FOREGROUND) };
+  }
+  // The graph knows that there are others, not which.
+  if (node.resourceVersion === undefined || node.otherFinalizers || node.orphanFinalizer) return undefined;
+  return { resourceVersion: node.resourceVersion, otherFinalizers: [] };
+}
+
+/**
+ * COL-102 queues all blocking dependents whenever the owner is looked at, and it is looked at whenever one of them
+ * goes (COL-103): the square of their number. They are queued the first time, when one was added since (COL-109, COL-10A), and when
+ * half of them are gone: each is reached in the end, the last one at the latest when it is alone, and the sum is twice
+ * their number.
+ */
+function queuesBlockingDependents({ blocking, blockingWhenQueued }: NodeFacts): boolean {
+  if (blockingWhenQueued === undefined) return true;
+  if (blocking.additions !== blockingWhenQueued.additions) return true;
+  return blocking.count * 2 <= blockingWhenQueued.count;
+}
