@@ -177,6 +177,7 @@ describe('builtin resources', () => {
 
   it('API-063 name rules', () => {
     expect(findResource('', 'v1', 'namespaces')?.nameRule).toBe('dnsLabel');
+    expect(findResource('apps', 'v1', 'statefulsets')?.nameRule).toBe('dnsLabel');
     expect(findResource('', 'v1', 'services')?.nameRule).toBe('service');
     expect(findResource('', 'v1', 'pods')?.nameRule).toBe('dnsSubdomain');
     expect(findResource('rbac.authorization.k8s.io', 'v1', 'clusterroles')?.nameRule).toBe('pathSegment');

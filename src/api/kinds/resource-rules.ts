@@ -108,11 +108,15 @@ export function generationOf(resource: GroupResource): ResourceInfo['generation'
   return COUNTS_GENERATIONS.has(name) ? 'spec' : 'keep';
 }
 
-/** API-063. APIServices (`v1.` is one) and IP addresses have names that are no DNS subdomains. */
+/**
+ * API-063. The name of a StatefulSet becomes the host name of its pods, hence a label (apps `ValidateStatefulSetName`).
+ * APIServices (`v1.` is one) and IP addresses have names that are no DNS subdomains.
+ */
 export function nameRuleOf(resource: GroupResource): ResourceInfo['nameRule'] {
   if (resource.group === 'rbac.authorization.k8s.io') return 'pathSegment';
   switch (key(resource)) {
     case '/namespaces':
+    case 'apps/statefulsets':
       return 'dnsLabel';
     case '/services':
       return 'service';
