@@ -1,0 +1,231 @@
+import { builtinResources } from '../api/kinds/builtin-resources.ts';
+import { newPathNotFound } from '../api/status-error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { HttpHandler, HttpResponse } from '../base/http-message.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Random } from '../base/random.ts';
+import { AdmissionChain, type AdmissionPlugin } from './admission/admission-chain.ts';
+import { NamespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import type { Authenticator } from './authentication/authenticator.ts';
+import type { TokenVerifier } from './authentication/token-authenticator.ts';
+import { alwaysAllowAuthorizer, type Authorizer } from './authorization/authorizer.ts';
+import { bootstrap } from './bootstrap.ts';
+import { formatJson } from './endpoints/body-format.ts';
+import { endpointTable } from './endpoints/endpoint-table.ts';
+import { type HealthCheck, HealthHandler } from './endpoints/health.ts';
+import { pageNotFound } from './endpoints/plain-text.ts';
+import type { RequestContext } from './endpoints/request-context.ts';
+import { ResourceHandler } from './endpoints/resource-handler.ts';
+import type { Reviewer } from './endpoints/review.ts';
+import { buildHandlerChain } from './filters/handler-chain.ts';
+import { defaultInFlightLimits, type InFlightLimits } from './filters/max-in-flight.ts';
+import { ResourceRegistry } from './registry/resource-registry.ts';
+import type { RegistryEnvironment } from './registry/resource-store.ts';
+import { strategyTable } from './registry/strategies/strategy-table.ts';
+import { WatchCaches } from './registry/watch-caches.ts';
+import type { Store } from './storage/interface.ts';
+
+export interface ApiServerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Fields of `/version` (API-014). */
+  readonly version: Readonly<Record<string, string>>;
+  /** Absent: nobody can prove who he is, everybody is anonymous. */
+  readonly authenticator?: Authenticator;
+  /** Default: `refused` with an authenticator, `allowed` without. */
+  readonly anonymous?: 'allowed' | 'refused';
+  /** Default: everything is allowed (API-372). */
+  readonly authorizer?: Authorizer;
+  /** Who answers TokenReviews. */
+  readonly tokens?: TokenVerifier;
+  /** After the built-in ones. */
+  readonly admission?: readonly AdmissionPlugin[];
+  readonly limits?: Partial<InFlightLimits>;
+  /** Where clients reach the server, asked at start; Service `default/kubernetes` points there. */
+  readonly address?: () => { readonly host: string; readonly port: number };
+  /** Answers `/metrics` (API-017). */
+  readonly metricsHandler?: HttpHandler;
+}
+
+export interface ApiServer {
+  /** For in-process use and for a listener. */
+  readonly handler: HttpHandler;
+  /** What is served; custom resources are added here. */
+  readonly resources: ResourceRegistry;
+  /** Hangs a handler under a path prefix, e.g. `/debug/controllers/`. Only for users who may `get` that path. */
+  mount(prefix: string, handler: HttpHandler): void;
+  /** A reason why `/readyz` is not yet 200. */
+  addReadyCheck(check: HealthCheck): void;
+  /** Makes the bootstrap objects; requests are answered before, `/readyz` says 500 until then. */
+  start(): Promise<void>;
+  /** Ends all watches. The store is the caller's. */
+  stop(): Promise<void>;
+}
+
+/** One API server over one store. It opens no socket: see `serving/http-server.ts`. */
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  return new EmbeddedApiServer(options);
+}
+
+class EmbeddedApiServer implements ApiServer {
+  readonly handler: HttpHandler;
+  readonly resources: ResourceRegistry;
+  readonly #options: ApiServerOptions;
+  readonly #watchCaches: WatchCaches;
+  readonly #resourceHandler: ResourceHandler;
+  readonly #health: HealthHandler;
+  readonly #readyChecks: HealthCheck[] = [];
+  readonly #mounted: { readonly prefix: string; readonly handler: HttpHandler }[] = [];
+  #discovery: Promise<DocumentHandlers> | undefined;
+  #started: Promise<void> | undefined;
+  #bootstrapped = false;
+
+  constructor(options: ApiServerOptions) {
+    const { store, clock, random, logger, metrics } = options;
+    this.#options = options;
+    this.#watchCaches = new WatchCaches(store, clock);
+    const authorizer = options.authorizer ?? alwaysAllowAuthorizer;
+    const environment: RegistryEnvironment = {
+      store,
+      clock,
+      random,
+      admission: new AdmissionChain([new NamespaceLifecycle(store), ...(options.admission ?? [])]),
+      watchCaches: this.#watchCaches,
+    };
+    this.resources = new ResourceRegistry(environment);
+    const strategyOf = strategyTable({ store, random });
+    for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
+    this.#resourceHandler = new ResourceHandler(this.resources, endpointTable(this.#reviewer(authorizer)));
+    this.#health = new HealthHandler({
+      live: [{ name: 'ping', check: () => undefined }],
+      ready: [
+        { name: 'bootstrap', check: () => (this.#bootstrapped ? undefined : 'bootstrap objects are not there yet') },
+        { name: 'controllers', check: () => this.#notReady() },
+      ],
+    });
+    this.handler = buildHandlerChain({
+      clock,
+      random,
+      logger,
+      metrics,
+      authentication: {
+        ...(options.authenticator === undefined ? {} : { authenticator: options.authenticator }),
+        anonymous: options.anonymous ?? (options.authenticator === undefined ? 'allowed' : 'refused'),
+      },
+      authorizer,
+      limits: { ...defaultInFlightLimits, ...options.limits },
+      served: (group, version, resource) => this.resources.find(group, version, resource) !== undefined,
+      route: (context) => this.#route(context),
+    });
+  }
+
+  mount(prefix: string, handler: HttpHandler): void {
+    this.#mounted.push({ prefix, handler });
+  }
+
+  addReadyCheck(check: HealthCheck): void {
+    this.#readyChecks.push(check);
+  }
+
+  start(): Promise<void> {
+    this.#started ??= this.#bootstrap();
+    return this.#started;
+  }
+
+  async stop(): Promise<void> {
+    this.#watchCaches.stop();
+  }
+
+  async #bootstrap(): Promise<void> {
+    const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
+    await bootstrap(this.#options, { address: host, port });
+    this.#bootstrapped = true;
+  }
+
+  #notReady(): string | undefined {
+    for (const { name, check } of this.#readyChecks) {
+      const problem = check();
+      if (problem !== undefined) return `${name}: ${problem}`;
+    }
+    return undefined;
+  }
+
+  #route(context: RequestContext): Promise<HttpResponse> | HttpResponse {
+    const { info } = context;
+    if (info.type === 'resource') return this.#resourceHandler.handle(context, info);
+    return this.#routePath(context);
+  }
+
+  async #routePath(context: RequestContext): Promise<HttpResponse> {
+    const { path, query, request } = context;
+    const health = this.#health.handle(path, query);
+    if (health !== undefined) return health;
+    if (path === '/version' || path === '/version/') return jsonDocument(this.#options.version);
+    const { metricsHandler } = this.#options;
+    if (path === '/metrics' && metricsHandler !== undefined) return metricsHandler(request);
+    const mounted = this.#mounted.find(({ prefix }) => path.startsWith(prefix));
+    if (mounted !== undefined) return mounted.handler(request);
+    if (path === '/' || path === '/index.html') return jsonDocument({ paths: rootPaths });
+    if (path.startsWith('/api') || path.startsWith('/openapi/')) return this.#document(context);
+    return pageNotFound();
+  }
+
+  /** Discovery and OpenAPI, loaded when first asked for. */
+  async #document({ path, request }: RequestContext): Promise<HttpResponse> {
+    this.#discovery ??= documentHandlers(this.resources, this.#options);
+    const { discovery, openapi } = await this.#discovery;
+    const document = path.startsWith('/openapi/') ? openapi.handle(path, request) : discovery.handle(path, request);
+    if (document !== undefined) return document;
+    // API-004: inside a built-in group an unknown version is a Status.
+    const [, root, group = ''] = path.split('/');
+    const origin = root === 'apis' ? this.resources.groupOrigin(group) : root === 'api' ? 'builtin' : undefined;
+    if (origin === 'builtin' && (root === 'api' || group !== '')) throw newPathNotFound();
+    return pageNotFound();
+  }
+
+  #reviewer(authorizer: Authorizer): Reviewer {
+    const { clock, tokens } = this.#options;
+    return async (info, body, { user, namespace }) => {
+      const { reviewHandlers } = await import('./authorization/review-handlers.ts');
+      const handler = reviewHandlers[`${info.group}/${info.version}/${info.resource}`];
+      if (handler === undefined) throw newPathNotFound();
+      return handler(body, user, authorizer, {
+        namespace,
+        now: clock.now(),
+        ...(tokens === undefined ? {} : { tokens }),
+      });
+    };
+  }
+}
+
+interface DocumentHandlers {
+  readonly discovery: { handle(path: string, request: RequestContext['request']): HttpResponse | undefined };
+  readonly openapi: { handle(path: string, request: RequestContext['request']): HttpResponse | undefined };
+}
+
+async function documentHandlers(registry: ResourceRegistry, options: ApiServerOptions): Promise<DocumentHandlers> {
+  const [{ DiscoveryHandler }, { OpenApiHandler }] = await Promise.all([
+    import('./discovery/discovery-handler.ts'),
+    import('./openapi/openapi-handler.ts'),
+  ]);
+  const resources = (): ReturnType<ResourceRegistry['resources']> => registry.resources();
+  const { address } = options;
+  const serverAddress = (): string => {
+    const { host, port } = address?.() ?? { host: 'localhost', port: 6443 };
+    return `${host}:${port}`;
+  };
+  return {
+    discovery: new DiscoveryHandler({ resources, serverAddress }),
+    openapi: new OpenApiHandler({ resources, clock: options.clock }),
+  };
+}
+
+const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
+
+function jsonDocument(value: unknown): HttpResponse {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: formatJson(value, true) };
+}

@@ -1,0 +1,15 @@
+import type { HttpResponse } from '../../base/http-message.ts';
+import { createObject } from '../registry/create-object.ts';
+import { decodeObject } from './decode-object.ts';
+import { writeObject } from './object-writer.ts';
+import { type ResourceScope, writeContext } from './resource-scope.ts';
+import { parseWriteOptions } from './write-options.ts';
+
+/** API-150. */
+export async function handleCreate(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, info, namespace } = scope;
+  const options = parseWriteOptions(context.query, 'CreateOptions');
+  const object = await decodeObject(context, info, options.fieldValidation);
+  const created = await createObject(resource, { namespace, object, context: writeContext(scope, options.dryRun) });
+  return writeObject(scope, 201, created);
+}

@@ -1,0 +1,53 @@
+import { deleteAnswer, deleteWarnings } from '../../api/deletion/delete-answer.ts';
+import {
+  type DeleteOptions,
+  deleteOptionsFromBody,
+  deleteOptionsFromQuery,
+  isDryRun,
+  validateDeleteOptions,
+} from '../../api/deletion/delete-options.ts';
+import { isStatus } from '../../api/status-error.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import { deleteObject } from '../registry/delete-object.ts';
+import { TransientObject } from '../registry/served-object.ts';
+import { statusResponse } from './body-format.ts';
+import { decodeBody } from './decode-object.ts';
+import { writeObject } from './object-writer.ts';
+import type { RequestContext } from './request-context.ts';
+import { type ResourceScope, writeContext } from './resource-scope.ts';
+
+/** DELETE of one object (section 13). */
+export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, info, namespace, name } = scope;
+  const options = await readDeleteOptions(context);
+  for (const warning of deleteWarnings(info, options)) context.warn(warning);
+  const { decision, object } = await deleteObject(resource, {
+    namespace,
+    name,
+    options,
+    context: writeContext(scope, isDryRun(options)),
+  });
+  const shown = decision.outcome === 'unchanged' ? decision : { ...decision, object };
+  const { code, body } = deleteAnswer(shown, { resource: info, options, stored: object });
+  // A Status is never transformed (API-027).
+  if (isStatus(body)) {
+    const { mediaType, pretty } = scope.representation;
+    return statusResponse({ ...body, code }, mediaType, pretty);
+  }
+  return writeObject(scope, code, new TransientObject(body));
+}
+
+/** API-240: a body counts alone, even if the query says something else. */
+export async function readDeleteOptions(context: RequestContext): Promise<DeleteOptions> {
+  const { body } = context.request;
+  let options: DeleteOptions;
+  if (body !== undefined && body.length > 0) {
+    const { object } = await decodeBody(context, { kind: 'DeleteOptions', protobuf: 'accepted' });
+    options = deleteOptionsFromBody(object);
+  } else {
+    options = context.query.size === 0 ? {} : deleteOptionsFromQuery(context.query);
+  }
+  const invalid = validateDeleteOptions(options);
+  if (invalid !== undefined) throw invalid;
+  return options;
+}

@@ -1,0 +1,64 @@
+import type { ResourceInfo, Verb } from '../../api/kinds/resource-info.ts';
+import { handleBinding, handleBindings } from './binding.ts';
+import { handleConnect } from './connect.ts';
+import { handleCreate } from './create.ts';
+import { handleDeleteCollection } from './delete-collection.ts';
+import { handleDelete } from './delete.ts';
+import { handleEviction } from './eviction.ts';
+import { handleGet } from './get.ts';
+import { handleList } from './list.ts';
+import { handleFinalize } from './namespace-finalize.ts';
+import { handlePatch } from './patch.ts';
+import type { Endpoint, EndpointTable } from './resource-handler.ts';
+import { reviewEndpoint, type Reviewer } from './review.ts';
+import { handleGetScale, handlePatchScale, handleUpdateScale } from './scale.ts';
+import { handleToken } from './token.ts';
+import { handleUpdate } from './update.ts';
+import { handleWatch } from './watch.ts';
+
+const objectEndpoints: Readonly<Record<Verb, Endpoint>> = {
+  create: handleCreate,
+  delete: handleDelete,
+  deletecollection: handleDeleteCollection,
+  get: handleGet,
+  list: handleList,
+  patch: handlePatch,
+  update: handleUpdate,
+  watch: handleWatch,
+};
+
+type Endpoints = Partial<Record<Verb, Endpoint>>;
+
+/** Subresources of the object's own kind: read as the object, written by the part that is theirs (strategies know which). */
+const ownKindEndpoints: Endpoints = { get: handleGet, patch: handlePatch, update: handleUpdate };
+
+/** Subresources with an endpoint of their own, by name; none of them means something else on another kind. */
+const subresourceEndpoints: Readonly<Record<string, Endpoints>> = {
+  scale: { get: handleGetScale, patch: handlePatchScale, update: handleUpdateScale },
+  finalize: { update: handleFinalize },
+  binding: { create: handleBinding },
+  eviction: { create: handleEviction },
+  token: { create: handleToken },
+};
+
+/** What would be a connection to a kubelet. */
+const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** Rows of endpoints; `reviewer` answers the kinds that can only be created. */
+export function endpointTable(reviewer: Reviewer): EndpointTable {
+  const review = reviewEndpoint(reviewer);
+  return {
+    find(info: ResourceInfo, subresource: string, verb: Verb): Endpoint | undefined {
+      if (subresource === '') {
+        if (verb !== 'create' || !isCreateOnly(info)) return objectEndpoints[verb];
+        return info.group === '' && info.resource === 'bindings' ? handleBindings : review;
+      }
+      if (connections.has(subresource)) return handleConnect;
+      return (subresourceEndpoints[subresource] ?? ownKindEndpoints)[verb];
+    },
+  };
+}
+
+function isCreateOnly(info: ResourceInfo): boolean {
+  return info.verbs.length === 1 && info.verbs[0] === 'create';
+}

@@ -1,0 +1,90 @@
+import {
+  isDryRun,
+  type DeleteOptions,
+  deleteOptionsFromBody,
+  validateDeleteOptions,
+} from '../../api/deletion/delete-options.ts';
+import { typeNameOf } from '../../api/kinds/type-table.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { formatTime } from '../../api/meta/time.ts';
+import { newBadRequest, newNotFound, successStatus } from '../../api/status-error.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import { deleteObject } from '../registry/delete-object.ts';
+import { spendDisruption } from '../registry/disruption-budget.ts';
+import { updateObject } from '../registry/update-object.ts';
+import { statusResponse } from './body-format.ts';
+import { decodeObject, type ExpectedKind } from './decode-object.ts';
+import { type ResourceScope, writeContext } from './resource-scope.ts';
+import { parseWriteOptions } from './write-options.ts';
+
+interface Pod extends KubeObject {
+  status?: { phase?: string; conditions?: { type?: string; status?: string }[] };
+}
+
+/** `POST pods/<n>/eviction` (API-317..319): a deletion that disruption budgets may refuse. */
+export async function handleEviction(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, namespace, name, info } = scope;
+  const write = parseWriteOptions(context.query, 'CreateOptions');
+  const eviction = await decodeObject(context, evictionKind(), write.fieldValidation);
+  if ((eviction.metadata?.name ?? '') !== name)
+    throw newBadRequest('name in URL does not match name in Eviction object');
+  const options = evictionOptions(eviction, write.dryRun);
+  const dryRun = isDryRun(options);
+  const pod: Pod = (await resource.get(namespace, name)).object();
+  const at = writeContext(scope, dryRun);
+  if (!ignoresBudgets(pod)) await spendDisruption(resource, pod, at);
+  const { resourceVersion: _version, ...preconditions } = options.preconditions ?? {};
+  await updateObject(resource, {
+    namespace,
+    name,
+    subresource: 'eviction',
+    part: 'whole',
+    method: 'patch',
+    next: (previous) => {
+      if (previous === undefined) throw newNotFound(info, name);
+      return withDisruptionTarget(previous, formatTime(resource.environment.clock.now()));
+    },
+    context: at,
+  });
+  await deleteObject(resource, {
+    namespace,
+    name,
+    options: { ...options, preconditions: { uid: pod.metadata?.uid ?? '', ...preconditions } },
+    context: at,
+  });
+  const { mediaType, pretty } = scope.representation;
+  return statusResponse({ ...successStatus({}), code: 201 }, mediaType, pretty);
+}
+
+function evictionKind(): ExpectedKind {
+  const typeName = typeNameOf('policy/v1', 'Eviction');
+  return { group: 'policy', version: 'v1', kind: 'Eviction', ...(typeName === undefined ? {} : { typeName }) };
+}
+
+function evictionOptions(eviction: KubeObject, dryRun: boolean): DeleteOptions {
+  const given = eviction['deleteOptions'];
+  const options = given === undefined || given === null ? {} : deleteOptionsFromBody(given);
+  const invalid = validateDeleteOptions(options);
+  if (invalid !== undefined) throw invalid;
+  return dryRun ? { ...options, dryRun: ['All'] } : options;
+}
+
+/** Pods that serve nobody any more, or not yet. */
+function ignoresBudgets(pod: Pod): boolean {
+  const phase = pod.status?.phase ?? '';
+  return phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending' || Boolean(pod.metadata?.deletionTimestamp);
+}
+
+/** API-319. */
+function withDisruptionTarget(pod: Pod, now: string): KubeObject {
+  const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'DisruptionTarget');
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  };
+  return { ...pod, status: { ...pod.status, conditions: [...others, condition] } };
+}

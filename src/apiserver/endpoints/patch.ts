@@ -1,0 +1,77 @@
+import { fieldInvalid } from '../../api/field-error.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { applyDefaults } from '../../api/schema/defaults.ts';
+import { decodeTyped } from '../../api/schema/typed-decoding.ts';
+import { newBadRequest, newInvalid, newNotFound } from '../../api/status-error.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import { updateObject } from '../registry/update-object.ts';
+import { type ExpectedKind, strictFindings } from './decode-object.ts';
+import { writeObject } from './object-writer.ts';
+import { type PatchBody, readPatchBody } from './patch-body.ts';
+import type { RequestContext } from './request-context.ts';
+import { type ResourceScope, writeContext } from './resource-scope.ts';
+import { updatedPart } from './update.ts';
+import { type FieldValidation, parseWriteOptions } from './write-options.ts';
+
+/** PATCH of an object or of a subresource that has the object's own kind (section 10). */
+export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, info, namespace, name } = scope;
+  const options = parseWriteOptions(context.query, 'PatchOptions');
+  const patch = readPatchBody(context, info.typeName);
+  const result = await updateObject(resource, {
+    namespace,
+    name,
+    ...updatedPart(scope),
+    method: 'patch',
+    next: (previous) => {
+      if (previous === undefined) throw newNotFound(info, name);
+      return patched(previous, { patch, expected: info, validation: options.fieldValidation, context });
+    },
+    context: writeContext(scope, options.dryRun),
+  });
+  return writeObject(scope, 200, result.object);
+}
+
+interface Patching {
+  readonly patch: PatchBody;
+  readonly expected: ExpectedKind;
+  readonly validation: FieldValidation;
+  readonly context: Pick<RequestContext, 'warn'>;
+}
+
+/** The document with the patch applied, as an object of its kind with defaults. Shares nothing that may be changed. */
+export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
+  const result = patch.apply(document);
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    throw newBadRequest('the patch does not leave an object');
+  }
+  const object = result as KubeObject;
+  refuseOtherKind(object, expected);
+  if (expected.typeName === undefined) return structuredClone(object);
+  const typed = decodeTyped(object, expected.typeName);
+  if (validation !== 'Ignore') {
+    const findings = strictFindings(typed.unknownFields, patch.duplicates);
+    if (findings.length > 0 && validation === 'Strict') {
+      const detail = `strict decoding error: ${findings.join(', ')}`;
+      throw newInvalid({ group: '', kind: '' }, '', [fieldInvalid('patch', patch.text, detail)]);
+    }
+    for (const finding of findings) context.warn(finding);
+  }
+  applyDefaults(typed.object, apiVersionOf(expected), expected.kind);
+  return typed.object;
+}
+
+function refuseOtherKind(object: KubeObject, expected: ExpectedKind): void {
+  const apiVersion = apiVersionOf(expected);
+  if (object.apiVersion !== apiVersion) {
+    throw newBadRequest(
+      `the API version in the data (${object.apiVersion ?? ''}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+  if (object.kind !== expected.kind) {
+    throw newBadRequest(
+      `the kind in the data (${object.kind ?? ''}) does not match the expected kind (${expected.kind})`,
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import type { HttpRequest } from '../../base/http-message.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { RequestInfo } from './request-info.ts';
+
+/** Warnings of one answer; more say nothing new, and headers must stay small. */
+const MAX_WARNINGS = 100;
+const MAX_WARNING_CHARACTERS = 4096;
+
+interface RequestContextFields {
+  readonly request: HttpRequest;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly info: RequestInfo;
+  readonly auditId: string;
+}
+
+/** One request on its way through the filters and its endpoint. */
+export class RequestContext {
+  readonly request: HttpRequest;
+  /** Still percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly info: RequestInfo;
+  readonly auditId: string;
+  /** Set by the authentication filter, before anything asks for it. */
+  user: UserInfo = { username: '', groups: [] };
+  #expired = false;
+  readonly #warnings: string[] = [];
+  #warningCharacters = 0;
+
+  constructor(fields: RequestContextFields) {
+    this.request = fields.request;
+    this.path = fields.path;
+    this.query = fields.query;
+    this.info = fields.info;
+    this.auditId = fields.auditId;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return typeof value === 'string' || value === undefined ? value : value.join(', ');
+  }
+
+  /** API-010. The same text is sent once. */
+  readonly warn = (text: string): void => {
+    if (this.#warnings.length >= MAX_WARNINGS || this.#warnings.includes(text)) return;
+    this.#warningCharacters += text.length;
+    if (this.#warningCharacters <= MAX_WARNING_CHARACTERS) this.#warnings.push(text);
+  };
+
+  /** Whether the request has been answered with a time-out (API-006): work that is still going on may stop. */
+  readonly expired = (): boolean => this.#expired;
+
+  expire(): void {
+    this.#expired = true;
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+}

@@ -1,0 +1,119 @@
+import type { ResourceInfo, SubresourceInfo, Verb } from '../../api/kinds/resource-info.ts';
+import {
+  newMethodNotSupported,
+  newNotAcceptable,
+  newPathNotFound,
+  newVerbNotSupported,
+  newBadRequest,
+} from '../../api/status-error.ts';
+import { Lru } from '../../base/lru.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import type { ResourceRegistry } from '../registry/resource-registry.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import { type Negotiation, negotiate, type Representable, type Representation, wantsPretty } from './negotiation.ts';
+import { pageNotFound } from './plain-text.ts';
+import type { RequestContext } from './request-context.ts';
+import type { ResourceRequestInfo } from './request-info.ts';
+import type { ResourceScope } from './resource-scope.ts';
+
+export type Endpoint = (scope: ResourceScope) => Promise<HttpResponse>;
+
+/** Endpoints by `<verb>` for objects and by `<subresource> <verb>`; a reviewed kind replaces `create` of its resource. */
+export interface EndpointTable {
+  find(info: ResourceInfo, subresource: string, verb: Verb): Endpoint | undefined;
+}
+
+/** Accept headers seen; clients send few different ones. */
+const REMEMBERED_ACCEPTS = 512;
+
+/** Finds what a resource path addresses, negotiates, and calls the verb (API-001..005, 022). */
+export class ResourceHandler {
+  readonly #registry: ResourceRegistry;
+  readonly #endpoints: EndpointTable;
+  readonly #negotiations = new Lru<string, Negotiation>({ capacity: REMEMBERED_ACCEPTS });
+
+  constructor(registry: ResourceRegistry, endpoints: EndpointTable) {
+    this.#registry = registry;
+    this.#endpoints = endpoints;
+  }
+
+  /** Rejects with a StatusError for everything that is wrong with the request. */
+  handle(context: RequestContext, request: ResourceRequestInfo): Promise<HttpResponse> | HttpResponse {
+    const origin = this.#registry.groupOrigin(request.group);
+    if (origin === undefined) return pageNotFound();
+    const resource = this.#registry.find(request.group, request.version, request.resource);
+    if (resource === undefined) {
+      if (origin === 'custom') return pageNotFound();
+      throw newPathNotFound();
+    }
+    const { info } = resource;
+    const subresource = info.subresources.find((candidate) => candidate.name === request.subresource);
+    if (request.subresource !== '' && subresource === undefined) throw newPathNotFound();
+    const namespace = this.#namespaceOf(resource, request);
+    if (namespace === 'misplaced') {
+      if (origin === 'custom') return pageNotFound();
+      throw newPathNotFound();
+    }
+    const endpoint = this.#endpointFor(resource, request, subresource);
+    const representation = this.#represent(context, request, info);
+    return endpoint({ context, request, resource, info, subresource, namespace, name: request.name, representation });
+  }
+
+  /** API-001: a namespaced plural without a namespace is for list and watch only; the method decides which error. */
+  #namespaceOf({ info }: ResourceStore, request: ResourceRequestInfo): string {
+    if (info.namespaced) {
+      if (request.namespace === '' && request.name !== '') return 'misplaced';
+      return request.namespace;
+    }
+    const addressesNamespace = info.group === '' && info.resource === 'namespaces';
+    if (request.namespace !== '' && !addressesNamespace) return 'misplaced';
+    return '';
+  }
+
+  #endpointFor(
+    resource: ResourceStore,
+    request: ResourceRequestInfo,
+    subresource: SubresourceInfo | undefined,
+  ): Endpoint {
+    const { info } = resource;
+    const { verb, namespace, name } = request;
+    const custom = info.typeName === undefined;
+    const verbs = subresource === undefined ? info.verbs : subresource.verbs;
+    const unsupported = (): Error => (custom ? newVerbNotSupported(info, verb) : newMethodNotSupported());
+    if (verb === 'unknown') throw unsupported();
+    if (custom && verb === 'update' && name === '') throw newBadRequest('name must be provided');
+    if (!verbs.includes(verb)) throw unsupported();
+    const crossNamespace = info.namespaced && namespace === '';
+    if (crossNamespace && verb !== 'list' && verb !== 'watch') {
+      if (custom && verb === 'create') return async () => pageNotFound();
+      throw unsupported();
+    }
+    // Objects are addressed with a name, collections without; only custom resources are created under a name (API-005).
+    const wantsName = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
+    if (wantsName !== (name !== '') && subresource === undefined && !(custom && verb === 'create')) throw unsupported();
+    const endpoint = this.#endpoints.find(info, request.subresource, verb);
+    if (endpoint === undefined) throw unsupported();
+    return endpoint;
+  }
+
+  #represent(context: RequestContext, request: ResourceRequestInfo, info: ResourceInfo): Representation {
+    const accept = context.header('accept');
+    const pretty = wantsPretty(context.query, context.header('user-agent'));
+    const target = representableOf(request, info);
+    const key = `${target.shape}${Number(target.custom)}${Number(target.hasMetadata)}${Number(pretty)}${accept ?? ''}`;
+    let negotiation = this.#negotiations.get(key);
+    if (negotiation === undefined) {
+      negotiation = negotiate(accept, target, pretty);
+      if (key.length < 1024) this.#negotiations.set(key, negotiation);
+    }
+    if (negotiation.outcome === 'notAcceptable') throw newNotAcceptable(negotiation.message);
+    return negotiation.representation;
+  }
+}
+
+function representableOf(request: ResourceRequestInfo, info: ResourceInfo): Representable {
+  const { verb } = request;
+  const shape = verb === 'watch' ? 'watch' : verb === 'list' || verb === 'deletecollection' ? 'list' : 'object';
+  const review = info.verbs.length === 1 && info.verbs[0] === 'create';
+  return { shape, custom: info.typeName === undefined, hasMetadata: !review };
+}

@@ -1,0 +1,26 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import { TransientObject } from '../registry/served-object.ts';
+import { decodeObject } from './decode-object.ts';
+import { writeObject } from './object-writer.ts';
+import type { ResourceScope } from './resource-scope.ts';
+import { parseWriteOptions } from './write-options.ts';
+
+/** Answers a question that is asked by creating an object; nothing is stored (API-373, API-374). */
+export type Reviewer = (
+  info: ResourceInfo,
+  body: KubeObject,
+  asked: { readonly user: UserInfo; readonly namespace: string },
+) => KubeObject | Promise<KubeObject>;
+
+export function reviewEndpoint(reviewer: Reviewer): (scope: ResourceScope) => Promise<HttpResponse> {
+  return async (scope) => {
+    const { context, info, namespace } = scope;
+    const options = parseWriteOptions(context.query, 'CreateOptions');
+    const body = await decodeObject(context, info, options.fieldValidation);
+    const reviewed = await reviewer(info, body, { user: context.user, namespace });
+    return writeObject(scope, 201, new TransientObject(reviewed));
+  };
+}

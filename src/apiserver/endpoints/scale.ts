@@ -1,0 +1,142 @@
+import { findResource } from '../../api/kinds/builtin-resources.ts';
+import { fieldInvalid } from '../../api/field-error.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { typeNameOf } from '../../api/kinds/type-table.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import { labelSelectorFromObject } from '../../api/selectors/label-selector.ts';
+import { newInvalid, newNotFound } from '../../api/status-error.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import { TransientObject } from '../registry/served-object.ts';
+import { updateObject, type UpdateRequest } from '../registry/update-object.ts';
+import { decodeObject, type ExpectedKind } from './decode-object.ts';
+import { writeObject } from './object-writer.ts';
+import { patched } from './patch.ts';
+import { readPatchBody } from './patch-body.ts';
+import { type ResourceScope, writeContext } from './resource-scope.ts';
+import { checkName, freshCopies } from './update.ts';
+import { parseWriteOptions } from './write-options.ts';
+
+const SCALE_VERSION = 'autoscaling/v1';
+
+function scaleKind(): ExpectedKind {
+  const typeName = typeNameOf(SCALE_VERSION, 'Scale');
+  return { group: 'autoscaling', version: 'v1', kind: 'Scale', ...(typeName === undefined ? {} : { typeName }) };
+}
+
+interface Workload {
+  readonly spec?: { readonly replicas?: number; readonly selector?: Record<string, unknown> };
+  readonly status?: { readonly replicas?: number };
+}
+
+/** API-331. */
+export function scaleOf(parent: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata ?? {};
+  const { spec, status } = parent as Workload;
+  const metadata: ObjectMeta = { ...pick({ name, namespace, uid, resourceVersion, creationTimestamp }) };
+  const selector = selectorText(parent, spec?.selector);
+  return {
+    kind: 'Scale',
+    apiVersion: SCALE_VERSION,
+    metadata,
+    spec: spec?.replicas === undefined || spec.replicas === 0 ? {} : { replicas: spec.replicas },
+    status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+  };
+}
+
+function pick(meta: { [K in keyof ObjectMeta]: ObjectMeta[K] | undefined }): ObjectMeta {
+  return Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined)) as ObjectMeta;
+}
+
+/** Replication controllers select by a plain map, the others by a LabelSelector. */
+function selectorText(parent: KubeObject, selector: Record<string, unknown> | undefined): string {
+  if (selector === undefined) return '';
+  const matchLabels = parent.kind === 'ReplicationController' ? { matchLabels: selector } : selector;
+  return labelSelectorFromObject(matchLabels as Parameters<typeof labelSelectorFromObject>[0]).toString();
+}
+
+export async function handleGetScale(scope: ResourceScope): Promise<HttpResponse> {
+  const parent = await scope.resource.get(scope.namespace, scope.name);
+  return writeScale(scope, parent.object());
+}
+
+export async function handleUpdateScale(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, name } = scope;
+  const options = parseWriteOptions(context.query, 'UpdateOptions');
+  const decode = (): Promise<KubeObject> => decodeObject(context, scaleKind(), options.fieldValidation);
+  const scale = await decode();
+  checkName(scale, name);
+  const next = freshCopies(scale, decode);
+  return scaleParent(scope, { method: 'put', dryRun: options.dryRun, wanted: (parent) => next(parent) });
+}
+
+export async function handlePatchScale(scope: ResourceScope): Promise<HttpResponse> {
+  const { context } = scope;
+  const options = parseWriteOptions(context.query, 'PatchOptions');
+  const expected = scaleKind();
+  const patch = readPatchBody(context, expected.typeName);
+  const validation = options.fieldValidation;
+  return scaleParent(scope, {
+    method: 'patch',
+    dryRun: options.dryRun,
+    wanted: (parent) => patched(scaleOf(parent), { patch, expected, validation, context }),
+  });
+}
+
+interface Scaling {
+  readonly method: UpdateRequest['method'];
+  readonly dryRun: boolean;
+  /** The Scale the client wants, from the parent as it is. */
+  wanted(parent: KubeObject): KubeObject | Promise<KubeObject>;
+}
+
+/** uid and resourceVersion of the Scale are preconditions on the parent. */
+async function scaleParent(scope: ResourceScope, { method, dryRun, wanted }: Scaling): Promise<HttpResponse> {
+  const { resource, namespace, name, info } = scope;
+  const result = await updateObject(resource, {
+    namespace,
+    name,
+    subresource: 'scale',
+    part: 'whole',
+    method,
+    next: async (parent) => {
+      if (parent === undefined) throw newNotFound(info, name);
+      const scale = await wanted(parent);
+      const replicas = (scale as Workload).spec?.replicas ?? 0;
+      if (replicas < 0) {
+        const error = fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0');
+        throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, [error]);
+      }
+      return withReplicas(parent, scale.metadata ?? {}, replicas);
+    },
+    context: writeContext(scope, dryRun),
+  });
+  return writeScale(scope, result.object.object());
+}
+
+function withReplicas(parent: KubeObject, scale: ObjectMeta, replicas: number): KubeObject {
+  const metadata: ObjectMeta = { ...parent.metadata };
+  if (scale.uid !== undefined && scale.uid !== '') metadata.uid = scale.uid;
+  // Without a version the scale is unconditional, and the stored one always passes.
+  if (scale.resourceVersion !== undefined && scale.resourceVersion !== '') {
+    metadata.resourceVersion = scale.resourceVersion;
+  }
+  return { ...parent, metadata, spec: { ...(parent as Workload).spec, replicas } };
+}
+
+function writeScale(scope: ResourceScope, parent: KubeObject): Promise<HttpResponse> {
+  return writeObject({ ...scope, info: scaleInfo(scope.info) }, 200, new TransientObject(scaleOf(parent)));
+}
+
+/** Only what the writer looks at: the kind, for tables and messages. */
+function scaleInfo(parent: ResourceInfo): ResourceInfo {
+  const typeName = typeNameOf(SCALE_VERSION, 'Scale');
+  return {
+    ...(findResource('autoscaling', 'v1', 'horizontalpodautoscalers') ?? parent),
+    group: 'autoscaling',
+    version: 'v1',
+    resource: 'scales',
+    kind: 'Scale',
+    listKind: 'ScaleList',
+    ...(typeName === undefined ? {} : { typeName }),
+  };
+}

@@ -1,0 +1,113 @@
+import { encodePartialObjectMetadataEnvelope, encodeWatchFrame } from '../../api/codec/partial-object-metadata.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { Status } from '../../api/status-error.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import type { ServedObject } from '../registry/served-object.ts';
+import type { CacheEvent, EventBatch } from '../storage/cache-event.ts';
+import { PROTOBUF_TYPE } from './negotiation.ts';
+import { partialObjectMetadata } from './partial-metadata.ts';
+import type { ResourceScope } from './resource-scope.ts';
+import { watchTablesFor } from './table-answer.ts';
+
+/** Events of one watch as bytes of its stream, in the negotiated representation (API-121, 133, 134). */
+export interface WatchEncoder {
+  /** All of a batch, unfiltered; made once for all watchers of the same representation. */
+  batch(batch: EventBatch): Uint8Array;
+  event(event: CacheEvent): Uint8Array;
+  bookmark(metadata: ObjectMeta): Uint8Array;
+  error(status: Status): Uint8Array;
+}
+
+/** Loads the codec the watch needs, so that encoding itself never waits. */
+export async function watchEncoder(scope: ResourceScope): Promise<WatchEncoder> {
+  const { mediaType, transform } = scope.representation;
+  if (transform?.kind === 'Table') return tableEncoder(scope);
+  const representation = transform === undefined ? 'full' : 'metadata';
+  if (mediaType === PROTOBUF_TYPE) return protobufEncoder(scope, representation);
+  return jsonEncoder(scope, { representation, version: transform?.version ?? 'v1' });
+}
+
+type EncodeEvent = (event: CacheEvent) => Uint8Array;
+
+/** `name` is that of the bytes: the same for all watchers that get the same ones. */
+function sharing(name: string, encode: EncodeEvent): Pick<WatchEncoder, 'batch' | 'event'> {
+  return { batch: (batch) => batch.frame(name, encode), event: (event) => event.frame(name, encode) };
+}
+
+function servedOf(resource: ResourceStore): (event: CacheEvent) => ServedObject {
+  return ({ current }) => resource.serve(current);
+}
+
+interface JsonForm {
+  readonly representation: 'full' | 'metadata';
+  readonly version: 'v1' | 'v1beta1';
+}
+
+function jsonEncoder({ resource, info }: ResourceScope, { representation, version }: JsonForm): WatchEncoder {
+  const served = servedOf(resource);
+  const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
+  const tail = {
+    bookmark: (metadata: ObjectMeta) => jsonFrame('BOOKMARK', JSON.stringify({ ...bookmarkType, metadata })),
+    error: (status: Status) => jsonFrame('ERROR', JSON.stringify(status)),
+  };
+  const bookmarkType =
+    representation === 'full' ? type : { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}` };
+  if (representation === 'metadata') {
+    const encode: EncodeEvent = (event) =>
+      jsonFrame(event.type, JSON.stringify(partialObjectMetadata(served(event), version)));
+    return { ...sharing(`json metadata ${version}`, encode), ...tail };
+  }
+  if (resource.servesStoredBytes) {
+    return { batch: (batch) => batch.frame('json'), event: (event) => event.frame('json'), ...tail };
+  }
+  const encode: EncodeEvent = (event) => jsonFrame(event.type, JSON.stringify(served(event).object()));
+  return { ...sharing(`json ${type.apiVersion}`, encode), ...tail };
+}
+
+function jsonFrame(type: string, object: string): Uint8Array {
+  return Buffer.from(`{"type":"${type}","object":${object}}\n`);
+}
+
+async function protobufEncoder(
+  { resource, info }: ResourceScope,
+  representation: 'full' | 'metadata',
+): Promise<WatchEncoder> {
+  const { encodeProtobuf } = await import('../../api/codec/protobuf.ts');
+  const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
+  const error = (status: Status): Uint8Array =>
+    encodeWatchFrame('ERROR', encodeProtobuf(status as unknown as KubeObject));
+  if (representation === 'metadata') {
+    return {
+      batch: (batch) => batch.frame('metadata+protobuf'),
+      event: (event) => event.frame('metadata+protobuf'),
+      bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodePartialObjectMetadataEnvelope(metadata)),
+      error,
+    };
+  }
+  const served = servedOf(resource);
+  return {
+    ...sharing(`protobuf ${type.apiVersion}`, (event) =>
+      encodeWatchFrame(event.type, encodeProtobuf(served(event).object())),
+    ),
+    bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodeProtobuf({ ...type, metadata })),
+    error,
+  };
+}
+
+/** Only the first table has columns, so tables are made for each watcher. */
+async function tableEncoder(scope: ResourceScope): Promise<WatchEncoder> {
+  const { resource, info } = scope;
+  const { clock } = resource.environment;
+  const tables = await watchTablesFor(scope);
+  const served = servedOf(resource);
+  const frame = (type: string, object: KubeObject): Uint8Array =>
+    jsonFrame(type, JSON.stringify(tables.next(object, clock.now())));
+  const event: EncodeEvent = (changed) => frame(changed.type, served(changed).object());
+  return {
+    batch: (batch) => Buffer.concat(batch.events.map(event)),
+    event,
+    bookmark: (metadata) => frame('BOOKMARK', { kind: info.kind, apiVersion: apiVersionOf(info), metadata }),
+    error: (status) => jsonFrame('ERROR', JSON.stringify(status)),
+  };
+}

@@ -1,0 +1,22 @@
+import { newUnauthorized } from '../../api/status-error.ts';
+import type { Authenticator } from '../authentication/authenticator.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import { isPublicPath } from '../authorization/authorizer.ts';
+import type { RequestContext } from '../endpoints/request-context.ts';
+
+export const anonymousUser: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+export interface AuthenticationOptions {
+  /** Absent: nobody has credentials. */
+  readonly authenticator?: Authenticator;
+  /** `refused`: without credentials only health and version are answered (API-013, API-014). */
+  readonly anonymous: 'allowed' | 'refused';
+}
+
+/** API-371: bad credentials are 401 even where none are needed. */
+export function authenticate(context: RequestContext, { authenticator, anonymous }: AuthenticationOptions): UserInfo {
+  const user = authenticator?.authenticate(context.request);
+  if (user !== undefined) return user;
+  if (anonymous === 'refused' && !isPublicPath(context.path)) throw newUnauthorized();
+  return anonymousUser;
+}

@@ -1,0 +1,38 @@
+import { promisify } from 'node:util';
+import { createGzip, gzip } from 'node:zlib';
+import { Readable } from 'node:stream';
+import type { HttpResponse } from '../../base/http-message.ts';
+import type { RequestContext } from '../endpoints/request-context.ts';
+
+/** API-008. */
+const MIN_COMPRESSED_BYTES = 128 * 1024;
+const LEVEL = 1;
+
+const gzipAsync = promisify(gzip);
+
+/** Large finished answers, and lists made while they are sent, as gzip for clients that take it. Never watches. */
+export async function compress(response: HttpResponse, context: RequestContext): Promise<HttpResponse> {
+  const { body, headers } = response;
+  if (body instanceof Uint8Array && body.length <= MIN_COMPRESSED_BYTES) return response;
+  if (context.info.type !== 'resource' || context.info.verb === 'watch') return response;
+  if (headers['content-encoding'] !== undefined || !acceptsGzip(context.header('accept-encoding'))) return response;
+  const compressed = body instanceof Uint8Array ? await gzipAsync(body, { level: LEVEL }) : gzipStream(body);
+  return {
+    ...response,
+    headers: { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+    body: compressed,
+  };
+}
+
+function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const source = Readable.from(body, { objectMode: false });
+  const target = createGzip({ level: LEVEL });
+  source.once('error', (error) => target.destroy(error));
+  // A reader that leaves early destroys the target; the list is then not made to its end.
+  target.once('close', () => source.destroy());
+  return source.pipe(target);
+}
+
+function acceptsGzip(header: string | undefined): boolean {
+  return header?.split(',').some((part) => /^\s*gzip\s*(;(?!\s*q=0(\.0*)?\s*$).*)?$/.test(part)) ?? false;
+}

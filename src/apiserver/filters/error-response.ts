@@ -1,0 +1,34 @@
+import { newInternalError, newServiceUnavailable, newTooManyRequests, StatusError } from '../../api/status-error.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import type { Logger } from '../../base/logger.ts';
+import { errorMediaType, statusResponse } from '../endpoints/body-format.ts';
+import { JSON_TYPE } from '../endpoints/negotiation.ts';
+import type { RequestContext } from '../endpoints/request-context.ts';
+import { StoreClosedError, StoreFailedError, StoreOverloadedError } from '../storage/store-errors.ts';
+
+/** Whatever was thrown, as an answer. What nobody foresaw is a 500 and a log line with its stack, never a dropped connection. */
+export async function errorResponse(error: unknown, context: RequestContext, logger: Logger): Promise<HttpResponse> {
+  const known = knownError(error);
+  if (known === undefined) {
+    logger.error('request failed unexpectedly', {
+      method: context.request.method,
+      path: context.path,
+      auditId: context.auditId,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+  }
+  const { status } = known ?? newInternalError(error instanceof Error ? error.message : String(error));
+  try {
+    return await statusResponse(status, errorMediaType(context.header('accept')));
+  } catch {
+    return statusResponse(status, JSON_TYPE);
+  }
+}
+
+function knownError(error: unknown): StatusError | undefined {
+  if (error instanceof StatusError) return error;
+  if (error instanceof StoreOverloadedError) return newTooManyRequests(error.message, 1);
+  if (error instanceof StoreClosedError) return newServiceUnavailable('the server is shutting down');
+  if (error instanceof StoreFailedError) return newServiceUnavailable(error.message);
+  return undefined;
+}

@@ -1,0 +1,117 @@
+import { newBadRequest } from '../../api/status-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Random } from '../../base/random.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import { RequestContext } from '../endpoints/request-context.ts';
+import { parseRequestInfo } from '../endpoints/request-info.ts';
+import { authenticate, type AuthenticationOptions } from './authentication.ts';
+import { authorize } from './authorization.ts';
+import { limitBody } from './body-limit.ts';
+import { compress } from './compression.ts';
+import { errorResponse } from './error-response.ts';
+import { type InFlightLimits, inFlightKind, MaxInFlight, tooManyRequests } from './max-in-flight.ts';
+import { RequestMetrics } from './request-metrics.ts';
+import { requestTimeout, withTimeout } from './request-timeout.ts';
+import { warningHeader } from './warnings.ts';
+
+export interface HandlerChainOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly authentication: AuthenticationOptions;
+  readonly authorizer: Authorizer;
+  readonly limits: InFlightLimits;
+  /** Whether a resource of this name is served. */
+  served(group: string, version: string, resource: string): boolean;
+  /** What is behind the filters. Rejects with a StatusError for what is wrong with the request. */
+  route(context: RequestContext): Promise<HttpResponse> | HttpResponse;
+}
+
+const noQuery = new URLSearchParams();
+
+/** Longest Audit-Id a client may bring. */
+const MAX_AUDIT_ID = 128;
+
+/**
+ * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, who it is, whether he may, size,
+ * number in flight, time; and on the way back warnings, headers, compression, numbers.
+ */
+export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
+  const { clock, random, logger } = options;
+  const inFlight = new MaxInFlight(options.limits);
+  const metrics = new RequestMetrics(options.metrics, inFlight);
+
+  const pass = async (context: RequestContext): Promise<HttpResponse> => {
+    context.user = authenticate(context, options.authentication);
+    authorize(context, options.authorizer);
+    limitBody(context);
+    const kind = inFlightKind(context);
+    const timeoutMs = requestTimeout(context, kind);
+    if (!inFlight.enter(kind, context)) return tooManyRequests();
+    try {
+      if (timeoutMs === undefined) return await options.route(context);
+      return await withTimeout(() => options.route(context), { context, clock, timeoutMs });
+    } finally {
+      inFlight.leave(kind);
+    }
+  };
+
+  return async (request) => {
+    const started = clock.monotonic();
+    const context = contextOf(request, random);
+    let response: HttpResponse;
+    try {
+      if (context.invalidPath) throw newBadRequest(`invalid URL escape in path ${JSON.stringify(context.path)}`);
+      response = await compress(await pass(context), context);
+    } catch (error) {
+      response = await errorResponse(error, context, logger);
+    }
+    const { info } = context;
+    metrics.observe(context, {
+      code: response.status,
+      seconds: (clock.monotonic() - started) / 1000,
+      served: info.type === 'resource' && options.served(info.group, info.version, info.resource),
+    });
+    return withHeaders(response, context);
+  };
+}
+
+function contextOf(request: HttpRequest, random: Random): RequestContext & { readonly invalidPath: boolean } {
+  const { target } = request;
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
+  const info = parseRequestInfo(request.method, path, query);
+  const context = new RequestContext({
+    request,
+    path,
+    query,
+    info: info ?? { type: 'nonResource', path, verb: request.method.toLowerCase() },
+    auditId: auditId(request, random),
+  });
+  return Object.assign(context, { invalidPath: info === undefined });
+}
+
+/** API-009. */
+function auditId({ headers }: HttpRequest, random: Random): string {
+  const given = headers['audit-id'];
+  return typeof given === 'string' && given !== '' && given.length <= MAX_AUDIT_ID ? given : random.uuid();
+}
+
+function withHeaders(response: HttpResponse, context: RequestContext): HttpResponse {
+  const { warnings } = context;
+  return {
+    status: response.status,
+    headers: {
+      'audit-id': context.auditId,
+      'cache-control': 'no-cache, private',
+      ...(warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) }),
+      ...response.headers,
+    },
+    body: response.body,
+  };
+}

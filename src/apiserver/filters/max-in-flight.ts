@@ -1,0 +1,57 @@
+import type { HttpResponse } from '../../base/http-message.ts';
+import { GROUP_MASTERS } from '../authentication/user-info.ts';
+import { plainText } from '../endpoints/plain-text.ts';
+import type { RequestContext } from '../endpoints/request-context.ts';
+
+export interface InFlightLimits {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/** Upstream's defaults (API-012). */
+export const defaultInFlightLimits: InFlightLimits = { reads: 400, writes: 200 };
+
+export type InFlightKind = 'read' | 'write' | 'long';
+
+/** Watches and what else stays open do not count; nobody waits: one more than the limit is refused at once (API-012). */
+export class MaxInFlight {
+  readonly #limits: InFlightLimits;
+  #reads = 0;
+  #writes = 0;
+
+  constructor(limits: InFlightLimits) {
+    this.#limits = limits;
+  }
+
+  get reads(): number {
+    return this.#reads;
+  }
+
+  get writes(): number {
+    return this.#writes;
+  }
+
+  /** False when the limit is reached. Administrators are counted but not refused, so that they can look at an overload. */
+  enter(kind: InFlightKind, context: RequestContext): boolean {
+    if (kind === 'long') return true;
+    const full = kind === 'read' ? this.#reads >= this.#limits.reads : this.#writes >= this.#limits.writes;
+    if (full && !context.user.groups.includes(GROUP_MASTERS)) return false;
+    if (kind === 'read') this.#reads++;
+    else this.#writes++;
+    return true;
+  }
+
+  leave(kind: InFlightKind): void {
+    if (kind === 'read') this.#reads--;
+    else if (kind === 'write') this.#writes--;
+  }
+}
+
+export function inFlightKind({ info, request }: RequestContext): InFlightKind {
+  if (info.type === 'resource' && info.verb === 'watch') return 'long';
+  return request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write';
+}
+
+export function tooManyRequests(): HttpResponse {
+  return plainText(429, 'Too many requests, please try again later.\n', { 'retry-after': '1' });
+}

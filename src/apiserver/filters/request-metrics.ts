@@ -1,0 +1,68 @@
+import type { Counter, Histogram, Metrics } from '../../base/metrics.ts';
+import type { RequestContext } from '../endpoints/request-context.ts';
+import type { RequestInfo } from '../endpoints/request-info.ts';
+import type { MaxInFlight } from './max-in-flight.ts';
+
+const methodVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
+
+/** Counts what is answered, under upstream's names. Labels come from what is served, so their number is bounded. */
+export class RequestMetrics {
+  readonly #total: Counter;
+  readonly #duration: Histogram;
+
+  constructor(metrics: Metrics, inFlight: MaxInFlight) {
+    this.#total = metrics.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests answered, by verb, resource and HTTP status.',
+      labelNames: ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component', 'code'],
+    });
+    this.#duration = metrics.histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time until the head of the answer, by verb and resource; watches do not count.',
+      labelNames: ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'],
+      buckets: [0.001, 0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 5, 15, 30, 60],
+    });
+    metrics.gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests being answered right now, watches not counted.',
+      labelNames: ['request_kind'],
+      collect: (gauge) => {
+        gauge.set(inFlight.reads, { request_kind: 'readOnly' });
+        gauge.set(inFlight.writes, { request_kind: 'mutating' });
+      },
+    });
+  }
+
+  /** `served`: the path belongs to a resource that exists, so its names may become labels. */
+  observe(
+    context: RequestContext,
+    answered: { readonly code: number; readonly seconds: number; readonly served: boolean },
+  ): void {
+    const labels = labelsOf(context.info, answered.served);
+    const dryRun = context.query.size > 0 ? (context.query.get('dryRun') ?? '') : '';
+    this.#total.inc({ ...labels, dry_run: dryRun === 'All' ? 'All' : '', code: String(answered.code) });
+    if (labels.verb !== 'WATCH') this.#duration.observe(answered.seconds, labels);
+  }
+}
+
+interface RequestLabels extends Record<string, string> {
+  readonly verb: string;
+}
+
+function labelsOf(info: RequestInfo, served: boolean): RequestLabels {
+  if (info.type === 'nonResource' || !served) {
+    const verb = info.type === 'nonResource' ? info.verb.toUpperCase() : verbLabel(info.verb);
+    return { verb, group: '', version: '', resource: '', subresource: '', scope: '', component: 'apiserver' };
+  }
+  const { verb, group, version, resource, subresource } = info;
+  return { verb: verbLabel(verb), group, version, resource, subresource, scope: scopeOf(info), component: 'apiserver' };
+}
+
+function verbLabel(verb: string): string {
+  return methodVerbs[verb] ?? verb.toUpperCase();
+}
+
+function scopeOf(info: { readonly name: string; readonly namespace: string }): string {
+  if (info.name !== '') return 'resource';
+  return info.namespace === '' ? 'cluster' : 'namespace';
+}

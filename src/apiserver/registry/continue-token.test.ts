@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { decodeContinueToken, encodeContinueToken, INCONSISTENT } from './continue-token.ts';
+
+const prefix = '/registry/core/pods/';
+
+describe('continue token', () => {
+  it('API-098 comes back as it went, also without a snapshot', () => {
+    for (const revision of [1, 4711, INCONSISTENT]) {
+      const token = { revision, startKey: '/registry/core/pods/ns/p\u0000' };
+      expect(decodeContinueToken(encodeContinueToken(token, prefix), prefix)).toEqual(token);
+    }
+  });
+
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  it.each([
+    ['nonsense', '%%%'],
+    ['not an object', encode(3)],
+    ['another version', encode({ v: 'v9', rv: 1, start: 'a' })],
+    ['revision zero', encode({ v: 'meta.k8s.io/v1', rv: 0, start: 'a' })],
+    ['revision as text', encode({ v: 'meta.k8s.io/v1', rv: '1', start: 'a' })],
+    ['no key', encode({ v: 'meta.k8s.io/v1', rv: 1 })],
+    ['a key outside the range', encode({ v: 'meta.k8s.io/v1', rv: 1, start: '../secrets/a' })],
+    ['an absolute key', encode({ v: 'meta.k8s.io/v1', rv: 1, start: '/registry/core/secrets' })],
+  ])('API-098 %s is 400', (_name, text) => {
+    expect(() => decodeContinueToken(text, prefix)).toThrow(/continue key is not valid/);
+    expect(() => decodeContinueToken(text, prefix)).toThrow(expect.objectContaining({ code: 400 }));
+  });
+});

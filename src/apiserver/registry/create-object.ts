@@ -1,0 +1,152 @@
+import type { FieldError } from '../../api/field-error.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { validateBuiltin } from '../../api/schema/validate-builtin.ts';
+import {
+  newAlreadyExists,
+  newBadRequest,
+  newGenerateNameConflict,
+  newInvalid,
+  newUntypedInternal,
+} from '../../api/status-error.ts';
+import { dedupOwnerReferences, validateObjectMeta } from '../../api/validation/object-meta.ts';
+import type { AdmissionAttributes } from '../admission/admission-chain.ts';
+import type { KeyValue } from '../storage/interface.ts';
+import { StoredObject } from '../storage/stored-object.ts';
+import { generateName, NAME_GENERATION_ATTEMPTS } from './name-generator.ts';
+import { dropManagedFields, metadataOf, setInitialGeneration, stampCreated } from './object-meta.ts';
+import type { ResourceStore } from './resource-store.ts';
+import { type ServedObject, TransientObject } from './served-object.ts';
+import { splitStatusForCreate } from './status-split.ts';
+import type { StrategyContext, WriteContext } from './strategy.ts';
+
+export interface CreateRequest {
+  /** Of the path; empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  /** Decoded and defaulted; the caller's own copy, changed here. */
+  readonly object: KubeObject;
+  readonly context: WriteContext;
+}
+
+/** The order of work of API-151, from de-duplication on. */
+export async function createObject(resource: ResourceStore, request: CreateRequest): Promise<ServedObject> {
+  const { info, strategy, environment } = resource;
+  const { object, namespace } = request;
+  const meta = metadataOf(object);
+  const context: StrategyContext = { ...request.context, info, subresource: '', now: environment.clock.now() };
+
+  if (meta.resourceVersion !== undefined && meta.resourceVersion !== '' && meta.resourceVersion !== '0') {
+    throw newUntypedInternal('resourceVersion should not be set on objects to be created');
+  }
+  fillNamespace(object, namespace, info.namespaced);
+  dedupe(object, context);
+  dropManagedFields(object);
+  await environment.admission.admit(attributesOf(object, { namespace, context }));
+  dedupe(object, context);
+
+  if (strategy.statusOnCreate !== 'kept') splitStatusForCreate(object, info);
+  setInitialGeneration(object, info.generation);
+  stampCreated(object, environment.random.uuid(), context.now);
+  return persist(resource, request, context);
+}
+
+/** Names, judges and writes; a generated name that is taken is replaced by another one (API-061). */
+async function persist(
+  resource: ResourceStore,
+  { object, namespace }: CreateRequest,
+  context: StrategyContext,
+): Promise<ServedObject> {
+  const { info, strategy, environment } = resource;
+  const meta = metadataOf(object);
+  const generated = (meta.name ?? '') === '' && (meta.generateName ?? '') !== '';
+  for (let attempt = 1; ; attempt++) {
+    if (generated) meta.name = generateName(meta.generateName ?? '', environment.random);
+    const name = meta.name ?? '';
+    const preparation = strategy.prepareForCreate?.(object, context);
+    if (preparation !== undefined) await preparation;
+    let existing: KeyValue;
+    try {
+      validate(resource, object);
+      await environment.admission.validate(attributesOf(object, { namespace, context }));
+      const outcome = await write(resource, resource.key(namespace, name), { object, dryRun: context.dryRun });
+      if ('created' in outcome) return outcome.created;
+      ({ existing } = outcome);
+    } catch (error) {
+      strategy.released?.(object);
+      throw error;
+    }
+    strategy.released?.(object);
+    if (!generated) throw newAlreadyExists(info, name, { terminating: isTerminating(existing) });
+    if (attempt >= NAME_GENERATION_ATTEMPTS) throw newGenerateNameConflict(info, name);
+  }
+}
+
+type WriteOutcome = { readonly created: ServedObject } | { readonly existing: KeyValue };
+
+async function write(
+  resource: ResourceStore,
+  key: string,
+  { object, dryRun }: { readonly object: KubeObject; readonly dryRun: boolean },
+): Promise<WriteOutcome> {
+  const { store } = resource.environment;
+  if (dryRun) {
+    const { kv } = await store.get(key);
+    if (kv !== undefined) return { existing: kv };
+    resource.strategy.released?.(object);
+    return { created: new TransientObject(object) };
+  }
+  const result = await store.create(key, resource.encode(object));
+  if (result.succeeded) return { created: resource.stored(result.kv) };
+  // A create is refused only by what exists, so there is always something in the way.
+  if (result.current === undefined) throw newUntypedInternal('the store refused a create without a reason');
+  return { existing: result.current };
+}
+
+function attributesOf(
+  object: KubeObject,
+  { namespace, context }: { readonly namespace: string; readonly context: StrategyContext },
+): AdmissionAttributes {
+  return {
+    operation: 'CREATE',
+    info: context.info,
+    subresource: '',
+    namespace,
+    name: object.metadata?.name ?? '',
+    object,
+    user: context.user,
+    dryRun: context.dryRun,
+    warn: context.warn,
+  };
+}
+
+/** API-064. */
+export function fillNamespace(object: KubeObject, namespace: string, namespaced: boolean): void {
+  const meta = metadataOf(object);
+  const given = meta.namespace ?? '';
+  if (namespaced ? given !== '' && given !== namespace : given !== '') {
+    throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (namespaced) meta.namespace = namespace;
+  else delete meta.namespace;
+}
+
+/** API-070. */
+export function dedupe(object: KubeObject, context: Pick<WriteContext, 'warn'>): void {
+  const references = object.metadata?.ownerReferences;
+  if (references === undefined || references.length < 2) return;
+  const { warning } = dedupOwnerReferences(metadataOf(object));
+  if (warning !== undefined) context.warn(warning);
+}
+
+function validate(resource: ResourceStore, object: KubeObject): void {
+  const { info, strategy } = resource;
+  const meta = metadataOf(object);
+  const rules = { namespaced: info.namespaced, nameRule: info.nameRule, builtin: info.typeName !== undefined };
+  const errors: FieldError[] = validateObjectMeta(meta, rules);
+  if (info.typeName !== undefined) errors.push(...validateBuiltin(object, info));
+  if (strategy.validate !== undefined) errors.push(...strategy.validate(object));
+  if (errors.length > 0) throw newInvalid(info, meta.name ?? '', errors);
+}
+
+function isTerminating(kv: KeyValue): boolean {
+  return Boolean(new StoredObject(kv).object().metadata?.deletionTimestamp);
+}

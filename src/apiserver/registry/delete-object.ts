@@ -1,0 +1,93 @@
+import { decideDelete } from '../../api/deletion/before-delete.ts';
+import type { DeleteDecision } from '../../api/deletion/delete-decision.ts';
+import { type DeleteOptions, isDryRun } from '../../api/deletion/delete-options.ts';
+import { graceRuleOf } from '../../api/deletion/pod-grace.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { newNotFound, newServerTimeout } from '../../api/status-error.ts';
+import type { KeyValue } from '../storage/interface.ts';
+import type { ResourceStore } from './resource-store.ts';
+import type { WriteContext } from './strategy.ts';
+
+/** As in update-object: each round one competitor succeeds. */
+const MAX_ATTEMPTS = 1000;
+
+export interface DeleteRequest {
+  readonly namespace: string;
+  readonly name: string;
+  readonly options: DeleteOptions;
+  readonly context: WriteContext;
+}
+
+export interface DeleteResult {
+  readonly decision: Exclude<DeleteDecision, { outcome: 'refuse' }>;
+  /** As the answer shows it, with the resourceVersion of what was written or removed. */
+  readonly object: KubeObject;
+}
+
+/**
+ * DELETE of one object. The rules are `api/deletion`'s; here they are carried out under the guard of the revision they were
+ * decided on, and decided again when a concurrent write won, so that preconditions hold up to the removal (API-242).
+ */
+export async function deleteObject(resource: ResourceStore, request: DeleteRequest): Promise<DeleteResult> {
+  const { info, environment } = resource;
+  let { kv } = await environment.store.get(resource.key(request.namespace, request.name));
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (attempt > 0 && request.context.expired()) break;
+    if (kv === undefined) throw newNotFound(info, request.name);
+    const step = await deleteOnce(resource, request, kv);
+    if (step.outcome === 'done') return step.result;
+    kv = step.current;
+  }
+  throw newServerTimeout(info, 'delete', 1);
+}
+
+type Step =
+  | { readonly outcome: 'done'; readonly result: DeleteResult }
+  | { readonly outcome: 'raced'; readonly current: KeyValue | undefined };
+
+async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: KeyValue): Promise<Step> {
+  const { info, strategy, environment } = resource;
+  const { store, clock, admission } = environment;
+  const { options, namespace, name, context } = request;
+  const stored = resource.stored(kv).object();
+  const grace = graceRuleOf(info);
+  const input = {
+    object: stored,
+    options,
+    resource: info,
+    now: clock.now(),
+    ...(grace === undefined ? {} : { grace }),
+  };
+  const decision = (strategy.decideDelete ?? decideDelete)(input);
+  if (decision.outcome === 'refuse') throw decision.error;
+  const dryRun = isDryRun(options);
+  await admission.validate({
+    operation: 'DELETE',
+    info,
+    subresource: '',
+    namespace,
+    name,
+    oldObject: stored,
+    user: context.user,
+    dryRun,
+    warn: context.warn,
+  });
+  if (dryRun || decision.outcome === 'unchanged') return done(decision, decision.object);
+  if (decision.outcome === 'update') {
+    const written = await store.update(kv.key, resource.encode(decision.object), kv.modRevision);
+    if (!written.succeeded) return { outcome: 'raced', current: written.current };
+    return done(decision, resource.stored(written.kv).object());
+  }
+  const removal = await store.delete(kv.key, kv.modRevision);
+  if (!removal.succeeded) return { outcome: 'raced', current: removal.current };
+  strategy.released?.(stored);
+  return done(decision, withVersion(decision.object, removal.revision));
+}
+
+function done(decision: DeleteResult['decision'], object: KubeObject): Step {
+  return { outcome: 'done', result: { decision, object } };
+}
+
+function withVersion(object: KubeObject, revision: number): KubeObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+}

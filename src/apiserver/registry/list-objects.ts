@@ -1,0 +1,168 @@
+import { newExpired, newTooLargeResourceVersion } from '../../api/status-error.ts';
+import { type KeyValue, RevisionCompactedError, RevisionFutureError } from '../storage/interface.ts';
+import type * as storage from '../storage/interface.ts';
+import { decodeContinueToken, encodeContinueToken, INCONSISTENT } from './continue-token.ts';
+import type { ResourceStore } from './resource-store.ts';
+import type { Selection } from './selection.ts';
+import type { ServedObject } from './served-object.ts';
+
+export interface ListRequest {
+  readonly selection: Selection;
+  /** 0 = no limit. */
+  readonly limit: number;
+  /** Empty for the first page. */
+  readonly continueToken: string;
+  /** 0 = newest. */
+  readonly revision: number;
+  readonly match: '' | 'NotOlderThan' | 'Exact';
+}
+
+export interface ListPage {
+  /** May be made while it is read, so that a long list is never in memory as a whole a second time. */
+  readonly items: Iterable<ServedObject>;
+  /** The snapshot the items are the state of. */
+  readonly revision: number;
+  readonly continueToken?: string;
+  /** Only without a selector (API-096). */
+  readonly remainingItemCount?: number;
+}
+
+/** Keys read in one go while a selector leaves few of them over. */
+const SCAN_PAGE = 10_000;
+
+/** One page of a list (API-092..099). */
+export async function listObjects(resource: ResourceStore, request: ListRequest): Promise<ListPage> {
+  const { selection } = request;
+  const prefix = resource.prefix(selection.namespace);
+  const token = request.continueToken === '' ? undefined : decodeContinueToken(request.continueToken, prefix);
+  const exact = token === undefined ? (request.match === 'Exact' ? request.revision : undefined) : token.revision;
+  const page: Page = {
+    prefix,
+    start: token?.startKey,
+    revision: exact === INCONSISTENT ? undefined : exact,
+    limit: request.limit,
+  };
+  try {
+    const result = await readPage(resource, selection, page);
+    if (exact === undefined && request.revision > result.revision) {
+      throw newTooLargeResourceVersion(request.revision, result.revision);
+    }
+    return result;
+  } catch (error) {
+    if (error instanceof RevisionFutureError) {
+      throw newTooLargeResourceVersion(exact ?? request.revision, error.currentRevision);
+    }
+    if (!(error instanceof RevisionCompactedError)) throw error;
+    throw token === undefined
+      ? newExpired('The resourceVersion for the provided list is too old.')
+      : newExpired(EXPIRED_CONTINUE, encodeContinueToken({ ...token, revision: INCONSISTENT }, prefix));
+  }
+}
+
+interface Page {
+  readonly prefix: string;
+  readonly start: string | undefined;
+  readonly revision: number | undefined;
+  readonly limit: number;
+}
+
+async function readPage(resource: ResourceStore, selection: Selection, page: Page): Promise<ListPage> {
+  const { store } = resource.environment;
+  if (selection.name !== undefined && (selection.namespace !== '' || !resource.info.namespaced)) {
+    return pointRead(resource, selection, { ...page, name: selection.name });
+  }
+  if (selection.everything) {
+    const result = await store.list(page.prefix, options(page, page.start, page.limit, page.limit > 0));
+    return finish(page, result, { items: served(resource, result.items), last: result.items.at(-1) });
+  }
+  const suffix = selection.name === undefined ? undefined : `/${selection.name}`;
+  const items: ServedObject[] = [];
+  let { start } = page;
+  let { revision } = page;
+  // Ends: every round moves `start` past at least one key of one snapshot.
+  for (;;) {
+    const batch = page.limit > 0 ? SCAN_PAGE : 0;
+    const result: storage.ListResult = await store.list(
+      page.prefix,
+      options({ ...page, revision }, start, batch, false),
+    );
+    revision = result.revision;
+    for (const [index, kv] of result.items.entries()) {
+      if (suffix !== undefined && !kv.key.endsWith(suffix)) continue;
+      const object = resource.stored(kv);
+      if (!selection.matches(object)) continue;
+      items.push(object);
+      if (items.length === page.limit) {
+        const more = result.more || index + 1 < result.items.length;
+        return finish(page, { ...result, more }, { items, last: kv });
+      }
+    }
+    const last = result.items.at(-1);
+    if (!result.more || last === undefined) return { items, revision };
+    start = after(last);
+  }
+}
+
+function served(resource: ResourceStore, items: readonly KeyValue[]): Iterable<ServedObject> {
+  return {
+    *[Symbol.iterator]() {
+      for (const kv of items) yield resource.stored(kv);
+    },
+  };
+}
+
+/** API-103. */
+async function pointRead(
+  resource: ResourceStore,
+  selection: Selection,
+  page: Page & { readonly name: string },
+): Promise<ListPage> {
+  const { store } = resource.environment;
+  const key = resource.key(selection.namespace, page.name);
+  let kv: KeyValue | undefined;
+  let revision: number;
+  if (page.revision === undefined) {
+    ({ kv, revision } = await store.get(key));
+  } else {
+    const result = await store.list(page.prefix, { start: key, limit: 1, revision: page.revision });
+    kv = result.items[0]?.key === key ? result.items[0] : undefined;
+    ({ revision } = result);
+  }
+  const object = kv === undefined ? undefined : resource.stored(kv);
+  const items = object !== undefined && selection.matches(object) ? [object] : [];
+  return { items, revision };
+}
+
+function options(page: Page, start: string | undefined, limit: number, countRemaining: boolean): storage.ListOptions {
+  return {
+    ...(start === undefined ? {} : { start }),
+    ...(limit === 0 ? {} : { limit }),
+    ...(page.revision === undefined ? {} : { revision: page.revision }),
+    ...(countRemaining ? { countRemaining } : {}),
+  };
+}
+
+function finish(
+  page: Page,
+  result: storage.ListResult,
+  { items, last }: { readonly items: Iterable<ServedObject>; readonly last: KeyValue | undefined },
+): ListPage {
+  const { revision } = result;
+  if (!result.more || last === undefined) return { items, revision };
+  const continueToken = encodeContinueToken({ revision, startKey: after(last) }, page.prefix);
+  return {
+    items,
+    revision,
+    continueToken,
+    ...(result.remaining === undefined ? {} : { remainingItemCount: result.remaining }),
+  };
+}
+
+/** The smallest key greater than this one. */
+function after(kv: KeyValue): string {
+  return `${kv.key}\u0000`;
+}
+
+/** API-099: comes with a token to go on with, at the newest state. */
+const EXPIRED_CONTINUE =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';

@@ -1,0 +1,68 @@
+import { formatTime } from '../../api/meta/time.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { deepEqual } from './deep-equal.ts';
+
+/** Metadata of an object, made if it has none: every stored kind has it. */
+export function metadataOf(object: KubeObject): ObjectMeta {
+  return (object.metadata ??= {});
+}
+
+/** API-060: what the server alone decides on a new object. `uid` and `now` come from the caller. */
+export function stampCreated(object: KubeObject, uid: string, now: number): void {
+  const meta = metadataOf(object);
+  delete meta.deletionTimestamp;
+  delete meta.deletionGracePeriodSeconds;
+  delete meta.selfLink;
+  delete meta.resourceVersion;
+  meta.uid = uid;
+  meta.creationTimestamp = formatTime(now);
+}
+
+/** API-073: an update cannot move creation or deletion; a missing uid is filled in, a different one is left to be refused. */
+export function restoreSystemMetadata(next: KubeObject, previous: KubeObject): void {
+  const meta = metadataOf(next);
+  const old = previous.metadata ?? {};
+  restore(meta, old, 'creationTimestamp');
+  restore(meta, old, 'deletionTimestamp');
+  restore(meta, old, 'deletionGracePeriodSeconds');
+  delete meta.selfLink;
+  if (meta.uid === undefined || meta.uid === '') restore(meta, old, 'uid');
+}
+
+function restore<K extends keyof ObjectMeta>(meta: ObjectMeta, old: ObjectMeta, field: K): void {
+  const value = old[field];
+  if (value === undefined || value === null) delete meta[field];
+  else meta[field] = value;
+}
+
+/**
+ * managedFields are not tracked yet (section 11 comes with server-side apply): a list that nobody keeps current would say
+ * wrong things about owners of fields, so none is stored.
+ */
+export function dropManagedFields(object: KubeObject): void {
+  delete object.metadata?.managedFields;
+}
+
+/** API-074, create. */
+export function setInitialGeneration(object: KubeObject, rule: ResourceInfo['generation']): void {
+  if (rule !== 'keep') metadataOf(object).generation = 1;
+}
+
+/** API-074, update: what the client sends is ignored. */
+export function setUpdatedGeneration(next: KubeObject, previous: KubeObject, rule: ResourceInfo['generation']): void {
+  const old = previous.metadata?.generation;
+  const meta = metadataOf(next);
+  const generation = rule === 'spec' && !specEqual(next, previous) ? (old ?? 0) + 1 : old;
+  if (generation === undefined) delete meta.generation;
+  else meta.generation = generation;
+}
+
+/** Everything but type, metadata and status: `spec` for most kinds, `template`, `webhooks`, `endpoints`… for others. */
+function specEqual(a: KubeObject, b: KubeObject): boolean {
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    if (key === 'kind' || key === 'apiVersion' || key === 'metadata' || key === 'status') continue;
+    if (!deepEqual(a[key], b[key])) return false;
+  }
+  return true;
+}

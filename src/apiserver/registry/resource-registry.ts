@@ -1,0 +1,71 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { type RegistryEnvironment, type ResourceLookup, ResourceStore } from './resource-store.ts';
+import type { Strategy } from './strategy.ts';
+
+export interface ResourceRegistration {
+  readonly info: ResourceInfo;
+  readonly strategy: Strategy;
+}
+
+/** How unknown paths of a group are answered differs (API-004, API-005). */
+export type GroupOrigin = 'builtin' | 'custom';
+
+/** The resources one server serves right now. Built-in rows stay, custom ones come and go. */
+export class ResourceRegistry implements ResourceLookup {
+  readonly #environment: RegistryEnvironment;
+  readonly #registrations = new Map<string, ResourceRegistration>();
+  /** Made when first asked for: most resources are never touched. */
+  readonly #stores = new Map<string, ResourceStore>();
+  readonly #groups = new Map<string, GroupOrigin>();
+  #listed: readonly ResourceInfo[] | undefined;
+
+  constructor(environment: RegistryEnvironment) {
+    this.#environment = environment;
+  }
+
+  /** Adds or replaces. */
+  add(registration: ResourceRegistration): void {
+    const { info } = registration;
+    const key = keyOf(info.group, info.version, info.resource);
+    this.#registrations.set(key, registration);
+    this.#stores.delete(key);
+    if (this.#groups.get(info.group) !== 'builtin') {
+      this.#groups.set(info.group, info.typeName === undefined ? 'custom' : 'builtin');
+    }
+    this.#listed = undefined;
+  }
+
+  remove(group: string, version: string, resource: string): void {
+    const key = keyOf(group, version, resource);
+    this.#registrations.delete(key);
+    this.#stores.delete(key);
+    this.#listed = undefined;
+    if (this.#groups.get(group) === 'custom' && !this.resources().some((info) => info.group === group)) {
+      this.#groups.delete(group);
+    }
+  }
+
+  find(group: string, version: string, resource: string): ResourceStore | undefined {
+    const key = keyOf(group, version, resource);
+    const known = this.#stores.get(key);
+    if (known !== undefined) return known;
+    const registration = this.#registrations.get(key);
+    if (registration === undefined) return undefined;
+    const store = new ResourceStore({ ...registration, environment: this.#environment, siblings: this });
+    this.#stores.set(key, store);
+    return store;
+  }
+
+  groupOrigin(group: string): GroupOrigin | undefined {
+    return this.#groups.get(group);
+  }
+
+  /** In the order they were added. The same array until something changes, so callers may cache by identity. */
+  resources(): readonly ResourceInfo[] {
+    return (this.#listed ??= [...this.#registrations.values()].map(({ info }) => info));
+  }
+}
+
+function keyOf(group: string, version: string, resource: string): string {
+  return `${group}/${version}/${resource}`;
+}

@@ -1,0 +1,61 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { type FieldSelector, parseFieldSelector } from '../../api/selectors/field-selector.ts';
+import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import {
+  checkFieldSelector,
+  matchesFields,
+  type SelectableFields,
+  selectableFields,
+  unknownFieldWording,
+} from '../../api/selectors/selectable-fields.ts';
+import type { ServedObject } from './served-object.ts';
+
+export interface Selectors {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+}
+
+/** What may be selected of: a resource, with the fields its definition adds for a custom one. */
+export interface Selectable {
+  readonly info: ResourceInfo;
+  readonly strategy: { readonly selectableFields?: SelectableFields };
+}
+
+/** Which objects a list, watch or deletion of a collection is about (API-101..103). */
+export class Selection {
+  readonly namespace: string;
+  /** The only name that can match; undefined when any can. */
+  readonly name: string | undefined;
+  readonly #labels: LabelSelector | undefined;
+  readonly #fields: FieldSelector | undefined;
+  readonly #selectable: SelectableFields;
+
+  /** 400 for selectors that cannot be read or name an unknown field. `namespace` is the path's, empty for all. */
+  constructor({ info, strategy }: Selectable, namespace: string, selectors: Selectors) {
+    const labels = selectors.labelSelector === '' ? undefined : parseLabelSelector(selectors.labelSelector);
+    this.#labels = labels?.empty === true ? undefined : labels;
+    const fields = selectors.fieldSelector === '' ? undefined : parseFieldSelector(selectors.fieldSelector);
+    this.#fields = fields?.empty === true ? undefined : fields;
+    const custom = info.typeName === undefined;
+    this.#selectable = strategy.selectableFields ?? selectableFields(info.group, info.resource);
+    if (this.#fields !== undefined) {
+      const wording = custom ? 'fieldLabel' : unknownFieldWording(info.group, info.resource);
+      const unknown = checkFieldSelector(this.#fields, this.#selectable, wording);
+      if (unknown !== undefined) throw unknown;
+    }
+    this.name = this.#fields?.exact('metadata.name');
+    const only = info.namespaced && namespace === '' ? this.#fields?.exact('metadata.namespace') : undefined;
+    this.namespace = only ?? namespace;
+  }
+
+  /** No selector given: every object of the namespace matches. */
+  get everything(): boolean {
+    return this.#labels === undefined && this.#fields === undefined;
+  }
+
+  /** Labels are looked at first: they need the metadata only. */
+  matches(candidate: Pick<ServedObject, 'object' | 'metadata'>): boolean {
+    if (this.#labels !== undefined && !this.#labels.matches(candidate.metadata().labels)) return false;
+    return this.#fields === undefined || matchesFields(this.#fields, this.#selectable, candidate.object());
+  }
+}

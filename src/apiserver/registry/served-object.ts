@@ -1,0 +1,45 @@
+import { encodePartialObjectMetadataEnvelope } from '../../api/codec/partial-object-metadata.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+
+/** An object as answers, lists and watches see it: its bytes where they are ready, its tree where someone must look inside. */
+export interface ServedObject {
+  /** 0 when it is not stored (dry run, Scale, reviews). */
+  readonly revision: number;
+  /** Shared: never changed by anyone. */
+  object(): KubeObject;
+  /** Cheaper than {@link object} when nothing else is needed. Shared as well. */
+  metadata(): ObjectMeta;
+  /** With resourceVersion, kind and apiVersion first. */
+  json(): Uint8Array;
+  /** The object's metadata as an enveloped protobuf PartialObjectMetadata. */
+  metadataEnvelope(): Uint8Array;
+}
+
+/** An object that exists only as this answer, or in another version than the stored one. */
+export class TransientObject implements ServedObject {
+  readonly revision: number;
+  readonly #object: KubeObject;
+  #json: Uint8Array | undefined;
+  #metadata: Uint8Array | undefined;
+
+  constructor(object: KubeObject, revision = 0) {
+    this.#object = object;
+    this.revision = revision;
+  }
+
+  object(): KubeObject {
+    return this.#object;
+  }
+
+  metadata(): ObjectMeta {
+    return this.#object.metadata ?? {};
+  }
+
+  json(): Uint8Array {
+    return (this.#json ??= Buffer.from(JSON.stringify(this.#object)));
+  }
+
+  metadataEnvelope(): Uint8Array {
+    return (this.#metadata ??= encodePartialObjectMetadataEnvelope(this.metadata()));
+  }
+}

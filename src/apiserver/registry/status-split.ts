@@ -1,0 +1,42 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { decodeTyped } from '../../api/schema/typed-decoding.ts';
+
+export function hasStatusSubresource(info: ResourceInfo): boolean {
+  return info.subresources.some((subresource) => subresource.name === 'status');
+}
+
+/** API-152: a client does not create status; what Go always prints of an empty one (API-521) stays. */
+export function splitStatusForCreate(object: KubeObject, info: ResourceInfo): void {
+  if (!hasStatusSubresource(info)) return;
+  const empty = info.typeName === undefined ? undefined : emptyStatus(info.typeName);
+  if (empty === undefined) delete object['status'];
+  else object['status'] = structuredClone(empty);
+}
+
+/** By type name; as many as there are types. */
+const emptyStatuses = new Map<string, unknown>();
+
+function emptyStatus(typeName: string): unknown {
+  if (!emptyStatuses.has(typeName)) emptyStatuses.set(typeName, decodeTyped({}, typeName).object['status']);
+  return emptyStatuses.get(typeName);
+}
+
+/** API-175: the main resource keeps the stored status. */
+export function keepStatus(next: KubeObject, previous: KubeObject): void {
+  if (previous['status'] === undefined) delete next['status'];
+  else next['status'] = previous['status'];
+}
+
+/**
+ * API-330: `/status` changes status, and for built-in kinds metadata; everything else is as stored.
+ * Returns a new object, sharing the unchanged parts with `previous`.
+ */
+export function onlyStatus(next: KubeObject, previous: KubeObject, keepMetadata: boolean): KubeObject {
+  const merged: KubeObject = { ...previous };
+  if (!keepMetadata && next.metadata !== undefined) merged.metadata = next.metadata;
+  else merged.metadata = { ...previous.metadata };
+  if (next['status'] === undefined) delete merged['status'];
+  else merged['status'] = next['status'];
+  return merged;
+}

@@ -1,0 +1,36 @@
+import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
+import type { Strategy } from '../strategy.ts';
+
+interface Job extends KubeObject {
+  spec?: {
+    manualSelector?: boolean;
+    selector?: { matchLabels?: Record<string, string> };
+    template?: { metadata?: ObjectMeta };
+  };
+}
+
+const UID_LABEL = 'batch.kubernetes.io/controller-uid';
+const NAME_LABEL = 'batch.kubernetes.io/job-name';
+/** Older names of the two, which clients still select by. */
+const LEGACY_UID_LABEL = 'controller-uid';
+const LEGACY_NAME_LABEL = 'job-name';
+
+/** A job owns exactly the pods that carry its uid, unless the client takes care of the selector itself. */
+export const jobStrategy: Strategy = {
+  prepareForCreate(job: Job) {
+    const { spec } = job;
+    if (spec === undefined || spec.manualSelector === true) return;
+    const { uid = '', name = '' } = job.metadata ?? {};
+    spec.template ??= {};
+    spec.template.metadata ??= {};
+    const { metadata } = spec.template;
+    metadata.labels = {
+      ...metadata.labels,
+      [UID_LABEL]: uid,
+      [LEGACY_UID_LABEL]: uid,
+      [NAME_LABEL]: name,
+      [LEGACY_NAME_LABEL]: name,
+    };
+    spec.selector = { ...spec.selector, matchLabels: { ...spec.selector?.matchLabels, [UID_LABEL]: uid } };
+  },
+};

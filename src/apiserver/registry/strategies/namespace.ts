@@ -1,0 +1,31 @@
+import { decideNamespaceDelete } from '../../../api/deletion/namespace-delete.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { metadataOf } from '../object-meta.ts';
+import type { Strategy } from '../strategy.ts';
+
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+const FINALIZER = 'kubernetes';
+
+interface Namespace extends KubeObject {
+  spec?: { finalizers?: string[] };
+}
+
+/** API-300..306. */
+export const namespaceStrategy: Strategy = {
+  prepareForCreate(object: Namespace) {
+    label(object);
+    const finalizers = object.spec?.finalizers ?? [];
+    if (!finalizers.includes(FINALIZER)) object.spec = { ...object.spec, finalizers: [...finalizers, FINALIZER] };
+    object['status'] = { phase: 'Active' };
+  },
+  prepareForUpdate(next: Namespace, previous: Namespace, { subresource }) {
+    label(next);
+    if (subresource === '') next.spec = previous.spec ?? {};
+  },
+  decideDelete: decideNamespaceDelete,
+};
+
+function label(object: KubeObject): void {
+  const meta = metadataOf(object);
+  meta.labels = { ...meta.labels, [NAME_LABEL]: meta.name ?? '' };
+}

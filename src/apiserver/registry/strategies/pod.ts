@@ -1,0 +1,127 @@
+import { fieldForbidden, type FieldError } from '../../../api/field-error.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { deepEqual } from '../deep-equal.ts';
+import { metadataOf } from '../object-meta.ts';
+import type { Strategy } from '../strategy.ts';
+import { qosClassOf } from './pod-qos.ts';
+
+type Container = Record<string, unknown> & { name?: string };
+
+interface PodSpec extends Record<string, unknown> {
+  containers?: Container[];
+  initContainers?: Container[];
+  ephemeralContainers?: Container[];
+  tolerations?: unknown[];
+  schedulingGates?: { name?: string }[];
+  terminationGracePeriodSeconds?: number;
+  activeDeadlineSeconds?: number;
+}
+
+interface Pod extends KubeObject {
+  spec?: PodSpec;
+}
+
+/** Section 15. */
+export const podStrategy: Strategy = {
+  prepareForCreate(pod: Pod) {
+    pod['status'] = { phase: 'Pending', qosClass: qosClassOf((pod.spec ?? {}) as Parameters<typeof qosClassOf>[0]) };
+  },
+  prepareForUpdate(next: Pod, previous: Pod, { subresource }) {
+    if (subresource === 'status') keepOwners(next, previous);
+    if (subresource === 'ephemeralcontainers') onlySpecField(next, previous, 'ephemeralContainers');
+    if (subresource === 'resize') onlyResources(next, previous);
+  },
+  validateUpdate(next: Pod, previous: Pod, { subresource }) {
+    return subresource === '' ? specChanges(next.spec ?? {}, previous.spec ?? {}) : [];
+  },
+};
+
+/** API-314. */
+function keepOwners(next: Pod, previous: Pod): void {
+  const meta = metadataOf(next);
+  const owners = previous.metadata?.ownerReferences;
+  if (owners === undefined) delete meta.ownerReferences;
+  else meta.ownerReferences = owners;
+}
+
+function onlySpecField(next: Pod, previous: Pod, field: keyof PodSpec): void {
+  const wanted = next.spec?.[field];
+  next.spec = { ...previous.spec };
+  if (wanted === undefined) delete next.spec[field];
+  else next.spec[field] = wanted;
+  restoreRest(next, previous);
+}
+
+/** `/resize` changes the resources of containers that exist. */
+function onlyResources(next: Pod, previous: Pod): void {
+  const wanted = next.spec ?? {};
+  next.spec = {
+    ...previous.spec,
+    ...withResources(previous.spec?.containers, wanted.containers, 'containers'),
+    ...withResources(previous.spec?.initContainers, wanted.initContainers, 'initContainers'),
+  };
+  restoreRest(next, previous);
+}
+
+function withResources(
+  old: readonly Container[] | undefined,
+  wanted: readonly Container[] | undefined,
+  field: 'containers' | 'initContainers',
+): Partial<PodSpec> {
+  if (old === undefined) return {};
+  const containers = old.map((container) => {
+    const match = wanted?.find((candidate) => candidate.name === container.name);
+    return match === undefined ? container : { ...container, resources: match['resources'] ?? {} };
+  });
+  return { [field]: containers };
+}
+
+function restoreRest(next: Pod, previous: Pod): void {
+  if (previous['status'] === undefined) delete next['status'];
+  else next['status'] = previous['status'];
+}
+
+const MUTABLE =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+/** API-315: what may change is made equal, then nothing may differ. */
+function specChanges(next: PodSpec, previous: PodSpec): readonly FieldError[] {
+  if (deepEqual(next, previous)) return [];
+  const leveled: PodSpec = {
+    ...next,
+    ...withImages(next.containers, previous.containers, 'containers'),
+    ...withImages(next.initContainers, previous.initContainers, 'initContainers'),
+  };
+  level(leveled, previous, 'activeDeadlineSeconds');
+  const gates = previous.schedulingGates ?? [];
+  if ((next.schedulingGates ?? []).every(({ name }) => gates.some((gate) => gate.name === name))) {
+    level(leveled, previous, 'schedulingGates');
+  }
+  if (gates.length > 0) {
+    // A gated pod is not being scheduled yet: where it may go can still be narrowed.
+    level(leveled, previous, 'nodeSelector');
+    level(leveled, previous, 'affinity');
+  }
+  const tolerations = next.tolerations ?? [];
+  if ((previous.tolerations ?? []).every((old) => tolerations.some((toleration) => deepEqual(old, toleration)))) {
+    level(leveled, previous, 'tolerations');
+  }
+  if ((previous.terminationGracePeriodSeconds ?? 0) < 0 && next.terminationGracePeriodSeconds === 1) {
+    level(leveled, previous, 'terminationGracePeriodSeconds');
+  }
+  return deepEqual(leveled, previous) ? [] : [fieldForbidden('spec', MUTABLE)];
+}
+
+function level(spec: PodSpec, previous: PodSpec, field: string): void {
+  if (previous[field] === undefined) delete spec[field];
+  else spec[field] = previous[field];
+}
+
+function withImages(
+  containers: readonly Container[] | undefined,
+  previous: readonly Container[] | undefined,
+  field: 'containers' | 'initContainers',
+): Partial<PodSpec> {
+  if (containers === undefined || containers.length !== previous?.length) return {};
+  return { [field]: containers.map((container, i) => ({ ...container, image: previous[i]?.['image'] })) };
+}

@@ -1,0 +1,22 @@
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import type { Strategy } from '../strategy.ts';
+
+interface Secret extends KubeObject {
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+}
+
+/** `stringData` is for writing only: plain text that goes into `data`, over what stands there. */
+export const secretStrategy: Strategy = {
+  prepareForCreate: mergeStringData,
+  prepareForUpdate: mergeStringData,
+};
+
+function mergeStringData(secret: Secret): void {
+  const { stringData } = secret;
+  if (stringData === undefined) return;
+  const data = { ...secret.data };
+  for (const [key, text] of Object.entries(stringData)) data[key] = Buffer.from(text).toString('base64');
+  if (Object.keys(data).length > 0) secret.data = data;
+  delete secret.stringData;
+}

@@ -1,0 +1,49 @@
+import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Store } from '../../storage/interface.ts';
+import { plainStrategy, type Strategy } from '../strategy.ts';
+import { certificateSigningRequestStrategy } from './certificate-signing-request.ts';
+import { jobStrategy } from './job.ts';
+import { namespaceStrategy } from './namespace.ts';
+import { nodeStrategy } from './node.ts';
+import { podStrategy } from './pod.ts';
+import { secretStrategy } from './secret.ts';
+import { ServiceAddresses } from './service-addresses.ts';
+import { serviceStrategy } from './service.ts';
+import { pendingVolumeStrategy } from './volume.ts';
+
+/** Their `/status` leaves metadata alone (API-330). */
+const protectedMetadata: Strategy = { statusKeepsMetadata: true };
+
+const fixedRows: Readonly<Record<string, Strategy>> = {
+  '/namespaces': namespaceStrategy,
+  '/nodes': nodeStrategy,
+  '/persistentvolumeclaims': pendingVolumeStrategy,
+  '/persistentvolumes': pendingVolumeStrategy,
+  '/pods': podStrategy,
+  '/secrets': secretStrategy,
+  'batch/jobs': jobStrategy,
+  'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
+  'admissionregistration.k8s.io/validatingadmissionpolicies': protectedMetadata,
+  'certificates.k8s.io/podcertificaterequests': protectedMetadata,
+  'internal.apiserver.k8s.io/storageversions': protectedMetadata,
+  'networking.k8s.io/servicecidrs': protectedMetadata,
+  'resource.k8s.io/devicetaintrules': protectedMetadata,
+  'resource.k8s.io/resourceclaims': protectedMetadata,
+  'resource.k8s.io/resourcepoolstatusrequests': protectedMetadata,
+  'scheduling.k8s.io/podgroups': protectedMetadata,
+  'storage.k8s.io/volumeattachments': protectedMetadata,
+  'storagemigration.k8s.io/storageversionmigrations': protectedMetadata,
+};
+
+/** What kinds are special, as rows by group and resource; the rest is plain. */
+export function strategyTable(environment: {
+  readonly store: Store;
+  readonly random: Random;
+}): (info: ResourceInfo) => Strategy {
+  const services = serviceStrategy(new ServiceAddresses(environment));
+  return ({ group, resource }) => {
+    if (group === '' && resource === 'services') return services;
+    return fixedRows[`${group}/${resource}`] ?? plainStrategy;
+  };
+}

@@ -1,0 +1,56 @@
+import type { DeleteInput } from '../../api/deletion/before-delete.ts';
+import type { DeleteDecision } from '../../api/deletion/delete-decision.ts';
+import type { FieldError } from '../../api/field-error.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { SelectableFields } from '../../api/selectors/selectable-fields.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+
+/** What a write is made with, beside the object. */
+export interface WriteContext {
+  readonly user: UserInfo;
+  /** Everything happens except persistence (API-236). */
+  readonly dryRun: boolean;
+  /** Adds a `Warning` header to the answer (API-010). */
+  warn(text: string): void;
+  /** The time of the request is over: what is retried is given up (API-006). */
+  expired(): boolean;
+}
+
+export interface StrategyContext extends WriteContext {
+  readonly info: ResourceInfo;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/**
+ * What is special about a kind, in the terms of apiserver `rest.RESTCreateStrategy` and friends. All kinds without a row in
+ * {@link file://./strategies/strategy-table.ts} get none of it. `object` and `next` are the caller's own in the request's version and
+ * may be changed; but parts of `next` below its top level and metadata may be shared with `previous` (status split): they are
+ * replaced, never changed in place. `previous` is shared and not touched.
+ */
+export interface Strategy {
+  /**
+   * After defaults, admission, name and uid, before validation. A refusal is thrown. When a generated name is taken it is called
+   * again, on its own output, with the next name.
+   */
+  prepareForCreate?(object: KubeObject, context: StrategyContext): void | Promise<void>;
+  /** For the object itself and every subresource; status has already been split off (API-152, API-175, API-330). */
+  prepareForUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): void | Promise<void>;
+  validate?(object: KubeObject): readonly FieldError[];
+  validateUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): readonly FieldError[];
+  /** Instead of `decideDelete` of `api/deletion`. */
+  decideDelete?(input: DeleteInput): DeleteDecision;
+  /** A prepared object was not stored after all, or a stored one is gone: gives back what it held (addresses). */
+  released?(object: KubeObject): void;
+  /** API-152 has exceptions: nodes bring their status along. Default: dropped. */
+  readonly statusOnCreate?: 'kept';
+  /** Through `/status` the old metadata stays, apart from what API-314 and API-330 name. Default: metadata is written. */
+  readonly statusKeepsMetadata?: boolean;
+  /** Of a custom resource; built-in kinds have theirs in `api/selectors`. */
+  readonly selectableFields?: SelectableFields;
+}
+
+export const plainStrategy: Strategy = {};

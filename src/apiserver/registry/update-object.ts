@@ -1,0 +1,200 @@
+import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
+import { storagePreconditionText } from '../../api/deletion/preconditions.ts';
+import type { FieldError } from '../../api/field-error.ts';
+import { fieldInvalid } from '../../api/field-error.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
+import { newConflict, newInvalid, newNotFound, newServerTimeout } from '../../api/status-error.ts';
+import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
+import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
+import type { KeyValue } from '../storage/interface.ts';
+import { createObject, dedupe, fillNamespace } from './create-object.ts';
+import { deepEqual } from './deep-equal.ts';
+import { dropManagedFields, metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object-meta.ts';
+import type { ResourceStore } from './resource-store.ts';
+import { type ServedObject, TransientObject } from './served-object.ts';
+import { hasStatusSubresource, keepStatus, onlyStatus } from './status-split.ts';
+import type { StrategyContext, WriteContext } from './strategy.ts';
+
+/**
+ * How often an update is re-applied after a concurrent write won. Each round one of the competitors succeeds, and fewer
+ * mutating requests than this are in flight at a time (API-012), so only a constant stream of writes can exhaust it.
+ */
+const MAX_ATTEMPTS = 1000;
+
+export interface UpdateRequest {
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /**
+   * Which part of `next` counts: all but status (the object itself), status (API-330), or all of it (subresources whose endpoint
+   * makes `next` from the previous state and changes only what is its own).
+   */
+  readonly part: 'object' | 'status' | 'whole';
+  /** `put`: uid and resourceVersion in the object are preconditions. `patch`: they are fields (API-174, API-191). */
+  readonly method: 'put' | 'patch';
+  /**
+   * The wanted state, in the served version, decoded and defaulted; a fresh copy at each call. Called again with the newest
+   * state when a concurrent write won. Undefined previous: the object does not exist, PUT creates it (API-173).
+   */
+  next(previous: KubeObject | undefined): KubeObject | Promise<KubeObject>;
+  readonly context: WriteContext;
+}
+
+export interface UpdateResult {
+  readonly object: ServedObject;
+  readonly outcome: 'created' | 'updated' | 'unchanged' | 'removed';
+}
+
+/** PUT and PATCH, of the object and of its subresources: read, decide, write under the guard of what was read. */
+export async function updateObject(resource: ResourceStore, request: UpdateRequest): Promise<UpdateResult> {
+  const { info, environment } = resource;
+  const key = resource.key(request.namespace, request.name);
+  let { kv } = await environment.store.get(key);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (attempt > 0 && request.context.expired()) break;
+    const step = kv === undefined ? await createInstead(resource, request) : await updateOnce(resource, request, kv);
+    if (step.outcome !== 'raced') return step;
+    kv = step.current;
+  }
+  throw newServerTimeout(info, request.method === 'put' ? 'update' : 'patch', 1);
+}
+
+type Step = UpdateResult | { readonly outcome: 'raced'; readonly current: KeyValue | undefined };
+
+async function createInstead(resource: ResourceStore, request: UpdateRequest): Promise<Step> {
+  const { info } = resource;
+  const { namespace, name, context } = request;
+  if (request.method !== 'put' || request.subresource !== '' || !info.allowCreateOnUpdate) {
+    throw newNotFound(info, name);
+  }
+  const object = await request.next(undefined);
+  // A resourceVersion or uid says that the client means an object that existed.
+  if ((object.metadata?.uid ?? '') !== '') {
+    throw newConflict(
+      info,
+      name,
+      storagePreconditionText({ field: 'uid', wanted: object.metadata?.uid ?? '', found: '' }),
+    );
+  }
+  if ((object.metadata?.resourceVersion ?? '') !== '' && object.metadata?.resourceVersion !== '0') {
+    throw newNotFound(info, name);
+  }
+  return { outcome: 'created', object: await createObject(resource, { namespace, object, context }) };
+}
+
+async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: KeyValue): Promise<Step> {
+  const { store } = resource.environment;
+  const served = resource.stored(kv);
+  const previous = served.object();
+  const next = await decideNext(resource, request, previous);
+
+  if (isRemovedByUpdate(previous, next)) {
+    if (request.context.dryRun) return { outcome: 'removed', object: new TransientObject(next, served.revision) };
+    const removal = await store.delete(kv.key, kv.modRevision);
+    if (!removal.succeeded) return { outcome: 'raced', current: removal.current };
+    resource.strategy.released?.(previous);
+    metadataOf(next).resourceVersion = String(removal.revision);
+    return { outcome: 'removed', object: new TransientObject(next, removal.revision) };
+  }
+  const bytes = resource.encode(next);
+  if (changesNothing(bytes, kv.value, next, previous)) return { outcome: 'unchanged', object: served };
+  if (request.context.dryRun) {
+    metadataOf(next).resourceVersion = String(served.revision);
+    return { outcome: 'updated', object: new TransientObject(next, served.revision) };
+  }
+  const result = await store.update(kv.key, bytes, kv.modRevision);
+  if (!result.succeeded) return { outcome: 'raced', current: result.current };
+  return { outcome: 'updated', object: resource.stored(result.kv) };
+}
+
+/** The state to be written, judged by everything that may refuse it. */
+async function decideNext(resource: ResourceStore, request: UpdateRequest, previous: KubeObject): Promise<KubeObject> {
+  const { info, strategy, environment } = resource;
+  const context: StrategyContext = {
+    ...request.context,
+    info,
+    subresource: request.subresource,
+    now: environment.clock.now(),
+  };
+  let next = await request.next(previous);
+  if (request.method === 'put') {
+    const conflict = checkUidPrecondition(metadataOf(next), previous.metadata ?? {}, info);
+    if (conflict !== undefined) throw conflict;
+  }
+  checkResourceVersion(resource, request.name, next, previous);
+  fillNamespace(next, request.namespace, info.namespaced);
+  restoreSystemMetadata(next, previous);
+  dedupe(next, context);
+  dropManagedFields(next);
+  const attributes = {
+    operation: 'UPDATE' as const,
+    info,
+    subresource: request.subresource,
+    namespace: request.namespace,
+    name: request.name,
+    object: next,
+    oldObject: previous,
+    user: context.user,
+    dryRun: context.dryRun,
+    warn: context.warn,
+  };
+  await environment.admission.admit(attributes);
+  dedupe(next, context);
+
+  if (request.part === 'status') {
+    const custom = info.typeName === undefined;
+    next = onlyStatus(next, previous, custom || strategy.statusKeepsMetadata === true);
+    const generation = previous.metadata?.generation;
+    if (generation === undefined) delete metadataOf(next).generation;
+    else metadataOf(next).generation = generation;
+  } else {
+    if (request.part === 'object' && hasStatusSubresource(info)) keepStatus(next, previous);
+    setUpdatedGeneration(next, previous, info.generation);
+  }
+  const preparation = strategy.prepareForUpdate?.(next, previous, context);
+  if (preparation !== undefined) await preparation;
+  validate(resource, { next, previous, context, name: request.name });
+  await environment.admission.validate({ ...attributes, object: next });
+  return next;
+}
+
+/** API-171, API-191: a patch that names no version carries the stored one through, so it always passes. */
+function checkResourceVersion(resource: ResourceStore, name: string, next: KubeObject, previous: KubeObject): void {
+  const { info } = resource;
+  const wanted = next.metadata?.resourceVersion ?? '';
+  if (wanted === '' || wanted === '0') {
+    if (info.allowUnconditionalUpdate) return;
+    const error = fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw newInvalid({ group: info.group, kind: info.resource }, name, [error]);
+  }
+  if (wanted !== previous.metadata?.resourceVersion) throw newConflict(info, name);
+}
+
+interface Judged {
+  readonly next: KubeObject;
+  readonly previous: KubeObject;
+  readonly context: StrategyContext;
+  readonly name: string;
+}
+
+function validate(resource: ResourceStore, { next, previous, context, name }: Judged): void {
+  const { info, strategy } = resource;
+  const builtin = info.typeName !== undefined;
+  const rules = { namespaced: info.namespaced, nameRule: info.nameRule, builtin };
+  const errors: FieldError[] = [
+    ...validateObjectMetaUpdate(metadataOf(next), previous.metadata ?? {}, rules),
+    ...(builtin ? validateBuiltinUpdate(next, previous, info) : []),
+    ...(strategy.validateUpdate?.(next, previous, context) ?? []),
+  ];
+  if (errors.length > 0) throw newInvalid(info, name, errors);
+}
+
+/** API-077. A different order of keys has the same length, so trees are compared only then. */
+function changesNothing(bytes: Uint8Array, stored: Uint8Array, next: KubeObject, previous: KubeObject): boolean {
+  if (bytes.length !== stored.length) return false;
+  if (Buffer.compare(bytes, stored) === 0) return true;
+  const resourceVersion = previous.metadata?.resourceVersion;
+  return deepEqual({ ...next, metadata: { ...next.metadata, resourceVersion } }, previous);
+}
