@@ -1,7 +1,8 @@
 import type { Effect } from './effect.ts';
 import { BLOCK } from './edge-table.ts';
 import { NONE, STATE_GONE, STATE_OBSERVED } from './node-table.ts';
-import { OWNER_FIELDS, type ObjectColumns } from './object-columns.ts';
+import { OWNER_FIELDS } from '../../api/codec/metadata-columns.ts';
+import type { ObjectColumns } from './object-columns.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
 import type { Edge } from './reference-store.ts';
 

@@ -6,8 +6,8 @@ import {
   OWNER_UID,
   OWNER_UID_IS_TEXT,
   OWNER_UID_RANGE,
-  type ObjectColumns,
-} from './object-columns.ts';
+} from '../../api/codec/metadata-columns.ts';
+import type { ObjectColumns } from './object-columns.ts';
 import type { Identity, Uid } from './identity.ts';
 import { KindTable } from './kind-table.ts';
 import { NameSlab, SLAB_NAME_MAX } from './name-slab.ts';

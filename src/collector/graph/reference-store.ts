@@ -40,8 +40,8 @@ import {
   OWNER_HAS_BLOCK,
   OWNER_HAS_CONTROLLER,
   OWNER_NAME_RANGE,
-  type ObjectColumns,
-} from './object-columns.ts';
+} from '../../api/codec/metadata-columns.ts';
+import type { ObjectColumns } from './object-columns.ts';
 
 /**
  * One reference: an even number is the inline reference of node `edge / 2`, an odd one row `edge >> 1` of the edge

@@ -36,6 +36,12 @@ export class TextScratch {
     return this.#end;
   }
 
+  /** Appends, and returns the buffer as it is afterwards; the text ends at `end`. */
+  bytesAfter(text: string): Uint8Array {
+    this.append(text);
+    return this.#bytes;
+  }
+
   get end(): number {
     return this.#end;
   }
