@@ -1,0 +1,31 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { ServedObject } from '../registry/served-object.ts';
+import type { ResourceScope } from './resource-scope.ts';
+import type { TableMeta, WatchTables } from './table.ts';
+
+/** Objects as rows (API section 21). The printers are loaded with the first table. `list` is absent for a single object. */
+export async function tableFor(
+  scope: ResourceScope,
+  objects: Iterable<ServedObject>,
+  list?: TableMeta,
+): Promise<KubeObject> {
+  const { parseIncludeObject, tableConvertor, tableOf } = await import('./table.ts');
+  const rows: KubeObject[] = [];
+  for (const object of objects) rows.push(object.object());
+  const table = tableOf(tableConvertor(scope.info), rows, {
+    includeObject: parseIncludeObject(scope.context.query.get('includeObject')),
+    version: scope.representation.transform?.version ?? 'v1',
+    now: scope.resource.environment.clock.now(),
+    ...(list === undefined ? {} : { list }),
+  });
+  return table as unknown as KubeObject;
+}
+
+/** The tables of one watch (API-133). */
+export async function watchTablesFor(scope: ResourceScope): Promise<WatchTables> {
+  const { parseIncludeObject, tableConvertor, WatchTables } = await import('./table.ts');
+  return new WatchTables(tableConvertor(scope.info), {
+    includeObject: parseIncludeObject(scope.context.query.get('includeObject')),
+    version: scope.representation.transform?.version ?? 'v1',
+  });
+}
