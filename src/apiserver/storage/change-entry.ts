@@ -41,26 +41,31 @@ export function writeChangeEntry(target: Buffer, offset: number, change: Change)
   return end;
 }
 
+/** Makes bytes `start..end-1` of `source`, which is used again afterwards, last. */
+export type CopyBytes = (source: Buffer, start: number, end: number) => Uint8Array;
+
 /**
- * `copy` makes the value outlive the entry's bytes, which may be used again afterwards. Throws {@link ChangeEntryError}.
+ * Reads the entry in the first `length` bytes of a buffer that may be longer and be used again: views cost more than what
+ * they show here, so few are made. Throws {@link ChangeEntryError}.
  */
 export function readChangeEntry(
-  entry: Buffer,
+  entry: { readonly buffer: Buffer; readonly length: number },
   modRevision: Revision,
-  copy: (bytes: Uint8Array) => Uint8Array,
+  copy: CopyBytes,
 ): DecodedChange {
-  if (entry.length < HEADER) throw new ChangeEntryError(`the entry of revision ${modRevision} is cut off`);
-  if (entry.readUint32LE(0) !== checksum(entry.subarray(4), modRevision)) {
+  const { buffer, length } = entry;
+  if (length < HEADER) throw new ChangeEntryError(`the entry of revision ${modRevision} is cut off`);
+  if (buffer.readUint32LE(0) !== checksum(buffer.subarray(4, length), modRevision)) {
     throw new ChangeEntryError(`the checksum of revision ${modRevision} is wrong`);
   }
-  const operation = entry.readUint8(4);
-  const valueStart = HEADER + entry.readUint16LE(6);
-  const key = entry.toString('utf8', HEADER, valueStart);
-  const createRevision = entry.readDoubleLE(8);
+  const operation = buffer.readUint8(4);
+  const valueStart = HEADER + buffer.readUint16LE(6);
+  const key = buffer.toString('utf8', HEADER, valueStart);
+  const createRevision = buffer.readDoubleLE(8);
   if (operation !== PUT && operation !== DELETE) {
     throw new ChangeEntryError(`revision ${modRevision} is of the unknown kind ${operation}`);
   }
-  const value = operation === DELETE ? undefined : copy(entry.subarray(valueStart));
+  const value = operation === DELETE ? undefined : copy(buffer, valueStart, length);
   return { key, value, createRevision, modRevision };
 }
 

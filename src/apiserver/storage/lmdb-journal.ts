@@ -27,6 +27,17 @@ const PAGE_SIZE = 16_384;
 /** The commit buffer is kept for the next commit unless it had to grow beyond this. */
 const KEPT_BUFFER = 1 << 20;
 
+type LmdbModule = typeof Lmdb;
+
+/** The optional package, loaded by the first call and by nothing else. Rejects with {@link LmdbMissingError}. */
+export async function loadLmdb(): Promise<LmdbModule> {
+  try {
+    return await import('lmdb');
+  } catch (error) {
+    throw new LmdbMissingError(error);
+  }
+}
+
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
 /** Takes what the journal holds: first the compacted revision, then each change that is left, in revision order. */
@@ -53,10 +64,7 @@ export class LmdbJournal implements Journal {
   }
 
   /** Hands all entries to `restore`, in revision order. The caller holds the lock of the directory. */
-  static async open(directory: string, restore: Restore): Promise<LmdbJournal> {
-    const lmdb = await import('lmdb').catch((error: unknown) => {
-      throw new LmdbMissingError(error);
-    });
+  static async open(lmdb: LmdbModule, directory: string, restore: Restore): Promise<LmdbJournal> {
     const reader = openEnvironment(lmdb, directory);
     let compacted: Revision;
     try {
@@ -107,7 +115,7 @@ export class LmdbJournal implements Journal {
   }
 }
 
-function openEnvironment({ open }: typeof Lmdb, directory: string): Environment {
+function openEnvironment({ open }: LmdbModule, directory: string): Environment {
   const options: RootDatabaseOptionsWithPath & { readonly encoder: typeof borrowingDecoder } = {
     path: directory,
     noSubdir: false,
@@ -163,7 +171,7 @@ function readEntries(
     }
     let change: DecodedChange;
     try {
-      change = readChangeEntry(asBuffer(value), revision, values.copy);
+      change = readChangeEntry({ buffer: asBuffer(value), length: value.length }, revision, values.copy);
     } catch (error) {
       throw error instanceof ChangeEntryError ? new StoreCorruptedError(directory, error.message) : error;
     }
@@ -173,12 +181,11 @@ function readEntries(
 
 /**
  * lmdb would copy each value it reads. This hands out its own buffer instead, valid until the next step of the range or
- * the next get; {@link LmdbJournal} copies what it keeps, once. The buffer is longer than the value: its `length` is set
- * by lmdb to that of the value.
+ * the next get. The buffer is longer than the value; lmdb sets its `length`, and only that, to the value's.
  */
 const borrowingDecoder = {
   encode: (bytes: Uint8Array): Uint8Array => bytes,
-  decode: (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length),
+  decode: (bytes: Uint8Array): Uint8Array => bytes,
 };
 
 /** lmdb takes these options, its type declarations leave them out. */
@@ -219,7 +226,7 @@ function readRevisionKey(key: Uint8Array): Revision {
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function superblock(compacted: Revision): Uint8Array {
@@ -229,7 +236,7 @@ function superblock(compacted: Revision): Uint8Array {
 
 function parseSuperblock(bytes: Uint8Array): Superblock {
   try {
-    return JSON.parse(asBuffer(bytes).toString()) as Superblock;
+    return JSON.parse(asBuffer(bytes).toString('utf8', 0, bytes.length)) as Superblock;
   } catch {
     return { format: 'unknown', version: 0, compacted: 0 };
   }

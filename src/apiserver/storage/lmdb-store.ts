@@ -10,7 +10,7 @@ import { EmbeddedStore, defaultLimits, historyBound, trimHistory } from './embed
 import type { EmbeddedStoreLimits } from './embedded-store.ts';
 import type { Revision, Store } from './interface.ts';
 import type { Journal } from './journal.ts';
-import { LmdbJournal } from './lmdb-journal.ts';
+import { LmdbJournal, loadLmdb } from './lmdb-journal.ts';
 import { MultiVersionMap } from './mvcc.ts';
 
 export interface LmdbStoreOptions {
@@ -32,12 +32,13 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const directory = resolve(options.path);
   const logger = options.logger ?? silentLogger;
   const limits = { ...defaultLimits, ...options.limits };
+  const lmdb = await loadLmdb();
   const lock = await lockDirectory(directory, { clock: options.clock, random: options.random ?? systemRandom });
   try {
     const map = new MultiVersionMap({ historyBound: historyBound(limits) });
     const forget: Revision[] = [];
     let compacted: Revision = 0;
-    const journal = await LmdbJournal.open(directory, {
+    const journal = await LmdbJournal.open(lmdb, directory, {
       begin: (revision) => {
         compacted = revision;
         map.beginRestore(revision);
@@ -47,6 +48,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
         for (const superfluous of trimHistory(map, limits)) forget.push(superfluous);
       },
     });
+    map.endRestore();
     return new EmbeddedStore({
       map,
       clock: options.clock,

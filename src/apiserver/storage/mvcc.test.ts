@@ -207,6 +207,7 @@ function restored({ journal, journaled }: Real): { map: MultiVersionMap; forget:
   const map = new MultiVersionMap(options);
   map.beginRestore(journaled);
   const forget = [...journal.values()].toSorted((a, b) => a.modRevision - b.modRevision).flatMap((e) => map.restore(e));
+  map.endRestore();
   return { map, forget };
 }
 

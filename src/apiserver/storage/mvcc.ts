@@ -67,7 +67,9 @@ const CHANGE_OVERHEAD = 200;
  */
 export class MultiVersionMap {
   readonly #keys = new Map<string, KeyState>();
+  /** The states of `#keys` in order; empty while the map is being restored. */
   readonly #index = new SortedKeyIndex<KeyState>();
+  #phase: 'in use' | 'restoring' = 'in use';
   readonly #history: Ring<Change>;
   #historyBytes = 0;
   #revision: Revision = 0;
@@ -212,12 +214,21 @@ export class MultiVersionMap {
     return count === 0 ? undefined : this.#historyStart + count - 1;
   }
 
-  /** Begins to read a journal back: nothing at or below `compacted` is history. Only on an empty map. */
+  /**
+   * Begins to read a journal back: nothing at or below `compacted` is history. Only on an empty map, which can do nothing
+   * but {@link restore}, {@link compact} and {@link dropHistory} until {@link endRestore}.
+   */
   beginRestore(compacted: Revision): void {
     assert(this.#revision === 0, 'a map is restored before it is used');
     this.#compacted = compacted;
     this.#published = compacted;
     this.#revision = compacted;
+    this.#phase = 'restoring';
+  }
+
+  endRestore(): void {
+    this.#index.fill(this.#keys.values());
+    this.#phase = 'in use';
   }
 
   /**
@@ -261,7 +272,7 @@ export class MultiVersionMap {
     }
     const created = { key: change.key, head: change };
     this.#keys.set(change.key, created);
-    this.#index.add(created);
+    if (this.#phase === 'in use') this.#index.add(created);
   }
 
   /** A change has left history: what it superseded is gone, and so is it when it is a deletion. */
@@ -274,7 +285,7 @@ export class MultiVersionMap {
     dropped.push(change.modRevision);
     if (this.#keys.get(change.key)?.head !== change) return;
     this.#keys.delete(change.key);
-    this.#index.delete(change.key);
+    if (this.#phase === 'in use') this.#index.delete(change.key);
   }
 }
 

@@ -52,6 +52,11 @@ describe('SortedKeyIndex', () => {
     expect(scanned(index, '/k/', '/k/01234')).toEqual(sorted.slice(1234));
     expect(scanned(index, '/k/041')).toEqual(sorted.slice(4100, 4200));
     expect(scanned(index, '/k/9')).toEqual([]);
+    const filled = new SortedKeyIndex();
+    filled.fill(keys.map((k) => ({ key: k })));
+    expect(scanned(filled, '')).toEqual(sorted);
+    expect([filled.size, filled.add({ key: '/k/00100x' }), filled.delete('/k/04999')]).toEqual([5000, true, true]);
+    expect(scanned(filled, '')).toEqual([...sorted, '/k/00100x'].toSorted().filter((k) => k !== '/k/04999'));
     for (const k of keys) expect(index.delete(k)).toBe(true);
     expect(index.size).toBe(0);
     expect(scanned(index, '')).toEqual([]);

@@ -8,17 +8,23 @@ const SLAB = 65_536;
  * slab, so what this can waste is bounded by what was read. Values written one by one do not share for that reason.
  */
 export class ValueSlabs {
-  #slab: Uint8Array = new Uint8Array(0);
+  #slab = Buffer.alloc(0);
   #used = 0;
 
-  readonly copy = (bytes: Uint8Array): Uint8Array => {
-    if (bytes.length > LARGEST_SHARED) return new Uint8Array(bytes);
-    if (this.#used + bytes.length > this.#slab.length) {
+  readonly copy = (source: Buffer, start: number, end: number): Uint8Array => {
+    const length = end - start;
+    if (length > LARGEST_SHARED) {
+      const own = Buffer.allocUnsafeSlow(length);
+      source.copy(own, 0, start, end);
+      return own;
+    }
+    if (this.#used + length > this.#slab.length) {
       this.#slab = Buffer.allocUnsafeSlow(SLAB);
       this.#used = 0;
     }
-    const copy = this.#slab.subarray(this.#used, (this.#used += bytes.length));
-    copy.set(bytes);
-    return copy;
+    const at = this.#used;
+    this.#used += length;
+    source.copy(this.#slab, at, start, end);
+    return this.#slab.subarray(at, this.#used);
   };
 }
