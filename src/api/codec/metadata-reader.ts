@@ -17,6 +17,8 @@ import {
 import { readMetadataFromJson } from './metadata-json.ts';
 import { ProtobufError, WireReader } from './protobuf-wire.ts';
 
+export { readWatchFrame, WatchFrameReader } from './watch-frame.ts';
+
 /**
  * Reads the metadata the graph needs straight from the bytes of any API object, without allocating: a cursor runs over
  * the message, everything unknown is passed over by its length (managedFields, spec and status cost one addition each).

@@ -161,9 +161,21 @@ function writeStrings(field: number, map: Readonly<Record<string, string>> | nul
   }
 }
 
+/** The time parsed last: objects are created in bursts, so one that is the same again is likely. */
+let lastTime = '';
+let lastSeconds = ZERO_TIME_SECONDS;
+
+function secondsOf(text: string): number {
+  if (text !== lastTime) {
+    lastSeconds = timestampOf(text).seconds;
+    lastTime = text;
+  }
+  return lastSeconds;
+}
+
 function writeTime(field: number, text: string | null | undefined): void {
   const before = writer.size;
-  const seconds = text ? timestampOf(text).seconds : ZERO_TIME_SECONDS;
+  const seconds = text ? secondsOf(text) : ZERO_TIME_SECONDS;
   if (seconds !== ZERO_TIME_SECONDS) {
     writer.varint(0);
     writer.tag(2, WIRE_VARINT);
