@@ -30,6 +30,14 @@ export interface ConnectOptions {
   readonly maxConnections?: number;
 }
 
+/** Options of `connect` with what else a program wants to know of where it connects to. */
+export interface ClientConfig extends ConnectOptions {
+  /** Of the context or the service account. */
+  readonly namespace: string;
+  /** Where it comes from: a context name or `in-cluster`. */
+  readonly source: string;
+}
+
 /** Watches hold a connection each over HTTP/1.1: about 60 for the built-in kinds, one more per custom resource. */
 export const MAX_CONNECTIONS = 256;
 

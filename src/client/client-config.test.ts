@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../base/fake-clock.ts';
+import { loadClientConfig } from './client-config.ts';
+import type { KubeconfigIo, ProgramCall, ProgramResult } from './kubeconfig-io.ts';
+
+/** A world of files and one program. */
+function setUp(
+  files: Record<string, string>,
+  options: { env?: Record<string, string>; program?: (call: ProgramCall) => ProgramResult | Error } = {},
+) {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1));
+  const reads: string[] = [];
+  const runs: ProgramCall[] = [];
+  const io: KubeconfigIo = {
+    env: options.env ?? {},
+    homeDirectory: '/home/me',
+    pathListSeparator: ':',
+    readFile: (path) => {
+      reads.push(path);
+      const text = files[path];
+      return text === undefined
+        ? Promise.reject(Object.assign(new Error(`no such file ${path}`), { code: 'ENOENT' }))
+        : Promise.resolve(text);
+    },
+    runProgram: (call) => {
+      runs.push(call);
+      const result = options.program?.(call) ?? new Error('ENOENT');
+      return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
+    },
+  };
+  return {
+    clock,
+    io,
+    reads,
+    runs,
+    load: (rest: { context?: string; server?: string; path?: string } = {}) => loadClientConfig({ io, clock, ...rest }),
+  };
+}
+
+const CONFIG = '/home/me/.kube/config';
+const kubeconfig = (user: string, cluster = ''): string => `
+current-context: c
+clusters: [{name: k, cluster: {server: "https://k:6443"${cluster}}}]
+users: [{name: u, user: {${user}}}]
+contexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]`;
+
+describe('loadClientConfig', () => {
+  it('gives all that a transport needs', async () => {
+    const { load } = setUp({
+      [CONFIG]: kubeconfig('token: t', ', certificate-authority: ca.crt, tls-server-name: n'),
+      '/home/me/.kube/ca.crt': 'CA',
+    });
+    const config = await load();
+    expect(config).toMatchObject({
+      server: 'https://k:6443',
+      namespace: 'ns',
+      source: 'c',
+      caPem: 'CA',
+      tlsServerName: 'n',
+      insecureSkipTlsVerify: false,
+    });
+    expect(await config.credentials?.headers()).toEqual({ authorization: 'Bearer t' });
+    expect((await load({ server: 'https://other' })).server).toBe('https://other');
+  });
+
+  it.each([
+    ['a token', 'token: t', { authorization: 'Bearer t' }],
+    [
+      'name and password',
+      'username: me, password: pä',
+      { authorization: `Basic ${Buffer.from('me:pä').toString('base64')}` },
+    ],
+    ['nothing', '', {}],
+    [
+      'another identity',
+      'token: t, as: x, as-uid: "1", as-groups: [g, h]',
+      { authorization: 'Bearer t', 'impersonate-user': 'x', 'impersonate-uid': '1', 'impersonate-group': ['g', 'h'] },
+    ],
+  ])('sends %s', async (_, user, headers) => {
+    const config = await setUp({ [CONFIG]: kubeconfig(user) }).load();
+    expect(await config.credentials?.headers()).toEqual(headers);
+  });
+
+  it('reads a client certificate from data or files, data first', async () => {
+    const user = `client-certificate: c.crt, client-certificate-data: ${Buffer.from('CERT').toString('base64')}, client-key: c.key`;
+    const config = await setUp({ [CONFIG]: kubeconfig(user), '/home/me/.kube/c.key': 'KEY' }).load();
+    expect(await config.credentials?.certificate?.()).toEqual({ certPem: 'CERT', keyPem: 'KEY' });
+  });
+
+  it.each([
+    ['two ways to sign in', kubeconfig('token: t, username: u'), 'more than one authentication method found'],
+    ['a certificate without its key', kubeconfig('client-certificate-data: QQ=='), 'needs its key'],
+    ['a file that is not there', kubeconfig('client-certificate: x, client-key: y'), 'unable to read /home/me/.kube/x'],
+    [
+      'an authority that is not to be checked',
+      kubeconfig('', ', insecure-skip-tls-verify: true, certificate-authority-data: QQ=='),
+      'insecure flag',
+    ],
+  ])('refuses %s', async (_, text, message) => {
+    await expect(setUp({ [CONFIG]: text }).load()).rejects.toThrow(
+      expect.objectContaining({ name: 'KubeconfigError', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('falls back to the pod it runs in, and says so when it runs in none', async () => {
+    const account = '/var/run/secrets/kubernetes.io/serviceaccount';
+    const files = {
+      [`${account}/token`]: 'pod-token\n',
+      [`${account}/ca.crt`]: 'CA',
+      [`${account}/namespace`]: 'kube-system\n',
+    };
+    const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
+    const config = await setUp(files, { env }).load();
+    expect(config).toMatchObject({
+      server: 'https://[fd00::1]:443',
+      caPem: 'CA',
+      namespace: 'kube-system',
+      source: 'in-cluster',
+    });
+    expect(await config.credentials?.headers()).toEqual({ authorization: 'Bearer pod-token' });
+    await expect(setUp(files).load()).rejects.toThrow('no configuration');
+    expect((await setUp({ ...files, [CONFIG]: kubeconfig('') }, { env }).load()).source).toBe('c');
+  });
+});
+
+describe('a token file', () => {
+  it('is read again after a minute and after a 401, and wins over a token', async () => {
+    const files: Record<string, string> = { [CONFIG]: kubeconfig('token: old, tokenFile: /t'), '/t': 'one\n' };
+    const { clock, reads, load } = setUp(files);
+    const { credentials } = await load();
+    const read = async () => (await credentials?.headers())?.['authorization'];
+    expect(await read()).toBe('Bearer one');
+    files['/t'] = 'two';
+    clock.advance(59_999);
+    expect(await read()).toBe('Bearer one');
+    clock.advance(1);
+    expect(await read()).toBe('Bearer two');
+    files['/t'] = 'three';
+    credentials?.rejected?.();
+    expect([await read(), await read()]).toEqual(['Bearer three', 'Bearer three']);
+    expect(reads.filter((path) => path === '/t')).toHaveLength(3);
+  });
+
+  it('that vanishes leaves the last token in use; one that never was is an error', async () => {
+    const files: Record<string, string> = { [CONFIG]: kubeconfig('tokenFile: /t') };
+    const { clock, load } = setUp(files);
+    const { credentials } = await load();
+    await expect(credentials?.headers()).rejects.toThrow('no such file');
+    files['/t'] = ' ';
+    await expect(credentials?.headers()).rejects.toThrow('read empty token');
+    files['/t'] = 'one';
+    await credentials?.headers();
+    delete files['/t'];
+    clock.advance(120_000);
+    expect(await credentials?.headers()).toEqual({ authorization: 'Bearer one' });
+  });
+});
+
+describe('exec', () => {
+  const user = (rest = ''): string =>
+    `exec: {apiVersion: client.authentication.k8s.io/v1, command: plugin, args: [a], env: [{name: E, value: v}], interactiveMode: Never${rest}}`;
+  const printed = (status: object, rest: object = {}): ProgramResult => ({
+    exitCode: 0,
+    stderr: '',
+    stdout: JSON.stringify({ kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status, ...rest }),
+  });
+
+  it('runs the program once until its credentials expire or are rejected', async () => {
+    let n = 0;
+    const { clock, load, runs } = setUp(
+      { [CONFIG]: kubeconfig(user()) },
+      {
+        program: () => printed({ token: `t${++n}`, expirationTimestamp: new Date(clock.now() + 60_000).toISOString() }),
+      },
+    );
+    const { credentials } = await load();
+    expect(runs).toHaveLength(0);
+    const tokens = () => Promise.all([credentials?.headers(), credentials?.headers()]);
+    const both = (token: string) => [{ authorization: `Bearer ${token}` }, { authorization: `Bearer ${token}` }];
+    expect(await tokens()).toEqual(both('t1'));
+    clock.advance(59_999);
+    expect(await tokens()).toEqual(both('t1'));
+    clock.advance(1);
+    expect(await tokens()).toEqual(both('t2'));
+    credentials?.rejected?.();
+    expect(await tokens()).toEqual(both('t3'));
+    expect(runs).toHaveLength(3);
+  });
+
+  it('tells the program what the protocol says', async () => {
+    const { load, runs } = setUp(
+      {
+        [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), ', certificate-authority: /ca, tls-server-name: n'),
+        '/ca': 'CA',
+      },
+      { program: () => printed({ token: 't' }) },
+    );
+    await (await load()).credentials?.headers();
+    expect(runs[0]).toMatchObject({ command: 'plugin', args: ['a'], env: { E: 'v' } });
+    expect(JSON.parse(runs[0]!.env['KUBERNETES_EXEC_INFO']!)).toEqual({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      spec: {
+        interactive: false,
+        cluster: {
+          server: 'https://k:6443',
+          'tls-server-name': 'n',
+          'certificate-authority-data': Buffer.from('CA').toString('base64'),
+        },
+      },
+    });
+  });
+
+  it('keeps credentials without an end, and presents certificates', async () => {
+    const { clock, load, runs } = setUp(
+      { [CONFIG]: kubeconfig(user()) },
+      { program: () => printed({ clientCertificateData: 'C', clientKeyData: 'K' }) },
+    );
+    const { credentials } = await load();
+    expect(await credentials?.certificate?.()).toEqual({ certPem: 'C', keyPem: 'K' });
+    clock.advance(1e12);
+    expect(await credentials?.headers()).toEqual({});
+    expect(runs).toHaveLength(1);
+  });
+
+  it.each<[string, ProgramResult | Error, string]>([
+    ['can not be started', new Error('spawn ENOENT'), 'executable plugin failed to start: spawn ENOENT\nget it here'],
+    [
+      'fails',
+      { exitCode: 3, stdout: '', stderr: ' not logged in \n' },
+      'executable plugin failed with exit code 3: not logged in\nget it here',
+    ],
+    ['is killed', { exitCode: null, stdout: '', stderr: '' }, 'was ended by a signal'],
+    ['prints text', { exitCode: 0, stdout: 'token', stderr: '' }, 'its output is not JSON'],
+    ['prints null', { exitCode: 0, stdout: 'null', stderr: '' }, 'plugin returned version'],
+    [
+      'prints another version',
+      printed({ token: 't' }, { apiVersion: 'client.authentication.k8s.io/v1beta1' }),
+      'plugin returned version client.authentication.k8s.io/v1beta1',
+    ],
+    ['prints no status', printed({}, { status: undefined }), "didn't return a status field"],
+    ['prints no credentials', printed({}), "didn't return a token or cert/key pair"],
+    ['prints half a pair', printed({ clientKeyData: 'K' }), 'not both'],
+    ['prints a bad time', printed({ token: 't', expirationTimestamp: 'tomorrow' }), 'bad expirationTimestamp'],
+  ])('says so when the program %s, and tries again next time', async (_, result, message) => {
+    const { load, runs } = setUp(
+      { [CONFIG]: kubeconfig(user(', installHint: get it here')) },
+      { program: () => result },
+    );
+    const { credentials } = await load();
+    const failing = () =>
+      expect(credentials?.headers()).rejects.toThrow(
+        expect.objectContaining({ name: 'KubeconfigError', message: expect.stringContaining(message) }),
+      );
+    await failing();
+    await failing();
+    expect(runs).toHaveLength(2);
+  });
+
+  it('refuses a program that needs a terminal', async () => {
+    const text = kubeconfig(user().replace('interactiveMode: Never', 'interactiveMode: Always'));
+    await expect(setUp({ [CONFIG]: text }).load()).rejects.toThrow('needs a terminal');
+  });
+});

@@ -1,0 +1,124 @@
+import type { Clock } from '../base/clock.ts';
+import type { HttpHeaders } from '../base/http-message.ts';
+import { bearerToken, type ClientCertificate, type ClientConfig, type Credentials } from './connect-options.ts';
+import { execCredentials } from './exec-credentials.ts';
+import { inClusterConfig } from './in-cluster-config.ts';
+import {
+  type Impersonation,
+  KubeconfigError,
+  type KubeconfigUser,
+  loadKubeconfig,
+  type SelectedContext,
+  selectContext,
+} from './kubeconfig.ts';
+import type { KubeconfigIo } from './kubeconfig-io.ts';
+import { tokenFile } from './token-file.ts';
+
+export interface ClientConfigOptions {
+  readonly io: KubeconfigIo;
+  readonly clock: Clock;
+  /** `--kubeconfig` */
+  readonly path?: string;
+  /** `--context` */
+  readonly context?: string;
+  /** `--master`: another server than the context's. */
+  readonly server?: string;
+}
+
+/** From a kubeconfig as kubectl finds it, else from the pod this runs in. Throws {@link KubeconfigError}. */
+export async function loadClientConfig(options: ClientConfigOptions): Promise<ClientConfig> {
+  const { io, clock, path, context, server } = options;
+  const kubeconfig = await loadKubeconfig(path === undefined ? { io } : { io, path });
+  if (kubeconfig === undefined) {
+    const inCluster = await inClusterConfig({ io, clock });
+    if (inCluster !== undefined) return server === undefined ? inCluster : { ...inCluster, server };
+    throw new KubeconfigError(
+      'no configuration: neither --kubeconfig, KUBECONFIG nor ~/.kube/config name one, and this is no pod',
+    );
+  }
+  const config = await clientConfigOf(selectContext(kubeconfig, context), { io, clock });
+  return server === undefined ? config : { ...config, server };
+}
+
+/** A context with its files read. */
+export async function clientConfigOf(
+  { name, namespace, cluster, user }: SelectedContext,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Promise<ClientConfig> {
+  const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = cluster;
+  const caPem = cluster.certificateAuthorityData ?? (certificateAuthority && (await readPem(io, certificateAuthority)));
+  if (insecureSkipTlsVerify && caPem !== undefined) {
+    throw new KubeconfigError('specifying a root certificates file with the insecure flag is not allowed');
+  }
+  const certificate = await certificateOf(user, io);
+  const bearer = bearerOf(user, { io, clock });
+  // The program is told the authority as data, wherever it was written.
+  const told = caPem === undefined ? cluster : { ...cluster, certificateAuthorityData: caPem };
+  const exec = user.exec && execCredentials({ exec: user.exec, cluster: told, io, clock });
+  const credentials = combined({ certificate, bearer: bearer ?? exec, exec, impersonate: user.impersonate });
+  return {
+    server,
+    namespace,
+    source: name,
+    insecureSkipTlsVerify,
+    credentials,
+    ...(caPem === undefined ? {} : { caPem }),
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+  };
+}
+
+async function readPem(io: KubeconfigIo, path: string): Promise<string> {
+  try {
+    return await io.readFile(path);
+  } catch (error) {
+    throw new KubeconfigError(`unable to read ${path}`, { cause: error });
+  }
+}
+
+async function certificateOf(user: KubeconfigUser, io: KubeconfigIo): Promise<ClientCertificate | undefined> {
+  const certPem = user.clientCertificateData ?? (user.clientCertificate && (await readPem(io, user.clientCertificate)));
+  const keyPem = user.clientKeyData ?? (user.clientKey && (await readPem(io, user.clientKey)));
+  if (certPem === undefined && keyPem === undefined) return undefined;
+  if (certPem === undefined || keyPem === undefined)
+    throw new KubeconfigError('a client certificate needs its key, and a key its certificate');
+  return { certPem, keyPem };
+}
+
+function bearerOf(
+  user: KubeconfigUser,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Credentials | undefined {
+  const basic = user.username !== undefined || user.password !== undefined;
+  const token = user.token !== undefined || user.tokenFile !== undefined;
+  if (basic && token) throw new KubeconfigError('more than one authentication method found; found [basicAuth token]');
+  // Of token and tokenFile the file counts, because only it can be renewed.
+  if (user.tokenFile !== undefined) return tokenFile({ path: user.tokenFile, io, clock });
+  if (user.token !== undefined) return bearerToken(user.token);
+  if (!basic) return undefined;
+  const pair = Buffer.from(`${user.username ?? ''}:${user.password ?? ''}`, 'utf8').toString('base64');
+  return { headers: () => ({ authorization: `Basic ${pair}` }) };
+}
+
+interface Parts {
+  readonly certificate: ClientCertificate | undefined;
+  readonly bearer: Credentials | undefined;
+  readonly exec: Credentials | undefined;
+  readonly impersonate: Impersonation | undefined;
+}
+
+function combined({ certificate, bearer, exec, impersonate }: Parts): Credentials {
+  const extra = impersonate && impersonationHeaders(impersonate);
+  return {
+    headers: async () => ({ ...(await bearer?.headers()), ...extra }),
+    certificate: async () => certificate ?? (await exec?.certificate?.()),
+    rejected: () => bearer?.rejected?.(),
+  };
+}
+
+function impersonationHeaders({ user, uid, groups }: Impersonation): HttpHeaders {
+  return {
+    'impersonate-user': user,
+    ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
+  };
+}

@@ -1,0 +1,129 @@
+import { parseTime } from '../api/meta/time.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ClientCertificate, Credentials } from './connect-options.ts';
+import { type ExecConfig, type KubeconfigCluster, KubeconfigError } from './kubeconfig.ts';
+import type { KubeconfigIo } from './kubeconfig-io.ts';
+
+export interface ExecCredentialsOptions {
+  readonly exec: ExecConfig;
+  /** Told to the program when it wants to know (`provideClusterInfo`). */
+  readonly cluster: KubeconfigCluster;
+  readonly io: Pick<KubeconfigIo, 'runProgram'>;
+  readonly clock: Clock;
+}
+
+/** Some programs ask an identity provider over the network. */
+const TIMEOUT_MS = 60_000;
+
+interface Issued {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly certificate: ClientCertificate | undefined;
+  /** Epoch milliseconds; Infinity = until the server rejects them. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Credentials printed by a program (client.authentication.k8s.io/v1; client-go `plugin/pkg/client/auth/exec`). Kept
+ * until they expire or the server answers 401; callers that come meanwhile share one run of the program.
+ */
+export function execCredentials(options: ExecCredentialsOptions): Credentials {
+  const { exec, clock } = options;
+  if (exec.interactiveMode === 'Always') {
+    throw new KubeconfigError(
+      `exec plugin ${exec.command} needs a terminal (interactiveMode Always), which is not supported`,
+    );
+  }
+  let issued: Issued | undefined;
+  let running: Promise<Issued> | undefined;
+  const current = async (): Promise<Issued> => {
+    if (issued !== undefined && clock.now() < issued.expiresAt) return issued;
+    running ??= issue(options).finally(() => {
+      running = undefined;
+    });
+    issued = await running;
+    return issued;
+  };
+  return {
+    headers: async () => (await current()).headers,
+    certificate: async () => (await current()).certificate,
+    rejected() {
+      issued = undefined;
+    },
+  };
+}
+
+async function issue({ exec, cluster, io, clock }: ExecCredentialsOptions): Promise<Issued> {
+  const hint = exec.installHint === undefined ? '' : `\n${exec.installHint}`;
+  const result = await io
+    .runProgram({
+      command: exec.command,
+      args: exec.args,
+      env: { ...exec.env, KUBERNETES_EXEC_INFO: JSON.stringify(execInfo(exec, cluster)) },
+      timeoutMs: TIMEOUT_MS,
+    })
+    .catch((error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      throw new KubeconfigError(`exec: executable ${exec.command} failed to start: ${text}${hint}`, { cause: error });
+    });
+  if (result.exitCode !== 0) {
+    const how = result.exitCode === null ? 'was ended by a signal' : `failed with exit code ${result.exitCode}`;
+    throw new KubeconfigError(`exec: executable ${exec.command} ${how}: ${result.stderr.trim().slice(0, 2000)}${hint}`);
+  }
+  return readCredential(exec, result.stdout, clock.now());
+}
+
+function execInfo(exec: ExecConfig, cluster: KubeconfigCluster): Record<string, unknown> {
+  const ca = cluster.certificateAuthorityData;
+  const info = {
+    server: cluster.server,
+    ...(cluster.tlsServerName === undefined ? {} : { 'tls-server-name': cluster.tlsServerName }),
+    ...(cluster.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
+    ...(ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca, 'utf8').toString('base64') }),
+  };
+  return {
+    kind: 'ExecCredential',
+    apiVersion: exec.apiVersion,
+    spec: { ...(exec.provideClusterInfo ? { cluster: info } : {}), interactive: false },
+  };
+}
+
+interface ExecCredential {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly status?: {
+    readonly expirationTimestamp?: string;
+    readonly token?: string;
+    readonly clientCertificateData?: string;
+    readonly clientKeyData?: string;
+  };
+}
+
+/** `now` is the epoch ms at which the program answered: credentials that are expired already still serve once. */
+function readCredential(exec: ExecConfig, stdout: string, now: number): Issued {
+  const refuse = (what: string): KubeconfigError => new KubeconfigError(`exec plugin ${exec.command}: ${what}`);
+  let credential: ExecCredential | null;
+  try {
+    credential = JSON.parse(stdout) as ExecCredential | null;
+  } catch (error) {
+    throw new KubeconfigError(`exec plugin ${exec.command}: its output is not JSON`, { cause: error });
+  }
+  if (credential?.kind !== 'ExecCredential' || credential.apiVersion !== exec.apiVersion) {
+    throw refuse(
+      `is configured to use API version ${exec.apiVersion}, plugin returned version ${credential?.apiVersion ?? ''}`,
+    );
+  }
+  const { status } = credential;
+  if (status === undefined) throw refuse("didn't return a status field");
+  const { token = '', clientCertificateData = '', clientKeyData = '', expirationTimestamp } = status;
+  if ((clientCertificateData === '') !== (clientKeyData === ''))
+    throw refuse('returned only certificate or key, not both');
+  if (token === '' && clientCertificateData === '') throw refuse("didn't return a token or cert/key pair");
+  const expiresAt = expirationTimestamp === undefined ? Infinity : parseTime(expirationTimestamp);
+  if (expiresAt === undefined)
+    throw refuse(`returned a bad expirationTimestamp ${JSON.stringify(expirationTimestamp)}`);
+  return {
+    headers: token === '' ? {} : { authorization: `Bearer ${token}` },
+    certificate: clientCertificateData === '' ? undefined : { certPem: clientCertificateData, keyPem: clientKeyData },
+    expiresAt: Math.max(expiresAt, now + 1),
+  };
+}
