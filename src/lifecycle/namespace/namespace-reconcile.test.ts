@@ -5,6 +5,7 @@ import {
   nextConditions,
   type PassReport,
   podEstimateSeconds,
+  unexpectedItems,
 } from './namespace-reconcile.ts';
 
 const clean: PassReport = {
@@ -76,7 +77,22 @@ describe('decideAfterPass', () => {
       decision: { verdict: 'retry', afterMs: 16_000, reason: 'content-remains' },
     },
   ])('$name', ({ report, decision }) => {
-    expect(decideAfterPass(report)).toEqual(decision);
+    expect(decideAfterPass(report, 60_000)).toEqual(decision);
+  });
+
+  it.each([
+    { name: 'a discovery that failed as a whole', change: { discoveryError: 'no' } },
+    { name: 'a group version that does not parse', change: { unparsableGroupVersions: ['a/b/c'] } },
+  ])('LIFE-442 $name keeps the namespace', ({ change }) => {
+    expect(decideAfterPass({ ...clean, ...change }, 0)).toMatchObject({ verdict: 'retry', reason: 'discovery-failed' });
+  });
+
+  it('looks soon at first, then less and less often, up to the estimate', () => {
+    const waits = [-5, 0, 400, 2000, 10_000, 20_000].map((ms) => {
+      const decision = decideAfterPass({ ...clean, remaining: [held] }, ms);
+      return decision.verdict === 'retry' && decision.afterMs;
+    });
+    expect(waits).toEqual([250, 250, 250, 1000, 5000, 8000]);
   });
 });
 
@@ -116,6 +132,49 @@ describe('nextConditions', () => {
     );
   });
 
+  it.each([
+    {
+      name: 'a failed discovery',
+      change: { discoveryError: 'connection refused' },
+      condition: {
+        type: 'NamespaceDeletionDiscoveryFailure',
+        reason: 'DiscoveryFailed',
+        message: 'connection refused',
+      },
+    },
+    {
+      name: 'failed groups',
+      change: { discoveryFailures: { 'b.io/v1': 'down', 'a.io/v1': 'stale' } },
+      condition: {
+        type: 'NamespaceDeletionDiscoveryFailure',
+        reason: 'DiscoveryFailed',
+        message:
+          'Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: a.io/v1: stale, b.io/v1: down',
+      },
+    },
+    {
+      name: 'a name that does not parse',
+      change: { unparsableGroupVersions: ['unexpected GroupVersion string: a/b/c'] },
+      condition: {
+        type: 'NamespaceDeletionGroupVersionParsingFailure',
+        reason: 'GroupVersionParsingFailed',
+        message: 'unexpected GroupVersion string: a/b/c',
+      },
+    },
+    {
+      name: 'failures, sorted',
+      change: { contentFailures: ['b is down', 'a is forbidden'] },
+      condition: {
+        type: 'NamespaceDeletionContentFailure',
+        reason: 'ContentDeletionFailed',
+        message: 'Failed to delete all resource types, 2 remaining: a is forbidden, b is down',
+      },
+    },
+  ])('LIFE-442 LIFE-443 says what is wrong: $name', ({ change, condition }) => {
+    const conditions = nextConditions([], { ...clean, ...change }, now);
+    expect(conditions).toContainEqual({ ...condition, status: 'True', lastTransitionTime: now });
+  });
+
   it('keeps conditions of others', () => {
     const foreign = { type: 'Else', status: 'True' as const, lastTransitionTime: now, reason: 'R', message: 'm' };
     expect(nextConditions([foreign], clean, later)).toContainEqual(foreign);
@@ -135,5 +194,17 @@ describe('podEstimateSeconds (LIFE-441)', () => {
     { name: 'that time has passed', pods: [pod('Running', 30)], since: 31, seconds: 0 },
   ])('$name', ({ pods: list, since, seconds }) => {
     expect(podEstimateSeconds(list, since)).toBe(seconds);
+  });
+});
+
+describe('unexpectedItems (LIFE-444)', () => {
+  it('is silent about items that something holds', () => {
+    expect(unexpectedItems('n', held)).toBeUndefined();
+  });
+
+  it('names the namespace and the resource', () => {
+    expect(unexpectedItems('n', { ...pods, unexpected: 1 })).toBe(
+      'unexpected items still remain in namespace: n for gvr: /v1, Resource=pods',
+    );
   });
 });

@@ -20,9 +20,11 @@ export interface Remaining {
 
 export interface PassReport {
   readonly remaining: readonly Remaining[];
+  /** Why the server would not even say which groups it has; undefined when it did. */
+  readonly discoveryError?: string;
   /** Group versions that discovery could not read, with the reason. */
   readonly discoveryFailures: Readonly<Record<string, string>>;
-  /** Group versions whose name does not parse. */
+  /** What is wrong with each group version whose name does not parse. */
   readonly unparsableGroupVersions: readonly string[];
   /** What went wrong for single resources; the others were treated all the same (LIFE-443). */
   readonly contentFailures: readonly string[];
@@ -57,8 +59,10 @@ export type NamespaceStep = 'ignore' | 'mark-terminating' | 'delete-content' | '
 /** Name of the finalizer in `spec.finalizers` that is ours to remove. */
 export const NAMESPACE_FINALIZER = 'kubernetes';
 
-/** Items with finalizers are looked at again after this long, in seconds (LIFE-444). */
+/** Items with finalizers are expected to be gone after this long, in seconds (LIFE-444). */
 const FINALIZER_ESTIMATE_SECONDS = 15;
+/** Content that remains is looked at again no sooner than this. */
+const SHORTEST_WAIT_MS = 250;
 
 const phaseOf = (namespace: KubeObject): unknown => (namespace['status'] as { phase?: unknown } | undefined)?.phase;
 
@@ -74,10 +78,18 @@ export function decideNamespaceStep(namespace: KubeObject): NamespaceStep {
   return phaseOf(namespace) === 'Terminating' ? 'delete-content' : 'mark-terminating';
 }
 
-/** Finalized only if nothing is left and nothing is unknown (LIFE-442). */
-export function decideAfterPass(report: PassReport): PassDecision {
+/**
+ * Finalized only if nothing is left and nothing is unknown (LIFE-442). Content that remains is awaited for half its
+ * estimate and a second, as upstream does, but at first only for half the time the deletion has taken so far: most
+ * finalizers are removed within milliseconds, and the looks get rarer as the wait gets longer.
+ */
+export function decideAfterPass(report: PassReport, msSinceDeletion: number): PassDecision {
   if (report.contentFailures.length > 0) return { verdict: 'retry', afterMs: undefined, reason: 'content-failed' };
-  if (Object.keys(report.discoveryFailures).length > 0 || report.unparsableGroupVersions.length > 0) {
+  if (
+    report.discoveryError !== undefined ||
+    Object.keys(report.discoveryFailures).length > 0 ||
+    report.unparsableGroupVersions.length > 0
+  ) {
     return { verdict: 'retry', afterMs: undefined, reason: 'discovery-failed' };
   }
   if (report.remaining.length === 0) return { verdict: 'finalize', reason: 'content-removed' };
@@ -85,7 +97,16 @@ export function decideAfterPass(report: PassReport): PassDecision {
     ? FINALIZER_ESTIMATE_SECONDS
     : 0;
   const estimate = Math.max(report.podEstimateSeconds, finalizerEstimate);
-  return { verdict: 'retry', afterMs: (Math.floor(estimate / 2) + 1) * 1000, reason: 'content-remains' };
+  const longestMs = (Math.floor(estimate / 2) + 1) * 1000;
+  const afterMs = Math.min(longestMs, Math.max(SHORTEST_WAIT_MS, msSinceDeletion / 2));
+  return { verdict: 'retry', afterMs, reason: 'content-remains' };
+}
+
+/** What is wrong with items that nothing holds and that are there all the same (LIFE-444); undefined when there are none. */
+export function unexpectedItems(namespace: string, remaining: Remaining): string | undefined {
+  if (remaining.unexpected === 0) return undefined;
+  const { group, version, resource } = remaining;
+  return `unexpected items still remain in namespace: ${namespace} for gvr: ${group}/${version}, Resource=${resource}`;
 }
 
 const resourceName = ({ resource, group }: Remaining): string => `${resource}.${group}`;
@@ -115,6 +136,7 @@ function contentFailure(report: PassReport): string | undefined {
 }
 
 function discoveryFailure(report: PassReport): string | undefined {
+  if (report.discoveryError !== undefined) return report.discoveryError;
   const failed = Object.entries(report.discoveryFailures).map(([groupVersion, why]) => `${groupVersion}: ${why}`);
   if (failed.length === 0) return undefined;
   return `Discovery failed for some groups, ${failed.length} failing: unable to retrieve the complete list of server APIs: ${failed.toSorted().join(', ')}`;

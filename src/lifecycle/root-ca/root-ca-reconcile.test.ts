@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { decideRootCa, type RootCaFacts } from './root-ca-reconcile.ts';
 
 const rootCaPem = '-----BEGIN CERTIFICATE-----';
-const decide = (existing: RootCaFacts['existing'], namespaceActive = true) =>
-  decideRootCa({ namespaceActive, existing, rootCaPem });
+const active = { metadata: { name: 'n' }, status: { phase: 'Active' } };
+const decide = (existing: RootCaFacts['existing'], namespace: RootCaFacts['namespace'] = active) =>
+  decideRootCa({ namespace, existing, rootCaPem });
 const made = (): NonNullable<RootCaFacts['existing']> => {
   const decision = decide(undefined);
   if (decision.verdict !== 'create') throw new Error('expected a create');
@@ -35,6 +36,9 @@ describe('decideRootCa (LIFE-481)', () => {
   });
 
   it('writes nothing into a namespace that is going', () => {
-    expect(decide(undefined, false)).toEqual({ verdict: 'nothing', reason: 'namespace-not-active' });
+    expect(decide(undefined, { ...active, status: { phase: 'Terminating' } })).toEqual({
+      verdict: 'nothing',
+      reason: 'namespace-not-active',
+    });
   });
 });

@@ -1,24 +1,26 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isActiveNamespace } from '../kit/active-namespace.ts';
 
 /** ConfigMap by which pods of a namespace trust the API server (LIFE-481; upstream `pkg/controller/certificates/rootcacertpublisher`). */
 export const ROOT_CA_CONFIG_MAP = 'kube-root-ca.crt';
 
 const DESCRIPTION_ANNOTATION = 'kubernetes.io/description';
-const DESCRIPTION = 'The certificate authority that signed the certificate of this API server, for clients inside the cluster.';
+const DESCRIPTION =
+  'The certificate authority that signed the certificate of this API server, for clients inside the cluster.';
 
 export type RootCaDecision =
   | { readonly verdict: 'create' | 'update'; readonly object: KubeObject; readonly reason: 'missing' | 'changed' }
   | { readonly verdict: 'nothing'; readonly reason: 'namespace-not-active' | 'up-to-date' };
 
 export interface RootCaFacts {
-  readonly namespaceActive: boolean;
+  readonly namespace: KubeObject | undefined;
   readonly existing: KubeObject | undefined;
   readonly rootCaPem: string;
 }
 
 /** Restores the whole `data`, and the description if it is missing or changed; everything else on the object is left alone. */
-export function decideRootCa({ namespaceActive, existing, rootCaPem }: RootCaFacts): RootCaDecision {
-  if (!namespaceActive) return { verdict: 'nothing', reason: 'namespace-not-active' };
+export function decideRootCa({ namespace, existing, rootCaPem }: RootCaFacts): RootCaDecision {
+  if (!isActiveNamespace(namespace)) return { verdict: 'nothing', reason: 'namespace-not-active' };
   const data = { 'ca.crt': rootCaPem };
   if (!existing) {
     const metadata = { name: ROOT_CA_CONFIG_MAP, annotations: { [DESCRIPTION_ANNOTATION]: DESCRIPTION } };

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isActiveNamespace } from '../kit/active-namespace.ts';
 
 /** What must be in every active namespace (LIFE-480; upstream `pkg/controller/serviceaccount/serviceaccounts_controller.go`). */
 export const DEFAULT_SERVICE_ACCOUNT = 'default';
@@ -7,18 +8,12 @@ export type ServiceAccountDecision =
   | { readonly verdict: 'create'; readonly object: KubeObject; readonly reason: 'missing' }
   | { readonly verdict: 'nothing'; readonly reason: 'namespace-not-active' | 'exists' };
 
-/** A namespace takes new objects only while it is Active and not being deleted; otherwise a create would be refused. */
-export function isActive(namespace: KubeObject | undefined): boolean {
-  const phase = (namespace?.['status'] as { phase?: unknown } | undefined)?.phase;
-  return namespace !== undefined && !namespace.metadata?.deletionTimestamp && phase === 'Active';
-}
-
 /** One that is being deleted counts as there: it is made again when it is gone. */
 export function decideServiceAccount(
   namespace: KubeObject | undefined,
   existing: KubeObject | undefined,
 ): ServiceAccountDecision {
-  if (!isActive(namespace)) return { verdict: 'nothing', reason: 'namespace-not-active' };
+  if (!isActiveNamespace(namespace)) return { verdict: 'nothing', reason: 'namespace-not-active' };
   if (existing) return { verdict: 'nothing', reason: 'exists' };
   const object = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: DEFAULT_SERVICE_ACCOUNT } };
   return { verdict: 'create', object, reason: 'missing' };

@@ -1,0 +1,36 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isAlreadyExists, isForbidden, isObjectNotFound } from '../../api/status-error.ts';
+import type { ResourceRef } from '../../client/resource-path.ts';
+import type { CallOptions, RestClient } from '../../client/rest-client.ts';
+
+export type CreateOutcome =
+  | { readonly outcome: 'created'; readonly object: KubeObject }
+  /** Somebody was faster, or it is still on its way out; its own event tells more. */
+  | { readonly outcome: 'exists' }
+  /** The namespace is terminating or gone: nothing will ever be created in this one (LIFE-011). */
+  | { readonly outcome: 'namespace-going' };
+
+export interface CreateRequest {
+  readonly ref: ResourceRef & { readonly namespace: string };
+  readonly object: KubeObject;
+  readonly options?: CallOptions;
+}
+
+/** Creates an object that every namespace has. Refusals that no repetition would change are outcomes, others are thrown. */
+export async function createIfAbsent(
+  client: RestClient,
+  { ref, object, options }: CreateRequest,
+): Promise<CreateOutcome> {
+  try {
+    return { outcome: 'created', object: await client.create(ref, object, options) };
+  } catch (error) {
+    if (isAlreadyExists(error)) return { outcome: 'exists' };
+    if (isNamespaceTerminating(error) || isObjectNotFound(error, ref.namespace)) return { outcome: 'namespace-going' };
+    throw error;
+  }
+}
+
+/** The cause by which API-303 tells this refusal from one for lack of permission. */
+function isNamespaceTerminating(error: unknown): boolean {
+  return isForbidden(error) && (error.details.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
+}

@@ -1,0 +1,103 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Random } from '../../base/random.ts';
+import type { Service } from '../../base/service.ts';
+import { Informer } from '../../client/informer.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import { createIfAbsent } from './create-if-absent.ts';
+import { ReconcileLoop, type SyncOutcome } from './reconcile-loop.ts';
+
+/** What a controller of this kind is given besides what it is about. */
+export interface ControllerContext {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export type ObjectDecision =
+  | { readonly verdict: 'create' | 'update'; readonly object: KubeObject; readonly reason: string }
+  | { readonly verdict: 'nothing'; readonly reason: string };
+
+export interface ObjectPerNamespaceOptions extends ControllerContext {
+  /** Names the queue in the metrics. */
+  readonly name: string;
+  /** Namespaces looked after at once. */
+  readonly workers: number;
+  readonly gvr: GroupVersionResource;
+  readonly objectName: string;
+  /** Pure. `existing` and what an `update` carries on from it keep its uid and resource version. */
+  readonly decide: (namespace: KubeObject | undefined, existing: KubeObject | undefined) => ObjectDecision;
+}
+
+const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' };
+const SETTLED: SyncOutcome = { next: 'settled' };
+
+/**
+ * Keeps one object of a fixed name in every namespace as a decision wants it. Caches namespaces and the objects of that
+ * name, and nothing else; while all is as it should be, no request is made.
+ */
+export class ObjectPerNamespace implements Service {
+  readonly #options: ObjectPerNamespaceOptions;
+
+  constructor(options: ObjectPerNamespaceOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, clock, random, logger, metrics, name, workers, gvr, objectName, decide } = this.#options;
+    const common = { client, clock, random, logger };
+    const namespaces = new Informer({ ...common, gvr: NAMESPACES });
+    const objects = new Informer({ ...common, gvr, fieldSelector: `metadata.name=${objectName}` });
+    const loop = new ReconcileLoop({
+      name,
+      clock,
+      logger,
+      metrics,
+      caches: [namespaces, objects],
+      workers,
+      sync: (namespace) => {
+        const decision = decide(namespaces.get(namespace), objects.get(`${namespace}/${objectName}`));
+        return this.#perform(namespace, decision, signal);
+      },
+    });
+    const namespaceChanged = ({ metadata }: KubeObject): void => loop.trigger(metadata?.name ?? '');
+    const objectChanged = ({ metadata }: KubeObject): void => loop.trigger(metadata?.namespace ?? '');
+    namespaces.addHandler({ added: namespaceChanged, updated: (_, namespace) => namespaceChanged(namespace) });
+    objects.addHandler({
+      added: objectChanged,
+      updated: (_, object) => objectChanged(object),
+      deleted: objectChanged,
+    });
+    await loop.run(signal);
+  }
+
+  async #perform(namespace: string, decision: ObjectDecision, signal: AbortSignal): Promise<SyncOutcome> {
+    if (decision.verdict === 'nothing') return SETTLED;
+    const { client, logger, gvr, objectName } = this.#options;
+    const { verdict, object, reason } = decision;
+    if (verdict === 'update') return this.#update(namespace, object, signal);
+    const { outcome } = await createIfAbsent(client, { ref: { gvr, namespace }, object, options: { signal } });
+    logger.debug('created', { namespace, name: objectName, reason, outcome });
+    return SETTLED;
+  }
+
+  /** The object carries the resource version on which the decision rests: the server refuses it when that is old. */
+  async #update(namespace: string, object: KubeObject, signal: AbortSignal): Promise<SyncOutcome> {
+    const { client, gvr, objectName } = this.#options;
+    try {
+      await client.update({ gvr, namespace, name: objectName }, object, { signal });
+      return SETTLED;
+    } catch (error) {
+      // The event of its deletion is on its way, and brings the namespace back.
+      if (isObjectNotFound(error, objectName)) return SETTLED;
+      if (isConflict(error)) return { next: 'back-off' };
+      throw error;
+    }
+  }
+}

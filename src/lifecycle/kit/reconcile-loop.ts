@@ -1,0 +1,114 @@
+import { StatusError } from '../../api/status-error.ts';
+import { isAbortError } from '../../base/abort-error.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Service } from '../../base/service.ts';
+import { defaultControllerRateLimiter } from '../../workqueue/rate-limiters.ts';
+import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
+
+/** What a controller reads: an `Informer`, as far as the loop is concerned. */
+export interface Cache extends Service {
+  /** Resolves when the first list is in; rejects with an AbortError when `signal` is aborted before. */
+  waitForSync(signal: AbortSignal): Promise<void>;
+}
+
+export type SyncOutcome =
+  /** Nothing to do until the key is triggered again. */
+  | { readonly next: 'settled' }
+  /** All well, but not at the goal: once more after this time. */
+  | { readonly next: 'later'; readonly afterMs: number }
+  /** It failed in part and said so; again when the back-off allows. */
+  | { readonly next: 'back-off' };
+
+export interface ReconcileLoopOptions {
+  /** Names the queue in the metrics. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Run by the loop; no sync begins before all have their first list (LIFE-001). */
+  readonly caches: readonly Cache[];
+  /** Keys synced at once. */
+  readonly workers: number;
+  /** Longest wait of a key that fails; 1000 s in general (LIFE-003). There is no last attempt: only the pace is bounded. */
+  readonly backOffCapMs?: number;
+  /** Brings one key to its goal. What it throws is logged and tried again, like `back-off`. */
+  readonly sync: (key: string, signal: AbortSignal) => Promise<SyncOutcome>;
+  /** Keys to look at again every so often, whatever the events said. */
+  readonly resync?: { readonly everyMs: number; readonly keys: () => Iterable<string> };
+}
+
+/** Caches in front, a rate-limited queue, and workers behind it: how the controllers of this room run. Runs once. */
+export class ReconcileLoop implements Service {
+  readonly #options: ReconcileLoopOptions;
+  readonly #queue: RateLimitingQueue<string>;
+
+  constructor(options: ReconcileLoopOptions) {
+    const { name, clock, metrics, backOffCapMs } = options;
+    this.#options = options;
+    const cap = backOffCapMs === undefined ? {} : { capMs: backOffCapMs };
+    const rateLimiter = defaultControllerRateLimiter<string>({ clock, ...cap });
+    this.#queue = new RateLimitingQueue({ name, clock, metrics, rateLimiter });
+  }
+
+  /** Something changed about this key. It is synced after `delayMs`; without one at once, also if it waits for a retry. */
+  trigger(key: string, delayMs = 0): void {
+    if (delayMs > 0) this.#queue.addAfter(key, delayMs);
+    else if (!this.#queue.wake(key)) this.#queue.add(key);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { caches, workers, resync } = this.#options;
+    const stop = (): void => this.#queue.shutDown();
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    const running = caches.map((cache) => cache.run(signal));
+    try {
+      await Promise.all(caches.map((cache) => cache.waitForSync(signal)));
+      if (resync !== undefined) running.push(this.#resync(resync, signal));
+      running.push(...Array.from({ length: workers }, () => this.#work(signal)));
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
+    }
+    await Promise.all(running);
+  }
+
+  async #resync({ everyMs, keys }: NonNullable<ReconcileLoopOptions['resync']>, signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        await sleep(this.#options.clock, everyMs, signal);
+        for (const key of keys()) this.#queue.add(key);
+      }
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
+    }
+  }
+
+  /** Ends with the queue: what still waits in it when the loop is stopped is taken and dropped. */
+  async #work(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const got = await this.#queue.get();
+      if (got.shutdown) return;
+      if (!signal.aborted) await this.#syncOne(got.item, signal);
+      this.#queue.done(got.item);
+    }
+  }
+
+  async #syncOne(key: string, signal: AbortSignal): Promise<void> {
+    try {
+      const outcome = await this.#options.sync(key, signal);
+      if (outcome.next === 'back-off') {
+        this.#queue.addRateLimited(key);
+        return;
+      }
+      this.#queue.forget(key);
+      if (outcome.next === 'later') this.#queue.addAfter(key, outcome.afterMs);
+    } catch (error) {
+      if (signal.aborted) return;
+      const retries = this.#queue.numRequeues(key);
+      this.#options.logger.warn('sync failed', { key, retries, error: StatusError.from(error).message });
+      this.#queue.addRateLimited(key);
+    }
+  }
+}

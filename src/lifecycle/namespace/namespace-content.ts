@@ -1,0 +1,234 @@
+import type { DeleteOptions } from '../../api/deletion/delete-options.ts';
+import { formatGroupResource, type GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isConflict, isMethodNotSupported, isNotFound, StatusError } from '../../api/status-error.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Counter } from '../../base/metrics.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
+import { pathOf } from '../../client/resource-path.ts';
+import type { KubeList, RestClient } from '../../client/rest-client.ts';
+import { podEstimateSeconds, type Remaining, unexpectedItems } from './namespace-reconcile.ts';
+
+/** A namespaced resource as discovery describes it. */
+export interface NamespacedResource extends GroupVersionResource {
+  readonly verbs: readonly string[];
+}
+
+/** What became of one resource in one pass. */
+export type ContentOutcome =
+  | { readonly state: 'empty' }
+  | {
+      readonly state: 'remains';
+      readonly remaining: Remaining;
+      /** Seconds; 0 for everything but pods (LIFE-441). */
+      readonly podEstimateSeconds: number;
+      readonly failure?: string;
+    }
+  /** It could not even be listed: whatever was in the namespace may still be. */
+  | { readonly state: 'unknown'; readonly failure: string };
+
+export interface NamespaceContentOptions {
+  readonly client: RestClient;
+  readonly logger: Logger;
+  /** As in `kit/deletion-counter.ts`. */
+  readonly deletions: Counter;
+  readonly namespace: string;
+  readonly secondsSinceDeletion: number;
+  readonly signal: AbortSignal;
+}
+
+/** Objects a page, so that a full namespace does not fill the memory. */
+const PAGE_SIZE = 500;
+/** Objects deleted at once where the server cannot delete collections. */
+const DELETIONS_IN_FLIGHT = 8;
+/** A server that does not answer costs a worker no more than this. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Everything in the namespace goes anyway, so nothing needs to wait for its dependents (LIFE-450). */
+const BACKGROUND: DeleteOptions = { propagationPolicy: 'Background' };
+const EMPTY: ContentOutcome = { state: 'empty' };
+
+/** Deletes what is in one terminating namespace, resource by resource, and says what is left. Lives for one pass. */
+export class NamespaceContent {
+  readonly #options: NamespaceContentOptions;
+
+  constructor(options: NamespaceContentOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Most resources have nothing in most namespaces, so one small LIST comes first and is all there is to them; nothing
+   * can be created after it, because the namespace is terminating. Never rejects but for the abortion of the pass.
+   */
+  async remove(resource: NamespacedResource): Promise<ContentOutcome> {
+    try {
+      const found = resource.verbs.includes('list') ? await this.#look(resource) : 'unlisted';
+      if (found === 0) return EMPTY;
+      const failure = await this.#delete(resource, found);
+      if (found !== 'unlisted') return await this.#verify(resource, failure);
+      return failure === undefined ? EMPTY : { state: 'unknown', failure };
+    } catch (error) {
+      if (this.#options.signal.aborted) throw error;
+      return { state: 'unknown', failure: StatusError.from(error).message };
+    }
+  }
+
+  /** How many there are. `unlisted`: the server has no such path, or does not list it. */
+  async #look(resource: NamespacedResource): Promise<number | 'unlisted'> {
+    try {
+      const { items, metadata } = await this.#list(resource, { limit: 1, accept: ACCEPT_METADATA_LIST_JSON });
+      return items.length + (metadata.remainingItemCount ?? 0);
+    } catch (error) {
+      if (isNotOffered(error)) return 'unlisted';
+      throw error;
+    }
+  }
+
+  /** What went wrong, or undefined. Says nothing about what is gone. */
+  async #delete(resource: NamespacedResource, found: number | 'unlisted'): Promise<string | undefined> {
+    if (resource.verbs.includes('deletecollection')) {
+      try {
+        await this.#deleteCollection(resource);
+        if (found !== 'unlisted') this.#count(resource, found);
+        return undefined;
+      } catch (error) {
+        if (!isNotOffered(error)) return this.#failed(resource, error);
+      }
+    }
+    return found === 'unlisted' ? undefined : await this.#deleteEach(resource);
+  }
+
+  async #deleteCollection(resource: NamespacedResource): Promise<void> {
+    const { client, namespace, signal } = this.#options;
+    await client.request({
+      method: 'DELETE',
+      path: pathOf({ gvr: resource, namespace }),
+      // The answer lists what was deleted; nobody reads it, so let it be short.
+      accept: ACCEPT_METADATA_LIST_JSON,
+      body: Buffer.from(JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...BACKGROUND })),
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      signal,
+    });
+  }
+
+  /** One by one, each only if it is still the object that was listed (LIFE-013). */
+  async #deleteEach(resource: NamespacedResource): Promise<string | undefined> {
+    const inFlight = new Semaphore({ permits: DELETIONS_IN_FLIGHT, maxWaiting: PAGE_SIZE });
+    let failure: string | undefined;
+    for await (const { items } of this.#pages(resource, ACCEPT_METADATA_LIST_JSON)) {
+      const results = await Promise.all(items.map((item) => inFlight.use(() => this.#deleteOne(resource, item))));
+      failure ??= results.find((result) => result !== undefined);
+    }
+    return failure;
+  }
+
+  async #deleteOne(resource: NamespacedResource, { metadata = {} }: KubeObject): Promise<string | undefined> {
+    const { client, namespace, signal } = this.#options;
+    const { name = '', uid } = metadata;
+    try {
+      await client.delete(
+        { gvr: resource, namespace, name },
+        { ...BACKGROUND, ...(uid === undefined ? {} : { preconditions: { uid } }) },
+        { timeoutMs: REQUEST_TIMEOUT_MS, signal },
+      );
+      this.#count(resource, 1);
+      return undefined;
+    } catch (error) {
+      // Gone (LIFE-450), or another object by now: the LIST that follows knows.
+      return isNotFound(error) || isConflict(error) ? undefined : this.#failed(resource, error);
+    }
+  }
+
+  /** Counts what is there after the deletion, page by page. */
+  async #verify(resource: NamespacedResource, failure: string | undefined): Promise<ContentOutcome> {
+    const { namespace, secondsSinceDeletion } = this.#options;
+    const pods = resource.group === '' && resource.resource === 'pods';
+    const finalizers: Record<string, number> = {};
+    let count = 0;
+    let unheld = 0;
+    let estimate = 0;
+    for await (const { items } of this.#pages(resource, pods ? 'application/json' : ACCEPT_METADATA_LIST_JSON)) {
+      count += items.length;
+      for (const { metadata } of items) {
+        const held = metadata?.finalizers ?? [];
+        if (held.length === 0) unheld++;
+        for (const name of held) finalizers[name] = (finalizers[name] ?? 0) + 1;
+      }
+      if (pods) estimate = Math.max(estimate, podEstimateSeconds(items.map(podOf), secondsSinceDeletion));
+    }
+    if (count === 0) return EMPTY;
+    const { group, version, resource: name } = resource;
+    // Pods within their grace are where they should be.
+    const unexpected = estimate > 0 ? 0 : unheld;
+    const remaining: Remaining = { group, version, resource: name, count, finalizers, unexpected };
+    const problem = failure ?? unexpectedItems(namespace, remaining);
+    return {
+      state: 'remains',
+      remaining,
+      podEstimateSeconds: estimate,
+      ...(problem === undefined ? {} : { failure: problem }),
+    };
+  }
+
+  /** The pages of one consistent list; none when the server no longer offers the resource. */
+  async *#pages(resource: NamespacedResource, accept: string): AsyncGenerator<KubeList> {
+    let token: string | undefined;
+    // Ends: the server's tokens lead through one snapshot.
+    do {
+      let page: KubeList;
+      try {
+        page = await this.#list(resource, { limit: PAGE_SIZE, accept, token });
+      } catch (error) {
+        if (isNotOffered(error)) return;
+        throw error;
+      }
+      yield page;
+      token = page.metadata.continue;
+    } while (token !== undefined && token !== '');
+  }
+
+  /** Without a resource version: what the server has now, not what a cache remembers. */
+  #list(
+    resource: NamespacedResource,
+    { limit, accept, token }: { limit: number; accept: string; token?: string | undefined },
+  ): Promise<KubeList> {
+    const { client, namespace, signal } = this.#options;
+    return client.list(
+      { gvr: resource, namespace },
+      { query: { limit, continue: token }, accept, timeoutMs: REQUEST_TIMEOUT_MS, signal },
+    );
+  }
+
+  #count(resource: NamespacedResource, count: number): void {
+    const { deletions, logger, namespace } = this.#options;
+    deletions.inc(labelsOf(resource, 'ok'), count);
+    const fields = { namespace, resource: formatGroupResource(resource), count, rule: 'LIFE-440' };
+    logger.debug('deleted content of a terminating namespace', fields);
+  }
+
+  #failed(resource: NamespacedResource, error: unknown): string {
+    if (this.#options.signal.aborted) throw error;
+    this.#options.deletions.inc(labelsOf(resource, 'error'));
+    return StatusError.from(error).message;
+  }
+}
+
+function labelsOf(resource: NamespacedResource, result: 'ok' | 'error') {
+  return {
+    controller: 'namespace-controller',
+    resource: formatGroupResource(resource),
+    reason: 'namespace-deleted',
+    result,
+  };
+}
+
+/** 405, or a 404 for the path: the resource, or the verb, is not there (any more). */
+function isNotOffered(error: unknown): boolean {
+  return isNotFound(error) || isMethodNotSupported(error);
+}
+
+function podOf(pod: KubeObject) {
+  const { terminationGracePeriodSeconds } = (pod['spec'] ?? {}) as { terminationGracePeriodSeconds?: number };
+  const { phase } = (pod['status'] ?? {}) as { phase?: string };
+  return { phase, terminationGracePeriodSeconds };
+}

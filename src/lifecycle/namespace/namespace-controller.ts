@@ -1,0 +1,85 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Random } from '../../base/random.ts';
+import type { Service } from '../../base/service.ts';
+import { discover } from '../../client/discovery.ts';
+import { Informer } from '../../client/informer.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import { deletionCounter } from '../kit/deletion-counter.ts';
+import { ReconcileLoop } from '../kit/reconcile-loop.ts';
+import { NAMESPACES, NamespacedResourcesDeleter } from './namespaced-resources-deleter.ts';
+import { SharedDiscovery } from './shared-discovery.ts';
+
+export interface NamespaceControllerOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Namespaces emptied at once; 10 in Kubernetes. */
+  readonly concurrentNamespaceSyncs?: number;
+  /**
+   * Time between a namespace's deletion and the first look at its content. With several API servers 5 s, as upstream: one of
+   * them may admit a write before it sees the deletion. With one server nothing can slip in: 0 (LIFE-449).
+   */
+  readonly deletionDelayMs?: number;
+  /** Terminating namespaces are looked at at least this often; 5 minutes in Kubernetes. */
+  readonly resyncMs?: number;
+}
+
+const RESYNC_MS = 5 * 60_000;
+const BACK_OFF_CAP_MS = 60_000;
+
+/** Empties namespaces that are deleted, and then lets them go (lifecycle.md 13.1). Costs nothing for those that live. */
+export class NamespaceController implements Service {
+  readonly #options: NamespaceControllerOptions;
+
+  constructor(options: NamespaceControllerOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, clock, random, logger, metrics } = this.#options;
+    const { concurrentNamespaceSyncs = 10, deletionDelayMs = 0, resyncMs = RESYNC_MS } = this.#options;
+    const namespaces = new Informer({ client, clock, random, logger, gvr: NAMESPACES });
+    const discovery = new SharedDiscovery(() => discover(client, { signal }));
+    const deleter = new NamespacedResourcesDeleter({
+      client,
+      clock,
+      logger,
+      deletions: deletionCounter(metrics),
+      discover: () => discovery.next(),
+    });
+    const loop = new ReconcileLoop({
+      name: 'namespace',
+      clock,
+      logger,
+      metrics,
+      caches: [namespaces],
+      workers: concurrentNamespaceSyncs,
+      backOffCapMs: BACK_OFF_CAP_MS,
+      sync: (name) => deleter.delete(name, signal),
+      resync: { everyMs: resyncMs, keys: () => namespaces.list().filter(isTerminating).map(nameOf) },
+    });
+    namespaces.addHandler({
+      added(namespace) {
+        if (isTerminating(namespace)) loop.trigger(nameOf(namespace), deletionDelayMs);
+      },
+      // Only the deletion itself: what changes later is mostly the conditions that this controller writes.
+      updated(previous, namespace) {
+        if (isTerminating(namespace) && !isTerminating(previous)) loop.trigger(nameOf(namespace), deletionDelayMs);
+      },
+    });
+    await loop.run(signal);
+  }
+}
+
+function isTerminating({ metadata }: KubeObject): boolean {
+  return Boolean(metadata?.deletionTimestamp);
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return metadata?.name ?? '';
+}

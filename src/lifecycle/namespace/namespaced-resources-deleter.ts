@@ -1,0 +1,216 @@
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { formatTime, parseTime } from '../../api/meta/time.ts';
+import { isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Counter } from '../../base/metrics.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import type { DiscoveryResult } from '../../client/discovery.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import type { SyncOutcome } from '../kit/reconcile-loop.ts';
+import { type ContentOutcome, NamespaceContent, type NamespacedResource } from './namespace-content.ts';
+import {
+  decideAfterPass,
+  decideNamespaceStep,
+  NAMESPACE_FINALIZER,
+  type NamespaceCondition,
+  nextConditions,
+  type PassReport,
+  type Remaining,
+  specFinalizers,
+} from './namespace-reconcile.ts';
+
+export const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
+const PODS: NamespacedResource = {
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  verbs: ['delete', 'deletecollection', 'list'],
+};
+
+/** Resources of one namespace that are worked on at once (LIFE-451); with the workers, the bound of all requests in flight. */
+const RESOURCES_IN_FLIGHT = 8;
+/** A namespace that changes under our hands more often than this waits for the back-off of its key (LIFE-448). */
+const MAX_CONFLICTS = 5;
+const SETTLED: SyncOutcome = { next: 'settled' };
+
+export interface NamespacedResourcesDeleterOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly deletions: Counter;
+  /** What the server serves; begins after the call, see `shared-discovery.ts`. */
+  readonly discover: () => Promise<DiscoveryResult>;
+}
+
+/** Empties terminating namespaces and lets go of them (upstream `pkg/controller/namespace/deletion`). SPEC.md has the states. */
+export class NamespacedResourcesDeleter {
+  readonly #options: NamespacedResourcesDeleterOptions;
+
+  constructor(options: NamespacedResourcesDeleterOptions) {
+    this.#options = options;
+  }
+
+  /** One pass over one namespace (LIFE-440). What it throws concerns the namespace itself, not its content. */
+  async delete(name: string, signal: AbortSignal): Promise<SyncOutcome> {
+    let namespace = await this.#read(name, signal);
+    if (namespace !== undefined && decideNamespaceStep(namespace) === 'mark-terminating') {
+      namespace = await this.#write(namespace, { subresource: 'status', change: terminating, signal });
+    }
+    if (namespace === undefined || decideNamespaceStep(namespace) !== 'delete-content') return SETTLED;
+    const report = await this.#deleteContent(namespace, signal);
+    const change = (current: KubeObject): KubeObject | undefined => this.#withConditions(current, report);
+    namespace = await this.#write(namespace, { subresource: 'status', change, signal });
+    if (namespace === undefined) return SETTLED;
+    const decision = decideAfterPass(report, this.#msSinceDeletion(namespace));
+    if (decision.verdict === 'finalize') {
+      await this.#write(namespace, { subresource: 'finalize', change: finalized, signal });
+      return SETTLED;
+    }
+    const { reason, afterMs } = decision;
+    if (afterMs !== undefined) return { next: 'later', afterMs };
+    const { contentFailures, discoveryError, discoveryFailures, unparsableGroupVersions } = report;
+    const fields = { namespace: name, reason, contentFailures, discoveryError, discoveryFailures };
+    this.#options.logger.warn('a namespace cannot be emptied', { ...fields, unparsableGroupVersions });
+    return { next: 'back-off' };
+  }
+
+  /** Pods go first and alone, everything else together (LIFE-441, LIFE-451). */
+  async #deleteContent(namespace: KubeObject, signal: AbortSignal): Promise<PassReport> {
+    const found = await this.#discover(signal);
+    const { client, logger, deletions } = this.#options;
+    const content = new NamespaceContent({
+      client,
+      logger,
+      deletions,
+      namespace: namespace.metadata?.name ?? '',
+      secondsSinceDeletion: this.#msSinceDeletion(namespace) / 1000,
+      signal,
+    });
+    const pods = found.resources.find(isPods) ?? PODS;
+    const podOutcome = await content.remove(pods);
+    if (podOutcome.state !== 'empty') return reportOf(found, [podOutcome], 'pods-first');
+    const inFlight = new Semaphore({ permits: RESOURCES_IN_FLIGHT });
+    const others = found.resources.filter((resource) => !isPods(resource));
+    const outcomes = await Promise.all(others.map((resource) => inFlight.use(() => content.remove(resource), signal)));
+    return reportOf(found, outcomes, 'everything');
+  }
+
+  /** What can be deleted, and what discovery does not know: that keeps the namespace, but stops nothing else (LIFE-442). */
+  async #discover(signal: AbortSignal): Promise<Discovered> {
+    try {
+      const { preferred, failedGroupVersions } = await this.#options.discover();
+      const failed = [...failedGroupVersions].map(([groupVersion, { message }]) => ({ groupVersion, message }));
+      const parses = ({ groupVersion }: { groupVersion: string }): boolean =>
+        parseGroupVersion(groupVersion) !== undefined;
+      return {
+        resources: preferred.filter(({ namespaced, verbs }) => namespaced && verbs.includes('delete')),
+        failures: {
+          discoveryFailures: Object.fromEntries(
+            failed.filter(parses).map(({ groupVersion, message }) => [groupVersion, message]),
+          ),
+          unparsableGroupVersions: failed.filter((entry) => !parses(entry)).map(({ message }) => message),
+        },
+      };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const discoveryError = StatusError.from(error).message;
+      return { resources: [], failures: { discoveryError, discoveryFailures: {}, unparsableGroupVersions: [] } };
+    }
+  }
+
+  #withConditions(namespace: KubeObject, report: PassReport): KubeObject | undefined {
+    const status = (namespace['status'] ?? {}) as { conditions?: NamespaceCondition[] };
+    const conditions = nextConditions(status.conditions ?? [], report, formatTime(this.#options.clock.now()));
+    return conditions && { ...namespace, status: { ...status, conditions } };
+  }
+
+  #msSinceDeletion(namespace: KubeObject): number {
+    const now = this.#options.clock.now();
+    return now - (parseTime(namespace.metadata?.deletionTimestamp ?? '') ?? now);
+  }
+
+  /** Undefined when there is no such namespace. */
+  async #read(name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+    try {
+      return await this.#options.client.get({ gvr: NAMESPACES, name }, { signal });
+    } catch (error) {
+      if (isObjectNotFound(error, name)) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Writes what `change` makes of the namespace, of a fresh one after a conflict as long as it is the same namespace
+   * (LIFE-448). Resolves with the namespace as it is then, unwritten when `change` sees no need; undefined when it is gone.
+   */
+  async #write(
+    namespace: KubeObject,
+    { subresource, change, signal }: NamespaceWrite,
+  ): Promise<KubeObject | undefined> {
+    const { name = '', uid } = namespace.metadata ?? {};
+    let current: KubeObject | undefined = namespace;
+    for (let conflicts = 0; current !== undefined && current.metadata?.uid === uid; conflicts++) {
+      const next = change(current);
+      if (next === undefined) return current;
+      try {
+        return await this.#options.client.update({ gvr: NAMESPACES, name, subresource }, next, { signal });
+      } catch (error) {
+        if (isObjectNotFound(error, name)) return undefined;
+        if (!isConflict(error) || conflicts >= MAX_CONFLICTS) throw error;
+      }
+      current = await this.#read(name, signal);
+    }
+    return undefined;
+  }
+}
+
+interface NamespaceWrite {
+  readonly subresource: 'status' | 'finalize';
+  /** Undefined: leave it as it is. */
+  readonly change: (namespace: KubeObject) => KubeObject | undefined;
+  readonly signal: AbortSignal;
+}
+
+type DiscoveryFailures = Pick<PassReport, 'discoveryError' | 'discoveryFailures' | 'unparsableGroupVersions'>;
+
+interface Discovered {
+  readonly resources: readonly NamespacedResource[];
+  readonly failures: DiscoveryFailures;
+}
+
+function isPods({ group, resource }: NamespacedResource): boolean {
+  return group === '' && resource === 'pods';
+}
+
+function reportOf(
+  { failures }: Discovered,
+  outcomes: readonly ContentOutcome[],
+  scope: 'pods-first' | 'everything',
+): PassReport {
+  const remaining: Remaining[] = [];
+  const contentFailures: string[] = [];
+  let estimate = 0;
+  for (const outcome of outcomes) {
+    if (outcome.state === 'empty') continue;
+    if (outcome.failure !== undefined) contentFailures.push(outcome.failure);
+    if (outcome.state === 'unknown') continue;
+    remaining.push(outcome.remaining);
+    estimate = Math.max(estimate, outcome.podEstimateSeconds);
+  }
+  return { ...failures, remaining, contentFailures, podEstimateSeconds: estimate, podsFirst: scope === 'pods-first' };
+}
+
+function terminating(namespace: KubeObject): KubeObject | undefined {
+  if (decideNamespaceStep(namespace) !== 'mark-terminating') return undefined;
+  return { ...namespace, status: { ...(namespace['status'] as object | undefined), phase: 'Terminating' } };
+}
+
+/** Without our own entry; those of others stay, and with them the namespace (LIFE-447). */
+function finalized(namespace: KubeObject): KubeObject | undefined {
+  const held = specFinalizers(namespace);
+  const finalizers = held.filter((name) => name !== NAMESPACE_FINALIZER);
+  if (finalizers.length === held.length) return undefined;
+  return { ...namespace, spec: { ...(namespace['spec'] as object | undefined), finalizers } };
+}
