@@ -148,16 +148,21 @@ class JsonListDecoder implements ListDecoder {
     const { bytes, start, end } = buffer;
     let mark = this.#mark < 0 ? -1 : start + this.#mark;
     for (let i = start + this.#scanned; i < end; i++) {
-      const byte = bytes[i]!;
+      let byte = bytes[i]!;
       if (this.#inString) {
-        if (this.#escaped) this.#escaped = false;
-        else if (byte === BACKSLASH) this.#escaped = true;
-        else if (byte === QUOTE) {
-          this.#inString = false;
-          if (this.#depth === 1 && this.#expectKey) {
-            this.#key = textOf(bytes, mark + 1, i);
-            mark = -1;
-          }
+        // Most bytes of a list are inside strings: this loop touches nothing but locals.
+        let escaped = this.#escaped;
+        while (escaped || byte !== QUOTE) {
+          escaped = !escaped && byte === BACKSLASH;
+          if (++i === end) break;
+          byte = bytes[i]!;
+        }
+        this.#escaped = escaped;
+        if (i === end) break;
+        this.#inString = false;
+        if (this.#depth === 1 && this.#expectKey) {
+          this.#key = textOf(bytes, mark + 1, i);
+          mark = -1;
         }
         continue;
       }
