@@ -20,6 +20,7 @@ import { ResourceHandler } from './endpoints/resource-handler.ts';
 import type { Reviewer } from './endpoints/review.ts';
 import { buildHandlerChain } from './filters/handler-chain.ts';
 import { defaultInFlightLimits, type InFlightLimits } from './filters/max-in-flight.ts';
+import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
 import type { RegistryEnvironment } from './registry/resource-store.ts';
 import { strategyTable } from './registry/strategies/strategy-table.ts';
@@ -83,11 +84,13 @@ class EmbeddedApiServer implements ApiServer {
   #discovery: Promise<DocumentHandlers> | undefined;
   #started: Promise<void> | undefined;
   #bootstrapped = false;
+  readonly #eventExpiry: EventExpiry;
 
   constructor(options: ApiServerOptions) {
     const { store, clock, random, logger, metrics } = options;
     this.#options = options;
     this.#watchCaches = new WatchCaches(store, clock);
+    this.#eventExpiry = new EventExpiry({ store, clock, logger });
     const authorizer = options.authorizer ?? alwaysAllowAuthorizer;
     const environment: RegistryEnvironment = {
       store,
@@ -137,6 +140,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async stop(): Promise<void> {
+    this.#eventExpiry.stop();
     this.#watchCaches.stop();
   }
 
@@ -144,6 +148,7 @@ class EmbeddedApiServer implements ApiServer {
     const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
     await bootstrap(this.#options, { address: host, port });
     this.#bootstrapped = true;
+    this.#eventExpiry.start();
   }
 
   #notReady(): string | undefined {

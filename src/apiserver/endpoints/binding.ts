@@ -13,7 +13,8 @@ import {
 import type { HttpResponse } from '../../base/http-message.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { statusResponse } from './body-format.ts';
-import { decodeObject, type ExpectedKind } from './decode-object.ts';
+import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
+import { decodeObject } from './decode-object.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
 import { parseWriteOptions } from './write-options.ts';
 
@@ -41,7 +42,7 @@ export function handleBindings(scope: ResourceScope): Promise<HttpResponse> {
 async function bind(scope: ResourceScope, podName: string | undefined): Promise<HttpResponse> {
   const { context, resource, namespace } = scope;
   const options = parseWriteOptions(context.query, 'CreateOptions');
-  const binding: Binding = await decodeObject(context, bindingKind(), options.fieldValidation);
+  const binding: Binding = await decodeObject(context, bindingSchema(), options.fieldValidation);
   const given = binding.metadata?.name ?? '';
   const name = podName ?? given;
   if (given !== '' && given !== name) throw newBadRequest('name in URL does not match name in Binding object');
@@ -64,9 +65,9 @@ async function bind(scope: ResourceScope, podName: string | undefined): Promise<
   return statusResponse({ ...successStatus({}), code: 201 }, mediaType, pretty);
 }
 
-function bindingKind(): ExpectedKind {
+function bindingSchema(): ObjectSchema {
   const typeName = typeNameOf('v1', 'Binding');
-  return { group: '', version: 'v1', kind: 'Binding', ...(typeName === undefined ? {} : { typeName }) };
+  return objectSchema({ group: '', version: 'v1', kind: 'Binding', ...(typeName === undefined ? {} : { typeName }) });
 }
 
 function validateBinding(binding: Binding, name: string): void {

@@ -7,9 +7,9 @@ import { parseWriteOptions } from './write-options.ts';
 
 /** API-150. */
 export async function handleCreate(scope: ResourceScope): Promise<HttpResponse> {
-  const { context, resource, info, namespace } = scope;
+  const { context, resource, namespace } = scope;
   const options = parseWriteOptions(context.query, 'CreateOptions');
-  const object = await decodeObject(context, info, options.fieldValidation);
+  const object = await decodeObject(context, resource.schema, options.fieldValidation);
   const created = await createObject(resource, { namespace, object, context: writeContext(scope, options.dryRun) });
   return writeObject(scope, 201, created);
 }

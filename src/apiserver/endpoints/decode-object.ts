@@ -1,25 +1,11 @@
+import { fieldInvalid } from '../../api/field-error.ts';
 import type { decodeRequestBody as decodeRequest } from '../../api/codec/decode-request.ts';
-import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { applyDefaults } from '../../api/schema/defaults.ts';
-import { decodeTyped } from '../../api/schema/typed-decoding.ts';
-import { newBadRequest } from '../../api/status-error.ts';
+import { newBadRequest, newInvalid } from '../../api/status-error.ts';
+import type { ObjectSchema } from '../registry/object-schema.ts';
 import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
-
-/** The kind a body must be of. */
-export interface ExpectedKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  /** Absent for custom resources. */
-  readonly typeName?: string;
-}
-
-export function expectedKind(info: ResourceInfo): ExpectedKind {
-  return info;
-}
 
 /**
  * Body of a create or update as an object of the expected kind: decoded, unknown and duplicate fields reported as asked
@@ -27,7 +13,7 @@ export function expectedKind(info: ResourceInfo): ExpectedKind {
  */
 export async function decodeObject(
   context: RequestContext,
-  expected: ExpectedKind,
+  expected: ObjectSchema,
   validation: FieldValidation,
 ): Promise<KubeObject> {
   const protobuf = expected.typeName === undefined ? 'refused' : 'accepted';
@@ -51,23 +37,28 @@ export async function decodeBody(
   return decodeRequestBody(body, context.header('content-type'), options);
 }
 
-/** API-065, API-150: no type at all means the endpoint's. */
-function checkKind(object: KubeObject, expected: ExpectedKind): void {
+/** API-065, API-150: for built-in kinds no type at all means the endpoint's. */
+function checkKind(object: KubeObject, expected: ObjectSchema): void {
   const apiVersion = apiVersionOf(expected);
   const givenVersion = object.apiVersion ?? '';
   const givenKind = object.kind ?? '';
-  if (givenVersion === '' && givenKind === '') {
+  if (givenVersion === apiVersion && givenKind === expected.kind) return;
+  const custom = expected.typeName === undefined;
+  if (givenVersion === '' && givenKind === '' && !custom) {
     object.apiVersion = apiVersion;
     object.kind = expected.kind;
     return;
   }
   if (givenKind === '') throw newBadRequest("Object 'Kind' is missing in the request body");
   if (givenVersion === '') throw newBadRequest("Object 'apiVersion' is missing in the request body");
-  if (givenVersion === apiVersion && givenKind === expected.kind) return;
-  if (givenKind === expected.kind) {
+  if (givenKind === expected.kind || (custom && givenVersion !== apiVersion)) {
     throw newBadRequest(
       `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
     );
+  }
+  if (custom) {
+    const error = fieldInvalid('kind', givenKind, `must be ${expected.kind}`);
+    throw newInvalid({ group: expected.group, kind: givenKind }, object.metadata?.name ?? '', [error]);
   }
   const gv = parseGroupVersion(givenVersion) ?? { group: '', version: givenVersion };
   const text = formatGroupVersionKind({ ...gv, kind: givenKind });
@@ -75,28 +66,27 @@ function checkKind(object: KubeObject, expected: ExpectedKind): void {
 }
 
 interface Typing {
-  readonly expected: ExpectedKind;
+  readonly expected: ObjectSchema;
   readonly validation: FieldValidation;
   readonly duplicates: readonly string[];
   warn(text: string): void;
 }
 
-/** Applies the type of a built-in kind to a decoded tree and gives it its defaults. */
-export function typedObject(object: KubeObject, typing: Typing): KubeObject {
-  const { expected, validation, duplicates, warn } = typing;
-  if (expected.typeName === undefined) return object;
-  const typed = decodeTyped(object, expected.typeName);
-  if (validation !== 'Ignore' && (typed.unknownFields.length > 0 || duplicates.length > 0)) {
-    const findings = strictFindings(typed.unknownFields, duplicates);
+/** Applies the schema of a kind to a decoded tree and gives it its defaults. */
+function typedObject(tree: KubeObject, { expected, validation, duplicates, warn }: Typing): KubeObject {
+  const { object, unknownFields } = expected.decode(tree);
+  if (validation !== 'Ignore' && (unknownFields.length > 0 || duplicates.length > 0)) {
+    const findings = strictFindings(unknownFields, duplicates);
     if (validation === 'Strict') {
+      const { kind, version } = expected;
       throw newBadRequest(
-        `${expected.kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: strict decoding error: ${findings.join(', ')}`,
+        `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${findings.join(', ')}`,
       );
     }
     for (const finding of findings) warn(finding);
   }
-  applyDefaults(typed.object, apiVersionOf(expected), expected.kind);
-  return typed.object;
+  expected.applyDefaults(object);
+  return object;
 }
 
 export function strictFindings(unknownFields: readonly string[], duplicates: readonly string[]): string[] {

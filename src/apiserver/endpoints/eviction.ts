@@ -13,7 +13,8 @@ import { deleteObject } from '../registry/delete-object.ts';
 import { spendDisruption } from '../registry/disruption-budget.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { statusResponse } from './body-format.ts';
-import { decodeObject, type ExpectedKind } from './decode-object.ts';
+import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
+import { decodeObject } from './decode-object.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
 import { parseWriteOptions } from './write-options.ts';
 
@@ -25,7 +26,7 @@ interface Pod extends KubeObject {
 export async function handleEviction(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace, name, info } = scope;
   const write = parseWriteOptions(context.query, 'CreateOptions');
-  const eviction = await decodeObject(context, evictionKind(), write.fieldValidation);
+  const eviction = await decodeObject(context, evictionSchema(), write.fieldValidation);
   if ((eviction.metadata?.name ?? '') !== name)
     throw newBadRequest('name in URL does not match name in Eviction object');
   const options = evictionOptions(eviction, write.dryRun);
@@ -56,9 +57,14 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
   return statusResponse({ ...successStatus({}), code: 201 }, mediaType, pretty);
 }
 
-function evictionKind(): ExpectedKind {
+function evictionSchema(): ObjectSchema {
   const typeName = typeNameOf('policy/v1', 'Eviction');
-  return { group: 'policy', version: 'v1', kind: 'Eviction', ...(typeName === undefined ? {} : { typeName }) };
+  return objectSchema({
+    group: 'policy',
+    version: 'v1',
+    kind: 'Eviction',
+    ...(typeName === undefined ? {} : { typeName }),
+  });
 }
 
 function evictionOptions(eviction: KubeObject, dryRun: boolean): DeleteOptions {

@@ -12,7 +12,7 @@ import { parseWriteOptions } from './write-options.ts';
 export async function handleFinalize(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, name } = scope;
   const options = parseWriteOptions(context.query, 'UpdateOptions');
-  const decode = (): Promise<KubeObject> => decodeObject(context, info, options.fieldValidation);
+  const decode = (): Promise<KubeObject> => decodeObject(context, resource.schema, options.fieldValidation);
   const sent = await decode();
   checkName(sent, name);
   const copies = freshCopies(sent, decode);

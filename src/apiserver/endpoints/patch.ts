@@ -1,12 +1,11 @@
 import { fieldInvalid } from '../../api/field-error.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { applyDefaults } from '../../api/schema/defaults.ts';
-import { decodeTyped } from '../../api/schema/typed-decoding.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { updateObject } from '../registry/update-object.ts';
-import { type ExpectedKind, strictFindings } from './decode-object.ts';
+import type { ObjectSchema } from '../registry/object-schema.ts';
+import { strictFindings } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
 import { type PatchBody, readPatchBody } from './patch-body.ts';
 import type { RequestContext } from './request-context.ts';
@@ -17,8 +16,9 @@ import { type FieldValidation, parseWriteOptions } from './write-options.ts';
 /** PATCH of an object or of a subresource that has the object's own kind (section 10). */
 export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace, name } = scope;
+  // The type of the patch decides which options exist, so it is judged first.
+  const patch = readPatchBody(context, resource.schema.typeName);
   const options = parseWriteOptions(context.query, 'PatchOptions');
-  const patch = readPatchBody(context, info.typeName);
   const result = await updateObject(resource, {
     namespace,
     name,
@@ -26,7 +26,7 @@ export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
     method: 'patch',
     next: (previous) => {
       if (previous === undefined) throw newNotFound(info, name);
-      return patched(previous, { patch, expected: info, validation: options.fieldValidation, context });
+      return patched(previous, { patch, expected: resource.schema, validation: options.fieldValidation, context });
     },
     context: writeContext(scope, options.dryRun),
   });
@@ -35,7 +35,7 @@ export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
 
 interface Patching {
   readonly patch: PatchBody;
-  readonly expected: ExpectedKind;
+  readonly expected: ObjectSchema;
   readonly validation: FieldValidation;
   readonly context: Pick<RequestContext, 'warn'>;
 }
@@ -48,21 +48,20 @@ export function patched(document: KubeObject, { patch, expected, validation, con
   }
   const object = result as KubeObject;
   refuseOtherKind(object, expected);
-  if (expected.typeName === undefined) return structuredClone(object);
-  const typed = decodeTyped(object, expected.typeName);
+  const decoded = expected.decode(object);
   if (validation !== 'Ignore') {
-    const findings = strictFindings(typed.unknownFields, patch.duplicates);
+    const findings = strictFindings(decoded.unknownFields, patch.duplicates);
     if (findings.length > 0 && validation === 'Strict') {
       const detail = `strict decoding error: ${findings.join(', ')}`;
       throw newInvalid({ group: '', kind: '' }, '', [fieldInvalid('patch', patch.text, detail)]);
     }
     for (const finding of findings) context.warn(finding);
   }
-  applyDefaults(typed.object, apiVersionOf(expected), expected.kind);
-  return typed.object;
+  expected.applyDefaults(decoded.object);
+  return decoded.object;
 }
 
-function refuseOtherKind(object: KubeObject, expected: ExpectedKind): void {
+function refuseOtherKind(object: KubeObject, expected: ObjectSchema): void {
   const apiVersion = apiVersionOf(expected);
   if (object.apiVersion !== apiVersion) {
     throw newBadRequest(

@@ -17,9 +17,9 @@ export type Reviewer = (
 
 export function reviewEndpoint(reviewer: Reviewer): (scope: ResourceScope) => Promise<HttpResponse> {
   return async (scope) => {
-    const { context, info, namespace } = scope;
+    const { context, info, namespace, resource } = scope;
     const options = parseWriteOptions(context.query, 'CreateOptions');
-    const body = await decodeObject(context, info, options.fieldValidation);
+    const body = await decodeObject(context, resource.schema, options.fieldValidation);
     const reviewed = await reviewer(info, body, { user: context.user, namespace });
     return writeObject(scope, 201, new TransientObject(reviewed));
   };

@@ -8,7 +8,8 @@ import { newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { TransientObject } from '../registry/served-object.ts';
 import { updateObject, type UpdateRequest } from '../registry/update-object.ts';
-import { decodeObject, type ExpectedKind } from './decode-object.ts';
+import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
+import { decodeObject } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
 import { patched } from './patch.ts';
 import { readPatchBody } from './patch-body.ts';
@@ -18,9 +19,14 @@ import { parseWriteOptions } from './write-options.ts';
 
 const SCALE_VERSION = 'autoscaling/v1';
 
-function scaleKind(): ExpectedKind {
+function scaleSchema(): ObjectSchema {
   const typeName = typeNameOf(SCALE_VERSION, 'Scale');
-  return { group: 'autoscaling', version: 'v1', kind: 'Scale', ...(typeName === undefined ? {} : { typeName }) };
+  return objectSchema({
+    group: 'autoscaling',
+    version: 'v1',
+    kind: 'Scale',
+    ...(typeName === undefined ? {} : { typeName }),
+  });
 }
 
 interface Workload {
@@ -62,7 +68,7 @@ export async function handleGetScale(scope: ResourceScope): Promise<HttpResponse
 export async function handleUpdateScale(scope: ResourceScope): Promise<HttpResponse> {
   const { context, name } = scope;
   const options = parseWriteOptions(context.query, 'UpdateOptions');
-  const decode = (): Promise<KubeObject> => decodeObject(context, scaleKind(), options.fieldValidation);
+  const decode = (): Promise<KubeObject> => decodeObject(context, scaleSchema(), options.fieldValidation);
   const scale = await decode();
   checkName(scale, name);
   const next = freshCopies(scale, decode);
@@ -71,9 +77,9 @@ export async function handleUpdateScale(scope: ResourceScope): Promise<HttpRespo
 
 export async function handlePatchScale(scope: ResourceScope): Promise<HttpResponse> {
   const { context } = scope;
-  const options = parseWriteOptions(context.query, 'PatchOptions');
-  const expected = scaleKind();
+  const expected = scaleSchema();
   const patch = readPatchBody(context, expected.typeName);
+  const options = parseWriteOptions(context.query, 'PatchOptions');
   const validation = options.fieldValidation;
   return scaleParent(scope, {
     method: 'patch',

@@ -9,9 +9,9 @@ import { parseWriteOptions } from './write-options.ts';
 
 /** PUT of an object or of a subresource that has the object's own kind (API-170..176, API-330). */
 export async function handleUpdate(scope: ResourceScope): Promise<HttpResponse> {
-  const { context, resource, info, namespace, name } = scope;
+  const { context, resource, namespace, name } = scope;
   const options = parseWriteOptions(context.query, 'UpdateOptions');
-  const decode = (): Promise<KubeObject> => decodeObject(context, info, options.fieldValidation);
+  const decode = (): Promise<KubeObject> => decodeObject(context, resource.schema, options.fieldValidation);
   const object = await decode();
   checkName(object, name);
   const result = await updateObject(resource, {

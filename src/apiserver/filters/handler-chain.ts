@@ -62,10 +62,10 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
 
   return async (request) => {
     const started = clock.monotonic();
-    const context = contextOf(request, random);
+    const { context, decodable } = contextOf(request, random);
     let response: HttpResponse;
     try {
-      if (context.invalidPath) throw newBadRequest(`invalid URL escape in path ${JSON.stringify(context.path)}`);
+      if (!decodable) throw newBadRequest(`invalid URL escape in path ${JSON.stringify(context.path)}`);
       response = await compress(await pass(context), context);
     } catch (error) {
       response = await errorResponse(error, context, logger);
@@ -80,7 +80,13 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
   };
 }
 
-function contextOf(request: HttpRequest, random: Random): RequestContext & { readonly invalidPath: boolean } {
+interface OpenedRequest {
+  readonly context: RequestContext;
+  /** False: the path is no percent-encoding of anything. */
+  readonly decodable: boolean;
+}
+
+function contextOf(request: HttpRequest, random: Random): OpenedRequest {
   const { target } = request;
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
@@ -93,7 +99,7 @@ function contextOf(request: HttpRequest, random: Random): RequestContext & { rea
     info: info ?? { type: 'nonResource', path, verb: request.method.toLowerCase() },
     auditId: auditId(request, random),
   });
-  return Object.assign(context, { invalidPath: info === undefined });
+  return { context, decodable: info !== undefined };
 }
 
 /** API-009. */

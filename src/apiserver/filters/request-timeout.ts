@@ -35,9 +35,17 @@ export function withTimeout<T>(
       context.expire();
       reject(newTimeout('request did not complete within the allotted timeout'));
     });
-    Promise.resolve()
-      .then(run)
-      .then(resolve, reject)
-      .finally(() => timer.cancel());
+    const settle =
+      <A>(answer: (value: A) => void): ((value: A) => void) =>
+      (value) => {
+        timer.cancel();
+        answer(value);
+      };
+    const fail = settle<unknown>(reject);
+    try {
+      Promise.resolve(run()).then(settle<T>(resolve), fail);
+    } catch (error) {
+      fail(error);
+    }
   });
 }

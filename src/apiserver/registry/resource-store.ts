@@ -10,6 +10,7 @@ import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 import type { WatchCache } from '../storage/watch-cache.ts';
 import type { WatchCaches } from './watch-caches.ts';
 import { listPrefix, objectKey, resourcePrefix } from '../storage/storage-keys.ts';
+import { objectSchema, type ObjectSchema } from './object-schema.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
 import type { Strategy } from './strategy.ts';
 
@@ -41,6 +42,7 @@ export interface ResourceStoreOptions {
 export class ResourceStore {
   readonly info: ResourceInfo;
   readonly strategy: Strategy;
+  readonly schema: ObjectSchema;
   readonly environment: RegistryEnvironment;
   readonly siblings: ResourceLookup;
   /** Where the objects lie: group and resource of the storage version. */
@@ -50,6 +52,7 @@ export class ResourceStore {
   constructor({ info, strategy, environment, siblings }: ResourceStoreOptions) {
     this.info = info;
     this.strategy = strategy;
+    this.schema = strategy.schema ?? objectSchema(info);
     this.environment = environment;
     this.siblings = siblings;
     const storage = storageResource(info.group, info.resource);

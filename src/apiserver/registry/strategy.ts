@@ -5,6 +5,7 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { SelectableFields } from '../../api/selectors/selectable-fields.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { ObjectSchema } from './object-schema.ts';
 
 /** What a write is made with, beside the object. */
 export interface WriteContext {
@@ -49,6 +50,8 @@ export interface Strategy {
   readonly statusOnCreate?: 'kept';
   /** Through `/status` the old metadata stays, apart from what API-314 and API-330 name. Default: metadata is written. */
   readonly statusKeepsMetadata?: boolean;
+  /** Of a custom resource, from its definition; built-in kinds have theirs in the type table. */
+  readonly schema?: ObjectSchema;
   /** Of a custom resource; built-in kinds have theirs in `api/selectors`. */
   readonly selectableFields?: SelectableFields;
 }

@@ -1,5 +1,6 @@
 import { fieldForbidden, type FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { isDns1123Label } from '../../../api/validation/names.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
@@ -23,7 +24,13 @@ interface Pod extends KubeObject {
 
 /** Section 15. */
 export const podStrategy: Strategy = {
-  prepareForCreate(pod: Pod) {
+  prepareForCreate(pod: Pod, { warn }) {
+    const problems = isDns1123Label(pod.metadata?.name ?? '');
+    if (problems.length > 0) {
+      warn(
+        `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${problems.join(' ')}]`,
+      );
+    }
     pod['status'] = { phase: 'Pending', qosClass: qosClassOf((pod.spec ?? {}) as Parameters<typeof qosClassOf>[0]) };
   },
   prepareForUpdate(next: Pod, previous: Pod, { subresource }) {

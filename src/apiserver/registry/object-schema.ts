@@ -1,0 +1,46 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { applyDefaults } from '../../api/schema/defaults.ts';
+import { decodeTyped } from '../../api/schema/typed-decoding.ts';
+
+export interface DecodedObject {
+  /** New: shares nothing with the input. */
+  readonly object: KubeObject;
+  /** Paths of what the schema does not know and was dropped. */
+  readonly unknownFields: readonly string[];
+}
+
+/** How a tree that a client sent becomes an object of a kind. */
+export interface ObjectSchema {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Key into the type table; absent for custom resources, which have no protobuf form and no strategic merge. */
+  readonly typeName?: string;
+  /** 400 for values of the wrong type. */
+  decode(object: KubeObject): DecodedObject;
+  applyDefaults(object: KubeObject): void;
+}
+
+type SchemaKind = Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'typeName'>;
+
+/** Of a built-in kind, from the type table; of a custom resource without a schema of its own: anything goes. */
+export function objectSchema({ group, version, kind, typeName }: SchemaKind): ObjectSchema {
+  if (typeName === undefined) {
+    return { group, version, kind, decode: openDecode, applyDefaults: () => undefined };
+  }
+  const apiVersion = apiVersionOf({ group, version });
+  return {
+    group,
+    version,
+    kind,
+    typeName,
+    decode: (object) => decodeTyped(object, typeName),
+    applyDefaults: (object) => applyDefaults(object, apiVersion, kind),
+  };
+}
+
+function openDecode(object: KubeObject): DecodedObject {
+  return { object: structuredClone(object), unknownFields: [] };
+}
