@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { TimeoutError } from '../base/abort.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
@@ -35,6 +36,16 @@ describe('inProcessTransport', () => {
     const sent = transport.send({ ...get, signal: controller.signal });
     controller.abort(new TimeoutError(5));
     await expect(sent).rejects.toMatchObject({ name: 'TransportError', code: 'timeout' });
+  });
+
+  it('leaves nothing at a signal that lives on', async () => {
+    const controller = new AbortController();
+    const transport = inProcessTransport((request) =>
+      request.target === '/x' ? answering({})(request) : Promise.reject(new Error('bug')),
+    );
+    await transport.send({ ...get, signal: controller.signal });
+    await expect(transport.send({ ...get, target: '/y', signal: controller.signal })).rejects.toThrow();
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
 
   it('turns a handler that throws into a protocol error', async () => {

@@ -362,6 +362,14 @@ describe('a watch', () => {
     await stop();
   });
 
+  it('is resumed from a bookmark that came together with an older event', async () => {
+    const stream = new PushStream().push(event('ADDED', object({ name: 'a', rv: 6 })) + bookmark(9)).end();
+    const { clock, server, stop } = setUp([synced(), answerStream(stream)], listAndWatch);
+    await clock.settle();
+    expect(server.lines[2]).toBe(`${WATCH}&resourceVersion=9`);
+    await stop();
+  });
+
   it('is resumed from the last whole event when the stream breaks inside one', async () => {
     const whole = event('ADDED', object({ name: 'a', rv: 6 }));
     const stream = new PushStream().push(whole + event('ADDED', object({ name: 'b', rv: 7 })).slice(0, 40)).end();
