@@ -326,14 +326,12 @@ function vanish(graph: OwnershipGraph, resource: MonitoredResource, effects: Eff
 
 /**
  * Nobody shows these objects any more, which proves nothing about them. All let go of their owners first, so that one is
- * not questioned for the sake of another that leaves.
+ * not questioned, or looked at, for the sake of another that leaves.
  */
 function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects: Effect[]): void {
   const { nodes, references } = graph;
-  for (const node of lost) {
-    releaseOwners(graph, node, effects);
-    clearObservation(graph, node);
-  }
+  for (const node of lost) clearObservation(graph, node);
+  for (const node of lost) releaseOwners(graph, node, effects);
   for (const node of lost) {
     if (references.firstDependent(node) === NONE) nodes.free(node);
     else questionNode(graph, node, effects);

@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import { apply } from './apply.ts';
+import { checkInvariants } from './check-consistency.ts';
+import type { Effect } from './effect.ts';
+import type { GraphEvent, MonitoredResource } from './event.ts';
+import type { Identity } from './identity.ts';
+import { OwnershipGraph } from './ownership-graph.ts';
+import { NaiveGraph } from './testing/naive-graph.ts';
+import { nodes, pods, replicaSets } from './testing/events.ts';
+
+const RESOURCES: readonly MonitoredResource[] = [pods, replicaSets, nodes];
+/** Of both kinds: words and text. */
+const UIDS = [
+  '00000000-0000-0000-0000-000000000001',
+  'u1',
+  '0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9',
+  '00000001-0000-0000-0000-000000000000',
+  'u2',
+];
+
+const uid = fc.constantFrom(...UIDS);
+const name = fc.constantFrom('a', 'b', 'x'.repeat(300));
+const kindOfReference = fc.constantFrom(
+  { apiVersion: 'v1', kind: 'Pod' },
+  { apiVersion: 'apps/v1', kind: 'ReplicaSet' },
+  { apiVersion: 'v1', kind: 'Node' },
+  { apiVersion: 'v2', kind: 'Pod' },
+);
+const flag = fc.constantFrom({}, { blockOwnerDeletion: true }, { blockOwnerDeletion: false, controller: true });
+const reference: fc.Arbitrary<OwnerReference> = fc
+  .record({ words: kindOfReference, name: fc.oneof({ weight: 3, arbitrary: fc.constant('a') }, name), uid, flag })
+  .map(({ words, flag: flags, ...rest }) => ({ ...words, ...rest, ...flags }));
+const references = fc.uniqueArray(reference, { maxLength: 3, selector: (ref) => JSON.stringify(ref) });
+const namespace = fc.oneof({ weight: 3, arbitrary: fc.constant('ns1') }, fc.constantFrom('ns2', ''));
+const resource = fc.constantFrom(...RESOURCES);
+const finalizers = fc.uniqueArray(fc.constantFrom('foregroundDeletion', 'orphan', 'x/y'), { maxLength: 2 });
+
+const identity: fc.Arbitrary<Identity> = fc
+  .record({ words: kindOfReference, name, uid, namespace })
+  .map(({ words, ...rest }) => ({ ...words, ...rest }));
+
+/** An event, or a virtual delete for what a uid is recorded as at that moment. */
+type Command = GraphEvent | { readonly type: 'disprove'; readonly uid: string };
+
+const observedEvent: fc.Arbitrary<Command> = fc
+  .record({
+    resource,
+    uid,
+    name: fc.oneof({ weight: 4, arbitrary: fc.constant('a') }, name),
+    namespace,
+    resourceVersion: fc.constantFrom('1', '2', 'opaque'),
+    ownerReferences: references,
+    deleting: fc.boolean(),
+    finalizers,
+  })
+  .map(({ resource: from, ...object }) => ({ type: 'observed', resource: from, object }));
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 12, arbitrary: observedEvent },
+  {
+    weight: 4,
+    arbitrary: fc
+      .record({ resource, uid, name, namespace })
+      .map(({ resource: from, ...rest }): Command => ({ type: 'deleted', resource: from, ...rest })),
+  },
+  { weight: 2, arbitrary: identity.map((of): Command => ({ type: 'virtualDelete', identity: of })) },
+  { weight: 3, arbitrary: uid.map((of): Command => ({ type: 'disprove', uid: of })) },
+  { weight: 1, arbitrary: resource.map((of): Command => ({ type: 'listStarted', resource: of })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ resource, consistent: fc.boolean() })
+      .map((of): Command => ({ type: 'listFinished', ...of })),
+  },
+  { weight: 1, arbitrary: resource.map((of): Command => ({ type: 'resourceVanished', resource: { ...of } })) },
+  { weight: 1, arbitrary: fc.constant<Command>({ type: 'historyReset' }) },
+);
+
+function eventOf(graph: OwnershipGraph, asked: Command): GraphEvent | undefined {
+  if (asked.type !== 'disprove') return asked;
+  const recorded = graph.node(asked.uid)?.identity;
+  return recorded === undefined ? undefined : { type: 'virtualDelete', identity: recorded };
+}
+
+function lines(effects: readonly Effect[]): Set<string> {
+  return new Set(
+    effects.map((effect) => {
+      switch (effect.effect) {
+        case 'enqueue': {
+          if (effect.queue === 'attemptToOrphan') return `orphan ${effect.uid}`;
+          const delay = effect.delay === 'none' ? '' : 'later ';
+          return `${delay}${effect.as === 'virtual' ? '? ' : ''}${effect.uid}`;
+        }
+        case 'reportInvalidNamespace':
+          return `report ${effect.dependent.uid} ${effect.ownerReference.uid}`;
+        case 'noteAbsentOwner': {
+          const { apiVersion, kind, namespace: at, name: called, uid: of } = effect.identity;
+          return `absent ${[apiVersion, kind, at, called, of].join(' ')}`;
+        }
+        case 'dropAbsentOwner':
+          return `alive ${effect.uid}`;
+      }
+    }),
+  );
+}
+
+function compare(graph: OwnershipGraph, naive: NaiveGraph): void {
+  expect(checkInvariants(graph)).toEqual([]);
+  expect(graph.counts).toMatchObject({ nodes: naive.nodes.size, gone: naive.gone.size });
+  const found: string[] = [];
+  graph.forEachNode((id) => found.push(graph.uidAt(id)));
+  expect(found.sort()).toEqual([...naive.nodes.keys()].sort());
+  for (const [of, expected] of naive.nodes) {
+    const { finalizers: held, refs, version, seen: _, ...rest } = expected;
+    expect(graph.node(of)).toMatchObject({
+      ...rest,
+      ownerReferences: refs,
+      resourceVersion: version === 'opaque' ? undefined : version,
+      foregroundFinalizer: held.includes('foregroundDeletion'),
+      orphanFinalizer: held.includes('orphan'),
+      otherFinalizers: held.includes('x/y'),
+    });
+    const dependents = naive.dependents(of);
+    expect(graph.dependents(of).sort()).toEqual(dependents.map((dependent) => dependent.identity.uid).sort());
+    const blocking = (ref: OwnerReference): boolean => ref.uid === of && ref.blockOwnerDeletion === true;
+    const blockers = dependents.filter((dependent) => dependent.identity.uid !== of && dependent.refs.some(blocking));
+    const blockedBy: string[] = [];
+    graph.forEachBlockingDependent(graph.find(of), (id) => void blockedBy.push(graph.uidAt(id)));
+    expect(blockedBy.sort()).toEqual(blockers.map((dependent) => dependent.identity.uid).sort());
+    expect(graph.blockingDependents(graph.find(of)).count > 0).toBe(blockers.length > 0);
+    expect(graph.missingOwners(graph.find(of))).toEqual(refs.filter((ref) => naive.gone.has(ref.uid)));
+  }
+  for (const [of, expected] of naive.gone) {
+    expect(graph.find(of)).toBe(-1);
+    expect(graph.isKnownGone(expected, expected.namespace)).toBe(true);
+  }
+}
+
+describe('apply against a naive graph', () => {
+  const RUNS = 400;
+
+  it('COL-050...COL-079, COL-051 the same nodes, links and effects after every event', () => {
+    const history = fc.array(command, { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(history, (commands) => {
+        const graph = new OwnershipGraph();
+        const naive = new NaiveGraph();
+        for (const asked of commands) {
+          const event = eventOf(graph, asked);
+          if (event === undefined) continue;
+          const effects: Effect[] = [];
+          const copy = graph.clone();
+          apply(graph, event, effects);
+          const expected = naive.apply(event);
+          expect([...lines(effects)].sort()).toEqual([...expected].sort());
+          compare(graph, naive);
+          // A copy goes the same way, and what happens to one does not happen to the other.
+          const again: Effect[] = [];
+          apply(copy, event, again);
+          expect(again).toEqual(effects);
+          expect(checkInvariants(copy)).toEqual([]);
+        }
+      }),
+      { numRuns: RUNS, seed: 20261121 },
+    );
+  });
+
+  it('BETTER-6 after everything was deleted nothing is left, not even a text', () => {
+    const history = fc.array(command, { minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(history, (commands) => {
+        const graph = new OwnershipGraph();
+        for (const asked of commands) {
+          const event = eventOf(graph, asked);
+          if (event !== undefined) apply(graph, event, []);
+        }
+        for (const of of UIDS) {
+          const found = graph.node(of);
+          if (found?.state !== 'observed') continue;
+          const { apiVersion, kind, name: called, namespace: at } = found.identity;
+          apply(
+            graph,
+            { type: 'deleted', resource: { apiVersion, kind, resource: '' }, uid: of, name: called, namespace: at },
+            [],
+          );
+        }
+        for (const of of RESOURCES) apply(graph, { type: 'resourceVanished', resource: of }, []);
+        expect(graph.counts).toEqual({ nodes: 0, virtual: 0, observed: 0, gone: 0, references: 0 });
+        expect(graph.nodes.sharedTextCount).toBe(0);
+        expect(graph.references.waitingCount).toBe(0);
+        expect(graph.bytes.names.used).toBe(0);
+      }),
+      { numRuns: RUNS, seed: 20261121 },
+    );
+  });
+});
