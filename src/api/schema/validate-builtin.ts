@@ -1,0 +1,112 @@
+import type { FieldError } from '../field-error.ts';
+import type { ResourceInfo } from '../kinds/resource-info.ts';
+import type { KubeObject } from '../meta/object-meta.ts';
+import { validateCronJob, validateCronJobName, validateJob, validateJobUpdate } from './validate-batch.ts';
+import { validateConfigMap, validateConfigMapUpdate, validateSecret, validateSecretUpdate } from './validate-config.ts';
+import type { Fields } from './defaults-fields.ts';
+import { objectAt } from './defaults-fields.ts';
+import { validatePodSpec, validatePodTemplate } from './validate-pod-spec.ts';
+import {
+  validateAutoscaler,
+  validateDisruptionBudget,
+  validateEndpointSliceUpdate,
+  validateIngressClassUpdate,
+  validateLease,
+  validatePriorityClass,
+  validatePriorityClassUpdate,
+  validateRuntimeClassUpdate,
+  validateVolumeAttachmentUpdate,
+} from './validate-policies.ts';
+import { validateRole, validateRoleBinding, validateRoleBindingUpdate } from './validate-rbac.ts';
+import { validateService, validateServiceUpdate } from './validate-service.ts';
+import { validateStructure } from './validate-structure.ts';
+import {
+  validatePersistentVolume,
+  validatePersistentVolumeClaim,
+  validatePersistentVolumeClaimUpdate,
+  validatePersistentVolumeUpdate,
+  validateStorageClassUpdate,
+} from './validate-volumes.ts';
+import {
+  validateControllerRevision,
+  validateControllerRevisionUpdate,
+  validateDaemonSet,
+  validateDeployment,
+  validateReplicaSet,
+  validateReplicationController,
+  validateSelectorUnchanged,
+  validateStatefulSet,
+  validateStatefulSetUpdate,
+} from './validate-workloads.ts';
+
+/** What a kind checks beyond its structure. */
+interface KindRules {
+  /** Holds for every state of the object. */
+  readonly always?: (object: Fields) => FieldError[];
+  readonly onCreate?: (object: Fields) => FieldError[];
+  readonly onUpdate?: (next: Fields, previous: Fields) => FieldError[];
+}
+
+const AUTOSCALER: KindRules = { always: validateAutoscaler };
+const ROLE_BINDING: KindRules = { always: validateRoleBinding, onUpdate: validateRoleBindingUpdate };
+
+/** By `<group>/<version>/<Kind>`. What may change in the spec of a pod depends on the subresource: the registry's strategy. */
+const RULES: Readonly<Record<string, KindRules>> = {
+  '/v1/ConfigMap': { always: validateConfigMap, onUpdate: validateConfigMapUpdate },
+  '/v1/PersistentVolume': { always: validatePersistentVolume, onUpdate: validatePersistentVolumeUpdate },
+  '/v1/PersistentVolumeClaim': { always: validatePersistentVolumeClaim, onUpdate: validatePersistentVolumeClaimUpdate },
+  '/v1/Pod': { always: (pod) => validatePodSpec(objectAt(pod, 'spec'), 'spec') },
+  '/v1/PodTemplate': { always: (object) => validatePodTemplate(objectAt(object, 'template'), 'template') },
+  '/v1/ReplicationController': { always: validateReplicationController },
+  '/v1/Secret': { always: validateSecret, onUpdate: validateSecretUpdate },
+  '/v1/Service': { always: validateService, onUpdate: validateServiceUpdate },
+  'apps/v1/ControllerRevision': { onCreate: validateControllerRevision, onUpdate: validateControllerRevisionUpdate },
+  'apps/v1/DaemonSet': { always: validateDaemonSet, onUpdate: validateSelectorUnchanged },
+  'apps/v1/Deployment': { always: validateDeployment, onUpdate: validateSelectorUnchanged },
+  'apps/v1/ReplicaSet': { always: validateReplicaSet, onUpdate: validateSelectorUnchanged },
+  'apps/v1/StatefulSet': { always: validateStatefulSet, onUpdate: validateStatefulSetUpdate },
+  'autoscaling/v1/HorizontalPodAutoscaler': AUTOSCALER,
+  'autoscaling/v2/HorizontalPodAutoscaler': AUTOSCALER,
+  'batch/v1/CronJob': { always: validateCronJob, onCreate: validateCronJobName },
+  'batch/v1/Job': { always: validateJob, onUpdate: validateJobUpdate },
+  'coordination.k8s.io/v1/Lease': { always: validateLease },
+  'discovery.k8s.io/v1/EndpointSlice': { onUpdate: validateEndpointSliceUpdate },
+  'networking.k8s.io/v1/IngressClass': { onUpdate: validateIngressClassUpdate },
+  'node.k8s.io/v1/RuntimeClass': { onUpdate: validateRuntimeClassUpdate },
+  'policy/v1/PodDisruptionBudget': { always: validateDisruptionBudget },
+  'rbac.authorization.k8s.io/v1/ClusterRole': { always: validateRole },
+  'rbac.authorization.k8s.io/v1/ClusterRoleBinding': ROLE_BINDING,
+  'rbac.authorization.k8s.io/v1/Role': { always: validateRole },
+  'rbac.authorization.k8s.io/v1/RoleBinding': ROLE_BINDING,
+  'scheduling.k8s.io/v1/PriorityClass': { onCreate: validatePriorityClass, onUpdate: validatePriorityClassUpdate },
+  'storage.k8s.io/v1/StorageClass': { onUpdate: validateStorageClassUpdate },
+  'storage.k8s.io/v1/VolumeAttachment': { onUpdate: validateVolumeAttachmentUpdate },
+};
+
+function rulesOf(info: ResourceInfo): KindRules {
+  return RULES[`${info.group}/${info.version}/${info.kind}`] ?? {};
+}
+
+/** Findings about a new object, decoded and defaulted (API-502). Metadata has its own validation. */
+export function validateBuiltin(object: KubeObject, info: ResourceInfo): FieldError[] {
+  return distinct([...validateState(object, info), ...(rulesOf(info).onCreate?.(object) ?? [])]);
+}
+
+/** Findings about a changed object: what holds for every state, and what may not change. */
+export function validateBuiltinUpdate(next: KubeObject, previous: KubeObject, info: ResourceInfo): FieldError[] {
+  return distinct([...validateState(next, info), ...(rulesOf(info).onUpdate?.(next, previous) ?? [])]);
+}
+
+function validateState(object: KubeObject, info: ResourceInfo): FieldError[] {
+  if (info.typeName === undefined) return [];
+  return [...validateStructure(object, info.typeName), ...(rulesOf(info).always?.(object) ?? [])];
+}
+
+/** Structure and rules may find the same thing. */
+function distinct(errors: readonly FieldError[]): FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter((error) => {
+    const key = `${error.reason}|${error.field}|${error.message}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

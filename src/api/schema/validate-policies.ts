@@ -1,0 +1,79 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldForbidden, fieldInvalid } from '../field-error.ts';
+import type { Fields } from './defaults-fields.ts';
+import { objectAt } from './defaults-fields.ts';
+import { sameContent, validateImmutable, validateNonNegative } from './validate-fields.ts';
+
+/** Small kinds with a check or two each. */
+
+const SYSTEM_PRIORITY_CLASSES: ReadonlySet<unknown> = new Set(['system-cluster-critical', 'system-node-critical']);
+const MAX_USER_PRIORITY = 1_000_000_000;
+
+export function validatePriorityClass(priorityClass: Fields): FieldError[] {
+  const name = String(objectAt(priorityClass, 'metadata')?.['name'] ?? '');
+  if (SYSTEM_PRIORITY_CLASSES.has(name)) return [];
+  const errors: FieldError[] = [];
+  if (name.startsWith('system-')) {
+    const detail = "priority class names with 'system-' prefix are reserved for system use only";
+    errors.push(fieldForbidden('metadata.name', detail));
+  }
+  if (Number(priorityClass['value'] ?? 0) > MAX_USER_PRIORITY) {
+    const detail = `maximum allowed value of a user defined priority is ${MAX_USER_PRIORITY}`;
+    errors.push(fieldForbidden('value', detail));
+  }
+  return errors;
+}
+
+export function validatePriorityClassUpdate(next: Fields, previous: Fields): FieldError[] {
+  const errors = validateImmutable(next['preemptionPolicy'], previous['preemptionPolicy'], 'preemptionPolicy');
+  if (next['value'] !== previous['value']) errors.unshift(fieldForbidden('value', 'may not be changed in an update.'));
+  return errors;
+}
+
+export function validateDisruptionBudget(budget: Fields): FieldError[] {
+  const spec = objectAt(budget, 'spec');
+  const given = (field: string): boolean => spec?.[field] !== undefined && spec[field] !== null;
+  if (!given('minAvailable') || !given('maxUnavailable')) return [];
+  return [fieldInvalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')];
+}
+
+export function validateLease(lease: Fields): FieldError[] {
+  const spec = objectAt(lease, 'spec');
+  const seconds = spec?.['leaseDurationSeconds'];
+  const errors = validateNonNegative(spec, 'leaseTransitions', 'spec');
+  if (typeof seconds === 'number' && seconds <= 0) {
+    errors.unshift(fieldInvalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'));
+  }
+  return errors;
+}
+
+export function validateAutoscaler(autoscaler: Fields): FieldError[] {
+  const spec = objectAt(autoscaler, 'spec');
+  const max = Number(spec?.['maxReplicas'] ?? 0);
+  const min = Number(spec?.['minReplicas'] ?? 1);
+  const errors: FieldError[] = [];
+  if (min < 1) errors.push(fieldInvalid('spec.minReplicas', min, 'must be greater than or equal to 1'));
+  if (max < 1) errors.push(fieldInvalid('spec.maxReplicas', max, 'must be greater than 0'));
+  else if (max < min) {
+    errors.push(fieldInvalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'));
+  }
+  return errors;
+}
+
+export function validateEndpointSliceUpdate(next: Fields, previous: Fields): FieldError[] {
+  return validateImmutable(next['addressType'], previous['addressType'], 'addressType');
+}
+
+export function validateIngressClassUpdate(next: Fields, previous: Fields): FieldError[] {
+  const controller = (object: Fields): unknown => objectAt(object, 'spec')?.['controller'];
+  return validateImmutable(controller(next), controller(previous), 'spec.controller');
+}
+
+export function validateRuntimeClassUpdate(next: Fields, previous: Fields): FieldError[] {
+  return validateImmutable(next['handler'], previous['handler'], 'handler');
+}
+
+export function validateVolumeAttachmentUpdate(next: Fields, previous: Fields): FieldError[] {
+  if (sameContent(next['spec'], previous['spec'])) return [];
+  return [fieldInvalid('spec', next['spec'], 'field is immutable')];
+}
