@@ -8,9 +8,10 @@ import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentica
 import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
 import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
+import { Compactor } from '../apiserver/storage/compactor.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
-import { renderKubeconfig } from '../client/kubeconfig.ts';
+import { renderKubeconfig } from '../client/render-kubeconfig.ts';
 import { RestClient } from '../client/rest-client.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import type { ControllerName } from './controllers.ts';
@@ -114,7 +115,8 @@ export class Cluster {
         rootCaPem: identity.authority.certPem,
         mount: (prefix, handler) => apiServer.mount(prefix, handler),
       });
-      return new Cluster(options, { store, apiServer, httpServer, identity, client }, controllers);
+      const compactor = new Compactor({ store, clock, logger });
+      return new Cluster(options, { store, apiServer, httpServer, identity, client }, [...controllers, compactor]);
     } catch (error) {
       await httpServer?.close();
       await store.close();

@@ -15,27 +15,29 @@ function upCommand(terminal: Terminal, setExitCode: (code: number) => void): Com
       'Run an API server and the garbage collector in one process, for kubectl, client-go and operators.\n\n' +
         'Prints where the kubeconfig is and one line when it is ready. Ctrl-C ends it.',
     )
-    .option('--data-dir DIR', 'where the store, certificates and the kubeconfig are kept', './.kubegc')
+    .option('--data-dir <DIR>', 'where the store, certificates and the kubeconfig are kept', './.kubegc')
     .addOption(
-      new Option('--store KIND', 'lmdb keeps everything in the data directory, memory forgets it at the end')
+      new Option('--store <KIND>', 'lmdb keeps everything in the data directory, memory forgets it at the end')
         .choices(['lmdb', 'memory'])
         .default('lmdb'),
     )
-    .option('--listen HOST:PORT', 'address to serve on; port 0 lets the system pick one', '127.0.0.1:6443')
-    .option('--write-kubeconfig FILE', 'write the kubeconfig here instead of into the data directory (mode 0600)')
+    .option('--listen <HOST:PORT>', 'address to serve on; port 0 lets the system pick one', '127.0.0.1:6443')
+    .option('--write-kubeconfig <FILE>', 'write the kubeconfig here instead of into the data directory (mode 0600)')
     .option(
-      '--controllers LIST',
+      '--controllers <LIST>',
       'controllers to run: * for all, NAME for one, -NAME for all but one (repeat, or separate by commas)',
       collect,
     )
-    .option('-f, --filename FILE|DIR', 'create these objects once the server answers (repeatable)', collect)
+    .option('-f, --filename <FILE|DIR>', 'create these objects once the server answers (repeatable)', collect)
     .addOption(
-      new Option('--log-level LEVEL', 'least level to log')
+      new Option('--log-level <LEVEL>', 'least level to log')
         .choices(['debug', 'info', 'warn', 'error', 'silent'])
         .default('info'),
     )
     .addOption(
-      new Option('--log-format FORMAT', 'text for people, json for programs').choices(['text', 'json']).default('text'),
+      new Option('--log-format <FORMAT>', 'text for people, json for programs')
+        .choices(['text', 'json'])
+        .default('text'),
     )
     .addHelpText(
       'after',
@@ -66,7 +68,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .command('version')
     .summary('Print the version of kubegc and of the API it speaks')
     .description('Print the version of kubegc and of the Kubernetes API it speaks.')
-    .addOption(new Option('-o, --output FORMAT', 'text or json').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <FORMAT>', 'text or json').choices(['text', 'json']).default('text'))
     .addHelpText('after', '\nExamples:\n  kubegc version\n  kubegc version -o json')
     .allowExcessArguments(false)
     .action(({ output }: { output: string }) => {

@@ -160,8 +160,8 @@ export class PrometheusMetrics implements Metrics {
 
   /** The `/metrics` page (COL-192, API-017). */
   async expose(): Promise<{ contentType: string; text: string }> {
-    const { Registry } = await import('prom-client');
-    const registry = new Registry();
+    const { default: prom } = await import('prom-client');
+    const registry = new prom.Registry();
     for (const metric of this.#recorded.values()) {
       const { name, help } = metric.definition;
       const exposed = {

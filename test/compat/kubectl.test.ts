@@ -96,7 +96,7 @@ describe.each(kubectlPaths())('%s', (path) => {
     expect(await kubectl.run('create serviceaccount made')).toBe('serviceaccount/made created\n');
     expect(await kubectl.run('get secret made -o jsonpath={.data.password}')).toBe('eA==');
     const again = await kubectl.try(['create', 'configmap', 'made']);
-    expect(again.stderr).toBe('Error from server (AlreadyExists): configmaps "made" already exists\n');
+    expect(again.stderr).toBe('error: failed to create configmap: configmaps "made" already exists\n');
     expect(again.code).toBe(1);
   });
 

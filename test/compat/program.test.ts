@@ -16,7 +16,7 @@ describe('kubegc', () => {
     expect((await kubegc('version')).stdout).toMatch(/^kubegc \d+\.\d+\.\d+ \(Kubernetes API 1\.36\.\d+, Node \d+/);
     expect(JSON.parse((await kubegc('version', '-o', 'json')).stdout)).toMatchObject({ kind: 'Version' });
     expect((await kubegc('--help')).stdout).toContain('Examples:');
-    expect((await kubegc('help', 'up')).stdout).toContain('--data-dir DIR');
+    expect((await kubegc('help', 'up')).stdout).toContain('--data-dir <DIR>');
     expect((await kubegc()).stdout).toContain('Usage: kubegc');
     for (const shell of ['bash', 'zsh', 'fish']) expect((await kubegc('completion', shell)).stdout).toContain('kubegc');
     const bash = await kubegc('completion', 'bash');

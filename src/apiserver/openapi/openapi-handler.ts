@@ -11,6 +11,7 @@ import { documentResponse, publishDocument } from '../discovery/published-docume
 import { parseAccept } from '../endpoints/negotiation.ts';
 import type { CustomSchemaOf } from './group-version-document.ts';
 import { groupVersionDocument } from './group-version-document.ts';
+import { openApiV2Response } from './openapi-v2.ts';
 
 export interface OpenApiOptions {
   readonly resources: () => readonly ResourceInfo[];
@@ -26,7 +27,7 @@ export interface OpenApiOptions {
  * `/openapi/v3` and `/openapi/v3/<group version>` (API-410, API-411).
  *
  * A document is made when first asked for and kept as bytes. Its hash is that of what it is made from, so the index, which
- * names the hashes of all documents, does not have to make them. `/openapi/v2` is not served (API-418).
+ * names the hashes of all documents, does not have to make them. `/openapi/v2` is there but describes nothing (API-418).
  */
 export class OpenApiHandler {
   readonly #options: OpenApiOptions;
@@ -40,6 +41,7 @@ export class OpenApiHandler {
 
   /** `path` is without query. Undefined when no document stands there. */
   handle(path: string, request: HttpRequest): HttpResponse | undefined {
+    if (path === V2 && request.method === 'GET') return openApiV2Response(request);
     if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return undefined;
     this.#refresh();
     const name = path.slice(ROOT.length + 1).replace(/\/$/, '');
@@ -133,6 +135,7 @@ class Entry {
 }
 
 const ROOT = '/openapi/v3';
+const V2 = '/openapi/v2';
 const JSON_TYPE = 'application/json';
 const YEAR_MS = 365 * 24 * 60 * 60_000;
 const NOT_ACCEPTABLE = 'only the following media types are accepted: application/json';

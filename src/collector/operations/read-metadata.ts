@@ -6,12 +6,6 @@ import type { RestClient } from '../../client/rest-client.ts';
 import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
 
-/** `absent` only for what proves it (COL-116); everything else that is no object is an error, and no ground to act on. */
-export type ReadAnswer =
-  | { readonly state: 'found'; readonly object: LiveObject }
-  | { readonly state: 'absent' }
-  | { readonly state: 'error'; readonly error: Error };
-
 /** Metadata is all that is asked for; a server that does not know the form answers with the whole object (COL-040). */
 export const METADATA_ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
@@ -25,6 +19,15 @@ export function resourceRefOf(target: Target): ResourceRef {
   };
 }
 
+/**
+ * `LatestAnswer` without `unasked`, with the error for the log: `absent` only for what proves it (COL-116); everything
+ * else that is no object is an error, and no ground to act on.
+ */
+export type ReadAnswer =
+  | { readonly state: 'found'; readonly target: Target; readonly object: LiveObject }
+  | { readonly state: 'absent'; readonly target: Target }
+  | { readonly state: 'error'; readonly target: Target; readonly error: Error };
+
 export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
@@ -33,8 +36,10 @@ export function asError(error: unknown): Error {
 export async function readMetadata(client: RestClient, target: Target, signal: AbortSignal): Promise<ReadAnswer> {
   try {
     const object = await client.get<KubeObject>(resourceRefOf(target), { accept: METADATA_ACCEPT, signal });
-    return { state: 'found', object: liveObjectOf(object.metadata ?? {}) };
+    return { state: 'found', target, object: liveObjectOf(object.metadata ?? {}) };
   } catch (error) {
-    return isObjectNotFound(error, target.name) ? { state: 'absent' } : { state: 'error', error: asError(error) };
+    return isObjectNotFound(error, target.name)
+      ? { state: 'absent', target }
+      : { state: 'error', target, error: asError(error) };
   }
 }

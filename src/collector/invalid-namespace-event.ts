@@ -1,0 +1,19 @@
+import type { EventType, ObjectReference } from '../client/event-correlator.ts';
+import type { InvalidNamespaceReport } from './graph/effect.ts';
+
+/** The Event of a reference across namespaces, field by field as Kubernetes writes it (COL-144). */
+export function invalidNamespaceEvent({ dependent, ownerReference }: InvalidNamespaceReport): {
+  readonly involvedObject: ObjectReference;
+  readonly event: { readonly type: EventType; readonly reason: string; readonly message: string };
+} {
+  const { apiVersion, kind, namespace, name, uid } = dependent;
+  const owner = `${ownerReference.apiVersion}/${ownerReference.kind}, namespace: ${namespace}, name: ${ownerReference.name}, uid: ${ownerReference.uid}`;
+  return {
+    involvedObject: { apiVersion, kind, namespace, name, uid },
+    event: {
+      type: 'Warning',
+      reason: 'OwnerRefInvalidNamespace',
+      message: `ownerRef [${owner}] does not exist in namespace "${namespace}"`,
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import type { FactSource } from '../decide/gather-facts.ts';
+import type { CollectorMetrics } from '../collector-metrics.ts';
+import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
+import type { GraphEvent } from '../graph/event.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { KindMapper } from '../kind-mapper.ts';
+import type { PatchSupport } from '../operations/patch-support.ts';
+import type { Queues } from '../queues.ts';
+
+/** What both kinds of workers stand on. */
+export interface CollectorContext {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly graph: Graph;
+  readonly absentOwners: AbsentOwnerCache;
+  readonly kinds: KindMapper;
+  readonly queues: Queues;
+  readonly support: PatchSupport;
+  readonly metrics: CollectorMetrics;
+  /** The one writer of the graph. */
+  readonly apply: (event: GraphEvent) => void;
+  /** Whether the graph may answer instead of the server, as of now. */
+  readonly trust: () => FactSource['trust'];
+  /** Requests under way are aborted with it. */
+  readonly signal: AbortSignal;
+}
+
+export function factSource(context: CollectorContext): FactSource {
+  const { graph, absentOwners, kinds } = context;
+  return {
+    graph,
+    absentOwners,
+    mapping: (apiVersion, kind) => kinds.mapping(apiVersion, kind),
+    trust: context.trust(),
+  };
+}

@@ -1,0 +1,219 @@
+import type { OwnerAnswer } from '../decide/facts.ts';
+import { afterDelete } from '../decide/after-delete.ts';
+import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
+import { afterRemoveReferences } from '../decide/after-remove-references.ts';
+import { afterUnblock } from '../decide/after-unblock.ts';
+import type { Action, DeleteAction, RemoveReferencesAction } from '../decide/actions.ts';
+import { attemptToDelete } from '../decide/attempt-to-delete.ts';
+import { gatherFacts, type Round } from '../decide/gather-facts.ts';
+import type { LiveObject } from '../decide/live-object.ts';
+import { ownerAnswer, type OwnerKey, type OwnerLookup } from '../decide/owner-lookup.ts';
+import { type Reason, sentenceOf } from '../decide/reasons.ts';
+import type { Verdict } from '../decide/step.ts';
+import type { BlockingDependents } from '../graph/graph.ts';
+import type { Uid } from '../graph/identity.ts';
+import { parseWorkKey, workKey, type WorkKey } from '../graph/work-key.ts';
+import { deleteObject } from '../operations/delete-object.ts';
+import { removeReferences, unblockReferences } from '../operations/patch-references.ts';
+import { readMetadata } from '../operations/read-metadata.ts';
+import { removeFinalizer } from '../operations/remove-finalizer.ts';
+import type { WriteAnswer } from '../operations/write-answer.ts';
+import { type CollectorContext, factSource } from './collector-context.ts';
+import type { WorkOutcome } from './worker-pool.ts';
+
+/**
+ * Rounds of asking before a key goes back to its queue: the item, its owners, and once more all of it when the graph's
+ * word met a conflict. More only happens while the object keeps changing its coordinates.
+ */
+const MAX_ROUNDS = 8;
+
+/** What an action came to: done, or the reason for which the key is retried, or a need to decide anew. */
+type ActionOutcome =
+  | { readonly next: 'done' }
+  | { readonly next: 'requeue'; readonly reason: Reason }
+  | { readonly next: 'redecide' };
+
+const done: ActionOutcome = { next: 'done' };
+
+/** Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches what it needs, does what it wants. */
+export class DeleteWorker {
+  readonly #context: CollectorContext;
+  /**
+   * What an owner's blocking dependents were when they were last queued for it. Bounded by the owners that wait: an entry
+   * goes when its owner is found gone or free of blocking dependents.
+   */
+  readonly #blockingWhenQueued = new Map<Uid, BlockingDependents>();
+
+  constructor(context: CollectorContext) {
+    this.#context = context;
+  }
+
+  readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
+    const { uid, queuedAs } = parseWorkKey(key);
+    let round: Round = {
+      uid,
+      queuedAs,
+      shortcut: 'allowed',
+      latest: { state: 'unasked' },
+      owners: new Map(),
+      blockingWhenQueued: this.#blockingWhenQueued.get(uid),
+    };
+    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+      const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
+      if ('need' in step) {
+        if (step.need === 'latest') {
+          round = { ...round, latest: await readMetadata(this.#context.client, step.target, this.#context.signal) };
+        } else {
+          round = { ...round, owners: await this.#readOwners(round.owners, step.lookups) };
+        }
+        continue;
+      }
+      const outcome = await this.#carryOut(step);
+      if (outcome.next === 'redecide') {
+        round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: new Map() };
+        continue;
+      }
+      return this.#finish(uid, step, outcome);
+    }
+    return 'requeue';
+  };
+
+  #finish(uid: Uid, step: Verdict, outcome: ActionOutcome): WorkOutcome {
+    const { metrics, logger } = this.#context;
+    const verdict = outcome.next === 'requeue' ? 'requeue' : step.verdict;
+    const reason = outcome.next === 'requeue' ? outcome.reason : step.reason;
+    metrics.decisions.inc({ verdict, reason });
+    logger.debug(sentenceOf(reason), { uid, verdict, reason });
+    if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
+    return verdict;
+  }
+
+  async #readOwners(
+    known: ReadonlyMap<OwnerKey, OwnerAnswer>,
+    lookups: readonly OwnerLookup[],
+  ): Promise<ReadonlyMap<OwnerKey, OwnerAnswer>> {
+    const { client, signal, logger } = this.#context;
+    const answers = new Map(known);
+    await Promise.all(
+      lookups.map(async ({ key, reference, target }) => {
+        const read = await readMetadata(client, target, signal);
+        if (read.state === 'error') logger.debug('reading an owner failed', { target, error: read.error.message });
+        answers.set(key, ownerAnswer(reference, read.state === 'found' ? read.object : read.state));
+      }),
+    );
+    return answers;
+  }
+
+  /** In order; the first action that fails ends the list (COL-094). */
+  async #carryOut({ actions }: Verdict): Promise<ActionOutcome> {
+    /** What an unblocking patch answered, for the delete that follows it. */
+    let patched: LiveObject | undefined;
+    for (const action of actions) {
+      if (action.action === 'unblockReferences') {
+        const answer = await unblockReferences(this.#context, action);
+        if (answer.answer !== 'accepted') return this.#failed(action, answer);
+        this.#context.metrics.patches.inc({ resource: action.target.resource, change: 'unblock' });
+        patched = answer.object;
+        continue;
+      }
+      const outcome = await this.#act(action, patched);
+      if (outcome.next !== 'done') return outcome;
+    }
+    return done;
+  }
+
+  async #act(
+    action: Exclude<Action, { action: 'unblockReferences' }>,
+    patched: LiveObject | undefined,
+  ): Promise<ActionOutcome> {
+    const { apply, absentOwners } = this.#context;
+    switch (action.action) {
+      case 'delete': {
+        if (action.preconditions.resourceVersion !== 'fromPatch') return this.#delete(action);
+        const next = afterUnblock(action, patched);
+        return 'next' in next ? this.#delete(next.action) : { next: 'requeue', reason: next.reason };
+      }
+      case 'removeReferences':
+        return this.#removeReferences(action);
+      case 'removeFinalizer': {
+        const answer = await removeFinalizer(this.#context, action);
+        const { verdict, reason } = afterRemoveFinalizer(answer.answer);
+        if (verdict === 'requeue') return this.#failed(action, answer, reason);
+        this.#context.metrics.patches.inc({ resource: action.target.resource, change: action.finalizer });
+        return done;
+      }
+      case 'emitVirtualDelete':
+        apply({ type: 'virtualDelete', identity: action.identity });
+        return done;
+      case 'noteAbsentOwner':
+        absentOwners.note(action.identity);
+        return done;
+      case 'enqueueBlockingDependents':
+        this.#enqueueBlockingDependents(action.owner);
+        return done;
+    }
+  }
+
+  /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). At most one GET and one more DELETE. */
+  async #delete(action: DeleteAction): Promise<ActionOutcome> {
+    const { client, signal, metrics, logger } = this.#context;
+    const { target, policy, preconditions } = action;
+    let answer = await deleteObject(client, { target, policy, preconditions }, signal);
+    let next = afterDelete({ action, answer: answer.answer, attempt: 'first', latest: { state: 'unasked' } });
+    if ('need' in next) {
+      const latest = await readMetadata(client, next.target, signal);
+      next = afterDelete({ action, answer: answer.answer, attempt: 'first', latest });
+      if ('next' in next && next.next === 'deleteByUid') {
+        answer = await deleteObject(client, { target, policy, preconditions: { uid: preconditions.uid } }, signal);
+        next = afterDelete({ action, answer: answer.answer, attempt: 'byUid', latest });
+      }
+    }
+    if (!('verdict' in next)) return { next: 'redecide' };
+    if (answer.answer === 'accepted') {
+      metrics.deletions.inc({ resource: target.resource, policy });
+      logger.debug('deleted an object', { ...target, policy, basis: action.basis });
+    }
+    if (next.verdict === 'requeue') return this.#failed(action, answer, next.reason);
+    for (const follow of next.actions) {
+      if (follow.action === 'emitVirtualDelete')
+        this.#context.apply({ type: 'virtualDelete', identity: follow.identity });
+    }
+    return done;
+  }
+
+  async #removeReferences(action: RemoveReferencesAction): Promise<ActionOutcome> {
+    const { target, owners, identity } = action;
+    const answer = await removeReferences(this.#context, action);
+    let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
+    if ('need' in release) {
+      const latest = await readMetadata(this.#context.client, target, this.#context.signal);
+      release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
+    }
+    if ('need' in release || release.release === 'failed') return this.#failed(action, answer);
+    if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity });
+    else this.#context.metrics.patches.inc({ resource: target.resource, change: 'removeReferences' });
+    return done;
+  }
+
+  #enqueueBlockingDependents(owner: Uid): void {
+    const { graph, queues } = this.#context;
+    const id = graph.find(owner);
+    if (id < 0) return;
+    this.#blockingWhenQueued.set(owner, graph.blockingDependents(id));
+    graph.forEachBlockingDependent(id, (dependent) => {
+      if (graph.isDeletingDependents(dependent)) return;
+      queues.attemptToDelete.add(workKey(graph.uidAt(dependent), graph.isObserved(dependent) ? 'observed' : 'virtual'));
+    });
+  }
+
+  #failed(action: Action, { answer, error }: WriteAnswer, reason: Reason = 'writeRejected'): ActionOutcome {
+    const level = answer === 'conflict' ? 'debug' : 'warn';
+    this.#context.logger[level]('a write did not happen and is retried', {
+      ...action,
+      answer,
+      error: error?.message,
+      reason,
+    });
+    return { next: 'requeue', reason };
+  }
+}

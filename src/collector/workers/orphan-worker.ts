@@ -1,0 +1,148 @@
+import { Semaphore } from '../../base/semaphore.ts';
+import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
+import { afterRemoveReferences } from '../decide/after-remove-references.ts';
+import { attemptToOrphan } from '../decide/attempt-to-orphan.ts';
+import type { OrphanFacts, Released } from '../decide/orphan-step.ts';
+import { sentenceOf } from '../decide/reasons.ts';
+import type { Verdict } from '../decide/step.ts';
+import { type Target, targetOf } from '../decide/target.ts';
+import type { Identity, Uid } from '../graph/identity.ts';
+import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
+import { removeReferences } from '../operations/patch-references.ts';
+import { readMetadata } from '../operations/read-metadata.ts';
+import { removeFinalizer } from '../operations/remove-finalizer.ts';
+import type { CollectorContext } from './collector-context.ts';
+import type { WorkOutcome } from './worker-pool.ts';
+
+/** Dependents of one owner that are patched at the same time (COL-128). */
+const MAX_IN_FLIGHT = 50;
+/** A round asks at most for the release of the known ones, the barrier, and the release of those it found. */
+const MAX_ROUNDS = 4;
+
+/** Lets the dependents of one owner go, then takes the orphan finalizer off it (section 9). */
+export class OrphanWorker {
+  readonly #context: CollectorContext;
+
+  constructor(context: CollectorContext) {
+    this.#context = context;
+  }
+
+  readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
+    const { uid } = parseWorkKey(key);
+    let answers: Pick<OrphanFacts, 'released' | 'barrier' | 'foundReleased'> = {
+      released: 'unasked',
+      barrier: 'unasked',
+      foundReleased: 'unasked',
+    };
+    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+      const step = attemptToOrphan(this.#facts(uid, answers));
+      if (!('need' in step)) return this.#finish(uid, step);
+      switch (step.need) {
+        case 'released':
+          answers = { ...answers, released: await this.#releaseKnown(uid, step.dependents) };
+          break;
+        case 'foundReleased':
+          answers = {
+            ...answers,
+            foundReleased: await this.#release(
+              uid,
+              step.dependents.map((target) => ({ target, identity: identityOf(target) })),
+            ),
+          };
+          break;
+        case 'barrier':
+          // BETTER-13, the fresh lists before the finalizer goes, is off: this behaves as Kubernetes does (COL-127).
+          answers = { ...answers, barrier: 'gaveUp' };
+          break;
+      }
+    }
+    return 'requeue';
+  };
+
+  #facts(uid: Uid, answers: Pick<OrphanFacts, 'released' | 'barrier' | 'foundReleased'>): OrphanFacts {
+    const { graph, kinds } = this.#context;
+    const node = graph.node(uid);
+    if (node === undefined) return { node: undefined, dependents: [], ...answers };
+    const { identity, resourceVersion, orphanFinalizer, otherFinalizers } = node;
+    const mapping = kinds.mapping(identity.apiVersion, identity.kind);
+    return {
+      node: { identity, mapping, resourceVersion, orphanFinalizer, otherFinalizers },
+      dependents: graph.dependents(uid),
+      ...answers,
+    };
+  }
+
+  async #releaseKnown(owner: Uid, dependents: readonly Uid[]): Promise<Released> {
+    const { graph, kinds } = this.#context;
+    const known: { target: Target; identity: Identity }[] = [];
+    let unmapped = false;
+    for (const uid of dependents) {
+      const node = graph.node(uid);
+      if (node === undefined) continue;
+      const mapping = kinds.mapping(node.identity.apiVersion, node.identity.kind);
+      if (mapping === undefined) unmapped = true;
+      else known.push({ target: targetOf(node.identity, mapping), identity: node.identity });
+    }
+    const released = await this.#release(owner, known);
+    return unmapped ? 'failed' : released;
+  }
+
+  async #release(owner: Uid, dependents: readonly { target: Target; identity: Identity }[]): Promise<Released> {
+    const inFlight = new Semaphore({ permits: MAX_IN_FLIGHT, maxWaiting: dependents.length + 1 });
+    const outcomes = await Promise.all(
+      dependents.map(async (dependent) => {
+        const release = await inFlight.acquire();
+        try {
+          return await this.#releaseOne(owner, dependent);
+        } finally {
+          release();
+        }
+      }),
+    );
+    return outcomes.every(Boolean) ? 'all' : 'failed';
+  }
+
+  /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
+  async #releaseOne(owner: Uid, { target, identity }: { target: Target; identity: Identity }): Promise<boolean> {
+    const { client, signal, metrics, logger } = this.#context;
+    const owners = [owner];
+    const answer = await removeReferences(this.#context, { action: 'removeReferences', target, identity, owners });
+    let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
+    if ('need' in release) {
+      const latest = await readMetadata(client, target, signal);
+      release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
+    }
+    if ('need' in release || release.release === 'failed') {
+      logger.warn('a dependent could not be orphaned and is tried again', {
+        ...target,
+        owner,
+        error: answer.error?.message,
+      });
+      return false;
+    }
+    if (release.release === 'released') metrics.patches.inc({ resource: target.resource, change: 'removeReferences' });
+    return true;
+  }
+
+  async #finish(uid: Uid, step: Verdict): Promise<WorkOutcome> {
+    const { metrics, logger } = this.#context;
+    for (const action of step.actions) {
+      if (action.action !== 'removeFinalizer') continue;
+      const answer = await removeFinalizer(this.#context, action);
+      const { verdict, reason } = afterRemoveFinalizer(answer.answer);
+      if (verdict === 'requeue') {
+        logger.warn(sentenceOf(reason), { ...action.target, error: answer.error?.message });
+        metrics.decisions.inc({ verdict, reason });
+        return verdict;
+      }
+      metrics.patches.inc({ resource: action.target.resource, change: action.finalizer });
+    }
+    metrics.decisions.inc({ verdict: step.verdict, reason: step.reason });
+    logger.debug(sentenceOf(step.reason), { uid, verdict: step.verdict, reason: step.reason });
+    return step.verdict;
+  }
+}
+
+function identityOf({ apiVersion, kind, namespace, name, uid }: Target): Identity {
+  return { apiVersion, kind, namespace, name, uid };
+}
