@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 
 /** A signal with parents. Must be disposed, else a long-lived parent keeps it reachable. */
 export interface LinkedSignal extends Disposable {
@@ -13,34 +13,35 @@ export interface LinkedSignal extends Disposable {
  * `AbortSignal.any` is not used: on the Node releases we support it kept dependent signals of long-lived parents alive.
  */
 export function linkSignals(...parents: readonly (AbortSignal | undefined)[]): LinkedSignal {
+  return link(parents, () => {});
+}
+
+/** `settled` is called once, before the signal is aborted or when it is disposed. */
+function link(parents: readonly (AbortSignal | undefined)[], settled: () => void): LinkedSignal {
   const controller = new AbortController();
   const undo: (() => void)[] = [];
+  let open = true;
   const dispose = (): void => {
-    for (const f of undo.splice(0)) f();
+    if (!open) return;
+    open = false;
+    for (const f of undo) f();
+    settled();
+  };
+  const abort = (reason?: unknown): void => {
+    dispose();
+    controller.abort(reason);
   };
   for (const parent of parents) {
     if (parent === undefined) continue;
     if (parent.aborted) {
-      controller.abort(parent.reason);
+      abort(parent.reason);
       break;
     }
-    const forward = (): void => {
-      dispose();
-      controller.abort(parent.reason);
-    };
+    const forward = (): void => abort(parent.reason);
     parent.addEventListener('abort', forward, { once: true });
     undo.push(() => parent.removeEventListener('abort', forward));
   }
-  if (controller.signal.aborted) dispose();
-  return {
-    signal: controller.signal,
-    abort(reason?: unknown): void {
-      dispose();
-      controller.abort(reason);
-    },
-    dispose,
-    [Symbol.dispose]: dispose,
-  };
+  return { signal: controller.signal, abort, dispose, [Symbol.dispose]: dispose };
 }
 
 /** The reason of a signal made by {@link timeoutSignal} whose time is over. */
@@ -64,15 +65,10 @@ export function timeoutSignal(
   timeoutMs: number,
   ...parents: readonly (AbortSignal | undefined)[]
 ): TimeoutSignal {
-  const linked = linkSignals(...parents);
-  const { signal } = linked;
-  const timer = signal.aborted ? undefined : clock.setTimer(timeoutMs, () => linked.abort(new TimeoutError(timeoutMs)));
+  // Made for every request: its own signal gets no listener, which would cost more than all the rest.
+  let timer: Timer | undefined;
   const stopTimer = (): void => timer?.cancel();
-  signal.addEventListener('abort', stopTimer, { once: true });
-  const dispose = (): void => {
-    stopTimer();
-    signal.removeEventListener('abort', stopTimer);
-    linked.dispose();
-  };
-  return { signal, abort: linked.abort, stopTimer, dispose, [Symbol.dispose]: dispose };
+  const linked = link(parents, stopTimer);
+  if (!linked.signal.aborted) timer = clock.setTimer(timeoutMs, () => linked.abort(new TimeoutError(timeoutMs)));
+  return { ...linked, stopTimer };
 }
