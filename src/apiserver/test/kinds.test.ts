@@ -1,0 +1,392 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../base/fake-clock.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { EventExpiry } from '../registry/event-expiry.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { startTestServer, type TestServer } from './test-server.ts';
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startTestServer();
+});
+
+const ns = '/api/v1/namespaces/default';
+const pods = `${ns}/pods`;
+const container = { name: 'c', image: 'i' };
+const pod = (name: string, extra: Partial<KubeObject> & { spec?: object } = {}) => ({
+  ...extra,
+  metadata: { name, ...extra.metadata },
+  spec: { containers: [container], ...extra.spec },
+});
+
+describe('pods', () => {
+  it.each([
+    ['BestEffort', {}],
+    ['Burstable', { requests: { cpu: '1' } }],
+    ['Burstable', { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m', memory: '1Gi' } }],
+    ['Guaranteed', { limits: { cpu: '1', memory: '1Gi' } }],
+    ['Guaranteed', { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1', memory: '1Gi' } }],
+  ])('API-152 quality of service %s: %j', async (qosClass, resources) => {
+    const { json } = await server.post(pods, pod('p', { spec: { containers: [{ ...container, resources }] } }));
+    expect(json['status']).toEqual({ phase: 'Pending', qosClass });
+  });
+
+  it('API-322 a name that is no DNS label is accepted with a warning', async () => {
+    const { status, headers } = await server.post(pods, pod('a.b'));
+    expect(status).toBe(201);
+    expect(headers['warning']).toEqual([expect.stringContaining("metadata.name: this is used in the Pod's hostname")]);
+  });
+
+  it('API-316 binding sets the node once', async () => {
+    await server.post(pods, pod('p'));
+    const binding = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name: 'p' },
+      target: { kind: 'Node', name: 'n1' },
+    };
+    const bound = await server.post(`${pods}/p/binding`, binding);
+    expect([bound.status, bound.json.status]).toEqual([201, 'Success']);
+    expect((await server.get(`${pods}/p`)).json).toMatchObject({
+      spec: { nodeName: 'n1' },
+      status: { conditions: [{ type: 'PodScheduled', status: 'True' }] },
+    });
+    const again = await server.post(`${ns}/bindings`, { ...binding, target: { name: 'n2' } });
+    expect(again.status).toBe(409);
+    expect(again.json.message).toBe(
+      'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n1"',
+    );
+    await server.post(pods, pod('gated', { spec: { schedulingGates: [{ name: 'g' }] } }));
+    const gated = await server.post(`${pods}/gated/binding`, { ...binding, metadata: { name: 'gated' } });
+    expect(gated.json.message).toContain('pod gated has non-empty .spec.schedulingGates');
+    await server.post(pods, pod('going', { metadata: { finalizers: ['example.com/a'] } }));
+    await server.delete(`${pods}/going`);
+    const going = await server.post(`${pods}/going/binding`, { ...binding, metadata: { name: 'going' } });
+    expect(going.json.message).toContain('pod going is being deleted, cannot be assigned to a host');
+    expect((await server.post(`${pods}/none/binding`, { ...binding, metadata: { name: 'none' } })).status).toBe(404);
+    expect((await server.post(`${pods}/p/binding`, { ...binding, target: {} })).status).toBe(422);
+  });
+
+  it('API-317 API-319 eviction deletes, marking the pod first', async () => {
+    await server.post(pods, pod('p', { metadata: { finalizers: ['example.com/a'] } }));
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' } };
+    const wrong = await server.post(`${pods}/p/eviction`, { ...eviction, metadata: { name: 'q' } });
+    expect([wrong.status, wrong.json.message]).toEqual([400, 'name in URL does not match name in Eviction object']);
+    const { status, json } = await server.post(`${pods}/p/eviction`, eviction);
+    expect([status, json.status]).toEqual([201, 'Success']);
+    expect((await server.get(`${pods}/p`)).json).toMatchObject({
+      metadata: { deletionTimestamp: expect.any(String) },
+      status: {
+        conditions: [
+          {
+            type: 'DisruptionTarget',
+            status: 'True',
+            reason: 'EvictionByEvictionAPI',
+            message: 'Eviction API: evicting',
+          },
+        ],
+      },
+    });
+  });
+
+  describe('API-318 disruption budgets', () => {
+    const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' } };
+    const budget = (name: string) => ({
+      metadata: { name },
+      spec: { minAvailable: 1, selector: { matchLabels: { a: 'b' } } },
+    });
+    beforeEach(async () => {
+      await server.post(pods, pod('p', { metadata: { labels: { a: 'b' } }, spec: { nodeName: 'n' } }));
+      await server.patch(`${pods}/p/status`, {
+        status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+      });
+      await server.post(budgets, budget('one'));
+    });
+
+    it('refuses while the budget is being processed, and when nothing is allowed', async () => {
+      const early = await server.post(`${pods}/p/eviction`, eviction);
+      expect([early.status, early.headers['retry-after']]).toEqual([429, '10']);
+      await server.patch(`${budgets}/one/status`, {
+        status: { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+      });
+      const { status, json } = await server.post(`${pods}/p/eviction`, eviction);
+      expect(status).toBe(429);
+      expect(json).toMatchObject({
+        reason: 'TooManyRequests',
+        message: "Cannot evict pod as it would violate the pod's disruption budget.",
+        details: {
+          causes: [
+            {
+              reason: 'DisruptionBudget',
+              message: 'The disruption budget one needs 1 healthy pods and has 1 currently',
+            },
+          ],
+        },
+      });
+    });
+
+    it('takes one from the budget', async () => {
+      await server.patch(`${budgets}/one/status`, {
+        status: { observedGeneration: 1, disruptionsAllowed: 2, currentHealthy: 3, desiredHealthy: 1, expectedPods: 3 },
+      });
+      expect((await server.post(`${pods}/p/eviction`, eviction)).status).toBe(201);
+      expect((await server.get(`${budgets}/one`)).json['status']).toMatchObject({
+        disruptionsAllowed: 1,
+        disruptedPods: { p: expect.any(String) },
+      });
+      expect((await server.get(`${pods}/p`)).json.metadata?.deletionTimestamp).toBeTruthy();
+    });
+
+    it('does not choose between two', async () => {
+      await server.post(budgets, budget('two'));
+      const { status, json } = await server.post(`${pods}/p/eviction`, eviction);
+      expect(status).toBe(500);
+      expect(json.message).toBe(
+        'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+      );
+    });
+  });
+
+  it('API-320 no kubelet: a clean answer, never a hang', async () => {
+    await server.post(pods, pod('p'));
+    expect((await server.get(`${pods}/p/log`)).status).toBe(204);
+    const exec = await server.post(`${pods}/p/exec`, {});
+    expect([exec.status, exec.json.message]).toEqual([400, 'pod p does not have a host assigned']);
+    await server.post(pods, pod('q', { spec: { nodeName: 'n' } }));
+    expect((await server.get(`${pods}/q/log`)).status).toBe(503);
+    expect((await server.get(`${pods}/none/log`)).status).toBe(404);
+  });
+
+  it('API-321 ephemeralcontainers and resize change their part only', async () => {
+    await server.post(pods, pod('p'));
+    const debug = await server.patch(`${pods}/p/ephemeralcontainers`, {
+      spec: { hostNetwork: true, ephemeralContainers: [{ name: 'd', image: 'x' }] },
+    });
+    expect(debug.status).toBe(200);
+    expect(debug.json['spec']).toMatchObject({ ephemeralContainers: [{ name: 'd' }] });
+    expect((debug.json['spec'] as { hostNetwork?: boolean }).hostNetwork).toBeUndefined();
+    const resized = await server.patch(
+      `${pods}/p/resize`,
+      { spec: { containers: [{ name: 'c', image: 'other', resources: { requests: { cpu: '1' } } }] } },
+      'strategic',
+    );
+    expect(resized.json['spec']).toMatchObject({ containers: [{ image: 'i', resources: { requests: { cpu: '1' } } }] });
+  });
+});
+
+describe('services', () => {
+  const services = `${ns}/services`;
+  const service = (name: string, spec: object = {}) => ({
+    metadata: { name },
+    spec: { ports: [{ port: 80 }], ...spec },
+  });
+
+  it('get an address of the range that nobody else has', async () => {
+    const first = await server.post(services, service('a'));
+    expect(first.json['spec']).toMatchObject({
+      type: 'ClusterIP',
+      ipFamilies: ['IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+    });
+    const { clusterIP, clusterIPs } = first.json['spec'] as { clusterIP: string; clusterIPs: string[] };
+    expect(clusterIP).toMatch(/^10\.(9[6-9]|10\d|11[01])\.\d+\.\d+$/);
+    expect(clusterIPs).toEqual([clusterIP]);
+    const taken = await server.post(services, service('b', { clusterIP }));
+    expect(taken.status).toBe(422);
+    expect(taken.json.message).toContain('failed to allocate IP: provided IP is already allocated');
+    expect((await server.post(services, service('c', { clusterIP: '192.168.0.1' }))).json.message).toContain(
+      'not in the valid range',
+    );
+    expect((await server.post(services, service('d', { clusterIP: '10.96.0.1' }))).status).toBe(422);
+    await server.delete(`${services}/a`);
+    expect((await server.post(services, service('b', { clusterIP }))).status).toBe(201);
+  });
+
+  it('keep it over updates that leave it out', async () => {
+    const { json } = await server.post(services, service('a', { type: 'NodePort' }));
+    const put = await server.put(`${services}/a`, service('a', { type: 'NodePort', selector: { x: 'y' } }));
+    expect(put.json['spec']).toEqual({ ...(json['spec'] as object), selector: { x: 'y' } });
+    expect(put.json['spec']).toMatchObject({ ports: [{ nodePort: expect.any(Number) }] });
+  });
+
+  it('headless and external ones have none; a refused or dry-run one gives its address back', async () => {
+    expect((await server.post(services, service('h', { clusterIP: 'None' }))).json['spec']).toMatchObject({
+      clusterIP: 'None',
+      clusterIPs: ['None'],
+    });
+    const external = await server.post(services, {
+      metadata: { name: 'e' },
+      spec: { type: 'ExternalName', externalName: 'x.example.com' },
+    });
+    expect((external.json['spec'] as { clusterIP?: string }).clusterIP).toBeUndefined();
+    for (const target of [`${services}?dryRun=All`, services, services]) {
+      const status = (await server.post(target, service('x', { clusterIP: '10.100.0.7' }))).status;
+      expect([201, 409, 422]).toContain(status);
+    }
+    await server.delete(`${services}/x`);
+    expect((await server.post(services, service('y', { clusterIP: '10.100.0.7' }))).status).toBe(201);
+  });
+
+  it('a server started on the same store knows what is taken', async () => {
+    const { json } = await server.post(services, service('a'));
+    const { clusterIP } = json['spec'] as { clusterIP: string };
+    const later = await startTestServer({ store: server.store });
+    expect((await later.post(services, service('b', { clusterIP }))).status).toBe(422);
+  });
+});
+
+describe('other kinds', () => {
+  it('secrets take plain text, over what is in data, and never show it', async () => {
+    const secrets = `${ns}/secrets`;
+    const { json } = await server.post(secrets, {
+      metadata: { name: 's' },
+      data: { a: 'MQ==', b: 'Mg==' },
+      stringData: { a: 'x' },
+    });
+    expect(json).toMatchObject({ type: 'Opaque', data: { a: 'eA==', b: 'Mg==' } });
+    expect(json['stringData']).toBeUndefined();
+    const patched = await server.patch(`${secrets}/s`, { stringData: { c: 'y' } });
+    expect(patched.json['data']).toEqual({ a: 'eA==', b: 'Mg==', c: 'eQ==' });
+  });
+
+  it('jobs select their pods by their uid, also when the name is generated', async () => {
+    const { json } = await server.post('/apis/batch/v1/namespaces/default/jobs', {
+      metadata: { generateName: 'j-' },
+      spec: {
+        template: { metadata: { labels: { mine: 'x' } }, spec: { restartPolicy: 'Never', containers: [container] } },
+      },
+    });
+    const { uid, name } = json.metadata ?? {};
+    expect(json['spec']).toMatchObject({
+      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
+      template: {
+        metadata: {
+          labels: { mine: 'x', 'batch.kubernetes.io/controller-uid': uid, 'batch.kubernetes.io/job-name': name },
+        },
+      },
+    });
+  });
+
+  it('API-152 volumes start pending, nodes bring their status', async () => {
+    const claim = await server.post(`${ns}/persistentvolumeclaims`, {
+      metadata: { name: 'v' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    expect(claim.json['status']).toEqual({ phase: 'Pending' });
+    const node = await server.post('/api/v1/nodes', {
+      metadata: { name: 'n' },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+    expect(node.json['status']).toMatchObject({ conditions: [{ type: 'Ready', status: 'True' }] });
+  });
+
+  it('a signing request says who made it, and only /approval decides', async () => {
+    const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    const { json } = await server.post(requests, {
+      metadata: { name: 'r' },
+      spec: { request: 'MQ==', signerName: 'example.com/x', usages: ['client auth'], username: 'somebody else' },
+    });
+    expect(json['spec']).toMatchObject({ username: 'system:anonymous', groups: ['system:unauthenticated'] });
+    const condition = { type: 'Approved', status: 'True', reason: 'r', message: 'm' };
+    const approved = await server.patch(`${requests}/r/approval`, {
+      spec: { username: 'x' },
+      status: { conditions: [condition] },
+    });
+    expect(approved.json).toMatchObject({
+      spec: { username: 'system:anonymous' },
+      status: { conditions: [condition] },
+    });
+  });
+
+  it('API-373 reviews are answered, not stored', async () => {
+    const access = await server.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      spec: { resourceAttributes: { verb: 'get', resource: 'pods' } },
+    });
+    expect([access.status, access.json['status']]).toEqual([201, { allowed: true }]);
+    const self = await server.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
+    expect(self.json['status']).toMatchObject({ userInfo: { username: 'system:anonymous' } });
+    const local = await server.post('/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews', {
+      spec: { user: 'jane', resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' } },
+    });
+    expect(local.status).toBe(201);
+  });
+
+  it('API-434 a table of a review is not to be had', async () => {
+    const { status, json } = await server.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      body: { spec: { nonResourceAttributes: { verb: 'get', path: '/' } } },
+      headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+    });
+    expect(status).toBe(406);
+    expect(json.message).toBe(
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    );
+  });
+
+  it('API-377 tokens are refused cleanly', async () => {
+    await server.post(`${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
+    expect((await server.post(`${ns}/serviceaccounts/sa/token`, { spec: {} })).status).toBe(503);
+    expect((await server.post(`${ns}/serviceaccounts/none/token`, { spec: {} })).status).toBe(404);
+  });
+
+  it('kinds served in two groups or versions are one object', async () => {
+    const event = {
+      metadata: { name: 'e' },
+      regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
+      reason: 'R',
+      note: 'n',
+      type: 'Normal',
+      eventTime: '2026-11-21T12:00:00.000000Z',
+      reportingController: 'example.com/c',
+      reportingInstance: 'i',
+      action: 'A',
+    };
+    const created = await server.post('/apis/events.k8s.io/v1/namespaces/default/events', event);
+    expect(created.status).toBe(201);
+    const core = await server.get(`${ns}/events/e`);
+    expect(core.json).toMatchObject({ kind: 'Event', apiVersion: 'v1', involvedObject: { name: 'p' }, message: 'n' });
+    const watch = await server.watch('/apis/events.k8s.io/v1/namespaces/default/events?watch=1');
+    expect((await watch.next())?.object).toMatchObject({ apiVersion: 'events.k8s.io/v1', regarding: { name: 'p' } });
+    watch.close();
+    await server.patch(`${ns}/events/e`, { count: 2 }, 'strategic');
+    const list = await server.get('/apis/events.k8s.io/v1/events');
+    expect(list.json).toMatchObject({
+      kind: 'EventList',
+      apiVersion: 'events.k8s.io/v1',
+      items: [{ regarding: { name: 'p' }, deprecatedCount: 2 }],
+    });
+    expect(list.json.items[0]?.kind).toBeUndefined();
+    const hpa = {
+      metadata: { name: 'h' },
+      spec: {
+        scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' },
+        maxReplicas: 3,
+        targetCPUUtilizationPercentage: 50,
+      },
+    };
+    await server.post('/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers', hpa);
+    expect(
+      (await server.get('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/h')).json['spec'],
+    ).toMatchObject({
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { averageUtilization: 50 } } }],
+    });
+  });
+
+  it('API-564 events go an hour after their last time, and not before', async () => {
+    const clock = new FakeClock(Date.parse('2026-11-21T12:00:00Z'));
+    const timed = await startTestServer({ clock });
+    const expiry = new EventExpiry({ store: timed.store, clock, logger: silentLogger });
+    const event = (name: string, extra: object = {}) => ({
+      metadata: { name, namespace: 'default' },
+      involvedObject: { namespace: 'default' },
+      ...extra,
+    });
+    await timed.post(`${ns}/events`, event('old'));
+    await timed.post(`${ns}/events`, event('seen', { lastTimestamp: '2026-11-21T12:30:00Z' }));
+    clock.advance(3_600_000);
+    expect(await expiry.sweep()).toBe(0);
+    clock.advance(1000);
+    expect(await expiry.sweep()).toBe(1);
+    expect((await timed.get(`${ns}/events`)).json.items.map((item) => item.metadata?.name)).toEqual(['seen']);
+  });
+});
