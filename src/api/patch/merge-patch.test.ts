@@ -43,6 +43,15 @@ describe('merge patch', () => {
     });
   });
 
+  it('COL-163 all references of the node, no longer blocking, replace the list', () => {
+    const owner = (uid: string, blockOwnerDeletion: boolean): object => ({ uid, blockOwnerDeletion, controller: true });
+    const object = {
+      metadata: { uid: 'u', resourceVersion: '4', ownerReferences: [owner('a', true), owner('b', true)] },
+    };
+    const patch = { metadata: { resourceVersion: '4', ownerReferences: [owner('a', false), owner('b', false)] } };
+    expect(applyMergePatch(object, patch)).toEqual({ metadata: { uid: 'u', ...patch.metadata } });
+  });
+
   it('COL-164 the remaining finalizers replace the list', () => {
     const object = { metadata: { finalizers: ['orphan', 'x/y'], resourceVersion: '4' } };
     expect(applyMergePatch(object, { metadata: { resourceVersion: '4', finalizers: ['x/y'] } })).toEqual({

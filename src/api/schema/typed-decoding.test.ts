@@ -5,7 +5,7 @@ import { copyJson } from '../codec/json-value.ts';
 import { typeNames } from '../kinds/type-table.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { StatusError } from '../status-error.ts';
-import { decodeTyped } from './typed-decoding.ts';
+import { decodeMetadata, decodeTyped } from './typed-decoding.ts';
 
 const DEPLOYMENT = 'api/apps/v1.Deployment';
 const POD = 'api/core/v1.Pod';
@@ -308,6 +308,32 @@ describe('wrong types', () => {
   ])('API-233 %s', (_, object, typeName, text) => {
     const kind = typeName.slice(typeName.lastIndexOf('.') + 1);
     expect(failure(object, typeName)).toContain(`${kind} in version "v1" cannot be handled as a ${kind}: ${text}`);
+  });
+});
+
+describe('metadata of custom resources', () => {
+  const widget = { kind: 'Widget', version: 'v1' };
+
+  it('API-234 unknown fields are dropped and reported, the rest is as in built-in kinds', () => {
+    expect(
+      decodeMetadata(
+        { name: 'w', labls: {}, creationTimestamp: null, ownerReferences: [{ uid: 'u', colour: 1 }] },
+        widget,
+      ),
+    ).toEqual({
+      metadata: { name: 'w', ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: 'u' }] },
+      unknownFields: ['labls', 'ownerReferences[0].colour'],
+    });
+    expect(decodeMetadata(undefined, widget)).toEqual({ metadata: {}, unknownFields: [] });
+  });
+
+  it.each([
+    [{ labels: { a: 1 } }, 'json: cannot unmarshal number into Go struct field Widget.metadata.labels of type string'],
+    ['x', 'json: cannot unmarshal string into Go struct field Widget.metadata of type v1.ObjectMeta'],
+  ])('API-233 %j is 400', (metadata, text) => {
+    expect(() => decodeMetadata(metadata, widget)).toThrow(
+      `Widget in version "v1" cannot be handled as a Widget: ${text}`,
+    );
   });
 });
 

@@ -1,6 +1,8 @@
-import type { KubeObject } from '../meta/object-meta.ts';
+import { isJsonObject } from '../codec/json-value.ts';
+import { META_V1 } from '../kinds/type-table.ts';
+import type { KubeObject, ObjectMeta } from '../meta/object-meta.ts';
 import { newBadRequest } from '../status-error.ts';
-import { DecodePosition, DecodeProblem } from './decode-problem.ts';
+import { DecodePosition, DecodeProblem, foundName } from './decode-problem.ts';
 import { decodeStruct } from './struct-decoder.ts';
 import { unknownFields } from './unknown-fields.ts';
 
@@ -25,10 +27,46 @@ export function decodeTyped(object: KubeObject, typeName: string): TypedObject {
     const decoded = decodeStruct(typeName, object, decoding);
     return { object: decoded, unknownFields: decoding.sawUnknownField ? unknownFields(object, typeName) : [] };
   } catch (error) {
-    if (!(error instanceof DecodeProblem)) throw error;
-    const version = typeName.slice(typeName.lastIndexOf('/') + 1, typeName.lastIndexOf('.'));
-    const status = newBadRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`);
-    status.cause = error;
-    throw status;
+    throw refused(error, { kind, version: typeName.slice(typeName.lastIndexOf('/') + 1, typeName.lastIndexOf('.')) });
   }
+}
+
+export interface TypedMetadata {
+  readonly metadata: ObjectMeta;
+  /** Paths below the metadata: `labls`. */
+  readonly unknownFields: string[];
+}
+
+/**
+ * The same for the metadata of an object whose kind has no Go type: custom resources and what is embedded in them
+ * (API-234). Absent metadata is empty.
+ *
+ * @throws StatusError 400 as {@link decodeTyped}, with paths like `<Kind>.metadata.labels`
+ */
+export function decodeMetadata(
+  metadata: unknown,
+  of: { readonly kind: string; readonly version: string },
+): TypedMetadata {
+  const typeName = `${META_V1}.ObjectMeta`;
+  const given = metadata ?? {};
+  const position = new DecodePosition(of.kind);
+  position.enter('metadata');
+  const decoding = { position, sawUnknownField: false };
+  try {
+    if (!isJsonObject(given)) throw position.mismatch(foundName(given), 'v1.ObjectMeta');
+    const decoded = decodeStruct(typeName, given, decoding);
+    return { metadata: decoded, unknownFields: decoding.sawUnknownField ? unknownFields(given, typeName) : [] };
+  } catch (error) {
+    throw refused(error, of);
+  }
+}
+
+/** The 400 for a value of the wrong type; every other error is passed on. */
+function refused(error: unknown, of: { readonly kind: string; readonly version: string }): unknown {
+  if (!(error instanceof DecodeProblem)) return error;
+  const status = newBadRequest(
+    `${of.kind} in version "${of.version}" cannot be handled as a ${of.kind}: ${error.message}`,
+  );
+  status.cause = error;
+  return status;
 }
