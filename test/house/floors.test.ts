@@ -40,7 +40,8 @@ function importsOf(file: string): string[] {
 
 const roomOf = (file: string): string => relative(src, file).split(sep)[0] ?? '';
 const sources = files(src);
-const production = sources.filter((file) => !file.endsWith('.test.ts'));
+/** Tests and what only tests use (`*.fixture.ts`, folders `test` and `testing`) are no rooms. */
+const production = sources.filter((file) => !/\.(test|fixture)\.ts$|[/\\]test(ing)?[/\\]/.test(relative(src, file)));
 
 describe('the house', () => {
   it('has only rooms that are on a floor', () => {
@@ -109,7 +110,7 @@ describe('the house', () => {
 
   it('is described in ARCHITECTURE.md: a sentence for every room, and for no other', () => {
     const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-    const described = [...text.matchAll(/^\| \d \| `([\w/]+)` \| .+ \|$/gm)].map((match) => match[1] ?? '');
+    const described = [...text.matchAll(/^\| \d \| `([\w/-]+)` \| .+ \|$/gm)].map((match) => match[1] ?? '');
     const folders = (room: string): string[] => {
       const direct = new Set(
         production
