@@ -1,7 +1,10 @@
 /** Units of four bytes in a chunk: one MiB. */
 const CHUNK_UNITS = 1 << 18;
+const CHUNK_BYTES = CHUNK_UNITS * 4;
 const CHUNK_SHIFT = 18;
 const CHUNK_MASK = CHUNK_UNITS - 1;
+/** The first chunk begins small and doubles, so that a small graph is small. */
+const FIRST_CHUNK_BYTES = 1 << 12;
 /** The longest name a slab holds; a longer one (only references can have it) is the node table's business. */
 export const SLAB_NAME_MAX = 254;
 const CLASSES = 65;
@@ -13,7 +16,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  * Bytes of names in chunks of one MiB, addressed in units of four bytes. A released name's room is chained to others
  * of the same number of units (the link lives in the room itself) and used again by the next name of that size.
  *
- * Bounds: at most three bytes lost per name; nothing is ever copied to grow; `freeUnits` tells how much room is chained,
+ * Bounds: at most three bytes lost per name; nothing but the first MiB is ever copied to grow; `freeUnits` tells how much room is chained,
  * and the owner rebuilds the slab when that exceeds half of it (see `OwnershipGraph`).
  */
 export class NameSlab {
@@ -24,6 +27,8 @@ export class NameSlab {
   /** Units handed out so far, free ones among them. */
   #used = 0;
   #freeUnits = 0;
+  /** Units of all chunks. */
+  #capacity = 0;
 
   get usedUnits(): number {
     return this.#used;
@@ -34,7 +39,7 @@ export class NameSlab {
   }
 
   get allocatedBytes(): number {
-    return this.#chunks.length * CHUNK_UNITS * 4;
+    return this.#capacity * 4;
   }
 
   /** Copies `bytes[start..end)`; the address together with the length finds it again. */
@@ -96,14 +101,30 @@ export class NameSlab {
       this.release(this.#used, left * 4);
       this.#used += left;
     }
-    if (this.#used >>> CHUNK_SHIFT >= this.#chunks.length) this.#adopt(new Uint8Array(CHUNK_UNITS * 4));
     const address = this.#used;
     this.#used += units;
+    // Also an empty name has an address in a chunk.
+    while (this.#used > this.#capacity || address >= this.#capacity) this.#grow();
     return address;
+  }
+
+  #grow(): void {
+    const last = this.#chunks.at(-1);
+    if (last === undefined || last.length === CHUNK_BYTES) {
+      this.#adopt(new Uint8Array(last === undefined ? FIRST_CHUNK_BYTES : CHUNK_BYTES));
+      return;
+    }
+    const doubled = new Uint8Array(last.length * 2);
+    doubled.set(last);
+    this.#chunks.pop();
+    this.#links.pop();
+    this.#capacity -= last.length >>> 2;
+    this.#adopt(doubled);
   }
 
   #adopt(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
     this.#links.push(new Uint32Array(chunk.buffer));
+    this.#capacity += chunk.length >>> 2;
   }
 }

@@ -39,7 +39,7 @@ export const LONG_NAME = 255;
 
 export const NONE = -1;
 
-const INITIAL = 1024;
+const INITIAL = 256;
 /** No more nodes than a signed edge id can tell apart. */
 export const NODES_MAX = 2 ** 30;
 
@@ -160,7 +160,7 @@ export class NodeTable {
 const STEPS = 4;
 
 function grown(size: number): number {
-  return Math.ceil((size * 3) / 2 / 1024) * 1024;
+  return Math.ceil((size * 3) / 2 / INITIAL) * INITIAL;
 }
 
 /** At how many nodes a step is due: the last one when the arrays of `size` are full, the others shortly before. */

@@ -1,6 +1,6 @@
 import { UID_IS_TEXT, type NodeTable } from './node-table.ts';
 
-const INITIAL = 2048;
+const INITIAL = 512;
 const EMPTY = 0;
 
 /**

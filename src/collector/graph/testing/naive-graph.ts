@@ -52,7 +52,7 @@ export class NaiveGraph {
         this.#lose(this.#ofResource(event.resource));
         break;
       case 'historyReset':
-        for (const [uid, identity] of [...this.gone]) this.#question(uid, identity);
+        for (const [uid, identity] of this.gone) this.#question(uid, identity);
         break;
       default:
         throw new Error(`no ${event.type} in this model`);

@@ -1,0 +1,53 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NameSlab } from './name-slab.ts';
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+describe('NameSlab', () => {
+  it('BETTER-6 gives back what was stored, over any sequence of stores and releases', () => {
+    const use = fc.record({ length: fc.integer({ min: 0, max: 254 }), release: fc.nat({ max: 30 }) });
+    fc.assert(
+      fc.property(fc.array(use, { maxLength: 300 }), (uses) => {
+        const slab = new NameSlab();
+        const held: { text: string; address: number }[] = [];
+        uses.forEach(({ length, release }, i) => {
+          const text = String(i % 10).repeat(length);
+          held.push({ text, address: slab.store(bytesOf(text), 0, length) });
+          if (release < held.length && release % 2 === 0) {
+            const [gone] = held.splice(release, 1);
+            slab.release(gone!.address, gone!.text.length);
+          }
+        });
+        for (const { text, address } of held) {
+          expect(slab.text(address, text.length)).toBe(text);
+          expect(slab.equals(address, bytesOf(`.${text}`), 1, text.length + 1)).toBe(true);
+        }
+      }),
+      { numRuns: 50, seed: 1 },
+    );
+  });
+
+  it('BETTER-6 room of a released name is used for the next of its size: nothing grows', () => {
+    const slab = new NameSlab();
+    const name = bytesOf('web-frontend-7d5f8bd-x2x4z');
+    const addresses = Array.from({ length: 1000 }, () => slab.store(name, 0, name.length));
+    const used = slab.usedUnits;
+    for (let round = 0; round < 5; round++) {
+      for (const address of addresses) slab.release(address, name.length);
+      expect(slab.freeUnits).toBe(used);
+      for (let i = 0; i < addresses.length; i++) addresses[i] = slab.store(name, 0, name.length);
+    }
+    expect(slab.usedUnits).toBe(used);
+    expect(slab.freeUnits).toBe(0);
+  });
+
+  it('a name never crosses a chunk', () => {
+    const slab = new NameSlab();
+    const name = bytesOf('n'.repeat(250));
+    const count = Math.ceil((3 * 2 ** 20) / 252);
+    const addresses = Array.from({ length: count }, () => slab.store(name, 0, name.length));
+    expect(addresses.every((address) => slab.equals(address, name, 0, name.length))).toBe(true);
+    expect(slab.allocatedBytes).toBe(4 * 2 ** 20);
+  });
+});
