@@ -103,7 +103,6 @@ export class Cluster {
         }),
         clock,
         userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
-        defaultTimeoutMs: 60_000,
       });
       const controllers = await startControllers({
         selected: options.controllers,
