@@ -61,9 +61,9 @@ export class ObjectPerNamespace implements Service {
       metrics,
       caches: [namespaces, objects],
       workers,
-      sync: (namespace) => {
+      sync: (namespace, stop) => {
         const decision = decide(namespaces.get(namespace), objects.get(`${namespace}/${objectName}`));
-        return this.#perform(namespace, decision, signal);
+        return this.#perform(namespace, decision, stop);
       },
     });
     const namespaceChanged = ({ metadata }: KubeObject): void => loop.trigger(metadata?.name ?? '');

@@ -1,5 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import { StatusError } from '../../api/status-error.ts';
 import { isAbortError } from '../../base/abort-error.ts';
+import { linkSignals } from '../../base/abort.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Metrics } from '../../base/metrics.ts';
@@ -33,7 +35,7 @@ export interface ReconcileLoopOptions {
   readonly workers: number;
   /** Longest wait of a key that fails; 1000 s in general (LIFE-003). There is no last attempt: only the pace is bounded. */
   readonly backOffCapMs?: number;
-  /** Brings one key to its goal. What it throws is logged and tried again, like `back-off`. */
+  /** Brings one key to its goal. What it throws is logged and tried again, like `back-off`. The signal is the loop's own. */
   readonly sync: (key: string, signal: AbortSignal) => Promise<SyncOutcome>;
   /** Keys to look at again every so often, whatever the events said. */
   readonly resync?: { readonly everyMs: number; readonly keys: () => Iterable<string> };
@@ -58,8 +60,12 @@ export class ReconcileLoop implements Service {
     else if (!this.#queue.wake(key)) this.#queue.add(key);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  async run(outerSignal: AbortSignal): Promise<void> {
     const { caches, workers, resync } = this.#options;
+    using own = linkSignals(outerSignal);
+    const { signal } = own;
+    // Every request in flight listens to it; how many those are is bounded by the workers and what one sync does at once.
+    setMaxListeners(0, signal);
     const stop = (): void => this.#queue.shutDown();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();

@@ -44,13 +44,13 @@ export class NamespaceController implements Service {
     const { client, clock, random, logger, metrics } = this.#options;
     const { concurrentNamespaceSyncs = 10, deletionDelayMs = 0, resyncMs = RESYNC_MS } = this.#options;
     const namespaces = new Informer({ client, clock, random, logger, gvr: NAMESPACES });
-    const discovery = new SharedDiscovery(() => discover(client, { signal }));
+    const discovery = new SharedDiscovery((stop) => discover(client, { signal: stop }));
     const deleter = new NamespacedResourcesDeleter({
       client,
       clock,
       logger,
       deletions: deletionCounter(metrics),
-      discover: () => discovery.next(),
+      discover: (stop) => discovery.next(stop),
     });
     const loop = new ReconcileLoop({
       name: 'namespace',
@@ -60,7 +60,7 @@ export class NamespaceController implements Service {
       caches: [namespaces],
       workers: concurrentNamespaceSyncs,
       backOffCapMs: BACK_OFF_CAP_MS,
-      sync: (name) => deleter.delete(name, signal),
+      sync: (name, stop) => deleter.delete(name, stop),
       resync: { everyMs: resyncMs, keys: () => namespaces.list().filter(isTerminating).map(nameOf) },
     });
     namespaces.addHandler({

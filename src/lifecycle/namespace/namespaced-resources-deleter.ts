@@ -41,7 +41,7 @@ export interface NamespacedResourcesDeleterOptions {
   readonly logger: Logger;
   readonly deletions: Counter;
   /** What the server serves; begins after the call, see `shared-discovery.ts`. */
-  readonly discover: () => Promise<DiscoveryResult>;
+  readonly discover: (signal: AbortSignal) => Promise<DiscoveryResult>;
 }
 
 /** Empties terminating namespaces and lets go of them (upstream `pkg/controller/namespace/deletion`). SPEC.md has the states. */
@@ -100,7 +100,7 @@ export class NamespacedResourcesDeleter {
   /** What can be deleted, and what discovery does not know: that keeps the namespace, but stops nothing else (LIFE-442). */
   async #discover(signal: AbortSignal): Promise<Discovered> {
     try {
-      const { preferred, failedGroupVersions } = await this.#options.discover();
+      const { preferred, failedGroupVersions } = await this.#options.discover(signal);
       const failed = [...failedGroupVersions].map(([groupVersion, { message }]) => ({ groupVersion, message }));
       const parses = ({ groupVersion }: { groupVersion: string }): boolean =>
         parseGroupVersion(groupVersion) !== undefined;

@@ -7,6 +7,8 @@ interface Run {
   readonly end: (outcome: 'ok' | 'fails') => void;
 }
 
+const { signal } = new AbortController();
+
 describe('SharedDiscovery', () => {
   it('runs one at a time and gives nobody one that began before they asked, whatever fails', async () => {
     const step = fc.constantFrom('ask', 'ask', 'microtask', 'ok', 'fails');
@@ -30,7 +32,7 @@ describe('SharedDiscovery', () => {
         const ask = (): void => {
           const askedAt = time;
           const check = (begunAt: number): void => void (begunAt < askedAt && early.push(askedAt));
-          answers.push(discovery.next().then(check, (error: Error) => check(Number(error.message))));
+          answers.push(discovery.next(signal).then(check, (error: Error) => check(Number(error.message))));
         };
         for (const name of steps) {
           time++;
@@ -54,7 +56,7 @@ describe('SharedDiscovery', () => {
   it('shares: ten who ask during one get the next together', async () => {
     let begun = 0;
     const discovery = new SharedDiscovery(() => Promise.resolve(++begun));
-    const answers = await Promise.all(Array.from({ length: 11 }, () => discovery.next()));
+    const answers = await Promise.all(Array.from({ length: 11 }, () => discovery.next(signal)));
     expect(answers).toEqual([1, ...Array.from({ length: 10 }, () => 2)]);
   });
 });
