@@ -141,6 +141,8 @@ class Exchanges {
   }
 
   async serve(request: Request, response: ResponseStream): Promise<void> {
+    // Read first: a connection that breaks forgets who was at its other end.
+    const peer = peerOf(request.socket as TLSSocket);
     const body = await readBody(request, this.#bodyLimit);
     if (body === 'aborted') return;
     const incoming = new IncomingRequest({
@@ -148,7 +150,7 @@ class Exchanges {
       target: request.url ?? '/',
       headers: requestHeaders(request),
       body: body.bytes,
-      peer: peerOf(request.socket as TLSSocket),
+      peer,
     });
     this.#active.add(incoming);
     const onClose = (): void => incoming.abort();

@@ -3,6 +3,8 @@ import type { HttpRequest } from '../../base/http-message.ts';
 
 type Peer = NonNullable<HttpRequest['peer']>;
 
+type Subject = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** Reading a certificate costs more than a small request, and it never changes on a connection. */
 const peers = new WeakMap<object, { readonly peer: Peer | undefined }>();
 
@@ -11,9 +13,9 @@ export function peerOf(socket: TLSSocket): Peer | undefined {
   if (socket.authorized !== true) return undefined;
   const known = peers.get(socket);
   if (known !== undefined) return known.peer;
-  const subject = socket.getPeerCertificate().subject as
-    | Readonly<Record<string, string | readonly string[] | undefined>>
-    | undefined;
+  // Null when the connection broke in the meantime, which the published types do not say.
+  const certificate = socket.getPeerCertificate() as { readonly subject?: Subject } | null;
+  const subject = certificate?.subject;
   const commonName = first(subject?.['CN']);
   const peer = commonName === undefined ? undefined : { commonName, organizations: all(subject?.['O']) };
   peers.set(socket, { peer });
