@@ -61,8 +61,7 @@ async function bind(scope: ResourceScope, podName: string | undefined): Promise<
     },
     context: writeContext(scope, options.dryRun),
   });
-  const { mediaType, pretty } = scope.representation;
-  return statusResponse({ ...successStatus({}), code: 201 }, mediaType, pretty);
+  return statusResponse({ ...successStatus({}), code: 201 }, scope.representation);
 }
 
 function bindingSchema(): ObjectSchema {

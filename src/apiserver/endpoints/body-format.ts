@@ -31,8 +31,11 @@ export function answer(status: number, mediaType: MediaType, body: HttpResponse[
 }
 
 /** A Status is never transformed, only written in the negotiated media type (API-027). */
-export async function statusResponse(status: Status, mediaType: MediaType, pretty = false): Promise<HttpResponse> {
-  const code = status.code ?? 200;
+export async function statusResponse(
+  status: Status,
+  { mediaType, pretty }: Pick<Representation, 'mediaType' | 'pretty'>,
+  code = status.code ?? 200,
+): Promise<HttpResponse> {
   const retryAfter = status.details?.retryAfterSeconds ?? 0;
   const body =
     mediaType === JSON_TYPE

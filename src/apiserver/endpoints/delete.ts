@@ -30,10 +30,7 @@ export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> 
   const shown = decision.outcome === 'unchanged' ? decision : { ...decision, object };
   const { code, body } = deleteAnswer(shown, { resource: info, options, stored: object });
   // A Status is never transformed (API-027).
-  if (isStatus(body)) {
-    const { mediaType, pretty } = scope.representation;
-    return statusResponse({ ...body, code }, mediaType, pretty);
-  }
+  if (isStatus(body)) return statusResponse(body, scope.representation, code);
   return writeObject(scope, code, new TransientObject(body));
 }
 

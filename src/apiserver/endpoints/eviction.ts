@@ -53,8 +53,7 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
     options: { ...options, preconditions: { uid: pod.metadata?.uid ?? '', ...preconditions } },
     context: at,
   });
-  const { mediaType, pretty } = scope.representation;
-  return statusResponse({ ...successStatus({}), code: 201 }, mediaType, pretty);
+  return statusResponse({ ...successStatus({}), code: 201 }, scope.representation);
 }
 
 function evictionSchema(): ObjectSchema {

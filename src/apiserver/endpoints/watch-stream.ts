@@ -16,6 +16,8 @@ export interface WatchStreamOptions {
   readonly bookmarks: Iterable<number>;
   /** Bytes for what happened; undefined for nothing. Those for `closed` and `timeout` are the last. */
   encode(moment: WatchMoment): Uint8Array | undefined;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -33,6 +35,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   #asking = false;
   #wake: (() => void) | undefined;
   #ended = false;
+  readonly #onAbort = (): void => this.close();
 
   constructor(options: WatchStreamOptions) {
     const { clock } = options;
@@ -44,6 +47,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     });
     this.#bookmarks = options.bookmarks[Symbol.iterator]();
     this.#armBookmark();
+    if (options.signal?.aborted === true) this.close();
+    else options.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   [Symbol.asyncIterator](): this {
@@ -53,7 +58,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     while (!this.#ended) {
       const moment = await this.#moment();
-      const bytes = this.#options.encode(moment);
+      const bytes = this.#encode(moment);
       if (moment.kind === 'closed' || moment.kind === 'timeout') this.close();
       if (bytes !== undefined && bytes.length > 0) return { done: false, value: bytes };
     }
@@ -69,10 +74,21 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   close(): void {
     if (this.#ended) return;
     this.#ended = true;
+    // A signal may outlive many watches.
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
     this.#deadline.cancel();
     this.#bookmarkTimer?.cancel();
     this.#options.watch.close();
     this.#wake?.();
+  }
+
+  #encode(moment: WatchMoment): Uint8Array | undefined {
+    try {
+      return this.#options.encode(moment);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** The next thing to tell: what the cache has comes before the end of the time, bookmarks come last. */

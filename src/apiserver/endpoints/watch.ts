@@ -43,10 +43,8 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
     timeoutMs,
     bookmarks: options.allowWatchBookmarks ? bookmarkTimes(timeoutMs) : [],
     encode: (moment) => encodeMoment(moment, { scope, selection, encoder, options, watch: opened, revision }),
+    signal: context.request.signal,
   });
-  const { signal } = context.request;
-  if (signal?.aborted === true) body.close();
-  else signal?.addEventListener('abort', () => body.close(), { once: true });
   return { status: 200, headers: watchHeaders(scope), body };
 }
 

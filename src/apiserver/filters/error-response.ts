@@ -19,9 +19,9 @@ export async function errorResponse(error: unknown, context: RequestContext, log
   }
   const { status } = known ?? newInternalError(error instanceof Error ? error.message : String(error));
   try {
-    return await statusResponse(status, errorMediaType(context.header('accept')));
+    return await statusResponse(status, { mediaType: errorMediaType(context.header('accept')), pretty: false });
   } catch {
-    return statusResponse(status, JSON_TYPE);
+    return statusResponse(status, { mediaType: JSON_TYPE, pretty: false });
   }
 }
 

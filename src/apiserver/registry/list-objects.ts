@@ -27,8 +27,8 @@ export interface ListPage {
   readonly remainingItemCount?: number;
 }
 
-/** Keys read in one go while a selector leaves few of them over. */
-const SCAN_PAGE = 10_000;
+/** Keys a selector looks at in one turn of the event loop, so that a search through many does not stall everybody. */
+const SCAN_PAGE = 2_000;
 
 /** One page of a list (API-092..099). */
 export async function listObjects(resource: ResourceStore, request: ListRequest): Promise<ListPage> {
@@ -67,7 +67,7 @@ interface Page {
 }
 
 async function readPage(resource: ResourceStore, selection: Selection, page: Page): Promise<ListPage> {
-  const { store } = resource.environment;
+  const { store, clock } = resource.environment;
   if (selection.name !== undefined && (selection.namespace !== '' || !resource.info.namespaced)) {
     return pointRead(resource, selection, { ...page, name: selection.name });
   }
@@ -81,10 +81,9 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
   let { revision } = page;
   // Ends: every round moves `start` past at least one key of one snapshot.
   for (;;) {
-    const batch = page.limit > 0 ? SCAN_PAGE : 0;
     const result: storage.ListResult = await store.list(
       page.prefix,
-      options({ ...page, revision }, start, batch, false),
+      options({ ...page, revision }, start, SCAN_PAGE, false),
     );
     revision = result.revision;
     for (const [index, kv] of result.items.entries()) {
@@ -100,6 +99,7 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
     const last = result.items.at(-1);
     if (!result.more || last === undefined) return { items, revision };
     start = after(last);
+    await new Promise<void>((resolve) => clock.defer(resolve));
   }
 }
 

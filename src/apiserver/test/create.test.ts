@@ -179,6 +179,39 @@ describe('create', () => {
     expect(String(headers['warning'])).toContain('duplicate UID(s) observed: u1');
   });
 
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
+  it.each([
+    ['metadata.ownerReferences.apiVersion', [{ ...owner, apiVersion: '' }]],
+    ['metadata.ownerReferences.kind', [{ ...owner, kind: '' }]],
+    ['metadata.ownerReferences.name', [{ ...owner, name: '' }]],
+    ['metadata.ownerReferences.uid', [{ ...owner, uid: '' }]],
+    ['metadata.ownerReferences', [{ ...owner, kind: 'Event' }]],
+    [
+      'metadata.ownerReferences',
+      [
+        { ...owner, controller: true },
+        { ...owner, uid: 'v', controller: true },
+      ],
+    ],
+  ])('API-067 API-068 COL-235 %s of %j is refused', async (field, ownerReferences) => {
+    const { status, json } = await server.post(configMaps, configMap('a', { metadata: { ownerReferences } }));
+    expect([status, json.details?.causes?.[0]?.field]).toEqual([422, field]);
+  });
+
+  it('API-069 COL-235 whether an owner exists is not asked', async () => {
+    const { status } = await server.post(configMaps, configMap('a', { metadata: { ownerReferences: [owner] } }));
+    expect(status).toBe(201);
+  });
+
+  it.each([[['x']], [['orphan', 'foregroundDeletion']], [['example.com/x y']]])(
+    'API-071 COL-233 the finalizers %j are refused',
+    async (finalizers) => {
+      const { status, json } = await server.post(configMaps, configMap('a', { metadata: { finalizers } }));
+      expect([status, json.reason]).toEqual([422, 'Invalid']);
+      expect(json.message).toContain('metadata.finalizers');
+    },
+  );
+
   it('API-074 generation starts at 1 where it is counted, and stays what the client sent elsewhere', async () => {
     const pod = await server.post('/api/v1/namespaces/default/pods', {
       kind: 'Pod',

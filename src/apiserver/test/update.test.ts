@@ -183,6 +183,10 @@ describe('update', () => {
       status: { phase: 'Running' },
     });
     expect(json).toMatchObject({ metadata: { ownerReferences: [owner] }, status: { phase: 'Running' } });
+    await server.patch(`${pods}/p/status`, { status: { observedGeneration: 1 } });
+    const { json: current } = await server.get(`${pods}/p`);
+    const without = await server.put(`${pods}/p/status`, { ...current, status: { phase: 'Failed' } });
+    expect(without.json['status']).toMatchObject({ phase: 'Failed', observedGeneration: 1 });
   });
 
   it('API-315 the spec of a pod is immutable, its images are not', async () => {

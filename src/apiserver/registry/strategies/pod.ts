@@ -18,8 +18,14 @@ interface PodSpec extends Record<string, unknown> {
   activeDeadlineSeconds?: number;
 }
 
+interface PodStatus extends Record<string, unknown> {
+  observedGeneration?: number;
+  conditions?: { type?: string; observedGeneration?: number }[];
+}
+
 interface Pod extends KubeObject {
   spec?: PodSpec;
+  status?: PodStatus;
 }
 
 /** Section 15. */
@@ -34,7 +40,10 @@ export const podStrategy: Strategy = {
     pod['status'] = { phase: 'Pending', qosClass: qosClassOf((pod.spec ?? {}) as Parameters<typeof qosClassOf>[0]) };
   },
   prepareForUpdate(next: Pod, previous: Pod, { subresource }) {
-    if (subresource === 'status') keepOwners(next, previous);
+    if (subresource === 'status') {
+      keepOwners(next, previous);
+      keepObservedGenerations(next, previous);
+    }
     if (subresource === 'ephemeralcontainers') onlySpecField(next, previous, 'ephemeralContainers');
     if (subresource === 'resize') onlyResources(next, previous);
   },
@@ -49,6 +58,28 @@ function keepOwners(next: Pod, previous: Pod): void {
   const owners = previous.metadata?.ownerReferences;
   if (owners === undefined) delete meta.ownerReferences;
   else meta.ownerReferences = owners;
+}
+
+/** Writers that do not know the field must not take it away. */
+function keepObservedGenerations(next: Pod, previous: Pod): void {
+  const { status: old } = previous;
+  if (next.status === undefined || old === undefined) return;
+  const status: PodStatus = { ...next.status };
+  inheritGeneration(status, old);
+  if (status.conditions !== undefined) {
+    status.conditions = status.conditions.map((condition) => {
+      const kept = { ...condition };
+      inheritGeneration(kept, old.conditions?.find(({ type }) => type === condition.type) ?? {});
+      return kept;
+    });
+  }
+  next.status = status;
+}
+
+function inheritGeneration(next: { observedGeneration?: number }, old: { observedGeneration?: number }): void {
+  if ((next.observedGeneration ?? 0) === 0 && old.observedGeneration !== undefined) {
+    next.observedGeneration = old.observedGeneration;
+  }
 }
 
 function onlySpecField(next: Pod, previous: Pod, field: keyof PodSpec): void {
@@ -84,8 +115,8 @@ function withResources(
 }
 
 function restoreRest(next: Pod, previous: Pod): void {
-  if (previous['status'] === undefined) delete next['status'];
-  else next['status'] = previous['status'];
+  if (previous.status === undefined) delete next.status;
+  else next.status = previous.status;
 }
 
 const MUTABLE =
