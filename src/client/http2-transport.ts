@@ -23,6 +23,8 @@ export interface Http2Options extends ConnectOptions {
 /** client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`. */
 const PING_AFTER_MS = 30_000;
 const PING_TIMEOUT_MS = 15_000;
+/** Answers that say to be shorter than this are read at once, which is cheaper than a stream. */
+const SMALL_BODY = 256 * 1024;
 /** Bytes a stream may be ahead of its reader, and all streams together; the default 64 KiB makes lists slow. */
 const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 16 * 1024 * 1024;
@@ -189,27 +191,49 @@ function exchange(
     const onAbort = (): void => stream.close(constants.NGHTTP2_CANCEL);
     signal?.addEventListener('abort', onAbort, { once: true });
     let answered = false;
+    const letGo = (): void => signal?.removeEventListener('abort', onAbort);
     stream.on('error', reject);
     stream.on('close', () => {
       if (answered) return;
-      signal?.removeEventListener('abort', onAbort);
+      letGo();
       reject(
         signal?.aborted === true
           ? abortedTransportError(signal)
-          : new TransportError('reset', 'the stream ended without an answer'),
+          : (session.gone ?? new TransportError('reset', 'the stream ended without an answer')),
       );
     });
     stream.on('response', (headers) => {
-      answered = true;
       session.heard();
-      const letGo = (): void => signal?.removeEventListener('abort', onAbort);
-      resolve({
-        status: headers[':status'] ?? 0,
-        headers: incomingHeaders(headers),
-        body: readStream(stream, { session, signal, letGo }),
-      });
+      const head = { status: headers[':status'] ?? 0, headers: incomingHeaders(headers) };
+      const length = Number(headers['content-length'] ?? Number.NaN);
+      if (length <= SMALL_BODY) {
+        // Until the last byte is there the exchange counts as unanswered: an end in between rejects above.
+        readAll(stream, length, (bytes) => {
+          answered = true;
+          session.heard();
+          letGo();
+          resolve({ ...head, body: bytes });
+        });
+      } else {
+        answered = true;
+        resolve({ ...head, body: readStream(stream, { session, signal, letGo }) });
+      }
     });
     if (hasBody) stream.end(body);
+  });
+}
+
+/** Calls back with the body when it has come whole, and never when it has not: Node ends cancelled streams, too. */
+function readAll(stream: ClientHttp2Stream, length: number, done: (bytes: Uint8Array) => void): void {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  stream.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    chunks.push(chunk);
+  });
+  stream.on('end', () => {
+    if (received !== length || stream.rstCode !== constants.NGHTTP2_NO_ERROR) return;
+    done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received));
   });
 }
 
@@ -230,7 +254,9 @@ async function* readStream(
     throw signal?.aborted === true ? abortedTransportError(signal) : transportErrorOf(error);
   } finally {
     letGo();
-    if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+    // A stream that both sides have ended closes by itself. To reset it all the same would count against the client:
+    // servers drop sessions with many resets (CVE-2023-44487).
+    if (!stream.closed && !(stream.readableEnded && stream.writableFinished)) stream.close(constants.NGHTTP2_CANCEL);
   }
 }
 
