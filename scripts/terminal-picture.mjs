@@ -52,7 +52,7 @@ try {
   await command(['create', 'secret', 'generic', 'shop-password']);
   const patch = { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'shop', uid }] } };
   await command(['patch', 'secret', 'shop-password', '-p', JSON.stringify(patch)], {
-    shown: `patch secret shop-password -p '{"metadata":{"ownerReferences":[{…"name":"shop","uid":"${uid.slice(0, 8)}…"}]}}'`,
+    shown: `patch secret shop-password -p '{"metadata":{"ownerReferences":[{…"name":"shop","uid":"…"}]}}'`,
   });
   show('comment', '# delete the owner, and what it owned follows');
   await command(['delete', 'configmap', 'shop']);
@@ -67,7 +67,9 @@ try {
 }
 
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-const [width, lineHeight, top, left] = [920, 22, 52, 20];
+const [characterWidth, lineHeight, top, left] = [8.5, 22, 52, 20];
+const longest = Math.max(...lines.map(({ kind, text }) => text.length + (kind === 'command' ? 2 : 0)));
+const width = Math.ceil(longest * characterWidth) + 2 * left;
 const height = top + lines.length * lineHeight + 10;
 const rows = lines.map(({ kind, text }, index) => {
   const prompt = kind === 'command' ? '<tspan class="prompt">$ </tspan>' : '';
