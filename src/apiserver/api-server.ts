@@ -24,6 +24,7 @@ import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
 import type { RegistryEnvironment } from './registry/resource-store.ts';
 import { strategyTable } from './registry/strategies/strategy-table.ts';
+import { UpdateTurns } from './registry/update-turns.ts';
 import { WatchCaches } from './registry/watch-caches.ts';
 import type { Store } from './storage/interface.ts';
 
@@ -98,6 +99,7 @@ class EmbeddedApiServer implements ApiServer {
       random,
       admission: new AdmissionChain([new NamespaceLifecycle(store), ...(options.admission ?? [])]),
       watchCaches: this.#watchCaches,
+      updateTurns: new UpdateTurns(),
     };
     this.resources = new ResourceRegistry(environment);
     const strategyOf = strategyTable({ store, random });

@@ -13,7 +13,7 @@ const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', 
 const priorityClasses = { group: 'scheduling.k8s.io', resource: 'priorityclasses', namespaced: false };
 
 /** First address of the service range: the server's own (API-511). */
-export const KUBERNETES_SERVICE_IP = '10.96.0.1';
+const KUBERNETES_SERVICE_IP = '10.96.0.1';
 
 export interface BootstrapOptions {
   /** Where clients reach this server; pods would through Service `default/kubernetes`. */

@@ -33,7 +33,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   };
 }
 
-export function queryInteger(query: URLSearchParams, name: string): number | undefined {
+function queryInteger(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   const value = Number(text);

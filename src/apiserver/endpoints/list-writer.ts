@@ -16,7 +16,7 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-export function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
+function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
   return {
     resourceVersion: String(page.revision),
     ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),

@@ -35,7 +35,7 @@ interface Workload {
 }
 
 /** API-331. */
-export function scaleOf(parent: KubeObject): KubeObject {
+function scaleOf(parent: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata ?? {};
   const { spec, status } = parent as Workload;
   const metadata: ObjectMeta = { ...pick({ name, namespace, uid, resourceVersion, creationTimestamp }) };

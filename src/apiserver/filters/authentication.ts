@@ -4,7 +4,7 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import { isPublicPath } from '../authorization/authorizer.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
 
-export const anonymousUser: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const anonymousUser: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 export interface AuthenticationOptions {
   /** Absent: nobody has credentials. */

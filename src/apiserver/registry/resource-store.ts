@@ -8,6 +8,7 @@ import type { AdmissionChain } from '../admission/admission-chain.ts';
 import type { KeyValue, Store } from '../storage/interface.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 import type { WatchCache } from '../storage/watch-cache.ts';
+import type { UpdateTurns } from './update-turns.ts';
 import type { WatchCaches } from './watch-caches.ts';
 import { listPrefix, objectKey, resourcePrefix } from '../storage/storage-keys.ts';
 import { objectSchema, type ObjectSchema } from './object-schema.ts';
@@ -26,6 +27,7 @@ export interface RegistryEnvironment {
   readonly random: Random;
   readonly admission: AdmissionChain;
   readonly watchCaches: WatchCaches;
+  readonly updateTurns: UpdateTurns;
 }
 
 export interface ResourceStoreOptions {

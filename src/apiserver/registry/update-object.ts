@@ -17,8 +17,8 @@ import { hasStatusSubresource, keepStatus, onlyStatus } from './status-split.ts'
 import type { StrategyContext, WriteContext } from './strategy.ts';
 
 /**
- * How often an update is re-applied after a concurrent write won. Each round one of the competitors succeeds, and fewer
- * mutating requests than this are in flight at a time (API-012), so only a constant stream of writes can exhaust it.
+ * How often an update is re-applied after a concurrent write won. Losers take turns, so only writes that do not (deletions,
+ * other servers on the same store) can win again and again.
  */
 const MAX_ATTEMPTS = 1000;
 
@@ -50,13 +50,24 @@ export interface UpdateResult {
 /** PUT and PATCH, of the object and of its subresources: read, decide, write under the guard of what was read. */
 export async function updateObject(resource: ResourceStore, request: UpdateRequest): Promise<UpdateResult> {
   const { info, environment } = resource;
+  const { store, updateTurns } = environment;
   const key = resource.key(request.namespace, request.name);
-  let { kv } = await environment.store.get(key);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    if (attempt > 0 && request.context.expired()) break;
-    const step = kv === undefined ? await createInstead(resource, request) : await updateOnce(resource, request, kv);
-    if (step.outcome !== 'raced') return step;
-    kv = step.current;
+  let turn = updateTurns.isContended(key) ? await updateTurns.take(key) : undefined;
+  try {
+    let { kv } = await store.get(key);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (request.context.expired()) break;
+      const step = kv === undefined ? await createInstead(resource, request) : await updateOnce(resource, request, kv);
+      if (step.outcome !== 'raced') return step;
+      if (turn === undefined) {
+        turn = await updateTurns.take(key);
+        ({ kv } = await store.get(key));
+      } else {
+        kv = step.current;
+      }
+    }
+  } finally {
+    turn?.();
   }
   throw newServerTimeout(info, request.method === 'put' ? 'update' : 'patch', 1);
 }
@@ -70,7 +81,7 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
     throw newNotFound(info, name);
   }
   const object = await request.next(undefined);
-  // A resourceVersion or uid says that the client means an object that existed.
+  // A uid says that the client means an object that existed; a resourceVersion alone does not stand in the way upstream either.
   if ((object.metadata?.uid ?? '') !== '') {
     throw newConflict(
       info,
@@ -78,9 +89,7 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
       storagePreconditionText({ field: 'uid', wanted: object.metadata?.uid ?? '', found: '' }),
     );
   }
-  if ((object.metadata?.resourceVersion ?? '') !== '' && object.metadata?.resourceVersion !== '0') {
-    throw newNotFound(info, name);
-  }
+  delete metadataOf(object).resourceVersion;
   return { outcome: 'created', object: await createObject(resource, { namespace, object, context }) };
 }
 

@@ -268,6 +268,16 @@ describe('other kinds', () => {
     });
   });
 
+  it('API-090 a job without labels shows those of its pods, and a write that changes nothing finds nothing to add', async () => {
+    const jobs = '/apis/batch/v1/namespaces/default/jobs';
+    const { json } = await server.post(jobs, {
+      metadata: { name: 'j' },
+      spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } },
+    });
+    expect(json.metadata?.labels).toMatchObject({ 'job-name': 'j', 'controller-uid': json.metadata?.uid });
+    expect((await server.patch(`${jobs}/j`, {})).json).toEqual(json);
+  });
+
   it('API-152 volumes start pending, nodes bring their status', async () => {
     const claim = await server.post(`${ns}/persistentvolumeclaims`, {
       metadata: { name: 'v' },

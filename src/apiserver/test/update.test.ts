@@ -64,6 +64,11 @@ describe('update', () => {
     const created = await server.put(`${leases}/b`, lease('b'));
     expect(created.status).toBe(201);
     expect(created.json.metadata?.uid).toBeTruthy();
+    const stale = await server.put(`${leases}/c`, lease('c', '7'));
+    expect(stale.status).toBe(201);
+    const { spec } = lease('d');
+    const other = await server.put(`${leases}/d`, { spec, metadata: { name: 'd', uid: 'gone' } });
+    expect([other.status, other.json.reason]).toEqual([409, 'Conflict']);
     const missing = await server.put(`${configMaps}/b`, configMap('b'));
     expect(missing.status).toBe(404);
     expect((await server.put('/apis/coordination.k8s.io/v1/namespaces/none/leases/b', lease('b'))).status).toBe(404);

@@ -307,6 +307,32 @@ describe('watch', () => {
     for (const watch of watches) watch.close();
   });
 
+  it('API-136 a watcher that does not read is let go, writers and other watchers are not held up', async () => {
+    await server.post(configMaps, configMap('a'));
+    const from = await revision();
+    const slow = await server.watch(`${configMaps}?watch=1&resourceVersion=${from}`);
+    const reading = slow.next();
+    const fast = await server.watch(`${configMaps}?watch=1&resourceVersion=${from}`);
+    let seen = 0;
+    const following = (async () => {
+      while (seen < 10_200 && (await fast.next()) !== undefined) seen++;
+    })();
+    for (let i = 0; i < 10_200; i += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, (_, j) =>
+          server.patch(`${configMaps}/a`, [{ op: 'add', path: '/data', value: { k: String(i + j) } }], 'json'),
+        ),
+      );
+    }
+    expect(await reading).toMatchObject({ type: 'MODIFIED' });
+    await following;
+    expect(seen).toBe(10_200);
+    let afterwards = 0;
+    while ((await slow.next()) !== undefined) afterwards++;
+    expect(afterwards).toBeLessThan(10_000);
+    fast.close();
+  });
+
   it('a namespace’s watch sees that namespace only; all namespaces all', async () => {
     await server.post('/api/v1/namespaces', { metadata: { name: 'other' } });
     const from = await revision();

@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
+import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
 interface Job extends KubeObject {
@@ -31,6 +32,9 @@ export const jobStrategy: Strategy = {
       [NAME_LABEL]: name,
       [LEGACY_NAME_LABEL]: name,
     };
+    // A job without labels shows those of its pods: defaults are applied to what is read, and by then these are there.
+    const meta = metadataOf(job);
+    if (Object.keys(meta.labels ?? {}).length === 0) meta.labels = { ...metadata.labels };
     spec.selector = { ...spec.selector, matchLabels: { ...spec.selector?.matchLabels, [UID_LABEL]: uid } };
   },
 };
