@@ -1,4 +1,11 @@
 /**
+ * What it means that an enumeration lacks an object the sink has seen before. `proven`: it was as new as anything shown
+ * before it, so the object no longer exists. `unproven`: the server was allowed to answer from a cache of any age, which may be
+ * older than an enumeration that broke off before.
+ */
+export type EnumerationGaps = 'proven' | 'unproven';
+
+/**
  * Where a reflector delivers what it sees of one resource. All calls are synchronous and in the server's order.
  *
  * An object is `bytes[start..end)`: JSON text when its first byte is `{`, else protobuf: with the `k8s\0` envelope from a
@@ -6,7 +13,8 @@
  * A sink that can not read an object throws: the reflector reports it and lists again (nothing is dropped silently).
  *
  * The reflector keeps no objects. Deletions that only a new list shows (COL-042, COL-047) are found by the sink, which
- * knows its objects anyway: everything not `added` or `modified` between `replaceBegin` and `replaceEnd` is gone.
+ * knows its objects anyway: everything not `added` or `modified` between `replaceBegin` and `replaceEnd` is gone, or looked
+ * for elsewhere if the gaps prove nothing.
  */
 export interface ReflectorSink {
   /**
@@ -14,8 +22,8 @@ export interface ReflectorSink {
    * `modified`, known or not; `deleted` keeps its meaning.
    */
   replaceBegin(): void;
-  /** The enumeration is complete as of this resource version. What was not seen in it no longer exists. */
-  replaceEnd(resourceVersion: string): void;
+  /** The enumeration is complete as of this resource version. What `gaps` says is true of what was not seen in it. */
+  replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void;
   /** The enumeration broke off: what it showed is true, what it did not show proves nothing. */
   replaceAbort(): void;
   added(bytes: Uint8Array, start: number, end: number): void;

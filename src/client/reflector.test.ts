@@ -10,7 +10,7 @@ import { FakeClock } from '../base/fake-clock.ts';
 import { seededRandom } from '../base/random.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
-import type { ReflectorSink } from './reflector-sink.ts';
+import type { EnumerationGaps, ReflectorSink } from './reflector-sink.ts';
 import { RestClient } from './rest-client.ts';
 import {
   type Answer,
@@ -46,7 +46,8 @@ class RecordingSink implements ReflectorSink {
   }
 
   replaceBegin = (): void => void this.log.push('begin');
-  replaceEnd = (rv: string): void => void this.log.push(`end ${rv}`);
+  replaceEnd = (rv: string, gaps: EnumerationGaps): void =>
+    void this.log.push(gaps === 'proven' ? `end ${rv}` : `end ${rv} gaps unproven`);
   replaceAbort = (): void => void this.log.push('abort');
   added = (bytes: Uint8Array, start: number, end: number): void => this.#object('added', bytes, start, end);
   modified = (bytes: Uint8Array, start: number, end: number): void => this.#object('modified', bytes, start, end);
@@ -168,7 +169,7 @@ describe('a watch list', () => {
     ]);
     await clock.settle();
     expect(server.lines.slice(1)).toEqual([`GET ${base}?limit=500&resourceVersion=0`, `${WATCH}&resourceVersion=5`]);
-    expect(sink.news).toEqual(['begin', 'abort', 'begin', 'added a', 'end 5', 'synced']);
+    expect(sink.news).toEqual(['begin', 'abort', 'begin', 'added a', 'end 5 gaps unproven', 'synced']);
     stream.push(event('ERROR', newExpired('too old').status));
     await clock.advanceAsync(2000);
     expect(server.lines.at(-1)).toBe(`GET ${base}?limit=500`);
@@ -186,7 +187,7 @@ describe('a watch list', () => {
     expect(server.lines).toHaveLength(1);
     await clock.advanceAsync(1);
     expect(server.lines[1]).toBe(`GET ${base}?limit=500&resourceVersion=0`);
-    expect(sink.news).toEqual(['begin', ...seen, 'abort', 'begin', 'end 5', 'synced']);
+    expect(sink.news).toEqual(['begin', ...seen, 'abort', 'begin', 'end 5 gaps unproven', 'synced']);
     expect(stream.returned).toBe(true);
     await stop();
   });
@@ -225,7 +226,7 @@ describe('list and watch', () => {
       `GET ${path}&limit=1&continue=token%2F1`,
       `GET ${path}&limit=1&continue=token2`,
     ]);
-    expect(sink.news).toEqual(['begin', 'added a', 'added b', 'end 5', 'synced']);
+    expect(sink.news).toEqual(['begin', 'added a', 'added b', 'end 5 gaps unproven', 'synced']);
     expect(server.lines[3]).toContain('&resourceVersion=5');
     await stop();
   });
@@ -264,7 +265,16 @@ describe('list and watch', () => {
       listAndWatch,
     );
     await clock.advanceAsync(2000);
-    expect(sink.news).toEqual(['begin', 'added a', 'end 5', 'synced', 'added b', 'begin', 'added b', 'end 9']);
+    expect(sink.news).toEqual([
+      'begin',
+      'added a',
+      'end 5 gaps unproven',
+      'synced',
+      'added b',
+      'begin',
+      'added b',
+      'end 9',
+    ]);
     expect(server.lines.slice(2)).toEqual([`GET ${base}?limit=500`, `${WATCH}&resourceVersion=9`]);
     await stop();
   });
@@ -301,7 +311,7 @@ describe('list and watch', () => {
       'abort',
       'failed TransportError',
       'begin',
-      'end 5',
+      'end 5 gaps unproven',
       'synced',
     ]);
     await stop();
@@ -502,7 +512,7 @@ describe('metadata only', () => {
     expect(sink.news).toEqual([
       'begin',
       `added protobuf:${partialMetadata({ name: 'a', resourceVersion: '1' }).length}`,
-      'end 5',
+      'end 5 gaps unproven',
       'synced',
       `added protobuf:${added.length}`,
     ]);
@@ -547,7 +557,7 @@ describe('metadata only', () => {
       watchList: 'refused',
     });
     await clock.settle();
-    expect(sink.news).toEqual(['begin', 'added a', 'end 5', 'synced']);
+    expect(sink.news).toEqual(['begin', 'added a', 'end 5 gaps unproven', 'synced']);
     await stop();
   });
 });

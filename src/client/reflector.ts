@@ -146,7 +146,7 @@ export class Reflector implements Service {
       do page = await this.#page(step, page.continue, attempt);
       while (page.continue !== '');
       if (page.resourceVersion === '') throw new DecodeError('a list without resourceVersion');
-      this.#replaceEnd(page.resourceVersion);
+      this.#replaceEnd(page.resourceVersion, step);
       return { end: 'listed', resourceVersion: page.resourceVersion };
     } catch (error) {
       this.#sink.replaceAbort();
@@ -214,7 +214,8 @@ export class Reflector implements Service {
       watch.opened = true;
       if (enumerates) silence.pet(INITIAL_EVENTS_SILENCE_MS);
       const decoder = watchDecoder(headerOf(headers, 'content-type'), (type, { bytes, start, end }) => {
-        if (type === 'BOOKMARK' || type === 'ERROR') this.#notice(watch, type, bytes.subarray(start, end));
+        if (type === 'BOOKMARK') this.#bookmark(watch, step, bytes.subarray(start, end));
+        else if (type === 'ERROR') throwStatus(bytes.subarray(start, end));
         else {
           this.#deliver(type, bytes, start, end);
           watch.sawObject(bytes, start, end);
@@ -257,18 +258,14 @@ export class Reflector implements Service {
     return { end: 'failed', error, resourceVersion: watch.resourceVersion, initial: watch.initial };
   }
 
-  #notice(watch: WatchProgress, type: 'BOOKMARK' | 'ERROR', object: Uint8Array): void {
-    if (type === 'ERROR') {
-      const status = decodeStatus(object, 0, object.length);
-      throw status === undefined ? new DecodeError('an ERROR event without a Status') : new StatusError(status);
-    }
+  #bookmark(watch: WatchProgress, step: ReflectorStep, object: Uint8Array): void {
     const version = objectVersion(object, 0, object.length);
     watch.sawBookmark(version.resourceVersion);
     if (watch.initial === 'complete') {
       this.#sink.bookmark(version.resourceVersion);
     } else if (version.initialEventsEnd) {
       watch.initial = 'complete';
-      this.#replaceEnd(version.resourceVersion);
+      this.#replaceEnd(version.resourceVersion, step);
     }
   }
 
@@ -283,8 +280,8 @@ export class Reflector implements Service {
     }
   }
 
-  #replaceEnd(resourceVersion: string): void {
-    this.#sink.replaceEnd(resourceVersion);
+  #replaceEnd(resourceVersion: string, step: ReflectorStep): void {
+    this.#sink.replaceEnd(resourceVersion, step.resourceVersion === '0' ? 'unproven' : 'proven');
     if (this.#synced) return;
     this.#synced = true;
     this.#sink.synced();
@@ -320,6 +317,11 @@ class WatchOverdue extends Error {
     super('the watch did not end when its time was over');
     this.name = 'WatchOverdue';
   }
+}
+
+function throwStatus(object: Uint8Array): never {
+  const status = decodeStatus(object, 0, object.length);
+  throw status === undefined ? new DecodeError('an ERROR event without a Status') : new StatusError(status);
 }
 
 /** What went wrong, as one of the three kinds of error a sink is told about. */
