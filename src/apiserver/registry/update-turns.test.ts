@@ -24,6 +24,8 @@ describe('turns of updates', () => {
     const release = await turns.take('a');
     const waiting = turns.take('a');
     release();
+    release();
+    expect(turns.isContended('a')).toBe(true);
     (await waiting)();
     expect(turns.isContended('a')).toBe(false);
   });

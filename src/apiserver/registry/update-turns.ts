@@ -30,7 +30,10 @@ export class UpdateTurns {
       this.#keys.set(key, turns);
     }
     turns.users++;
+    let left = false;
     const leave = (): void => {
+      if (left) return;
+      left = true;
       turns.users--;
       if (turns.users === 0) this.#keys.delete(key);
     };
