@@ -1,8 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
 import { apiVersionOf } from '../api/meta/group-version-kind.ts';
 import { MetadataReader } from '../api/codec/metadata-reader.ts';
 import { isAbortError } from '../base/abort-error.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { linkSignals } from '../base/abort.ts';
+import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -136,7 +138,11 @@ export class GarbageCollector implements Service {
   }
 
   /** Runs until aborted; a half-done cascade is completed by the next instance (COL-215). */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(parent: AbortSignal): Promise<void> {
+    using own = linkSignals(parent);
+    const { signal } = own;
+    // Every request under way listens to it, and there are as many as there are workers.
+    setMaxListeners(0, signal);
     const recorder = this.#recorder.run(signal);
     try {
       await this.#syncResources(signal);
@@ -258,19 +264,19 @@ export class GarbageCollector implements Service {
   /** After the period, or sooner when a kind was asked for that the mapper does not know (COL-029). */
   async #nextPass(periodMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const sooner = new AbortController();
+    using sooner = linkSignals(signal);
+    let timer: Timer | undefined;
     this.#rediscover = () => {
       this.#rediscover = undefined;
-      const delay = clock.setTimer(UNKNOWN_KIND_REDISCOVER_MS, () => sooner.abort());
-      signal.addEventListener('abort', () => delay.cancel(), { once: true });
+      timer = clock.setTimer(UNKNOWN_KIND_REDISCOVER_MS, () => sooner.abort());
     };
-    const either = AbortSignal.any([signal, sooner.signal]);
     try {
-      await sleep(clock, periodMs, either);
+      await sleep(clock, periodMs, sooner.signal);
     } catch (error) {
       if (!isAbortError(error)) throw error;
     } finally {
       this.#rediscover = undefined;
+      timer?.cancel();
     }
   }
 
