@@ -59,6 +59,7 @@ export class Cluster {
     this.#parts = parts;
     const { promise, reject } = withRejecter();
     this.failed = promise;
+    void endOf(parts.store).then(reject);
     this.#running = Promise.all(
       controllers.map((controller) => controller.run(this.#stopping.signal).catch(reject)),
     ).then(() => undefined);
@@ -156,6 +157,19 @@ export class Cluster {
     await httpServer.close();
     await store.close();
   }
+}
+
+/** Resolves with why the store stopped by itself: a write that could not be made durable ends it, and so the process. */
+async function endOf(store: Store): Promise<Error> {
+  const startRevision = (await store.currentRevision()) + 1;
+  return new Promise((settle) => {
+    // Nothing is ever stored here: only the end of the watch is of interest.
+    const nothing = '/kubegc/nothing/';
+    const onClose = (error: Error | undefined): void => {
+      if (error !== undefined) settle(error);
+    };
+    void store.watch(nothing, { startRevision, onEvents: () => undefined, onClose });
+  });
 }
 
 function withRejecter(): { promise: Promise<Error>; reject: (error: unknown) => void } {

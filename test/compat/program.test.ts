@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { request } from 'node:https';
@@ -191,4 +191,43 @@ describe('kubegc up', () => {
       again.close();
     },
   );
+});
+
+describe('kubegc up on a full disk', () => {
+  it('ends with what is wrong when a write cannot be made durable, and keeps what it acknowledged', async () => {
+    await using directory = await temporaryDirectory();
+    const data = join(directory.path, 'data');
+    const kubeconfig = join(directory.path, 'kubeconfig');
+    const args = ['up', '--listen', '127.0.0.1:0', '--data-dir', data, '--write-kubeconfig', kubeconfig];
+    // A limit on the size of files stands in for a disk that has no room left.
+    const limited = runCommand(
+      'bash',
+      ['-c', `ulimit -f 4096; exec "$0" "$@"`, process.execPath, kubegcCommand, ...args],
+      { timeoutMs: 60_000 },
+    );
+    while (!existsSync(kubeconfig)) await new Promise((next) => setTimeout(next, 20));
+    const client = new ApiClient(kubeconfig);
+    const acknowledged: string[] = [];
+    for (let index = 0; index < 2000; index++) {
+      const name = `filler-${index}`;
+      const body = { metadata: { name }, data: { filler: 'x'.repeat(50_000) } };
+      const answer = await client.send('POST', '/api/v1/namespaces/default/configmaps', body).catch(() => undefined);
+      if (answer?.status !== 201) break;
+      acknowledged.push(name);
+    }
+    client.close();
+    const { code, stderr } = await limited;
+    expect(code).toBe(1);
+    expect(stderr).toContain('error: the store failed and accepts nothing more');
+
+    const server = new KubegcProcess(args);
+    await server.ready();
+    const again = new ApiClient(kubeconfig);
+    const { body } = await again.send('GET', '/api/v1/namespaces/default/configmaps');
+    const names = new Set((body['items'] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name));
+    expect(acknowledged.length).toBeGreaterThan(10);
+    expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
+    again.close();
+    await server.stop();
+  });
 });
