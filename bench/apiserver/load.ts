@@ -1,12 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import { parse } from 'yaml';
-
-interface Kubeconfig {
-  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
-  users: { user: { token?: string } }[];
-}
+import { readKubeconfig } from '../../test/program/read-kubeconfig.ts';
 
 /** Keep-alive HTTPS requests from `connections` closed loops, as a load generator: nothing is parsed but the status. */
 export class Load {
@@ -17,18 +11,16 @@ export class Load {
 
   /** `port` aims the same requests at another server with the same certificate. */
   constructor(kubeconfigPath: string, connections: number, port?: number) {
-    const { clusters, users } = parse(readFileSync(kubeconfigPath, 'utf8')) as Kubeconfig;
-    const cluster = clusters[0]?.cluster;
-    if (!cluster) throw new Error('no cluster in the kubeconfig');
-    this.#origin = new URL(cluster.server);
+    const { origin, ca, authorization } = readKubeconfig(kubeconfigPath);
+    this.#origin = origin;
     if (port !== undefined) this.#origin.port = String(port);
-    this.#authorization = `Bearer ${users[0]?.user.token ?? ''}`;
+    this.#authorization = authorization;
     this.connections = connections;
     this.#agent = new Agent({
       keepAlive: true,
       maxSockets: connections,
       scheduling: 'fifo',
-      ca: Buffer.from(cluster['certificate-authority-data'], 'base64'),
+      ca,
     });
   }
 

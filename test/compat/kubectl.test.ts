@@ -3,19 +3,12 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
+import { until } from '../program/until.ts';
 import { Kubectl, kubectlPaths } from './kubectl.ts';
 
 /** What a person types (API rules of section 26), with every kubectl, against the built program. */
 const shop = join(import.meta.dirname, '../fixtures/shop.yaml');
 const boutique = join(import.meta.dirname, '../../../shared/manifests/online-boutique.yaml');
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`did not happen within 20 s: ${what}`);
-    await new Promise((next) => setTimeout(next, 50));
-  }
-}
 
 interface OwnerOptions {
   readonly block?: boolean;

@@ -1,15 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { parse } from 'yaml';
+import { readKubeconfig } from './read-kubeconfig.ts';
 
 export interface Answer {
   readonly status: number;
   readonly body: Record<string, unknown>;
-}
-
-interface Kubeconfig {
-  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
-  users: { user: { token?: string } }[];
 }
 
 /**
@@ -19,15 +13,13 @@ interface Kubeconfig {
 export class ApiClient {
   readonly #agent: Agent;
   readonly #origin: URL;
-  readonly #token: string;
+  readonly #authorization: string;
 
   constructor(kubeconfigPath: string) {
-    const { clusters, users } = parse(readFileSync(kubeconfigPath, 'utf8')) as Kubeconfig;
-    const cluster = clusters[0]?.cluster;
-    if (!cluster) throw new Error(`${kubeconfigPath} has no cluster`);
-    this.#origin = new URL(cluster.server);
-    this.#token = users[0]?.user.token ?? '';
-    this.#agent = new Agent({ keepAlive: true, ca: Buffer.from(cluster['certificate-authority-data'], 'base64') });
+    const { origin, ca, authorization } = readKubeconfig(kubeconfigPath);
+    this.#origin = origin;
+    this.#authorization = authorization;
+    this.#agent = new Agent({ keepAlive: true, ca });
   }
 
   send(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<Answer> {
@@ -41,7 +33,7 @@ export class ApiClient {
           method,
           path,
           headers: {
-            authorization: `Bearer ${this.#token}`,
+            authorization: this.#authorization,
             accept: 'application/json',
             ...(payload ? { 'content-type': contentType, 'content-length': payload.length } : {}),
           },
