@@ -3,7 +3,10 @@ import { dumpGraph } from './graph/dump.ts';
 import type { Graph } from './graph/graph.ts';
 
 /** Where the debug graph is served: the controller's name, and the one it had before 1.28 (COL-180). */
-export const DEBUG_BASES = ['/debug/controllers/garbage-collector-controller', '/debug/controllers/garbagecollector'] as const;
+export const DEBUG_BASES = [
+  '/debug/controllers/garbage-collector-controller',
+  '/debug/controllers/garbagecollector',
+] as const;
 
 const notFound: HttpResponse = { status: 404, headers: {}, body: new Uint8Array() };
 

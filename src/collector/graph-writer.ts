@@ -1,4 +1,6 @@
-import type { Counter, Gauge, Metrics } from '../base/metrics.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Counter, Metrics } from '../base/metrics.ts';
+import { queueMetrics } from '../workqueue/metrics.ts';
 import type { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
 import { apply } from './graph/apply.ts';
 import type { Effect, InvalidNamespaceReport } from './graph/effect.ts';
@@ -13,9 +15,12 @@ export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
   readonly absentOwners: AbsentOwnerCache;
   readonly queues: Queues;
+  readonly clock: Clock;
   readonly metrics: Metrics;
   readonly report: (report: InvalidNamespaceReport) => void;
 }
+
+const LABELS = { name: QUEUE_NAMES.graphChanges };
 
 /**
  * The one place from which the graph is written (COL-043, designs/0002): applies an event and carries out its effects in
@@ -30,11 +35,14 @@ export class GraphWriter {
 
   constructor(options: GraphWriterOptions) {
     this.#options = options;
-    const labelNames = ['name'];
-    // What the queue of graph changes counts in Kubernetes (COL-190): here every add is processed before the next.
-    this.#adds = options.metrics.counter({ name: 'workqueue_adds_total', help: 'Total number of adds handled by workqueue', labelNames });
-    const depth: Gauge = options.metrics.gauge({ name: 'workqueue_depth', help: 'Current depth of workqueue', labelNames });
-    depth.set(0, { name: QUEUE_NAMES.graphChanges });
+    const { clock, metrics } = options;
+    // The queue of graph changes as Kubernetes would show it (COL-190): every event counts as added, and none ever waits.
+    queueMetrics({ ...LABELS, clock, metrics, startTimes: () => [] });
+    this.#adds = metrics.counter({
+      name: 'workqueue_adds_total',
+      help: 'Total number of adds handled by workqueue',
+      labelNames: ['name'],
+    });
   }
 
   /** Events applied so far; lets a waiting test see that something happened. */
@@ -46,7 +54,7 @@ export class GraphWriter {
     const { graph } = this.#options;
     const effects = this.#effects;
     this.#events++;
-    this.#adds.inc({ name: QUEUE_NAMES.graphChanges });
+    this.#adds.inc(LABELS);
     try {
       const outcome = apply(graph, event, effects);
       for (const effect of effects) this.#carryOut(effect);

@@ -29,6 +29,11 @@ export interface Queues {
 
 export function createQueues({ clock, metrics, retryCapMs }: QueueOptions): Queues {
   const create = (name: string): RateLimitingQueue<WorkKey> =>
-    new RateLimitingQueue<WorkKey>({ name, clock, metrics, rateLimiter: defaultControllerRateLimiter<WorkKey>({ clock, capMs: retryCapMs }) });
+    new RateLimitingQueue<WorkKey>({
+      name,
+      clock,
+      metrics,
+      rateLimiter: defaultControllerRateLimiter<WorkKey>({ clock, capMs: retryCapMs }),
+    });
   return { attemptToDelete: create(QUEUE_NAMES.attemptToDelete), attemptToOrphan: create(QUEUE_NAMES.attemptToOrphan) };
 }
