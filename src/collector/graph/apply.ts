@@ -166,7 +166,7 @@ function meetObject(
   effects: Effect[],
 ): void {
   const { nodes, references } = graph;
-  effects.push({ effect: 'dropAbsentOwner', uid: nodes.uid(node) });
+  if (graph.hasAbsences) effects.push({ effect: 'dropAbsentOwner', uid: nodes.uid(node) });
   if (nodes.objectMatches(node, columns, kind)) return;
   const { apiVersion, kind: kindName } = nodes.kinds.words(kind);
   const observed = identityOf({ apiVersion, kind: kindName }, nodes.uid(node), columns);
@@ -342,7 +342,7 @@ function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects
 /** Makes a node virtual and has it verified by a live read. */
 function questionNode(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   graph.nodes.setState(node, STATE_VIRTUAL);
-  effects.push({ effect: 'dropAbsentOwner', uid: graph.nodes.uid(node) });
+  if (graph.hasAbsences) effects.push({ effect: 'dropAbsentOwner', uid: graph.nodes.uid(node) });
   enqueue(graph, node, 'observationLost', effects);
 }
 

@@ -46,8 +46,9 @@ export const NODES_MAX = 2 ** 30;
 /**
  * Nodes as parallel typed arrays; a node is its index. 55 bytes each.
  *
- * Growth is by half, and in four steps at different sizes instead of all arrays at once: the longest copy at a million
- * nodes is 16 MB, a few milliseconds. The arrays never shrink: the bound is the largest number of nodes there ever was.
+ * Growth is by doubling (room that is not used yet is no resident memory), and in four steps at different sizes instead of
+ * all arrays at once: the longest copy at a million nodes is 16 MB, a few milliseconds. The arrays never shrink: the
+ * bound is the largest number of nodes there ever was.
  * Whoever holds one of them across `allocate` holds a stale one.
  */
 export class NodeTable {
@@ -69,7 +70,7 @@ export class NodeTable {
   #free = NONE;
   /** Nodes below this were in use at some time. */
   #end = 0;
-  #next = grown(INITIAL);
+  #next = INITIAL * 2;
   /** Arrays of this step and those before it have the size `#next`. */
   #steps = 0;
   #growAt = threshold(INITIAL, 0);
@@ -149,7 +150,7 @@ export class NodeTable {
     this.#steps++;
     if (this.#steps === STEPS) {
       this.#steps = 0;
-      this.#next = grown(size);
+      this.#next = size * 2;
       this.#growAt = threshold(size, 0);
     } else {
       this.#growAt = threshold(this.flags.length, this.#steps);
@@ -158,10 +159,6 @@ export class NodeTable {
 }
 
 const STEPS = 4;
-
-function grown(size: number): number {
-  return Math.ceil((size * 3) / 2 / INITIAL) * INITIAL;
-}
 
 /** At how many nodes a step is due: the last one when the arrays of `size` are full, the others shortly before. */
 function threshold(size: number, step: number): number {

@@ -19,6 +19,8 @@ import { ReferenceStore } from './reference-store.ts';
 export interface OwnershipGraphOptions {
   /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */
   readonly hashSeed?: number;
+  /** The cache that `dropAbsentOwner` effects are meant for: while it is empty there are none. Without it, always. */
+  readonly absentOwners?: { readonly size: number };
 }
 
 export interface GraphBytes {
@@ -40,12 +42,14 @@ export class OwnershipGraph implements Graph {
   /** For `apply` and the files of this folder only. */
   readonly nodes: NodeStore;
   readonly references: ReferenceStore;
+  readonly #absentOwners: { readonly size: number } | undefined;
   /** The ids of monitored kinds, each a user of its kind until the resource vanishes. One entry per monitor. */
   readonly #resources: Map<MonitoredResource, number>;
   #lastResource: MonitoredResource | undefined;
   #lastKind = NONE;
 
-  constructor({ hashSeed = 0 }: OwnershipGraphOptions = {}, from?: OwnershipGraph) {
+  constructor({ hashSeed = 0, absentOwners }: OwnershipGraphOptions = {}, from?: OwnershipGraph) {
+    this.#absentOwners = absentOwners;
     this.nodes = new NodeStore(hashSeed, from?.nodes);
     this.references = new ReferenceStore(this.nodes, from?.references);
     this.#resources = new Map(from === undefined ? [] : from.#resources);
@@ -215,6 +219,11 @@ export class OwnershipGraph implements Graph {
       gone.apiVersion === coordinates.apiVersion &&
       (gone.namespace === '' || gone.namespace === namespace)
     );
+  }
+
+  /** Somebody may have cached that a uid is absent. */
+  get hasAbsences(): boolean {
+    return this.#absentOwners === undefined || this.#absentOwners.size > 0;
   }
 
   /** The id of the monitor's apiVersion and kind, in use until `forgetResource`. */

@@ -1,4 +1,4 @@
-import { UID_IS_TEXT, type NodeTable } from './node-table.ts';
+import { STATE_FREE, STATE_MASK, UID_IS_TEXT, type NodeTable } from './node-table.ts';
 
 const INITIAL = 512;
 const EMPTY = 0;
@@ -7,16 +7,19 @@ const EMPTY = 0;
  * From a uid's words to its node: open addressing with linear probing and backward-shift deletion, so that a
  * churning cluster leaves no tombstones behind. The words themselves are in the node table.
  *
- * The place is taken from the upper bits of the hash: doubling then walks both tables from front to back. Doubling at a
- * million nodes takes about ten milliseconds and is the longest single step of the graph; the load stays between 5/16 and 5/8.
- * Everybody can choose the uids of owner references, so the hash is seeded.
+ * An entry holds the node + 1 in its lower bits, as many as a place in the table has, and above them the lower bits of
+ * the hash: whoever probes past the entry of another uid need not look at its words, which would be a miss in every
+ * cache. The place is taken from the upper bits of the hash.
+ *
+ * Doubling at a million nodes takes about ten milliseconds and is the longest single step of the graph; the load stays
+ * between 5/16 and 5/8. Everybody can choose the uids of owner references, so the hash is seeded.
  */
 export class UidIndex {
   readonly #nodes: NodeTable;
   readonly #seed: number;
-  /** node + 1, or EMPTY. */
   #table: Int32Array = new Int32Array(INITIAL);
-  #shift = 32 - Math.log2(INITIAL);
+  /** Bits of a place, and of a node in an entry. A node is smaller than the table: each one in use has an entry. */
+  #bits = Math.log2(INITIAL);
   #size = 0;
 
   constructor(nodes: NodeTable, seed: number) {
@@ -35,20 +38,25 @@ export class UidIndex {
   /** The node with these words, or -1. `text` is UID_IS_TEXT or 0. */
   find(w0: number, w1: number, w2: number, w3: number, text: number): number {
     const table = this.#table;
-    const { uids, flags } = this.#nodes;
     const mask = table.length - 1;
-    for (let at = this.#hash(w0, w1, w2, w3); ; at = (at + 1) & mask) {
+    const hash = hashOf(w0, w1, w2, w3 ^ this.#seed);
+    const mark = hash << this.#bits;
+    for (let at = hash >>> (32 - this.#bits); ; at = (at + 1) & mask) {
       const entry = table[at]!;
       if (entry === EMPTY) return -1;
-      const word = (entry - 1) * 4;
+      // Equal above the node's bits.
+      if (((entry ^ mark) & ~mask) !== 0) continue;
+      const node = (entry & mask) - 1;
+      const { uids, flags } = this.#nodes;
+      const word = node * 4;
       if (
-        uids[word + 3] === w3 &&
         uids[word] === w0 &&
         uids[word + 1] === w1 &&
         uids[word + 2] === w2 &&
-        (flags[entry - 1]! & UID_IS_TEXT) === text
+        uids[word + 3] === w3 &&
+        (flags[node]! & UID_IS_TEXT) === text
       ) {
-        return entry - 1;
+        return node;
       }
     }
   }
@@ -56,17 +64,17 @@ export class UidIndex {
   /** The node's words are in the table already, and no other node has them. */
   insert(node: number): void {
     this.#size++;
-    if (this.#size * 8 > this.#table.length * 5) this.#double();
-    this.#enter(node);
+    if (this.#size * 8 > this.#table.length * 5) this.#double(node);
+    else this.#enter(node);
   }
 
   remove(node: number): void {
     const table = this.#table;
     const mask = table.length - 1;
-    let hole = this.#home(node);
-    while (table[hole] !== node + 1) hole = (hole + 1) & mask;
+    let hole = this.#hash(node) >>> (32 - this.#bits);
+    while ((table[hole]! & mask) !== node + 1) hole = (hole + 1) & mask;
     for (let at = (hole + 1) & mask; table[at] !== EMPTY; at = (at + 1) & mask) {
-      const home = this.#home(table[at]! - 1);
+      const home = this.#hash((table[at]! & mask) - 1) >>> (32 - this.#bits);
       if (((at - home) & mask) >= ((at - hole) & mask)) {
         table[hole] = table[at]!;
         hole = at;
@@ -79,37 +87,41 @@ export class UidIndex {
   clone(nodes: NodeTable): UidIndex {
     const copy = new UidIndex(nodes, this.#seed);
     copy.#table = this.#table.slice();
-    copy.#shift = this.#shift;
+    copy.#bits = this.#bits;
     copy.#size = this.#size;
     return copy;
   }
 
-  #double(): void {
-    const old = this.#table;
-    this.#table = new Int32Array(old.length * 2);
-    this.#shift--;
-    for (let at = 0; at < old.length; at++) if (old[at] !== EMPTY) this.#enter(old[at]! - 1);
+  #double(added: number): void {
+    const { end, flags } = this.#nodes;
+    this.#table = new Int32Array(this.#table.length * 2);
+    this.#bits++;
+    // Along the nodes, so that only one of the two tables is walked at random: the smaller one.
+    for (let node = 0; node < end; node++) if ((flags[node]! & STATE_MASK) !== STATE_FREE) this.#enter(node);
+    this.#enter(added);
   }
 
   #enter(node: number): void {
     const table = this.#table;
     const mask = table.length - 1;
-    let at = this.#home(node);
+    const hash = this.#hash(node);
+    let at = hash >>> (32 - this.#bits);
     while (table[at] !== EMPTY) at = (at + 1) & mask;
-    table[at] = node + 1;
+    table[at] = (hash << this.#bits) | (node + 1);
   }
 
-  #home(node: number): number {
-    const uids = this.#nodes.uids;
+  #hash(node: number): number {
+    const { uids } = this.#nodes;
     const word = node * 4;
-    return this.#hash(uids[word]!, uids[word + 1]!, uids[word + 2]!, uids[word + 3]!);
+    return hashOf(uids[word]!, uids[word + 1]!, uids[word + 2]!, uids[word + 3]! ^ this.#seed);
   }
+}
 
-  #hash(w0: number, w1: number, w2: number, w3: number): number {
-    let h = Math.imul(w0 ^ this.#seed, 0x85ebca6b) ^ w1;
-    h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35) ^ w2;
-    h = Math.imul(h ^ (h >>> 13), 0x27d4eb2f) ^ w3;
-    h = Math.imul(h ^ (h >>> 16), 0x9e3779b1);
-    return (h ^ (h >>> 15)) >>> this.#shift;
-  }
+/** 32 bits of which all depend on all words. */
+function hashOf(w0: number, w1: number, w2: number, w3: number): number {
+  let h = Math.imul(w0 ^ w3, 0x85ebca6b) ^ w1;
+  h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35) ^ w2;
+  h = Math.imul(h ^ (h >>> 13), 0x27d4eb2f) ^ w3;
+  h = Math.imul(h ^ (h >>> 16), 0x9e3779b1);
+  return h ^ (h >>> 15);
 }

@@ -56,17 +56,25 @@ function hex16(bytes: Uint8Array, at: number): number {
   return (a << 12) | (b << 8) | (c << 4) | d;
 }
 
-const PAIRS: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const HEX = Buffer.from('0123456789abcdef', 'latin1');
+const text = Buffer.alloc(UUID_LENGTH, '-', 'latin1');
 
-/** The usual form of four words. */
+/** The usual form of four words: one flat string. Pieced together it would be a tree of ten, and ten times as large. */
 export function formatUid(w0: number, w1: number, w2: number, w3: number): Uid {
-  return `${word(w0)}-${half(w1 >>> 16)}-${half(w1 & 0xffff)}-${half(w2 >>> 16)}-${half(w2 & 0xffff)}${word(w3)}`;
+  writeHalf(w0 >>> 16, 0);
+  writeHalf(w0 & 0xffff, 4);
+  writeHalf(w1 >>> 16, 9);
+  writeHalf(w1 & 0xffff, 14);
+  writeHalf(w2 >>> 16, 19);
+  writeHalf(w2 & 0xffff, 24);
+  writeHalf(w3 >>> 16, 28);
+  writeHalf(w3 & 0xffff, 32);
+  return text.toString('latin1');
 }
 
-function word(w: number): string {
-  return half(w >>> 16) + half(w & 0xffff);
-}
-
-function half(h: number): string {
-  return PAIRS[h >>> 8]! + PAIRS[h & 0xff]!;
+function writeHalf(h: number, at: number): void {
+  text[at] = HEX[h >>> 12]!;
+  text[at + 1] = HEX[(h >>> 8) & 15]!;
+  text[at + 2] = HEX[(h >>> 4) & 15]!;
+  text[at + 3] = HEX[h & 15]!;
 }
