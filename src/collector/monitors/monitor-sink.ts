@@ -1,4 +1,4 @@
-import type { ReflectorSink } from '../../client/reflector-sink.ts';
+import type { EnumerationGaps, ReflectorSink } from '../../client/reflector-sink.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
 
@@ -11,7 +11,10 @@ export interface MonitorSinkOptions {
   /** The one writer of the graph (COL-043). */
   readonly apply: (event: GraphEvent) => void;
   readonly onSynced: () => void;
-  readonly onFailed: (error: Error) => void;
+  /** The server's resource version is lower than it was: its history was replaced, by a backup for example. */
+  readonly onHistoryReset: () => void;
+  /** Something of this resource was created, changed or deleted after the first enumeration. */
+  readonly onChanged?: () => void;
 }
 
 /**
@@ -21,6 +24,10 @@ export interface MonitorSinkOptions {
 export class MonitorSink implements ReflectorSink {
   readonly #options: MonitorSinkOptions;
   #synced = false;
+  #trouble: Error | undefined;
+  #silent = false;
+  /** Of the newest enumeration or bookmark; NaN before, and for versions that are no plain number. */
+  #version = Number.NaN;
 
   constructor(options: MonitorSinkOptions) {
     this.#options = options;
@@ -30,22 +37,40 @@ export class MonitorSink implements ReflectorSink {
     return this.#synced;
   }
 
+  /** Why the last request failed; undefined as soon as the server has shown anything again. */
+  get trouble(): Error | undefined {
+    return this.#trouble;
+  }
+
+  /** From now on nothing reaches the graph, whatever is still under way. */
+  silence(): void {
+    this.#silent = true;
+  }
+
   replaceBegin(): void {
+    if (this.#silent) return;
     this.#options.apply({ type: 'listStarted', resource: this.#options.resource });
   }
 
-  replaceEnd(): void {
-    // A list may come from a cache that is older than what the watch had shown, so that its gaps are questions, which a
-    // live read answers, and not proofs.
-    this.#options.apply({ type: 'listFinished', resource: this.#options.resource, consistent: false });
+  replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void {
+    if (this.#silent) return;
+    const { apply, resource, onHistoryReset } = this.#options;
+    this.#trouble = undefined;
+    apply({ type: 'listFinished', resource, consistent: gaps === 'proven' });
+    const version = numberOf(resourceVersion);
+    const wentBack = version < this.#version;
+    this.#version = version;
+    if (wentBack) onHistoryReset();
   }
 
   /** What it showed is true, and was applied; the next enumeration begins anew. */
   replaceAbort(): void {}
 
   added(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#silent) return;
     const { resource, read, apply } = this.#options;
     apply({ type: 'observedColumns', resource, columns: read(bytes, start, end) });
+    this.#followed();
   }
 
   modified(bytes: Uint8Array, start: number, end: number): void {
@@ -53,18 +78,33 @@ export class MonitorSink implements ReflectorSink {
   }
 
   deleted(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#silent) return;
     const { resource, read, apply } = this.#options;
     apply({ type: 'deletedColumns', resource, columns: read(bytes, start, end) });
+    this.#followed();
   }
 
-  bookmark(): void {}
+  bookmark(resourceVersion: string): void {
+    this.#trouble = undefined;
+    this.#version = numberOf(resourceVersion);
+  }
 
   synced(): void {
+    if (this.#silent) return;
     this.#synced = true;
     this.#options.onSynced();
   }
 
   failed(error: Error): void {
-    this.#options.onFailed(error);
+    this.#trouble = error;
   }
+
+  #followed(): void {
+    this.#trouble = undefined;
+    if (this.#synced) this.#options.onChanged?.();
+  }
+}
+
+function numberOf(resourceVersion: string): number {
+  return /^\d+$/.test(resourceVersion) ? Number(resourceVersion) : Number.NaN;
 }

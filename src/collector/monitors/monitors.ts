@@ -8,11 +8,12 @@ export interface Monitor {
   readonly synced: boolean;
   /** Why its last list or watch failed; undefined while it works. */
   readonly trouble: Error | undefined;
-  /** Resolves when nothing of it runs any more. */
+  /** Nothing of it reaches the graph after the call. Resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
 
-export type StartMonitor = (resource: OfferedResource) => Monitor;
+/** `onSynced` is to be called when the first enumeration is complete. */
+export type StartMonitor = (resource: OfferedResource, onSynced: () => void) => Monitor;
 
 interface Entry {
   readonly resource: OfferedResource;
@@ -30,6 +31,12 @@ function entryOf(resource: OfferedResource, monitor: Monitor): Entry {
   };
 }
 
+/** A monitor that was stopped, with what discovery had said of its resource. */
+export interface StoppedMonitor {
+  readonly offered: OfferedResource;
+  readonly resource: MonitoredResource;
+}
+
 /**
  * The monitors that run, one a resource. Every one that can be started is started at once, whatever becomes of the others
  * (BETTER-1), and none waits for another (COL-048).
@@ -37,6 +44,8 @@ function entryOf(resource: OfferedResource, monitor: Monitor): Entry {
 export class Monitors {
   readonly #start: StartMonitor;
   readonly #entries = new Map<string, Entry>();
+  /** Called whenever a monitor has synced. One for the collector, and one for each wait: a handful. */
+  readonly #onSynced = new Set<() => void>();
 
   constructor(start: StartMonitor) {
     this.#start = start;
@@ -48,34 +57,78 @@ export class Monitors {
 
   /** At least one monitor, and each has finished its first list (COL-025). */
   get synced(): boolean {
-    return this.#entries.size > 0 && this.unsynced.length === 0;
+    for (const { synced } of this.#entries.values()) if (!synced) return false;
+    return this.#entries.size > 0;
+  }
+
+  /** Synced, and what each shows is not known to be out of date: its last list or watch has not failed. */
+  get current(): boolean {
+    for (const { monitor } of this.#entries.values()) {
+      if (!monitor.synced || monitor.trouble !== undefined) return false;
+    }
+    return this.#entries.size > 0;
   }
 
   get unsynced(): readonly OfferedResource[] {
     return [...this.#entries.values()].filter(({ synced }) => !synced).map(({ resource }) => resource);
   }
 
+  get resources(): readonly OfferedResource[] {
+    return [...this.#entries.values()].map(({ resource }) => resource);
+  }
+
+  /** The monitor of this resource, in whatever version. */
+  ofResource({ group, resource }: Pick<OfferedResource, 'group' | 'resource'>): Monitor | undefined {
+    for (const entry of this.#entries.values()) {
+      if (entry.resource.group === group && entry.resource.resource === resource) return entry.monitor;
+    }
+    return undefined;
+  }
+
+  /** Returns how to stop being told. */
+  onSynced(listener: () => void): () => void {
+    this.#onSynced.add(listener);
+    return () => void this.#onSynced.delete(listener);
+  }
+
   /** Starts and stops monitors so that exactly the wanted resources are watched (COL-019, COL-021). */
   async sync(
     wanted: readonly OfferedResource[],
     failedGroupVersions: ReadonlySet<string>,
-  ): Promise<{ added: number; removed: readonly Monitor[] }> {
+  ): Promise<{ added: number; removed: readonly StoppedMonitor[] }> {
     const { added, removed } = planMonitors(this.#entries, wanted, failedGroupVersions);
-    for (const resource of added) this.#entries.set(resourceKey(resource), entryOf(resource, this.#start(resource)));
-    const stopped: Monitor[] = [];
-    for (const key of removed) {
-      const entry = this.#entries.get(key);
-      if (!entry) continue;
+    for (const resource of added) this.#entries.set(resourceKey(resource), this.#started(resource));
+    const removing = removed.map((key) => {
+      const entry = this.#entries.get(key)!;
       this.#entries.delete(key);
-      stopped.push(entry.monitor);
-    }
-    await Promise.all(stopped.map((monitor) => monitor.stop()));
+      return entry;
+    });
+    await Promise.all(removing.map(({ monitor }) => monitor.stop()));
+    const stopped = removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource }));
     return { added: added.length, removed: stopped };
+  }
+
+  /** Every resource is listed anew: nothing that was seen before counts any more. */
+  async restart(): Promise<void> {
+    const before = [...this.#entries.values()];
+    // The old one is silent as soon as it is told to stop, so that the two never mix.
+    const stopping = before.map(({ monitor }) => monitor.stop());
+    for (const { resource } of before) this.#entries.set(resourceKey(resource), this.#started(resource));
+    await Promise.all(stopping);
   }
 
   async stop(): Promise<void> {
     const monitors = [...this.#entries.values()].map(({ monitor }) => monitor);
     this.#entries.clear();
     await Promise.all(monitors.map((monitor) => monitor.stop()));
+  }
+
+  #started(resource: OfferedResource): Entry {
+    return entryOf(
+      resource,
+      this.#start(resource, () => {
+        for (const listener of this.#onSynced) listener();
+      }),
+    );
   }
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { RestClient } from '../../client/rest-client.ts';
 import type { PropagationPolicy } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
+import type { CallContext } from './call-context.ts';
 import { resourceRefOf } from './read-metadata.ts';
 import { answerOf, type WriteAnswer } from './write-answer.ts';
 
@@ -13,9 +13,10 @@ export interface DeleteRequest {
 }
 
 /** DELETE by name; the policy is always named, grace and orphanDependents never (COL-150, COL-170, COL-171). */
-export function deleteObject(client: RestClient, request: DeleteRequest, signal: AbortSignal): Promise<WriteAnswer> {
+export function deleteObject(context: CallContext, request: DeleteRequest): Promise<WriteAnswer> {
+  const { client, signal } = context;
   const { target, policy, preconditions } = request;
-  return answerOf(target.name, () =>
-    client.delete<KubeObject>(resourceRefOf(target), { preconditions, propagationPolicy: policy }, { signal }),
+  return answerOf(context, target, () =>
+    client.delete<KubeObject | null>(resourceRefOf(target), { preconditions, propagationPolicy: policy }, { signal }),
   );
 }

@@ -1,15 +1,14 @@
-import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { PatchType, RestClient } from '../../client/rest-client.ts';
+import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
+import type { PatchType } from '../../client/rest-client.ts';
 import type { RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
+import type { CallContext } from './call-context.ts';
 import type { PatchSupport } from './patch-support.ts';
 import { METADATA_ACCEPT, readMetadata, resourceRefOf } from './read-metadata.ts';
 import { answerOf, type WriteAnswer } from './write-answer.ts';
 
-export interface PatchContext {
-  readonly client: RestClient;
+export interface PatchContext extends CallContext {
   readonly support: PatchSupport;
-  readonly signal: AbortSignal;
 }
 
 /** P1: by uid of the owner, all of them in one patch (COL-160). */
@@ -68,7 +67,7 @@ async function replaceReferences(
   target: Target,
   next: (references: readonly OwnerReference[]) => readonly OwnerReference[],
 ): Promise<WriteAnswer> {
-  const read = await readMetadata(context.client, target, context.signal);
+  const read = await readMetadata(context, target);
   if (read.state === 'error') return { answer: 'failed', error: read.error };
   if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
   const { resourceVersion, ownerReferences } = read.object;
@@ -83,10 +82,9 @@ async function replaceReferences(
   });
 }
 
-function send(
-  { client, signal }: PatchContext,
-  target: Target,
-  patch: { type: PatchType; body: object },
-): Promise<WriteAnswer> {
-  return answerOf(target.name, () => client.patch(resourceRefOf(target), patch, { accept: METADATA_ACCEPT, signal }));
+function send(context: PatchContext, target: Target, patch: { type: PatchType; body: object }): Promise<WriteAnswer> {
+  const { client, signal } = context;
+  return answerOf(context, target, () =>
+    client.patch<KubeObject | null>(resourceRefOf(target), patch, { accept: METADATA_ACCEPT, signal }),
+  );
 }

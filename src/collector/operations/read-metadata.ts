@@ -1,10 +1,10 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isObjectNotFound } from '../../api/status-error.ts';
+import { isNotFound, isObjectNotFound } from '../../api/status-error.ts';
 import type { ResourceRef } from '../../client/resource-path.ts';
-import type { RestClient } from '../../client/rest-client.ts';
 import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
+import type { CallContext } from './call-context.ts';
 
 /** Metadata is all that is asked for; a server that does not know the form answers with the whole object (COL-040). */
 export const METADATA_ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
@@ -17,6 +17,14 @@ export function resourceRefOf(target: Target): ResourceRef {
     name: target.name,
     ...(target.namespace === '' ? {} : { namespace: target.namespace }),
   };
+}
+
+/** An answer that should have had an object, and had something else. Says nothing about the object (COL-156). */
+export class NoObjectError extends Error {
+  constructor(target: Target) {
+    super(`the answer about ${target.resource} "${target.name}" has no object of that name`);
+    this.name = 'NoObjectError';
+  }
 }
 
 /**
@@ -33,13 +41,17 @@ export function asError(error: unknown): Error {
 }
 
 /** GET by name, most recent state: no resourceVersion parameter (COL-170). */
-export async function readMetadata(client: RestClient, target: Target, signal: AbortSignal): Promise<ReadAnswer> {
+export async function readMetadata(context: CallContext, target: Target): Promise<ReadAnswer> {
+  const { client, signal, onPathNotFound } = context;
   try {
-    const object = await client.get<KubeObject>(resourceRefOf(target), { accept: METADATA_ACCEPT, signal });
-    return { state: 'found', target, object: liveObjectOf(object.metadata ?? {}) };
+    const object = await client.get<KubeObject | null>(resourceRefOf(target), { accept: METADATA_ACCEPT, signal });
+    const live = liveObjectOf(object?.metadata ?? {});
+    // Without this a page of a proxy would read as an object with another uid, and so prove the absence of ours.
+    if (live.uid === '' || live.name !== target.name) throw new NoObjectError(target);
+    return { state: 'found', target, object: live };
   } catch (error) {
-    return isObjectNotFound(error, target.name)
-      ? { state: 'absent', target }
-      : { state: 'error', target, error: asError(error) };
+    if (isObjectNotFound(error, target.name)) return { state: 'absent', target };
+    if (isNotFound(error)) onPathNotFound();
+    return { state: 'error', target, error: asError(error) };
   }
 }

@@ -1,18 +1,27 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isAbortError } from '../../base/abort-error.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import type { RestClient } from '../../client/rest-client.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
+import type { Target } from '../decide/target.ts';
+import type { CallContext } from './call-context.ts';
 import { METADATA_ACCEPT, readMetadata, resourceRefOf } from './read-metadata.ts';
 import { answerOf, type WriteAnswer } from './write-answer.ts';
 
-export interface FinalizerContext {
-  readonly client: RestClient;
+export interface FinalizerContext extends CallContext {
   readonly clock: Clock;
   readonly random: Random;
-  readonly signal: AbortSignal;
+  /** Ends the waits between attempts. */
+  readonly stopping: AbortSignal;
 }
 
-/** Attempts against conflicts before the key goes back to its queue, and the waits between them (COL-153). */
+/** The finalizers that stay, of the object at a version. */
+interface Remaining {
+  readonly resourceVersion: string;
+  readonly finalizers: readonly string[];
+}
+
+/** Rounds of GET and PATCH against conflicts before the key goes back to its queue, and the waits between (COL-153). */
 const MAX_ATTEMPTS = 4;
 const WAITS_MS = [10, 50, 250];
 const WAIT_JITTER = 0.1;
@@ -27,40 +36,54 @@ export function removeFinalizerPatch(uid: string, resourceVersion: string, final
  * outlasts the attempts is answered as one.
  */
 export async function removeFinalizer(context: FinalizerContext, action: RemoveFinalizerAction): Promise<WriteAnswer> {
-  const { client, clock, random, signal } = context;
-  const { target, finalizer } = action;
-  let known = action.known && {
-    resourceVersion: action.known.resourceVersion,
-    finalizers: action.known.otherFinalizers,
-  };
-  for (let attempt = 0; ; attempt++) {
-    if (known === undefined) {
-      const read = await readMetadata(client, target, signal);
-      if (read.state === 'error') return { answer: 'failed', error: read.error };
-      if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
-      if (!read.object.finalizers.includes(finalizer)) return { answer: 'accepted', object: read.object };
-      known = {
-        resourceVersion: read.object.resourceVersion,
-        finalizers: read.object.finalizers.filter((name) => name !== finalizer),
-      };
-    }
-    const body = removeFinalizerPatch(target.uid, known.resourceVersion, known.finalizers);
-    const answer = await answerOf(target.name, () =>
-      client.patch(
-        resourceRefOf(target),
-        { type: 'application/merge-patch+json', body },
-        { accept: METADATA_ACCEPT, signal },
-      ),
-    );
-    if (answer.answer !== 'conflict') return answer;
-    const wait = WAITS_MS[attempt];
-    if (wait === undefined || attempt + 1 >= MAX_ATTEMPTS) {
-      const message = `updateMaxRetries(${MAX_ATTEMPTS}) has reached. The garbage collector will retry later for owner ${target.apiVersion}/${target.kind}, namespace: ${target.namespace}, name: ${target.name}, uid: ${target.uid}`;
-      return { answer: 'conflict', error: new Error(message, { cause: answer.error }) };
-    }
-    // The first conflict of a guess costs no wait: nobody has read the object yet.
-    const guessed = attempt === 0 && action.known !== undefined;
-    if (!guessed) await sleep(clock, wait * (1 + WAIT_JITTER * (2 * random.float() - 1)), signal);
-    known = undefined;
+  const { target, finalizer, known } = action;
+  if (known !== undefined) {
+    // What the graph recorded saves the GET. If it is out of date the patch is refused, which is no failed attempt: nobody
+    // has read the object yet.
+    const { resourceVersion, otherFinalizers } = known;
+    const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: otherFinalizers });
+    if (answer.answer !== 'conflict' && answer.answer !== 'invalid') return answer;
   }
+  for (let attempt = 1; ; attempt++) {
+    const read = await readMetadata(context, target);
+    if (read.state === 'error') return { answer: 'failed', error: read.error };
+    if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
+    const { resourceVersion, finalizers } = read.object;
+    if (!finalizers.includes(finalizer)) return { answer: 'accepted', object: read.object };
+    const others = finalizers.filter((name) => name !== finalizer);
+    const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });
+    if (answer.answer !== 'conflict') return answer;
+    const exhausted = attempt === MAX_ATTEMPTS || !(await pause(context, attempt));
+    if (exhausted) return { answer: 'conflict', error: retryLater(target, answer.error) };
+  }
+}
+
+function patchFinalizers(context: FinalizerContext, target: Target, remaining: Remaining): Promise<WriteAnswer> {
+  const { client, signal } = context;
+  const body = removeFinalizerPatch(target.uid, remaining.resourceVersion, remaining.finalizers);
+  return answerOf(context, target, () =>
+    client.patch<KubeObject | null>(
+      resourceRefOf(target),
+      { type: 'application/merge-patch+json', body },
+      { accept: METADATA_ACCEPT, signal },
+    ),
+  );
+}
+
+/** False when the collector stops meanwhile. */
+async function pause({ clock, random, stopping }: FinalizerContext, attempt: number): Promise<boolean> {
+  const wait = WAITS_MS[attempt - 1] ?? 0;
+  try {
+    await sleep(clock, wait * (1 + WAIT_JITTER * (2 * random.float() - 1)), stopping);
+    return true;
+  } catch (error) {
+    if (!isAbortError(error)) throw error;
+    return false;
+  }
+}
+
+function retryLater({ apiVersion, kind, namespace, name, uid }: Target, cause: Error | undefined): Error {
+  const owner = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
+  const message = `updateMaxRetries(${MAX_ATTEMPTS}) has reached. The garbage collector will retry later for owner ${owner}`;
+  return new Error(message, { cause });
 }

@@ -1,8 +1,10 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict, isInvalid, isObjectNotFound, isUnsupportedMediaType } from '../../api/status-error.ts';
+import { isConflict, isInvalid, isNotFound, isObjectNotFound, isUnsupportedMediaType } from '../../api/status-error.ts';
 import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
+import type { Target } from '../decide/target.ts';
 import type { WriteAnswerKind } from '../decide/write-answer-kind.ts';
-import { asError } from './read-metadata.ts';
+import type { CallContext } from './call-context.ts';
+import { asError, NoObjectError } from './read-metadata.ts';
 
 /** What became of a write, with the object the server answered with or the error it gave. */
 export interface WriteAnswer {
@@ -11,14 +13,22 @@ export interface WriteAnswer {
   readonly error?: Error;
 }
 
-export async function answerOf(name: string, write: () => Promise<KubeObject>): Promise<WriteAnswer> {
+/** Makes the write and judges its answer. Never rejects: what is no answer is `failed`, and the write may have happened. */
+export async function answerOf(
+  { onPathNotFound }: Pick<CallContext, 'onPathNotFound'>,
+  target: Target,
+  write: () => Promise<KubeObject | null>,
+): Promise<WriteAnswer> {
   try {
-    const { metadata, kind } = await write();
-    return kind === 'Status' || !metadata?.uid
-      ? { answer: 'accepted' }
-      : { answer: 'accepted', object: liveObjectOf(metadata) };
+    const answered = await write();
+    if (answered?.kind === 'Status' && answered['status'] === 'Success') return { answer: 'accepted' };
+    const object = liveObjectOf(answered?.metadata ?? {});
+    if (answered?.kind === 'Status' || object.uid === '') throw new NoObjectError(target);
+    return { answer: 'accepted', object };
   } catch (error) {
-    return isObjectNotFound(error, name) ? { answer: 'absent' } : { answer: kindOf(error), error: asError(error) };
+    if (isObjectNotFound(error, target.name)) return { answer: 'absent' };
+    if (isNotFound(error)) onPathNotFound();
+    return { answer: kindOf(error), error: asError(error) };
   }
 }
 

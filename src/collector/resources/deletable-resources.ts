@@ -41,9 +41,12 @@ export function deletableResources<T extends OfferedResource>(
   );
 }
 
-/** One string a monitored resource: what the monitor set is keyed by. */
-export function resourceKey({ group, version, resource }: OfferedResource): string {
-  return `${group}/${version}/${resource}`;
+/**
+ * One string a monitored resource: what the monitor set is keyed by. The kind is part of it, because a definition may
+ * come back under its old name with another one, and the kind is what objects are recorded under (COL-045).
+ */
+export function resourceKey({ group, version, resource, kind }: OfferedResource): string {
+  return `${group}/${version}/${resource} (${kind})`;
 }
 
 export interface ResourceChange<T> {

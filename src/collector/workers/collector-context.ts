@@ -1,19 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
-import type { RestClient } from '../../client/rest-client.ts';
 import type { FactSource } from '../decide/gather-facts.ts';
 import type { CollectorMetrics } from '../collector-metrics.ts';
 import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
 import type { GraphEvent } from '../graph/event.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { KindMapper } from '../kind-mapper.ts';
+import type { CallContext } from '../operations/call-context.ts';
 import type { PatchSupport } from '../operations/patch-support.ts';
 import type { Queues } from '../queues.ts';
 
 /** What both kinds of workers stand on. */
-export interface CollectorContext {
-  readonly client: RestClient;
+export interface CollectorContext extends CallContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -27,8 +26,8 @@ export interface CollectorContext {
   readonly apply: (event: GraphEvent) => void;
   /** Whether the graph may answer instead of the server, as of now. */
   readonly trust: () => FactSource['trust'];
-  /** Requests under way are aborted with it. */
-  readonly signal: AbortSignal;
+  /** No key is taken any more, and of the keys in work no more is begun (COL-215). */
+  readonly stopping: AbortSignal;
 }
 
 export function factSource(context: CollectorContext): FactSource {

@@ -1,4 +1,5 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
+import { Lru } from '../../base/lru.ts';
 import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
@@ -27,6 +28,9 @@ import type { WorkOutcome } from './worker-pool.ts';
  */
 const MAX_ROUNDS = 8;
 
+/** Owners whose blocking dependents were queued; for one that is forgotten they are queued once more than necessary. */
+const MAX_WAITING_OWNERS = 10_000;
+
 /** What an action came to: done, or the reason for which the key is retried, or a need to decide anew. */
 type ActionOutcome =
   | { readonly next: 'done' }
@@ -38,11 +42,8 @@ const done: ActionOutcome = { next: 'done' };
 /** Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches what it needs, does what it wants. */
 export class DeleteWorker {
   readonly #context: CollectorContext;
-  /**
-   * What an owner's blocking dependents were when they were last queued for it. Bounded by the owners that wait: an entry
-   * goes when its owner is found gone or free of blocking dependents.
-   */
-  readonly #blockingWhenQueued = new Map<Uid, BlockingDependents>();
+  /** What an owner's blocking dependents were when they were last queued for it (COL-102). */
+  readonly #blockingWhenQueued = new Lru<Uid, BlockingDependents>({ capacity: MAX_WAITING_OWNERS });
 
   constructor(context: CollectorContext) {
     this.#context = context;
@@ -62,7 +63,7 @@ export class DeleteWorker {
       const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
       if ('need' in step) {
         if (step.need === 'latest') {
-          round = { ...round, latest: await readMetadata(this.#context.client, step.target, this.#context.signal) };
+          round = { ...round, latest: await readMetadata(this.#context, step.target) };
         } else {
           round = { ...round, owners: await this.#readOwners(round.owners, step.lookups) };
         }
@@ -92,11 +93,11 @@ export class DeleteWorker {
     known: ReadonlyMap<OwnerKey, OwnerAnswer>,
     lookups: readonly OwnerLookup[],
   ): Promise<ReadonlyMap<OwnerKey, OwnerAnswer>> {
-    const { client, signal, logger } = this.#context;
+    const { logger } = this.#context;
     const answers = new Map(known);
     await Promise.all(
       lookups.map(async ({ key, reference, target }) => {
-        const read = await readMetadata(client, target, signal);
+        const read = await readMetadata(this.#context, target);
         if (read.state === 'error') logger.debug('reading an owner failed', { target, error: read.error.message });
         answers.set(key, ownerAnswer(reference, read.state === 'found' ? read.object : read.state));
       }),
@@ -156,15 +157,15 @@ export class DeleteWorker {
 
   /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). At most one GET and one more DELETE. */
   async #delete(action: DeleteAction): Promise<ActionOutcome> {
-    const { client, signal, metrics, logger } = this.#context;
+    const { metrics, logger } = this.#context;
     const { target, policy, preconditions } = action;
-    let answer = await deleteObject(client, { target, policy, preconditions }, signal);
+    let answer = await deleteObject(this.#context, { target, policy, preconditions });
     let next = afterDelete({ action, answer: answer.answer, attempt: 'first', latest: { state: 'unasked' } });
     if ('need' in next) {
-      const latest = await readMetadata(client, next.target, signal);
+      const latest = await readMetadata(this.#context, next.target);
       next = afterDelete({ action, answer: answer.answer, attempt: 'first', latest });
       if ('next' in next && next.next === 'deleteByUid') {
-        answer = await deleteObject(client, { target, policy, preconditions: { uid: preconditions.uid } }, signal);
+        answer = await deleteObject(this.#context, { target, policy, preconditions: { uid: preconditions.uid } });
         next = afterDelete({ action, answer: answer.answer, attempt: 'byUid', latest });
       }
     }
@@ -186,7 +187,7 @@ export class DeleteWorker {
     const answer = await removeReferences(this.#context, action);
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
     if ('need' in release) {
-      const latest = await readMetadata(this.#context.client, target, this.#context.signal);
+      const latest = await readMetadata(this.#context, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
     if ('need' in release || release.release === 'failed') return this.#failed(action, answer);

@@ -2,7 +2,8 @@ import { Semaphore } from '../../base/semaphore.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
 import { attemptToOrphan } from '../decide/attempt-to-orphan.ts';
-import type { OrphanFacts, Released } from '../decide/orphan-step.ts';
+import { beginOrphanRound, gatherOrphanFacts, type OrphanRound } from '../decide/gather-orphan-facts.ts';
+import type { OrphanStep, Released } from '../decide/orphan-step.ts';
 import { sentenceOf } from '../decide/reasons.ts';
 import type { Verdict } from '../decide/step.ts';
 import { type Target, targetOf } from '../decide/target.ts';
@@ -11,13 +12,18 @@ import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import { removeReferences } from '../operations/patch-references.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
-import type { CollectorContext } from './collector-context.ts';
+import { type CollectorContext, factSource } from './collector-context.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /** Dependents of one owner that are patched at the same time (COL-128). */
 const MAX_IN_FLIGHT = 50;
 /** A round asks at most for the release of the known ones, the barrier, and the release of those it found. */
-const MAX_ROUNDS = 4;
+const MAX_STEPS = 4;
+
+interface Dependent {
+  readonly target: Target;
+  readonly identity: Identity;
+}
 
 /** Lets the dependents of one owner go, then takes the orphan finalizer off it (section 9). */
 export class OrphanWorker {
@@ -29,52 +35,32 @@ export class OrphanWorker {
 
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid } = parseWorkKey(key);
-    let answers: Pick<OrphanFacts, 'released' | 'barrier' | 'foundReleased'> = {
-      released: 'unasked',
-      barrier: 'unasked',
-      foundReleased: 'unasked',
-    };
-    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
-      const step = attemptToOrphan(this.#facts(uid, answers));
+    let round = beginOrphanRound(this.#context, uid);
+    for (let steps = 0; steps < MAX_STEPS; steps++) {
+      const step = attemptToOrphan(gatherOrphanFacts(factSource(this.#context), round));
       if (!('need' in step)) return this.#finish(uid, step);
-      switch (step.need) {
-        case 'released':
-          answers = { ...answers, released: await this.#releaseKnown(uid, step.dependents) };
-          break;
-        case 'foundReleased':
-          answers = {
-            ...answers,
-            foundReleased: await this.#release(
-              uid,
-              step.dependents.map((target) => ({ target, identity: identityOf(target) })),
-            ),
-          };
-          break;
-        case 'barrier':
-          // BETTER-13, the fresh lists before the finalizer goes, is off: this behaves as Kubernetes does (COL-127).
-          answers = { ...answers, barrier: 'gaveUp' };
-          break;
-      }
+      round = { ...round, ...(await this.#answer(uid, step)) };
     }
     return 'requeue';
   };
 
-  #facts(uid: Uid, answers: Pick<OrphanFacts, 'released' | 'barrier' | 'foundReleased'>): OrphanFacts {
-    const { graph, kinds } = this.#context;
-    const node = graph.node(uid);
-    if (node === undefined) return { node: undefined, dependents: [], ...answers };
-    const { identity, resourceVersion, orphanFinalizer, otherFinalizers } = node;
-    const mapping = kinds.mapping(identity.apiVersion, identity.kind);
-    return {
-      node: { identity, mapping, resourceVersion, orphanFinalizer, otherFinalizers },
-      dependents: graph.dependents(uid),
-      ...answers,
-    };
+  async #answer(owner: Uid, step: Exclude<OrphanStep, Verdict>): Promise<Partial<OrphanRound>> {
+    switch (step.need) {
+      case 'released':
+        return { released: await this.#releaseKnown(owner, step.dependents) };
+      case 'foundReleased': {
+        const found = step.dependents.map((target) => ({ target, identity: identityOf(target) }));
+        return { foundReleased: await this.#release(owner, found) };
+      }
+      case 'barrier':
+        // BETTER-13, the fresh lists before the finalizer goes, is off: this behaves as Kubernetes does (COL-127).
+        return { barrier: 'gaveUp' };
+    }
   }
 
   async #releaseKnown(owner: Uid, dependents: readonly Uid[]): Promise<Released> {
     const { graph, kinds } = this.#context;
-    const known: { target: Target; identity: Identity }[] = [];
+    const known: Dependent[] = [];
     let unmapped = false;
     for (const uid of dependents) {
       const node = graph.node(uid);
@@ -87,13 +73,13 @@ export class OrphanWorker {
     return unmapped ? 'failed' : released;
   }
 
-  async #release(owner: Uid, dependents: readonly { target: Target; identity: Identity }[]): Promise<Released> {
+  async #release(owner: Uid, dependents: readonly Dependent[]): Promise<Released> {
     const inFlight = new Semaphore({ permits: MAX_IN_FLIGHT, maxWaiting: dependents.length + 1 });
     const outcomes = await Promise.all(
       dependents.map(async (dependent) => {
         const release = await inFlight.acquire();
         try {
-          return await this.#releaseOne(owner, dependent);
+          return !this.#context.stopping.aborted && (await this.#releaseOne(owner, dependent));
         } finally {
           release();
         }
@@ -103,13 +89,13 @@ export class OrphanWorker {
   }
 
   /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
-  async #releaseOne(owner: Uid, { target, identity }: { target: Target; identity: Identity }): Promise<boolean> {
-    const { client, signal, metrics, logger } = this.#context;
+  async #releaseOne(owner: Uid, { target, identity }: Dependent): Promise<boolean> {
+    const { metrics, logger } = this.#context;
     const owners = [owner];
     const answer = await removeReferences(this.#context, { action: 'removeReferences', target, identity, owners });
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
     if ('need' in release) {
-      const latest = await readMetadata(client, target, signal);
+      const latest = await readMetadata(this.#context, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
     if ('need' in release || release.release === 'failed') {

@@ -10,8 +10,9 @@ const turn = (): Promise<void> => new Promise((next) => systemClock.defer(next))
 function setUp(process: (key: string) => Promise<WorkOutcome>, workers = 2) {
   const clock = new FakeClock();
   const queue = new RateLimitingQueue<string>({ name: 'q', clock });
-  const pool = new WorkerPool({ queue, workers, clock, logger: silentLogger, process });
-  return { clock, queue, pool, done: pool.run() };
+  const stop = new AbortController();
+  const pool = new WorkerPool({ queue, workers, clock, logger: silentLogger, process, stopping: stop.signal });
+  return { clock, queue, pool, stop, done: pool.run() };
 }
 
 describe('WorkerPool', () => {
@@ -68,5 +69,24 @@ describe('WorkerPool', () => {
     expect([calls, queue.numRequeues('a')]).toEqual([2, 0]);
     queue.shutDown();
     await done;
+  });
+
+  it('COL-215 takes no key after it was told to stop, finishes the one in work, and does not sit out its pause', async () => {
+    const seen: string[] = [];
+    let fail: (() => void) | undefined;
+    const { queue, stop, done } = setUp((key) => {
+      seen.push(key);
+      return new Promise((_settle, reject) => {
+        fail = () => reject(new Error('fault'));
+      });
+    }, 1);
+    queue.add('a');
+    queue.add('b');
+    await turn();
+    stop.abort();
+    queue.shutDown();
+    fail?.();
+    await done;
+    expect([seen, queue.len()]).toEqual([['a'], 0]);
   });
 });

@@ -1,3 +1,4 @@
+import { isAbortError } from '../../base/abort-error.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
@@ -12,14 +13,17 @@ export interface WorkerPoolOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: (key: WorkKey) => Promise<WorkOutcome>;
+  /** Once it is aborted no key is taken any more; those in work are finished (COL-215). */
+  readonly stopping: AbortSignal;
 }
 
 /** A worker that met a fault of ours goes on after this long (COL-084). */
 const RESTART_MS = 1000;
 
 /**
- * Takes keys off one queue, at most `workers` at a time, until the queue is shut down and empty of ready keys. An exception
- * in `process` is a fault of ours: it is logged, its key is tried again, and no worker ever stops for it (COL-156).
+ * Takes keys off one queue, at most `workers` at a time, until it is stopped or the queue is shut down and empty of ready
+ * keys. An exception in `process` is a fault of ours: it is logged, its key is tried again, and no worker ever stops for it
+ * (COL-156).
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -39,10 +43,10 @@ export class WorkerPool {
   }
 
   async #work(): Promise<void> {
-    const { queue, clock, logger, process } = this.#options;
+    const { queue, logger, process, stopping } = this.#options;
     for (;;) {
       const next = await queue.get();
-      if (next.shutdown) return;
+      if (next.shutdown || stopping.aborted) return;
       const { item } = next;
       this.#busy++;
       try {
@@ -52,11 +56,19 @@ export class WorkerPool {
       } catch (error) {
         logger.error('processing a key failed unexpectedly', { key: item, error });
         queue.addRateLimited(item);
-        await sleep(clock, RESTART_MS);
+        await this.#pause();
       } finally {
         this.#busy--;
         queue.done(item);
       }
+    }
+  }
+
+  async #pause(): Promise<void> {
+    try {
+      await sleep(this.#options.clock, RESTART_MS, this.#options.stopping);
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
     }
   }
 }

@@ -1,0 +1,70 @@
+import type { MetadataReader } from '../../api/codec/metadata-reader.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import { Reflector } from '../../client/reflector.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
+import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+import { MonitorSink } from './monitor-sink.ts';
+import type { Monitor } from './monitors.ts';
+
+export interface MonitorOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** May be shared by all monitors: `apply` reads its columns before the next object is read. */
+  readonly reader: MetadataReader;
+  readonly apply: (event: GraphEvent) => void;
+  readonly onSynced: () => void;
+  readonly onHistoryReset: () => void;
+  readonly onChanged?: () => void;
+}
+
+/** One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). */
+export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
+  const { client, clock, random, logger, reader, apply, onSynced, onHistoryReset, onChanged } = options;
+  const { group, version, resource: name, kind } = offered;
+  const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
+  const stopping = new AbortController();
+  const sink = new MonitorSink({
+    resource,
+    read: (bytes, start, end) => {
+      reader.read(bytes, start, end);
+      return reader;
+    },
+    apply,
+    onSynced: () => {
+      logger.debug('a monitor is synced', { resource: resourceKey(offered) });
+      onSynced();
+    },
+    onHistoryReset,
+    ...(onChanged === undefined ? {} : { onChanged }),
+  });
+  const reflector = new Reflector({
+    client,
+    clock,
+    random,
+    logger,
+    gvr: { group, version, resource: name },
+    representation: 'metadata',
+    sink,
+  });
+  const running = reflector.run(stopping.signal);
+  return {
+    resource,
+    get synced() {
+      return sink.isSynced;
+    },
+    get trouble() {
+      return sink.trouble;
+    },
+    stop: () => {
+      sink.silence();
+      stopping.abort();
+      return running;
+    },
+  };
+}

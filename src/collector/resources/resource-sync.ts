@@ -1,0 +1,203 @@
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { RestMapper } from '../../api/meta/rest-mapper.ts';
+import { exponentialBackoff, type Backoff } from '../../base/backoff.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Counter } from '../../base/metrics.ts';
+import type { Random } from '../../base/random.ts';
+import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import type { MonitoredResource } from '../graph/event.ts';
+import type { KindMapper } from '../kind-mapper.ts';
+import type { Monitors, StoppedMonitor } from '../monitors/monitors.ts';
+import { deletableResources, type GroupResourceName, resourceKey } from './deletable-resources.ts';
+
+export interface ResourceSyncOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly monitors: Monitors;
+  readonly kinds: KindMapper;
+  readonly syncErrors: Counter;
+  readonly ignored: readonly GroupResourceName[];
+  /** Between two passes over discovery (COL-016), ms. */
+  readonly periodMs: number;
+  /** Monitors were started or stopped. */
+  readonly onChanged: () => void;
+  /** The resource is served no more, in no version (BETTER-2). */
+  readonly onVanished: (resource: MonitoredResource) => void;
+}
+
+/** Why a pass is asked for before its time. */
+export type SoonerReason =
+  /** A definition of resources was created, changed or deleted (BETTER-3). */
+  | 'definitionChanged'
+  /** A reference names a kind that was not known at the last pass (COL-029). */
+  | 'unknownKind'
+  /** A path that discovery had named answered that it does not exist (COL-116). */
+  | 'pathNotFound';
+
+/**
+ * How long after the request the pass begins, and how long after the last pass at the earliest, ms. A change of a
+ * definition is rare, and waited for; the others may come from every retry of every object.
+ */
+const SOONER: Readonly<Record<SoonerReason, { readonly afterMs: number; readonly apartMs: number }>> = {
+  definitionChanged: { afterMs: 500, apartMs: 1000 },
+  unknownKind: { afterMs: 100, apartMs: 5000 },
+  pathNotFound: { afterMs: 1000, apartMs: 10_000 },
+};
+
+/** A pass that failed is repeated sooner than after a period. */
+const RETRY = { baseMs: 500, factor: 2, jitter: 0.2 };
+
+/**
+ * Reads discovery again and again, and keeps kinds and monitors as it says (COL-016...COL-024, COL-029). A pass that
+ * fails changes nothing.
+ */
+export class ResourceSync {
+  readonly #options: ResourceSyncOptions;
+  readonly #retry: Backoff;
+  /** Monitors that were stopped because their resource is served in another version, whose monitor is not synced yet. */
+  readonly #superseded: StoppedMonitor[] = [];
+  #resources: readonly DiscoveredResource[] = [];
+  #lastPassAt = Number.NEGATIVE_INFINITY;
+  #nextPassAt = Number.POSITIVE_INFINITY;
+  /** Sets the timer of the wait under way anew; undefined while a pass is under way. */
+  #rearm: (() => void) | undefined;
+  #syncTimer: Timer | undefined;
+
+  constructor(options: ResourceSyncOptions) {
+    this.#options = options;
+    const { random, periodMs } = options;
+    this.#retry = exponentialBackoff({ ...RETRY, capMs: periodMs, random });
+  }
+
+  /** Asks for a pass before its time. Cheap; a request made while a pass is under way is for the one after it. */
+  sooner(reason: SoonerReason): void {
+    const { afterMs, apartMs } = SOONER[reason];
+    this.#passAt(Math.max(this.#options.clock.monotonic() + afterMs, this.#lastPassAt + apartMs));
+  }
+
+  /** Passes, the first at once, until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, monitors, periodMs } = this.#options;
+    const stopListening = monitors.onSynced(() => this.#settleSuperseded());
+    try {
+      while (!signal.aborted) {
+        this.#nextPassAt = Number.POSITIVE_INFINITY;
+        this.#lastPassAt = clock.monotonic();
+        const outcome = await this.#pass(signal);
+        if (outcome === 'done') this.#retry.reset();
+        this.#passAt(clock.monotonic() + (outcome === 'done' ? periodMs : this.#retry.next()));
+        await this.#untilNextPass(signal);
+      }
+    } finally {
+      stopListening();
+      this.#syncTimer?.cancel();
+    }
+  }
+
+  #passAt(time: number): void {
+    if (time >= this.#nextPassAt) return;
+    this.#nextPassAt = time;
+    this.#rearm?.();
+  }
+
+  #untilNextPass(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      let timer: Timer | undefined;
+      const end = (): void => {
+        timer?.cancel();
+        this.#rearm = undefined;
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      this.#rearm = () => {
+        timer?.cancel();
+        timer = clock.setTimer(this.#nextPassAt - clock.monotonic(), end);
+      };
+      this.#rearm();
+      signal.addEventListener('abort', end, { once: true });
+      if (signal.aborted) end();
+    });
+  }
+
+  async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
+    const { logger, kinds, monitors, ignored, syncErrors, onChanged } = this.#options;
+    const discovered = await this.#discover(signal);
+    if (signal.aborted) return 'failed';
+    const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
+    if (discovered === undefined || wanted.length === 0) {
+      if (discovered !== undefined) logger.warn('discovery found no deletable resource; the monitors stay as they are');
+      syncErrors.inc();
+      return 'failed';
+    }
+    const failed: ReadonlySet<string> = new Set(discovered.failedGroupVersions.keys());
+    // What could not be read this time is still where it was (COL-019).
+    const unread = this.#resources.filter((resource) => failed.has(apiVersionOf(resource)));
+    this.#resources = [...discovered.resources, ...unread];
+    kinds.replace(new RestMapper(this.#resources));
+    const { added, removed } = await monitors.sync(wanted, failed);
+    if (added === 0 && removed.length === 0) return 'done';
+    this.#superseded.push(...removed);
+    this.#settleSuperseded();
+    if (added > 0) this.#expectSync();
+    onChanged();
+    return 'done';
+  }
+
+  async #discover(signal: AbortSignal): Promise<DiscoveryResult | undefined> {
+    const { client, logger } = this.#options;
+    try {
+      const found = await discover(client, { signal });
+      for (const [groupVersion, error] of found.failedGroupVersions) {
+        logger.warn('discovery failed for a group version', { groupVersion, error: error.message });
+      }
+      if (found.resources.length > 0) return found;
+      logger.warn('discovery found no resource; the monitors stay as they are');
+    } catch (error) {
+      if (!signal.aborted) {
+        logger.warn('discovery failed; the monitors stay as they are', {
+          error: error instanceof Error ? error.message : String(error),
+        });
+      }
+    }
+    return undefined;
+  }
+
+  /** COL-024: whether all monitors are synced is looked at a period after some were added. */
+  #expectSync(): void {
+    const { clock, monitors, logger, periodMs, syncErrors } = this.#options;
+    this.#syncTimer?.cancel();
+    this.#syncTimer = clock.setTimer(periodMs, () => {
+      if (monitors.synced) return;
+      syncErrors.inc();
+      logger.warn('timed out waiting for dependency graph builder sync during GC sync', {
+        unsynced: monitors.unsynced.map(resourceKey),
+      });
+    });
+  }
+
+  /**
+   * BETTER-2. When only the version of a resource changed, its objects are still there: they are let go under the old
+   * version only after the monitor of the new one has shown them (COL-05A).
+   */
+  #settleSuperseded(): void {
+    const { monitors, onVanished } = this.#options;
+    const waiting = this.#superseded.splice(0);
+    for (const stopped of waiting) {
+      const successor = monitors.ofResource(stopped.offered);
+      if (successor === undefined) onVanished(stopped.resource);
+      else if (sameKind(successor.resource, stopped.resource)) continue;
+      else if (successor.synced) onVanished(stopped.resource);
+      else this.#superseded.push(stopped);
+    }
+  }
+}
+
+/** It came back as it was: the new list says what is left of it. */
+function sameKind(a: MonitoredResource, b: MonitoredResource): boolean {
+  return a.apiVersion === b.apiVersion && a.kind === b.kind;
+}

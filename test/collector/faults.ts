@@ -1,0 +1,79 @@
+import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
+import type { Interceptor, Send } from '../../src/client/interceptor.ts';
+import { TransportError } from '../../src/client/transport.ts';
+
+/** What happens to an exchange instead of what should. */
+export type Fault = (request: HttpRequest, next: Send) => Promise<HttpResponse>;
+
+export function answer(status: number, value: unknown, headers: Record<string, string> = {}): HttpResponse {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const type = typeof value === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
+  return { status, headers: { 'content-type': type, ...headers }, body: Buffer.from(text) };
+}
+
+export function statusBody(code: number, reason: string, more: Record<string, unknown> = {}): object {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: reason, reason, code, ...more };
+}
+
+/** Answers with a Status that the server never saw the request for. */
+export function refuse(code: number, reason: string, more: Record<string, unknown> = {}): Fault {
+  return () => Promise.resolve(answer(code, statusBody(code, reason, more)));
+}
+
+/** Answers with something that is no Status. */
+export function answerWith(status: number, value: unknown): Fault {
+  return () => Promise.resolve(answer(status, value));
+}
+
+/** The connection breaks before the server has read the request. */
+export const resetBefore: Fault = () => Promise.reject(new TransportError('reset', 'connection reset by peer'));
+
+/** The server does what was asked, but its answer is lost. */
+export const resetAfter: Fault = async (request, next) => {
+  await next(request);
+  throw new TransportError('reset', 'connection reset by peer');
+};
+
+/** As {@link resetAfter}, noticed by the clock. */
+export const timeoutAfter: Fault = async (request, next) => {
+  await next(request);
+  throw new TransportError('timeout', 'the request timed out');
+};
+
+export const pathNotFound: Fault = answerWith(404, '404 page not found\n');
+
+/** Which requests a fault is for. */
+export interface Match {
+  readonly method?: string;
+  /** Of path and query. */
+  readonly target: RegExp;
+}
+
+interface Rule extends Match {
+  readonly fault: Fault;
+  left: number;
+}
+
+/** Faults for the requests that match, each a number of times; everything else passes. */
+export class Faults {
+  readonly #rules: Rule[] = [];
+
+  /** The first rule that matches wins; `times`: for ever unless given. */
+  on(match: Match, fault: Fault, times = Number.POSITIVE_INFINITY): void {
+    this.#rules.push({ ...match, fault, left: times });
+  }
+
+  clear(): void {
+    this.#rules.length = 0;
+  }
+
+  readonly intercept: Interceptor = (request, next) => {
+    const rule = this.#rules.find(
+      ({ method, target, left }) =>
+        left > 0 && (method === undefined || method === request.method) && target.test(request.target),
+    );
+    if (rule === undefined) return next(request);
+    rule.left--;
+    return rule.fault(request, next);
+  };
+}

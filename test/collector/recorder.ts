@@ -1,0 +1,112 @@
+import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
+import type { Interceptor } from '../../src/client/interceptor.ts';
+
+/** One request as it was sent, with the status of its answer; 0 when none came. */
+export interface Call {
+  readonly method: string;
+  /** Without query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: HttpRequest['headers'];
+  readonly body: unknown;
+  status: number;
+  /** The reason of a Status in the answer. */
+  reason: string;
+}
+
+const DISCOVERY = /^\/(?:api|apis)(?:\/[^/]+(?:\/[^/]+)?)?$/;
+
+/** `/api/v1`, `/apis/apps/v1`, but not `/api/v1/pods`. */
+export function isDiscovery(path: string): boolean {
+  return DISCOVERY.test(path) && !/^\/api\/[^/]+\/./.test(path);
+}
+
+/** Lists and watches of whole resources. */
+export function isIntake({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
+  if (method !== 'GET' || isDiscovery(path)) return false;
+  const parts = path.split('/').filter((part) => part !== '');
+  return parts.length === (parts[0] === 'api' ? 3 : 4);
+}
+
+/** Writes down every exchange of the client that it is in, and how many are under way. */
+export class Recorder {
+  readonly all: Call[] = [];
+  #underWay = 0;
+
+  /** Requests without an answer so far. Watches are answered when they begin. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** Everything but discovery, lists and watches: what the decisions cost. */
+  get calls(): Call[] {
+    return this.all.filter((call) => !isDiscovery(call.path) && !isIntake(call));
+  }
+
+  get intake(): Call[] {
+    return this.all.filter(isIntake);
+  }
+
+  get discoveries(): Call[] {
+    return this.all.filter(({ path }) => isDiscovery(path));
+  }
+
+  /** Of the calls, those that may change something; Events are no part of the decisions. */
+  get writes(): Call[] {
+    return this.calls.filter(
+      ({ method, path }) => method !== 'GET' && !path.endsWith('/events') && !path.includes('/events/'),
+    );
+  }
+
+  /** `DELETE /api/v1/namespaces/default/configmaps/a 200`, in the order in which they were sent. */
+  get lines(): string[] {
+    return this.calls.map(({ method, path, status }) => `${method} ${path} ${status}`);
+  }
+
+  /** How many calls of each method. */
+  get counts(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { method } of this.calls) counts[method] = (counts[method] ?? 0) + 1;
+    return counts;
+  }
+
+  clear(): void {
+    this.all.length = 0;
+  }
+
+  readonly intercept: Interceptor = async (request, next) => {
+    const url = new URL(request.target, 'http://server.invalid');
+    const call: Call = {
+      method: request.method,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: request.headers,
+      body: jsonOf(request.body),
+      status: 0,
+      reason: '',
+    };
+    this.all.push(call);
+    this.#underWay++;
+    try {
+      const response = await next(request);
+      call.status = response.status;
+      call.reason = reasonOf(response);
+      return response;
+    } finally {
+      this.#underWay--;
+    }
+  };
+}
+
+function jsonOf(body: Uint8Array | undefined): unknown {
+  return body === undefined || body.length === 0 ? undefined : (JSON.parse(Buffer.from(body).toString()) as unknown);
+}
+
+function reasonOf({ status, body }: HttpResponse): string {
+  if (status < 400 || !(body instanceof Uint8Array)) return '';
+  try {
+    return (JSON.parse(Buffer.from(body).toString()) as { reason?: string }).reason ?? '';
+  } catch {
+    return '';
+  }
+}

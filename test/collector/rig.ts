@@ -1,0 +1,289 @@
+import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.ts';
+import { plainStrategy } from '../../src/apiserver/registry/strategy.ts';
+import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
+import type { Store } from '../../src/apiserver/storage/interface.ts';
+import { apiVersionOf } from '../../src/api/meta/group-version-kind.ts';
+import type { ResourceInfo } from '../../src/api/kinds/resource-info.ts';
+import type { KubeObject, OwnerReference } from '../../src/api/meta/object-meta.ts';
+import { isNotFound } from '../../src/api/status-error.ts';
+import { FakeClock } from '../../src/base/fake-clock.ts';
+import { MemoryLogger } from '../../src/base/memory-logger.ts';
+import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
+import { seededRandom } from '../../src/base/random.ts';
+import { inProcessTransport } from '../../src/client/in-process-transport.ts';
+import type { Interceptor } from '../../src/client/interceptor.ts';
+import type { ResourceRef } from '../../src/client/resource-path.ts';
+import { RestClient } from '../../src/client/rest-client.ts';
+import { GarbageCollector, type GarbageCollectorOptions } from '../../src/collector/garbage-collector.ts';
+import { Faults } from './faults.ts';
+import type { TestKind } from './kinds.ts';
+import { Recorder } from './recorder.ts';
+
+export type Policy = 'Background' | 'Foreground' | 'Orphan';
+
+export interface RigOptions {
+  readonly seed?: number;
+  /** Resources to serve; a small server starts sooner. All built-in ones unless given. */
+  readonly only?: readonly TestKind[];
+  readonly clock?: FakeClock;
+}
+
+export interface ObjectOptions {
+  readonly namespace?: string;
+  readonly owners?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** A collector of a rig that can be stopped before the rig is. */
+export interface RunningCollector {
+  readonly collector: GarbageCollector;
+  stop(): Promise<void>;
+}
+
+type CollectorOptions = Partial<Omit<GarbageCollectorOptions, 'client' | 'clock' | 'random' | 'logger' | 'metrics'>>;
+
+/** How long {@link Rig.rest} lets time pass before it gives up. */
+const REST_MS = 60_000;
+
+/**
+ * The real API server on a store in memory and the real collector, in one process, with time in the hands of the test:
+ * nothing moves but in {@link Rig.settle}, {@link Rig.rest} and {@link Rig.advance}. What the collector sends passes a
+ * recorder, then the faults.
+ */
+export class Rig {
+  readonly clock: FakeClock;
+  readonly random;
+  readonly logger = new MemoryLogger();
+  readonly metrics = new MemoryMetrics();
+  readonly store: Store;
+  readonly server: ApiServer;
+  /** For the test itself; seen by nobody. */
+  readonly client: RestClient;
+  readonly recorder = new Recorder();
+  readonly faults = new Faults();
+  readonly #running: { stop: AbortController; done: Promise<void>; collector: GarbageCollector }[] = [];
+
+  constructor({ seed = 1, only, clock = new FakeClock() }: RigOptions = {}) {
+    this.clock = clock;
+    this.random = seededRandom(seed);
+    this.store = openMemoryStore({ clock });
+    const { random, logger, metrics, store } = this;
+    this.server = createApiServer({
+      store,
+      clock,
+      random,
+      logger: logger.child({ from: 'server' }),
+      metrics,
+      version: {},
+    });
+    if (only !== undefined) this.#serveOnly(only);
+    this.client = this.clientWith('test');
+  }
+
+  /** A server, without a collector so far. */
+  static async start(options: RigOptions = {}): Promise<Rig> {
+    const rig = new Rig(options);
+    await rig.wait(rig.server.start());
+    // The server loads some of its parts when they are first needed, which takes time that no fake clock knows of.
+    await rig.wait(rig.client.request({ method: 'GET', path: '/apis' }));
+    return rig;
+  }
+
+  /** A server with a collector that has seen everything. */
+  static async collecting(options: RigOptions & { readonly collector?: CollectorOptions } = {}): Promise<Rig> {
+    const rig = await Rig.start(options);
+    await rig.startCollector(options.collector);
+    return rig;
+  }
+
+  get collector(): GarbageCollector {
+    const last = this.#running.at(-1);
+    if (last === undefined) throw new Error('no collector runs');
+    return last.collector;
+  }
+
+  /** Runs a collector until it, or the rig, is stopped. Resolves when it has nothing to do at this moment. */
+  async startCollector(options: CollectorOptions = {}): Promise<RunningCollector> {
+    const { clock, random, metrics } = this;
+    const client = this.clientWith('collector', this.recorder.intercept, this.faults.intercept);
+    const logger = this.logger.child({ from: 'collector' });
+    const collector = new GarbageCollector({ client, clock, random, logger, metrics, ...options });
+    const stop = new AbortController();
+    const entry = { stop, collector, done: collector.run(stop.signal) };
+    this.#running.push(entry);
+    await this.advance(20);
+    return {
+      collector,
+      stop: async () => {
+        this.#running.splice(this.#running.indexOf(entry), 1);
+        stop.abort();
+        await this.wait(entry.done);
+      },
+    };
+  }
+
+  async stop(): Promise<void> {
+    for (const { stop } of this.#running) stop.abort();
+    await this.wait(Promise.all(this.#running.map(({ done }) => done)));
+    await this.server.stop();
+    await this.wait(this.store.close());
+  }
+
+  clientWith(userAgent: string, ...interceptors: readonly Interceptor[]): RestClient {
+    const transport = inProcessTransport(this.server.handler);
+    return new RestClient({ transport, clock: this.clock, userAgent, interceptors, defaultTimeoutMs: 30_000 });
+  }
+
+  /** Everything that can happen without time passing has happened. */
+  settle(): Promise<void> {
+    return this.clock.settle();
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.clock.advanceAsync(ms);
+  }
+
+  /** The outcome of work that makes progress only while the fake clock is attended to. */
+  async wait<T>(work: Promise<T>): Promise<T> {
+    const state = { settled: false };
+    const note = (): void => {
+      state.settled = true;
+    };
+    work.then(note, note);
+    for (let rounds = 0; !state.settled; rounds++) {
+      if (rounds > 10_000) throw new Error('the work waits for something that does not come');
+      await this.settle();
+      if (rounds >= 10) await realMillisecond();
+    }
+    return work;
+  }
+
+  get isAtRest(): boolean {
+    return this.recorder.underWay === 0 && this.#running.every(({ collector }) => collector.atRest);
+  }
+
+  /** Lets time pass, from one timer to the next, until the collector has nothing to do any more. Answers how long it took. */
+  async rest(withinMs = REST_MS): Promise<number> {
+    const from = this.clock.monotonic();
+    for (;;) {
+      await this.settle();
+      if (this.isAtRest) return this.clock.monotonic() - from;
+      const step = Math.max(this.clock.nextTimerInMs ?? 1, 1);
+      if (this.clock.monotonic() + step - from > withinMs) {
+        throw new Error(
+          `not at rest after ${withinMs} ms; the last calls: ${this.recorder.lines.slice(-10).join('; ')}`,
+        );
+      }
+      await this.advance(step);
+    }
+  }
+
+  /** The reference of an object; of cluster-scoped ones without namespace. */
+  at(kind: TestKind, name: string, namespace = 'default'): ResourceRef {
+    return { gvr: kind.gvr, name, ...(kind.namespaced ? { namespace } : {}) };
+  }
+
+  async create(kind: TestKind, name: string, options: ObjectOptions = {}): Promise<KubeObject> {
+    const { namespace = 'default', owners, finalizers, labels, body } = options;
+    const object = {
+      apiVersion: apiVersionOf(kind.gvr),
+      kind: kind.kind,
+      metadata: {
+        name,
+        ...(owners === undefined ? {} : { ownerReferences: owners }),
+        ...(finalizers === undefined ? {} : { finalizers }),
+        ...(labels === undefined ? {} : { labels }),
+      },
+      ...kind.body,
+      ...body,
+    };
+    const collection = { gvr: kind.gvr, ...(kind.namespaced ? { namespace } : {}) };
+    return this.wait(this.client.create(collection, object));
+  }
+
+  /** Undefined when there is no such object. */
+  async get(kind: TestKind, name: string, namespace?: string): Promise<KubeObject | undefined> {
+    try {
+      return await this.wait(this.client.get(this.at(kind, name, namespace)));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async delete(kind: TestKind, name: string, policy: Policy = 'Background', namespace?: string): Promise<void> {
+    await this.wait(this.client.delete(this.at(kind, name, namespace), { propagationPolicy: policy }));
+  }
+
+  /** A merge patch of the metadata. */
+  async patch(
+    kind: TestKind,
+    name: string,
+    metadata: Record<string, unknown>,
+    namespace?: string,
+  ): Promise<KubeObject> {
+    const patch = { type: 'application/merge-patch+json', body: { metadata } } as const;
+    return this.wait(this.client.patch(this.at(kind, name, namespace), patch));
+  }
+
+  /** Names of all objects of a kind in a namespace, sorted. Root certificates and the like never come into play here. */
+  async names(kind: TestKind, namespace = 'default'): Promise<string[]> {
+    const { items } = await this.wait(this.client.list({ gvr: kind.gvr, ...(kind.namespaced ? { namespace } : {}) }));
+    return items.map(({ metadata }) => metadata?.name ?? '').toSorted();
+  }
+
+  async owners(kind: TestKind, name: string, namespace?: string): Promise<string[] | undefined> {
+    const object = await this.get(kind, name, namespace);
+    return object && (object.metadata?.ownerReferences ?? []).map((reference) => reference.name);
+  }
+
+  /** Serves a kind without a type, as a CustomResourceDefinition does. */
+  serve(kind: TestKind, version = kind.gvr.version): void {
+    this.server.resources.add({ info: customInfo(kind, version), strategy: plainStrategy });
+  }
+
+  unserve({ gvr: { group, version, resource } }: TestKind): void {
+    this.server.resources.remove(group, version, resource);
+  }
+
+  #serveOnly(kinds: readonly TestKind[]): void {
+    const names = new Set(kinds.map(({ gvr }) => `${gvr.group}/${gvr.resource}`));
+    for (const { group, version, resource } of this.server.resources.resources()) {
+      // What every server starts with needs its resources; what nobody can delete and watch is not monitored anyway.
+      if (names.has(`${group}/${resource}`) || BOOTSTRAP.has(`${group}/${resource}`)) continue;
+      this.server.resources.remove(group, version, resource);
+    }
+  }
+}
+
+const BOOTSTRAP = new Set(['/namespaces', '/services', '/events', 'discovery.k8s.io/endpointslices', '/endpoints']);
+
+function customInfo({ gvr, kind, namespaced }: TestKind, version: string): ResourceInfo {
+  return {
+    group: gvr.group,
+    version,
+    resource: gvr.resource,
+    kind,
+    listKind: `${kind}List`,
+    singular: kind.toLowerCase(),
+    namespaced,
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    shortNames: [],
+    categories: [],
+    subresources: [],
+    defaultPropagation: 'Background',
+    deleteReturnsObject: false,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+    generation: 'spec',
+    nameRule: 'dnsSubdomain',
+  };
+}
+
+function realMillisecond(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 1);
+  });
+}
