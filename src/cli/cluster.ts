@@ -12,6 +12,7 @@ import { Compactor } from '../apiserver/storage/compactor.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { renderKubeconfig } from '../client/render-kubeconfig.ts';
+import { requestMetrics } from '../client/request-metrics.ts';
 import { RestClient } from '../client/rest-client.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import type { ControllerName } from './controllers.ts';
@@ -103,6 +104,7 @@ export class Cluster {
           peer: { commonName: 'system:kube-controller-manager', organizations: MASTERS.groups },
         }),
         clock,
+        interceptors: [requestMetrics(metrics, 'in-process')],
         userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
       });
       const controllers = await startControllers({
