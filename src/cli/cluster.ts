@@ -73,7 +73,7 @@ export class Cluster {
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { clock, random, logger, listen, directory } = options;
     const hosts = [listen.host];
-    const store = await openStore({ kind: options.store, directory, clock, logger });
+    const store = await openStore({ kind: options.store, directory, clock, random, logger });
     let httpServer: HttpServer | undefined;
     try {
       const identity = await loadIdentity({ ...(directory ? { directory } : {}), clock, random, hosts });
