@@ -169,6 +169,11 @@ describe('kubegc up', () => {
     client.close();
   });
 
+  it('refuses it with the memory store too, which keeps its kubeconfig there', async () => {
+    const { code, stderr } = await kubegc('up', '--store', 'memory', '--listen', '127.0.0.1:0', '--data-dir', data);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/the data directory .* is in use by another kubegc/)]);
+  });
+
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'ends cleanly on %s, also with a watch open, and starts again with what it had',
     async (signal) => {
