@@ -62,6 +62,19 @@ export const clusterWidget = kindOf(
   { namespaced: false },
 );
 
+/** What most tests need; a server of few resources starts sooner. */
+export const usualKinds: readonly TestKind[] = [
+  configMap,
+  secret,
+  pod,
+  replicationController,
+  deployment,
+  replicaSet,
+  namespace,
+  clusterRole,
+  persistentVolume,
+];
+
 export interface ReferenceFlags {
   readonly block?: boolean;
   readonly controller?: boolean;

@@ -16,15 +16,15 @@ import type { ResourceRef } from '../../src/client/resource-path.ts';
 import { RestClient } from '../../src/client/rest-client.ts';
 import { GarbageCollector, type GarbageCollectorOptions } from '../../src/collector/garbage-collector.ts';
 import { Faults } from './faults.ts';
-import type { TestKind } from './kinds.ts';
+import { type TestKind, usualKinds } from './kinds.ts';
 import { Recorder } from './recorder.ts';
 
 export type Policy = 'Background' | 'Foreground' | 'Orphan';
 
 export interface RigOptions {
   readonly seed?: number;
-  /** Resources to serve; a small server starts sooner. All built-in ones unless given. */
-  readonly only?: readonly TestKind[];
+  /** Resources to serve; {@link usualKinds} unless given. */
+  readonly serve?: readonly TestKind[] | 'all';
   readonly clock?: FakeClock;
 }
 
@@ -63,9 +63,9 @@ export class Rig {
   readonly client: RestClient;
   readonly recorder = new Recorder();
   readonly faults = new Faults();
-  readonly #running: { stop: AbortController; done: Promise<void>; collector: GarbageCollector }[] = [];
+  readonly #running: RunningCollector[] = [];
 
-  constructor({ seed = 1, only, clock = new FakeClock() }: RigOptions = {}) {
+  constructor({ seed = 1, serve = usualKinds, clock = new FakeClock() }: RigOptions = {}) {
     this.clock = clock;
     this.random = seededRandom(seed);
     this.store = openMemoryStore({ clock });
@@ -78,7 +78,7 @@ export class Rig {
       metrics,
       version: {},
     });
-    if (only !== undefined) this.#serveOnly(only);
+    if (serve !== 'all') this.#serveOnly(serve);
     this.client = this.clientWith('test');
   }
 
@@ -98,10 +98,12 @@ export class Rig {
     return rig;
   }
 
-  get collector(): GarbageCollector {
-    const last = this.#running.at(-1);
-    if (last === undefined) throw new Error('no collector runs');
-    return last.collector;
+  /** While no collector runs; the next one sees only what is left. */
+  async withoutCollector(work: () => Promise<void>): Promise<void> {
+    for (const running of this.#running.slice()) await running.stop();
+    await work();
+    this.recorder.clear();
+    await this.startCollector();
   }
 
   /** Runs a collector until it, or the rig, is stopped. Resolves when it has nothing to do at this moment. */
@@ -110,23 +112,24 @@ export class Rig {
     const client = this.clientWith('collector', this.recorder.intercept, this.faults.intercept);
     const logger = this.logger.child({ from: 'collector' });
     const collector = new GarbageCollector({ client, clock, random, logger, metrics, ...options });
-    const stop = new AbortController();
-    const entry = { stop, collector, done: collector.run(stop.signal) };
-    this.#running.push(entry);
-    await this.advance(20);
-    return {
+    const aborter = new AbortController();
+    const done = collector.run(aborter.signal);
+    const running: RunningCollector = {
       collector,
       stop: async () => {
-        this.#running.splice(this.#running.indexOf(entry), 1);
-        stop.abort();
-        await this.wait(entry.done);
+        this.#running.splice(this.#running.indexOf(running), 1);
+        aborter.abort();
+        await this.wait(done);
       },
     };
+    this.#running.push(running);
+    await this.settle();
+    return running;
   }
 
   async stop(): Promise<void> {
-    for (const { stop } of this.#running) stop.abort();
-    await this.wait(Promise.all(this.#running.map(({ done }) => done)));
+    this.faults.clear();
+    for (const running of this.#running.slice()) await running.stop();
     await this.server.stop();
     await this.wait(this.store.close());
   }
@@ -213,8 +216,9 @@ export class Rig {
     }
   }
 
-  async delete(kind: TestKind, name: string, policy: Policy = 'Background', namespace?: string): Promise<void> {
-    await this.wait(this.client.delete(this.at(kind, name, namespace), { propagationPolicy: policy }));
+  /** What the server answered: the object while it waits for its finalizers, else a Status. */
+  delete(kind: TestKind, name: string, policy: Policy = 'Background', namespace?: string): Promise<KubeObject> {
+    return this.wait(this.client.delete<KubeObject>(this.at(kind, name, namespace), { propagationPolicy: policy }));
   }
 
   /** A merge patch of the metadata. */
