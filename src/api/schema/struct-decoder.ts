@@ -1,6 +1,6 @@
 import { isJsonObject, setKey } from '../codec/json-value.ts';
 import type { FieldInfo } from '../kinds/type-table.ts';
-import { fieldsOf, isSpecialType, JSON_SCHEMA_PROPS } from '../kinds/type-table.ts';
+import { fieldsOf, isSpecialType, JSON_SCHEMA_PROPS, META_V1 } from '../kinds/type-table.ts';
 import type { DecodePosition } from './decode-problem.ts';
 import { foundName } from './decode-problem.ts';
 import type { LeafDecoder } from './leaf-decoders.ts';
@@ -88,10 +88,12 @@ function compileField(owner: string, field: FieldInfo): FieldDecoder {
   let decode = decodeElement;
   if (field.list) decode = listDecoder(field, decode);
   if (field.map) decode = mapDecoder(field, decode);
-  return { name: field.name, decode, unset: unsetOf(owner, field, decodeElement), omits: omitsOf(field) };
+  return { name: field.name, decode, unset: unsetOf(owner, field, decodeElement), omits: omitsOf(owner, field) };
 }
 
-function omitsOf(field: FieldInfo): FieldDecoder['omits'] {
+function omitsOf(owner: string, field: FieldInfo): FieldDecoder['omits'] {
+  // An empty list of managers is not the same as none: it ends tracking (API-219), and is never stored.
+  if (field.name === 'managedFields' && owner === `${META_V1}.ObjectMeta`) return 'never';
   if (!field.omitempty || field.pointer) return 'never';
   if (field.list || field.map) return 'emptyContainer';
   return scalarDecoder(field.type) === undefined ? 'never' : 'zeroScalar';

@@ -1,0 +1,235 @@
+import { isJsonObject } from '../codec/json-value.ts';
+import {
+  compareElements,
+  formatElement,
+  normalizeElement,
+  type PathElement,
+  PathElementError,
+} from './path-element.ts';
+
+/**
+ * A set of paths into an object, as the tree that FieldsV1 writes (API-215): what lies in the store is the set, and
+ * nothing has to be converted. A key is a {@link PathElement}; `{}` below it says that the path itself is a member, and a
+ * tree with `.` that it is one together with some of what is below. Sets are values: nothing here changes one, and results
+ * share what they can with their operands. The path of the object itself is never a member.
+ *
+ * Invariant: no node is without members, and `{".":{}}` is written `{}`.
+ */
+export interface FieldSet {
+  readonly [element: PathElement]: FieldSet;
+}
+
+type Builder = Record<PathElement, FieldSet>;
+
+/** A member with nothing below; as a whole set, the empty one. */
+export const LEAF: FieldSet = Object.freeze({});
+export const EMPTY_SET: FieldSet = LEAF;
+/** Says of the node it stands in that its own path is a member. */
+const SELF = '.';
+
+export function isEmptySet(set: FieldSet): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+function isMember(node: FieldSet): boolean {
+  return node[SELF] !== undefined || isEmptySet(node);
+}
+
+/** A node of these children, none of them empty; undefined when it would say nothing. */
+export function fieldNode(own: 'member' | 'path', children: FieldSet | undefined): FieldSet | undefined {
+  if (children === undefined || isEmptySet(children)) return own === 'member' ? LEAF : undefined;
+  return own === 'member' ? { [SELF]: LEAF, ...children } : children;
+}
+
+/** A set of the given paths. */
+export function fieldSetOf(...paths: readonly (readonly PathElement[])[]): FieldSet {
+  return paths.reduce<FieldSet>((set, path) => {
+    if (path.length === 0) return set;
+    return union(
+      set,
+      path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), LEAF),
+    );
+  }, EMPTY_SET);
+}
+
+export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
+  if (path.length === 0) return false;
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (node === undefined) return false;
+  }
+  return isMember(node);
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmptySet(b)) return a;
+  return isEmptySet(a) ? b : uniteNodes(a, b);
+}
+
+/** Of two nodes or two sets, neither of them the empty set. */
+function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a;
+  if (isEmptySet(a)) return b[SELF] === undefined && !isEmptySet(b) ? { [SELF]: LEAF, ...b } : b;
+  if (isEmptySet(b)) return a[SELF] === undefined ? { [SELF]: LEAF, ...a } : a;
+  let result: Builder | undefined;
+  for (const element in b) {
+    const added = b[element]!;
+    const present = a[element];
+    const united = present === undefined ? added : element === SELF ? present : uniteNodes(present, added);
+    if (united !== present) (result ??= { ...a })[element] = united;
+  }
+  return result ?? a;
+}
+
+/** Members of `a` that are not members of `b`; `a` itself when none is. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return EMPTY_SET;
+  return differ(a, b, 'path') ?? EMPTY_SET;
+}
+
+/** `own`: whether the path of the node stays a member. Undefined when nothing stays. */
+function differ(a: FieldSet, b: FieldSet, own: 'member' | 'path'): FieldSet | undefined {
+  let changed = own === 'path' && a[SELF] !== undefined;
+  const result: Builder = {};
+  let children = 0;
+  for (const element in a) {
+    if (element === SELF) {
+      if (own === 'member') result[SELF] = LEAF;
+      continue;
+    }
+    const node = a[element]!;
+    const other = b[element];
+    let left: FieldSet | undefined = node;
+    if (other !== undefined) left = differ(node, other, isMember(node) && !isMember(other) ? 'member' : 'path');
+    if (left !== node) changed = true;
+    if (left === undefined) continue;
+    result[element] = left;
+    children++;
+  }
+  if (children === 0) return own === 'member' ? (isEmptySet(a) ? a : LEAF) : undefined;
+  return changed ? result : a;
+}
+
+/** Like {@link difference}, but a member of `b` takes along everything below it. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  const result: Builder = {};
+  let changed = false;
+  for (const element in a) {
+    const node = a[element]!;
+    const other = element === SELF ? undefined : b[element];
+    if (other === undefined) {
+      result[element] = node;
+      continue;
+    }
+    const left = isMember(other) ? undefined : fieldNode(isMember(node) ? 'member' : 'path', without(node, other));
+    if (left !== node) changed = true;
+    if (left !== undefined) result[element] = left;
+  }
+  return changed ? result : a;
+}
+
+function without(node: FieldSet, other: FieldSet): FieldSet {
+  const { [SELF]: _, ...children } = recursiveDifference(node, other);
+  return children;
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return a === b ? a : (intersect(a, b, 'path') ?? EMPTY_SET);
+}
+
+function intersect(a: FieldSet, b: FieldSet, own: 'member' | 'path'): FieldSet | undefined {
+  const result: Builder = own === 'member' ? { [SELF]: LEAF } : {};
+  let children = 0;
+  for (const element in a) {
+    if (element === SELF) continue;
+    const node = a[element]!;
+    const other = b[element];
+    if (other === undefined) continue;
+    const common = intersect(node, other, isMember(node) && isMember(other) ? 'member' : 'path');
+    if (common === undefined) continue;
+    result[element] = common;
+    children++;
+  }
+  if (children === 0) return own === 'member' ? LEAF : undefined;
+  return result;
+}
+
+/** The same members. The order of elements does not count. */
+export function equalSets(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  let elements = 0;
+  for (const element in a) {
+    const other = b[element];
+    if (other === undefined || !equalSets(a[element]!, other)) return false;
+    elements++;
+  }
+  for (const _ in b) elements--;
+  return elements === 0;
+}
+
+/** Every member as `.spec.containers[name="x"].image`: the members of a level first, then what is below each. */
+export function memberPaths(set: FieldSet): string[] {
+  const paths: string[] = [];
+  collectPaths(set, '', paths);
+  return paths;
+}
+
+function collectPaths(set: FieldSet, prefix: string, paths: string[]): void {
+  const elements = Object.keys(set)
+    .filter((element) => element !== SELF)
+    .sort(compareElements);
+  for (const element of elements) if (isMember(set[element]!)) paths.push(prefix + formatElement(element));
+  for (const element of elements) collectPaths(set[element]!, prefix + formatElement(element), paths);
+}
+
+/** The set with its elements in the order in which Go writes them; itself if they are. */
+export function inOrder(set: FieldSet): FieldSet {
+  let ordered = true;
+  let previous: string | undefined;
+  let changed = false;
+  const children: [PathElement, FieldSet][] = [];
+  for (const element in set) {
+    if (previous !== undefined && ordered && !isBefore(previous, element)) ordered = false;
+    previous = element;
+    const node = set[element]!;
+    const below = inOrder(node);
+    if (below !== node) changed = true;
+    children.push([element, below]);
+  }
+  if (ordered && !changed) return set;
+  if (!ordered) children.sort(([a], [b]) => (isBefore(a, b) ? -1 : 1));
+  const result: Builder = {};
+  for (const [element, node] of children) result[element] = node;
+  return result;
+}
+
+function isBefore(a: PathElement, b: PathElement): boolean {
+  return a === SELF || (b !== SELF && compareElements(a, b) < 0);
+}
+
+/**
+ * A set as it came over the wire: elements in their one spelling, unknown kinds of elements left out.
+ *
+ * @throws PathElementError
+ */
+export function decodeFieldsV1(fields: unknown): FieldSet {
+  if (fields === undefined || fields === null) return EMPTY_SET;
+  return decodeNode(fields, 'path') ?? EMPTY_SET;
+}
+
+function decodeNode(fields: unknown, own: 'member' | 'path'): FieldSet | undefined {
+  if (!isJsonObject(fields)) throw new PathElementError('expected an object of path elements');
+  const children: Builder = {};
+  for (const [text, below] of Object.entries(fields)) {
+    if (text === SELF) continue;
+    const element = normalizeElement(text);
+    if (element === undefined) continue;
+    if (!isJsonObject(below)) throw new PathElementError('expected an object of path elements');
+    const names = Object.keys(below);
+    const node = decodeNode(below, names.length === 0 || names.includes(SELF) ? 'member' : 'path') ?? LEAF;
+    children[element] = children[element] === undefined ? node : uniteNodes(children[element], node);
+  }
+  return fieldNode(own, children);
+}

@@ -1,0 +1,59 @@
+import { getKey, isJsonObject } from '../codec/json-value.ts';
+import { keyElement, type PathElement, valueElement } from './path-element.ts';
+import type { ListSchema } from './schema.ts';
+import { TypedValueError } from './typed-value-error.ts';
+
+/**
+ * Which element of an associative list a value is. An absent key counts with its default, and without one not at all
+ * (API-222).
+ *
+ * @throws TypedValueError when it cannot be told
+ */
+export function listElementOf(list: ListSchema, value: unknown): PathElement {
+  return list.keys.length > 0 ? keyedElement(list, value) : setElement(value);
+}
+
+function keyedElement(list: ListSchema, value: unknown): PathElement {
+  if (value === null) throw new TypedValueError(['associative list with keys may not have a null element']);
+  if (!isJsonObject(value)) throw new TypedValueError(['associative list with keys may not have non-map elements']);
+  const keys: Record<string, unknown> = {};
+  let found = 0;
+  for (const name of list.keys) {
+    const given = getKey(value, name) ?? list.element().map?.field(name)?.default;
+    if (given === undefined) continue;
+    keys[name] = given;
+    found++;
+  }
+  if (found === 0) {
+    const names = list.keys.map((name) => JSON.stringify(name)).join(' ');
+    throw new TypedValueError([
+      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+    ]);
+  }
+  return keyElement(keys);
+}
+
+function setElement(value: unknown): PathElement {
+  if (Array.isArray(value)) {
+    throw new TypedValueError(['not supported: associative list with lists as elements']);
+  }
+  if (value === null) {
+    throw new TypedValueError(["associative list without keys has an element that's an explicit null"]);
+  }
+  if (typeof value === 'object') {
+    throw new TypedValueError(["associative list without keys has an element that's a map type"]);
+  }
+  return valueElement(value);
+}
+
+/** The elements of a list in the order of their first appearance, each with all values it has: more than one if it is doubled. */
+export function elementsOf(list: ListSchema, values: readonly unknown[]): Map<PathElement, unknown[]> {
+  const elements = new Map<PathElement, unknown[]>();
+  for (const value of values) {
+    const element = listElementOf(list, value);
+    const present = elements.get(element);
+    if (present === undefined) elements.set(element, [value]);
+    else present.push(value);
+  }
+  return elements;
+}

@@ -1,0 +1,139 @@
+import { isJsonObject } from '../codec/json-value.ts';
+import type { ManagedFieldsEntry } from '../meta/object-meta.ts';
+import { formatTime, parseTime } from '../meta/time.ts';
+import { decodeFieldsV1, EMPTY_SET, type FieldSet, inOrder, isEmptySet } from './fieldset.ts';
+import { PathElementError } from './path-element.ts';
+
+/** Who manages fields. One entry per manager (API-215). */
+export interface Manager {
+  readonly name: string;
+  readonly operation: 'Apply' | 'Update';
+  /** That the fields are written in. An applier is the same one in every version. */
+  readonly apiVersion: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+}
+
+export interface ManagedEntry extends Manager {
+  readonly fields: FieldSet;
+  /** RFC 3339; empty when it is not known. */
+  readonly time: string;
+}
+
+export type Managers = readonly ManagedEntry[];
+
+const UNKNOWN_MANAGER = 'unknown';
+
+export function namedManager(manager: Manager): Manager {
+  return manager.name === '' ? { ...manager, name: UNKNOWN_MANAGER } : manager;
+}
+
+export function isSameManager(a: Manager, b: Manager): boolean {
+  return (
+    a.name === b.name &&
+    a.operation === b.operation &&
+    a.subresource === b.subresource &&
+    (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+  );
+}
+
+/** A text that is the same for the same manager, and by which conflicts and the oldest of equal age are ordered (apimachinery). */
+export function managerIdentifier({ name, operation, apiVersion, subresource }: Manager): string {
+  return JSON.stringify({
+    manager: name === '' ? undefined : name,
+    operation,
+    apiVersion: operation === 'Apply' ? undefined : apiVersion,
+    subresource: subresource === '' ? undefined : subresource,
+  });
+}
+
+/** Entries the server itself has written: read without a second look. */
+export function storedManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
+  return (entries ?? []).map((entry) => entryFrom(entry, (entry.fieldsV1 ?? EMPTY_SET) as FieldSet));
+}
+
+function entryFrom(entry: ManagedFieldsEntry, fields: FieldSet): ManagedEntry {
+  return {
+    name: entry.manager ?? '',
+    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: entry.apiVersion ?? '',
+    subresource: entry.subresource ?? '',
+    time: entry.time ?? '',
+    fields,
+  };
+}
+
+/** Entries from outside in the server's own spelling; undefined if one of them cannot be understood. */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers | undefined {
+  const managers: ManagedEntry[] = [];
+  for (const entry of entries) {
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update') return undefined;
+    if ((entry.apiVersion ?? '') === '' || entry.fieldsType !== 'FieldsV1') return undefined;
+    try {
+      const decoded = entryFrom(entry, decodeFieldsV1(entry.fieldsV1));
+      const time = decoded.time === '' ? undefined : parseTime(decoded.time);
+      const known = { ...decoded, time: time === undefined ? '' : formatTime(time) };
+      // Of two entries of one manager the last one counts, as in a map.
+      const present = managers.findIndex((manager) => isSameManager(manager, known));
+      if (present < 0) managers.push(known);
+      else managers[present] = known;
+    } catch (error) {
+      if (error instanceof PathElementError) return undefined;
+      throw error;
+    }
+  }
+  return managers;
+}
+
+/** API-219: an empty list, or one empty entry, gives up tracking. */
+function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
+  const [first] = entries;
+  return first === undefined || (entries.length === 1 && isJsonObject(first) && Object.keys(first).length === 0);
+}
+
+/** The entries a write starts from (API-219): those the client sent if they say anything and can be understood, else the stored ones. */
+export function requestedManagers(
+  sent: readonly ManagedFieldsEntry[],
+  stored: readonly ManagedFieldsEntry[] | undefined,
+): Managers {
+  if (isReset(sent)) return [];
+  const managers = decodeManagers(sent);
+  return managers === undefined || managers.length === 0 ? storedManagers(stored) : managers;
+}
+
+/**
+ * As stored and shown: appliers first, then the oldest (API-215). Managers of nothing are left out; undefined when none is
+ * left.
+ */
+export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
+  const entries = managers.filter((manager) => !isEmptySet(manager.fields)).sort(compareManagers);
+  return entries.length === 0 ? undefined : entries.map(encodeManager);
+}
+
+function compareManagers(a: ManagedEntry, b: ManagedEntry): number {
+  return (
+    compareTexts(a.operation, b.operation) ||
+    compareTexts(a.time, b.time) ||
+    compareTexts(a.name, b.name) ||
+    compareTexts(a.apiVersion, b.apiVersion) ||
+    compareTexts(a.subresource, b.subresource)
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function encodeManager({ name, operation, apiVersion, subresource, time, fields }: ManagedEntry): ManagedFieldsEntry {
+  const entry: ManagedFieldsEntry = { manager: name, operation, apiVersion };
+  if (time !== '') entry.time = time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = inOrder(fields);
+  if (subresource !== '') entry.subresource = subresource;
+  return entry;
+}
+
+/** The time of an entry, in whole seconds. `now`: epoch ms. */
+export function entryTime(now: number): string {
+  return formatTime(now);
+}

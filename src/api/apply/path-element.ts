@@ -1,0 +1,143 @@
+import { isJsonObject } from '../codec/json-value.ts';
+import { marshalled, quoted } from '../meta/quoted.ts';
+
+/**
+ * One step of a path into an object, in the one spelling that FieldsV1 has for it (API-215), so that two steps are the
+ * same exactly when their texts are:
+ *
+ * | text | step |
+ * |---|---|
+ * | `f:<name>` | member of a map or struct |
+ * | `k:{"<key>":<value>,…}` | element of a list of type `map`; keys in the order of the alphabet |
+ * | `v:<value>` | element of a list of type `set` |
+ * | `i:<index>` | element of an atomic list; written by nobody, read for completeness |
+ */
+export type PathElement = string;
+
+/** A step that cannot be read; upstream ignores elements of a kind it does not know, and refuses the others. */
+export class PathElementError extends Error {
+  override readonly name = 'PathElementError';
+}
+
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`;
+}
+
+/** `keys` in any order, at least one. */
+export function keyElement(keys: Readonly<Record<string, unknown>>): PathElement {
+  return `k:${marshalled(sorted(keys))}`;
+}
+
+export function valueElement(value: unknown): PathElement {
+  return `v:${marshalled(value)}`;
+}
+
+function sorted(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Name of the member, for `f:` only. */
+export function fieldNameOf(element: PathElement): string | undefined {
+  return element.startsWith('f:') ? element.slice(2) : undefined;
+}
+
+/**
+ * A step from elsewhere in its own spelling; undefined for a kind of step of a later version.
+ *
+ * @throws PathElementError
+ */
+export function normalizeElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new PathElementError('key must be 2 characters long:');
+  if (text[1] !== ':') throw new PathElementError(`missing colon: ${text}`);
+  switch (text[0]) {
+    case 'f':
+      return text;
+    case 'k': {
+      const keys = parsed(text);
+      if (!isJsonObject(keys)) throw new PathElementError(`not an object of keys: ${text}`);
+      return keyElement(keys);
+    }
+    case 'v':
+      return valueElement(parsed(text));
+    case 'i':
+      if (!/^[+-]?\d+$/.test(text.slice(2))) throw new PathElementError(`not an index: ${text}`);
+      return `i:${Number(text.slice(2))}`;
+    default:
+      return undefined;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.slice(2));
+  } catch {
+    throw new PathElementError(`not JSON: ${text}`);
+  }
+}
+
+/** As conflicts and errors show it: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
+export function formatElement(element: PathElement): string {
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case 'f':
+      return `.${rest}`;
+    case 'k':
+      return `[${Object.entries(JSON.parse(rest) as Record<string, unknown>)
+        .map(([key, value]) => `${key}=${formatValue(value)}`)
+        .join(',')}]`;
+    case 'v':
+      return `[=${formatValue(JSON.parse(rest))}]`;
+    default:
+      return `[${rest}]`;
+  }
+}
+
+/** structured-merge-diff `value.ToString`. */
+export function formatValue(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (Array.isArray(value)) return `[${value.map(formatValue).join(',')}]`;
+  if (isJsonObject(value)) {
+    return Object.entries(value)
+      .map(([key, item]) => `${key}=${formatValue(item)}`)
+      .join('');
+  }
+  return String(value);
+}
+
+/**
+ * Order of FieldsV1: fields, then keys, values, indexes; within each by what they hold, numbers before texts before
+ * booleans.
+ */
+export function compareElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0;
+  const kind = a[0];
+  if (kind !== b[0]) return 'fkvi'.indexOf(kind ?? '') - 'fkvi'.indexOf(b[0] ?? '');
+  if (kind === 'f') return a < b ? -1 : 1;
+  if (kind === 'k') return compareKeys(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+  return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+}
+
+function compareKeys(a: Record<string, unknown>, b: Record<string, unknown>): number {
+  const left = Object.entries(a);
+  const right = Object.entries(b);
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const [leftName, leftValue] = left[i]!;
+    const [rightName, rightValue] = right[i]!;
+    if (leftName !== rightName) return leftName < rightName ? -1 : 1;
+    const order = compareValues(leftValue, rightValue);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+const RANKS = ['number', 'string', 'boolean', 'object'];
+
+function compareValues(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a === typeof b && typeof a !== 'object') return a === b ? 0 : String(a) < String(b) ? -1 : 1;
+  const rank = RANKS.indexOf(typeof a) - RANKS.indexOf(typeof b);
+  if (rank !== 0) return rank;
+  const left = marshalled(a);
+  const right = marshalled(b);
+  return left === right ? 0 : left < right ? -1 : 1;
+}

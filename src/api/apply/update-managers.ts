@@ -1,0 +1,124 @@
+import { equalJson } from '../codec/json-value.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
+import { type Comparison, compareObjects } from './compare.ts';
+import { difference, EMPTY_SET, type FieldSet, isEmptySet, union } from './fieldset.ts';
+import {
+  encodeManagers,
+  entryTime,
+  isSameManager,
+  type ManagedEntry,
+  type Manager,
+  type Managers,
+  managerIdentifier,
+  namedManager,
+  requestedManagers,
+  storedManagers,
+} from './managed-fields.ts';
+import type { TypeSchema } from './schema.ts';
+import { comparedFields, type TrackedPart, trackedOnly } from './tracked-fields.ts';
+import { TypedValueError } from './typed-value-error.ts';
+
+/** Entries of updates an object keeps; what is older is merged (API-217). */
+const MAX_UPDATE_MANAGERS = 10;
+const OLD_UPDATES_MANAGER = 'ancient-changes';
+
+/** A write that is no apply: create, update, or any other patch. */
+export interface TrackedUpdate {
+  /** As stored; for a create the empty object of its kind, as decoded. */
+  readonly live: KubeObject;
+  /** As the client wants it, decoded; its managedFields are the client's as well. */
+  readonly next: KubeObject;
+  /** Its operation is Update. */
+  readonly manager: Manager;
+  readonly type: TypeSchema;
+  readonly tracked: TrackedPart;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/**
+ * The managedFields of the object after an update (API-215 to API-220): who wrote a field, owns it, and nobody else does.
+ * Undefined: none. Never fails: where a value cannot be followed, the stored entries stay.
+ */
+export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undefined {
+  const { live, next, manager } = update;
+  const stored = live.metadata?.managedFields;
+  // Through a subresource nobody writes managedFields.
+  const sent = manager.subresource === '' ? next.metadata?.managedFields : undefined;
+  // Most clients send back what they have read.
+  const given = sent === undefined || sent === null || equalJson(sent, stored) ? undefined : sent;
+  const managers = given === undefined ? storedManagers(stored) : requestedManagers(given, stored);
+  // Tracking begins with the object, or with its first apply, and nowhere in between.
+  if (managers.length === 0 && (live.metadata?.uid ?? '') !== '') return undefined;
+  let changes: Comparison;
+  try {
+    changes = compareObjects(live, next, { type: update.type, fields: comparedFields(update.tracked) });
+  } catch (error) {
+    if (error instanceof TypedValueError) return stored;
+    throw error;
+  }
+  const after = takeOver(managers, changes, update);
+  return after === managers && given === undefined ? stored : encodeManagers(after);
+}
+
+/** What changed goes from all managers to this one; its time is renewed when it gets something. */
+export function takeOver(
+  managers: Managers,
+  { added, modified, removed }: Comparison,
+  { manager, tracked, now }: Pick<TrackedUpdate, 'manager' | 'tracked' | 'now'>,
+): Managers {
+  const written = union(added, modified);
+  const touched = union(written, removed);
+  if (isEmptySet(touched)) return managers;
+  const owner = namedManager(manager);
+  const taken = trackedOnly(written, tracked);
+  const result: ManagedEntry[] = [];
+  let own: FieldSet = EMPTY_SET;
+  for (const entry of managers) {
+    const fields = sameVersion(entry, owner) ? difference(entry.fields, touched) : entry.fields;
+    if (!isEmptySet(taken) && isSameManager(entry, owner)) own = fields;
+    else if (fields === entry.fields) result.push(entry);
+    else if (!isEmptySet(fields)) result.push({ ...entry, fields });
+  }
+  if (!isEmptySet(taken)) result.push({ ...owner, fields: union(own, taken), time: entryTime(now) });
+  return capped(result);
+}
+
+/** Fields of another version have other names; what they are in this one is not known here. */
+export function sameVersion(a: Manager, b: Manager): boolean {
+  return a.apiVersion === b.apiVersion;
+}
+
+/** API-217. The oldest updates of each version become one entry, until there are few enough. */
+function capped(managers: ManagedEntry[]): Managers {
+  const oldestFirst = managers.filter(({ operation }) => operation === 'Update').sort(compareAges);
+  let surplus = oldestFirst.length - MAX_UPDATE_MANAGERS;
+  if (surplus <= 0) return managers;
+  const kept = new Set(managers);
+  const buckets = new Map<string, ManagedEntry>();
+  for (const entry of oldestFirst) {
+    if (surplus <= 0) break;
+    if (!kept.has(entry)) continue;
+    const first = buckets.get(entry.apiVersion);
+    // Alone it is not old enough to lose its name.
+    let bucket = entry;
+    if (first !== undefined) {
+      bucket = { ...entry, name: OLD_UPDATES_MANAGER, subresource: '', fields: union(first.fields, entry.fields) };
+      // An earlier bucket may be younger than what is merged now, if both are of the same second.
+      const earlier = [...kept].filter((other) => other === first || other === entry || isSameManager(other, bucket));
+      for (const other of earlier) {
+        kept.delete(other);
+        bucket = { ...bucket, fields: union(bucket.fields, other.fields) };
+      }
+      kept.add(bucket);
+      surplus -= earlier.length - 1;
+    }
+    buckets.set(entry.apiVersion, bucket);
+  }
+  return [...kept];
+}
+
+function compareAges(a: ManagedEntry, b: ManagedEntry): number {
+  if (a.time !== b.time) return a.time < b.time ? -1 : 1;
+  return managerIdentifier(a) < managerIdentifier(b) ? -1 : 1;
+}

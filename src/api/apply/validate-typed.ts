@@ -1,0 +1,100 @@
+import { isJsonObject } from '../codec/json-value.ts';
+import { listElementOf } from './list-element.ts';
+import { formatElement, formatValue } from './path-element.ts';
+import { formOf, type ListSchema, type MapSchema, memberType, type ScalarSchema, type TypeSchema } from './schema.ts';
+import { TypedValueError } from './typed-value-error.ts';
+
+/**
+ * Whether a value is one of its type, each field declared and each element of a list there once (API-223).
+ *
+ * @throws TypedValueError with every problem found
+ */
+export function validateTyped(value: unknown, type: TypeSchema): void {
+  const problems: string[] = [];
+  check(value, type, { path: '', problems });
+  if (problems.length > 0) throw new TypedValueError(problems);
+}
+
+interface Position {
+  readonly path: string;
+  readonly problems: string[];
+}
+
+function report({ path, problems }: Position, problem: string): void {
+  problems.push(path === '' ? problem : `${path}: ${problem}`);
+}
+
+function check(value: unknown, type: TypeSchema, at: Position): void {
+  if (value === null) return;
+  switch (formOf(type, value)) {
+    case 'scalar': {
+      const problem = scalarProblem(value, type.scalar!);
+      if (problem !== undefined) report(at, problem);
+      return;
+    }
+    case 'list':
+      if (Array.isArray(value)) checkList(value, type.list!, at);
+      else report(at, `expected list, got ${shown(value)}`);
+      return;
+    default:
+      if (isJsonObject(value)) checkMap(value, type.map!, at);
+      else report(at, `expected map, got ${shown(value)}`);
+  }
+}
+
+function scalarProblem(value: unknown, scalar: ScalarSchema): string | undefined {
+  switch (scalar) {
+    case 'numeric':
+      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`;
+    case 'string':
+      return typeof value === 'string'
+        ? undefined
+        : `expected string, got &value.valueUnstructured{Value:${shown(value)}}`;
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `expected boolean, got ${shown(value)}`;
+    default:
+      return typeof value === 'object' ? `expected any scalar, got ${shown(value)}` : undefined;
+  }
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'object' ? 'map[string]interface {}' : typeof value;
+}
+
+function shown(value: unknown): string {
+  return `&{${formatValue(value)}}`;
+}
+
+function checkList(values: readonly unknown[], list: ListSchema, at: Position): void {
+  const seen = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    let element = `i:${index}`;
+    if (list.relationship === 'associative') {
+      try {
+        element = listElementOf(list, value);
+      } catch (error) {
+        if (!(error instanceof TypedValueError)) throw error;
+        report(at, `element ${index}: ${error.message}`);
+        return;
+      }
+      if (seen.has(element)) report(at, `duplicate entries for key ${formatElement(element)}`);
+      seen.add(element);
+    }
+    check(value, list.element(), { ...at, path: at.path + formatElement(element) });
+  }
+}
+
+function checkMap(value: Record<string, unknown>, map: MapSchema, at: Position): void {
+  for (const name of Object.keys(value)) {
+    const path = `${at.path}.${name}`;
+    const type = memberType(map, name);
+    if (type === undefined) {
+      report({ ...at, path }, 'field not declared in schema');
+      // As upstream: the first undeclared field ends the look at this map.
+      return;
+    }
+    check(value[name], type, { ...at, path });
+  }
+}
