@@ -17,13 +17,13 @@ import { RestClient } from '../client/rest-client.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import type { ControllerName } from './controllers.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { type Identity, loadIdentity } from './identity.ts';
+import { type Identity, type PreparedIdentity, prepareIdentity } from './identity.ts';
 import { formatHost, type ListenAddress } from './listen-address.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Manifest } from './manifests.ts';
 import { openStore } from './open-store.ts';
 import { PrometheusMetrics } from './prometheus.ts';
-import { startControllers } from './start-controllers.ts';
+import { buildControllers } from './build-controllers.ts';
 import { kubegcVersion, serverVersion } from './version.ts';
 
 export interface ClusterOptions {
@@ -44,6 +44,7 @@ interface Parts {
   readonly httpServer: HttpServer;
   readonly identity: Identity;
   readonly client: RestClient;
+  readonly metrics: PrometheusMetrics;
 }
 
 const MASTERS = { groups: ['system:masters'] };
@@ -53,30 +54,38 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #parts: Parts;
   readonly #stopping = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #fail: (error: unknown) => void;
+  #running: Promise<void> | undefined;
 
-  private constructor(options: ClusterOptions, parts: Parts, controllers: readonly Service[]) {
+  private constructor(options: ClusterOptions, parts: Parts) {
     this.#options = options;
     this.#parts = parts;
     const { promise, reject } = withRejecter();
     this.failed = promise;
+    this.#fail = reject;
     void endOf(parts.store).then(reject);
-    this.#running = Promise.all(
-      controllers.map((controller) => controller.run(this.#stopping.signal).catch(reject)),
-    ).then(() => undefined);
   }
 
   /** Resolves with why the cluster cannot go on; never, while it can. */
   readonly failed: Promise<Error>;
 
-  /** Resolves when requests are answered and the bootstrap objects are there. On an error nothing is left running. */
+  /**
+   * Resolves when requests are answered and the bootstrap objects are there; controllers are started afterwards, by
+   * {@link startControllers}. On an error nothing is left running.
+   */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { clock, random, logger, listen, directory } = options;
     const hosts = [listen.host];
-    const store = await openStore({ kind: options.store, directory, clock, random, logger });
+    const [store, prepared] = await storeAndIdentity(
+      openStore({ kind: options.store, directory, clock, random, logger }),
+      prepareIdentity({ ...(directory ? { directory } : {}), clock, random, hosts }),
+    );
+    const { identity } = prepared;
+    const kept = prepared.keep();
+    // Awaited below; until then a failure is nobody's.
+    kept.catch(() => undefined);
     let httpServer: HttpServer | undefined;
     try {
-      const identity = await loadIdentity({ ...(directory ? { directory } : {}), clock, random, hosts });
       const metrics = new PrometheusMetrics();
       const tokens = staticTokenVerifier([
         { token: identity.adminToken, user: { username: 'kubegc-admin', ...MASTERS } },
@@ -98,7 +107,7 @@ export class Cluster {
         },
       });
       httpServer = await listenOn(listen, apiServer, identity);
-      await apiServer.start();
+      await Promise.all([apiServer.start(), kept]);
       const client = new RestClient({
         transport: inProcessTransport(apiServer.handler, {
           peer: { commonName: 'system:kube-controller-manager', organizations: MASTERS.groups },
@@ -107,20 +116,10 @@ export class Cluster {
         interceptors: [requestMetrics(metrics, 'in-process')],
         userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
       });
-      const controllers = await startControllers({
-        selected: options.controllers,
-        client,
-        clock,
-        random,
-        logger,
-        metrics,
-        rootCaPem: identity.authority.certPem,
-        mount: (prefix, handler) => apiServer.mount(prefix, handler),
-      });
-      const compactor = new Compactor({ store, clock, logger });
-      return new Cluster(options, { store, apiServer, httpServer, identity, client }, [...controllers, compactor]);
+      return new Cluster(options, { store, apiServer, httpServer, identity, client, metrics });
     } catch (error) {
       await httpServer?.close();
+      await kept.catch(() => undefined);
       await store.close();
       throw error;
     }
@@ -150,6 +149,28 @@ export class Cluster {
     return loadManifests(this.#parts.client, manifests);
   }
 
+  /** Loads and runs the selected controllers, once. What goes wrong resolves {@link failed}. */
+  startControllers(): void {
+    this.#running ??= this.#runControllers().catch(this.#fail);
+  }
+
+  async #runControllers(): Promise<void> {
+    const { clock, random, logger, controllers: selected } = this.#options;
+    const { apiServer, client, identity, metrics, store } = this.#parts;
+    const controllers = await buildControllers({
+      selected,
+      client,
+      clock,
+      random,
+      logger,
+      metrics,
+      rootCaPem: identity.authority.certPem,
+      mount: (prefix, handler) => apiServer.mount(prefix, handler),
+    });
+    const services: readonly Service[] = [...controllers, new Compactor({ store, clock, logger })];
+    await Promise.all(services.map((service) => service.run(this.#stopping.signal).catch(this.#fail)));
+  }
+
   /** Controllers first, then the server, then the store: what was acknowledged is on disk when this resolves. */
   async stop(): Promise<void> {
     const { apiServer, httpServer, store } = this.#parts;
@@ -172,6 +193,18 @@ async function endOf(store: Store): Promise<Error> {
     };
     void store.watch(nothing, { startRevision, onEvents: () => undefined, onClose });
   });
+}
+
+/** Both, or neither: a store that was opened is closed again when there is no identity. */
+async function storeAndIdentity(
+  opening: Promise<Store>,
+  preparing: Promise<PreparedIdentity>,
+): Promise<[Store, PreparedIdentity]> {
+  const [store, prepared] = await Promise.allSettled([opening, preparing]);
+  if (store.status === 'rejected') throw store.reason;
+  if (prepared.status === 'fulfilled') return [store.value, prepared.value];
+  await store.value.close();
+  throw prepared.reason;
 }
 
 function withRejecter(): { promise: Promise<Error>; reject: (error: unknown) => void } {

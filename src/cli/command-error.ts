@@ -1,3 +1,5 @@
+import type { Terminal } from './terminal.ts';
+
 /**
  * What a person did or met that the command cannot go on from: a sentence that says what is wrong, one that says what to
  * do. The program prints both to stderr and ends with exit code 1.
@@ -28,4 +30,18 @@ export function systemReason(error: unknown): string {
     EROFS: 'the file system is read-only',
   };
   return words[code] ?? error.message;
+}
+
+/** Bad usage and refusals end with 1 (2 and above have other meanings: findings, guard, time-out). */
+export const exitCodeError = 1;
+
+/** Says why the command cannot go on: what is wrong for a {@link CommandError}, everything for a fault of ours. */
+export function endWithError(error: unknown, terminal: Terminal): number {
+  if (error instanceof CommandError) {
+    terminal.stderr(`error: ${error.message}\n${error.advice ? `${error.advice}\n` : ''}`);
+    return exitCodeError;
+  }
+  terminal.stderr(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  terminal.stderr('This is a fault in kubegc, not in what you typed. Please report it with the text above.\n');
+  return exitCodeError;
 }

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import {
@@ -37,10 +37,21 @@ export interface IdentityOptions {
 /** A certificate with less left than this is replaced at start. */
 const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000;
 
-async function readPair(directory: DataDirectory | undefined, name: string): Promise<Pair | undefined> {
-  const certPem = await directory?.read(`${name}.crt`);
-  const keyPem = await directory?.read(`${name}.key`);
-  return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
+/** Pairs by file name, and the token: what the directory has of it. */
+async function readAll(directory: DataDirectory | undefined) {
+  const read = (name: string): Promise<string | undefined> =>
+    directory === undefined ? Promise.resolve(undefined) : directory.read(name);
+  const pair = async (name: string): Promise<Pair | undefined> => {
+    const [certPem, keyPem] = await Promise.all([read(`${name}.crt`), read(`${name}.key`)]);
+    return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
+  };
+  const [ca, server, admin, token] = await Promise.all([
+    pair('ca'),
+    pair('server'),
+    pair('admin'),
+    read('admin.token'),
+  ]);
+  return { ca, server, admin, token: token?.trim() };
 }
 
 function parse(pair: Pair, name: string): X509Certificate {
@@ -61,46 +72,75 @@ const lasts = (certificate: X509Certificate, clock: Clock): boolean =>
 const covers = (certificate: X509Certificate, host: string): boolean =>
   /^[\d.]+$|:/.test(host) ? certificate.checkIP(host) !== undefined : certificate.checkHost(host) !== undefined;
 
-/** What is kept and still good is used; the rest is made anew and kept. Only a new authority invalidates old kubeconfigs. */
-export async function loadIdentity(options: IdentityOptions): Promise<Identity> {
+/** False after a crash between the two files of a pair. */
+function belongTogether(certificate: X509Certificate, { keyPem }: Pair): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(keyPem));
+  } catch {
+    return false;
+  }
+}
+
+/** An identity of which a part may be new. */
+export interface PreparedIdentity {
+  readonly identity: Identity;
+  /** Writes what is new into the data directory. Only for who holds the lock of the store in it. */
+  keep(): Promise<void>;
+}
+
+/**
+ * What is kept and still good is used, the rest is made anew. Only a new authority invalidates old kubeconfigs. Writes
+ * nothing, so that it can run while the store, and with it the lock of the directory, is being opened.
+ */
+export async function prepareIdentity(options: IdentityOptions): Promise<PreparedIdentity> {
   const { directory, clock, hosts } = options;
-  const keep = async (name: string, pair: Pair): Promise<Pair> => {
-    await directory?.write(`${name}.key`, pair.keyPem);
-    await directory?.write(`${name}.crt`, pair.certPem);
+  const kept = await readAll(directory);
+  const fresh = new Map<string, string>();
+  const make = async (name: string, made: Promise<Pair>): Promise<Pair> => {
+    const pair = await made;
+    fresh.set(`${name}.key`, pair.keyPem).set(`${name}.crt`, pair.certPem);
     return pair;
   };
-  const reuse = async (name: string, good: (certificate: X509Certificate) => boolean): Promise<Pair | undefined> => {
-    const pair = await readPair(directory, name);
-    return pair && good(parse(pair, name)) ? pair : undefined;
+  const reuse = (
+    pair: Pair | undefined,
+    name: string,
+    good: (certificate: X509Certificate) => boolean,
+  ): Pair | undefined => {
+    if (pair === undefined) return undefined;
+    const certificate = parse(pair, name);
+    return belongTogether(certificate, pair) && good(certificate) ? pair : undefined;
   };
   const authority =
-    (await reuse('ca', (certificate) => lasts(certificate, clock))) ??
-    (await keep('ca', await createCertificateAuthority(options)));
+    reuse(kept.ca, 'ca', (certificate) => lasts(certificate, clock)) ??
+    (await make('ca', createCertificateAuthority(options)));
   const issuer = new X509Certificate(authority.certPem);
   const isOurs = (certificate: X509Certificate): boolean =>
     lasts(certificate, clock) && certificate.checkIssued(issuer);
   const allHosts = [...DEFAULT_SERVING_HOSTS, ...hosts];
   const serving =
-    (await reuse(
+    reuse(
+      kept.server,
       'server',
       (certificate) => isOurs(certificate) && allHosts.every((host) => covers(certificate, host)),
-    )) ?? (await keep('server', await issueServingCertificate(authority, options)));
+    ) ?? (await make('server', issueServingCertificate(authority, options)));
   const admin =
-    (await reuse('admin', isOurs)) ??
-    (await keep(
+    reuse(kept.admin, 'admin', isOurs) ??
+    (await make(
       'admin',
-      await issueClientCertificate(authority, {
+      issueClientCertificate(authority, {
         ...options,
         commonName: ADMIN_COMMON_NAME,
         organizations: [ADMIN_ORGANIZATION],
       }),
     ));
-  let adminToken = (await directory?.read('admin.token'))?.trim();
-  if (!adminToken) {
-    adminToken = newToken(options.random);
-    await directory?.write('admin.token', `${adminToken}\n`);
-  }
-  return { authority, serving, admin, adminToken };
+  const adminToken = kept.token || newToken(options.random);
+  if (adminToken !== kept.token) fresh.set('admin.token', `${adminToken}\n`);
+  return {
+    identity: { authority, serving, admin, adminToken },
+    keep: async () => {
+      await Promise.all([...fresh].map(([name, content]) => directory?.write(name, content)));
+    },
+  };
 }
 
 /** 256 random bits; nobody guesses it. */

@@ -1,8 +1,18 @@
 #!/usr/bin/env node
-import { run } from './program.ts';
+import type { Terminal } from './terminal.ts';
+import { plainUpFlags } from './up-options.ts';
 
-process.exitCode = await run(process.argv.slice(2), {
+const terminal: Terminal = {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   columns: process.stdout.columns ?? 80,
-});
+};
+const args = process.argv.slice(2);
+const upFlags = args[0] === 'up' ? plainUpFlags(args.slice(1)) : undefined;
+if (upFlags === undefined) {
+  const { run } = await import('./program.ts');
+  process.exitCode = await run(args, terminal);
+} else {
+  const { runUp } = await import('./up.ts');
+  process.exitCode = await runUp(upFlags, terminal);
+}

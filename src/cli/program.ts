@@ -1,43 +1,20 @@
 import { Command, CommanderError, Option } from 'commander';
-import { CommandError } from './command-error.ts';
+import { endWithError, exitCodeError } from './command-error.ts';
 import { completionScript } from './completion.ts';
 import { knownControllers } from './controllers.ts';
 import type { Terminal } from './terminal.ts';
-import { type UpFlags, up } from './up.ts';
+import type { UpFlags } from './up.ts';
+import { upOptions } from './up-options.ts';
 import { kubegcVersion, kubernetesVersion } from './version.ts';
 
 const collect = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
 
 function upCommand(terminal: Terminal, setExitCode: (code: number) => void): Command {
-  return new Command('up')
+  const command = new Command('up')
     .summary('Run an API server with its garbage collector in this process')
     .description(
       'Run an API server and the garbage collector in one process, for kubectl, client-go and operators.\n\n' +
         'Prints where the kubeconfig is and one line when it is ready. Ctrl-C ends it.',
-    )
-    .option('--data-dir <DIR>', 'where the store, certificates and the kubeconfig are kept', './.kubegc')
-    .addOption(
-      new Option('--store <KIND>', 'lmdb keeps everything in the data directory, memory forgets it at the end')
-        .choices(['lmdb', 'memory'])
-        .default('lmdb'),
-    )
-    .option('--listen <HOST:PORT>', 'address to serve on; port 0 lets the system pick one', '127.0.0.1:6443')
-    .option('--write-kubeconfig <FILE>', 'write the kubeconfig here instead of into the data directory (mode 0600)')
-    .option(
-      '--controllers <LIST>',
-      'controllers to run: * for all, NAME for one, -NAME for all but one (repeat, or separate by commas)',
-      collect,
-    )
-    .option('-f, --filename <FILE|DIR>', 'create these objects once the server answers (repeatable)', collect)
-    .addOption(
-      new Option('--log-level <LEVEL>', 'least level to log')
-        .choices(['debug', 'info', 'warn', 'error', 'silent'])
-        .default('info'),
-    )
-    .addOption(
-      new Option('--log-format <FORMAT>', 'text for people, json for programs')
-        .choices(['text', 'json'])
-        .default('text'),
     )
     .addHelpText(
       'after',
@@ -55,7 +32,17 @@ Examples:
   kubegc up --controllers '*,-garbage-collector-controller'`,
     )
     .allowExcessArguments(false)
-    .action(async (flags: UpFlags) => setExitCode(await up(flags, terminal)));
+    .action(async (flags: UpFlags) => {
+      const { up } = await import('./up.ts');
+      setExitCode(await up(flags, terminal));
+    });
+  for (const each of upOptions) {
+    const option = new Option(each.flags, each.description);
+    if (each.choices) option.choices(each.choices);
+    if (each.repeatable) option.argParser(collect);
+    command.addOption(each.default === undefined ? option : option.default(each.default));
+  }
+  return command;
 }
 
 /** Builds the whole command tree; completion and the reference page are made from it. */
@@ -105,9 +92,6 @@ Examples:
   return program;
 }
 
-/** Bad usage and refusals end with 1 (2 and above have other meanings: findings, guard, time-out). */
-const exitCodeError = 1;
-
 function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
@@ -139,12 +123,6 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodeError;
-    if (error instanceof CommandError) {
-      terminal.stderr(`error: ${error.message}\n${error.advice ? `${error.advice}\n` : ''}`);
-      return exitCodeError;
-    }
-    terminal.stderr(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    terminal.stderr('This is a fault in kubegc, not in what you typed. Please report it with the text above.\n');
-    return exitCodeError;
+    return endWithError(error, terminal);
   }
 }

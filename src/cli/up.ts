@@ -2,11 +2,12 @@ import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { Cluster } from './cluster.ts';
-import { CommandError, systemReason } from './command-error.ts';
+import { CommandError, endWithError, systemReason } from './command-error.ts';
 import { selectControllers } from './controllers.ts';
 import { DataDirectory, writeFileAtomically } from './data-directory.ts';
 import { parseListenAddress } from './listen-address.ts';
-import { createLogger, type LogFormat, type LogLevel } from './logger.ts';
+import type { LogFormat, LogLevel } from './log-level.ts';
+import { createLogger } from './logger.ts';
 import { readManifests } from './manifests.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -34,7 +35,12 @@ function untilSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Serves until SIGINT or SIGTERM. Resolves with the exit code. */
+/** `kubegc up` as a whole program: like {@link up}, but says what is wrong. Never throws. */
+export function runUp(flags: UpFlags, terminal: Terminal): Promise<number> {
+  return up(flags, terminal).catch((error: unknown) => endWithError(error, terminal));
+}
+
+/** Serves until SIGINT or SIGTERM. Resolves with the exit code; rejects with what keeps it from serving. */
 export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const signalled = untilSignal();
   const listen = parseListenAddress(flags.listen);
@@ -44,7 +50,12 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const needsDirectory = flags.store !== 'memory' || flags.writeKubeconfig === undefined;
   const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
   const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');
-  const logger = createLogger({ level: flags.logLevel, format: flags.logFormat, write: terminal.stderr });
+  const logger = createLogger({
+    level: flags.logLevel,
+    format: flags.logFormat,
+    write: terminal.stderr,
+    now: () => systemClock.now(),
+  });
 
   const cluster = await Cluster.start({
     store: flags.store,
@@ -68,6 +79,8 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     }
     terminal.stdout(`kubeconfig: ${kubeconfigPath}\n`);
     terminal.stdout(`kubegc is ready: ${cluster.url} (${flags.store} store, ${manifests.length} objects loaded)\n`);
+    // Who waits for the line above has requests to send; the controllers need no head start on them.
+    cluster.startControllers();
     const outcome = await Promise.race([signalled, cluster.failed]);
     if (outcome instanceof Error) {
       terminal.stderr(`error: ${outcome.message}\n`);

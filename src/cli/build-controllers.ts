@@ -21,7 +21,7 @@ export interface ControllerOptions {
 }
 
 /** Builds the selected controllers. A controller that is not selected is not even loaded. */
-export async function startControllers(options: ControllerOptions): Promise<Service[]> {
+export async function buildControllers(options: ControllerOptions): Promise<Service[]> {
   const { selected, client, clock, random, logger, metrics, rootCaPem, mount } = options;
   const common = (name: ControllerName) => ({
     client: client.as(name),

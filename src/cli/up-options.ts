@@ -1,0 +1,90 @@
+import type { UpFlags } from './up.ts';
+
+/** One flag of `kubegc up`, in commander's notation. */
+export interface UpOption {
+  readonly key: keyof UpFlags;
+  /** `-f, --filename <FILE|DIR>`: every flag takes a value. */
+  readonly flags: string;
+  readonly description: string;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+  /** May be given several times; the value is a list. */
+  readonly repeatable?: true;
+}
+
+/** The flags of `kubegc up`: the command tree, and with it help and completion, is made from them. */
+export const upOptions: readonly UpOption[] = [
+  {
+    key: 'dataDir',
+    flags: '--data-dir <DIR>',
+    description: 'where the store, certificates and the kubeconfig are kept',
+    default: './.kubegc',
+  },
+  {
+    key: 'store',
+    flags: '--store <KIND>',
+    description: 'lmdb keeps everything in the data directory, memory forgets it at the end',
+    choices: ['lmdb', 'memory'],
+    default: 'lmdb',
+  },
+  {
+    key: 'listen',
+    flags: '--listen <HOST:PORT>',
+    description: 'address to serve on; port 0 lets the system pick one',
+    default: '127.0.0.1:6443',
+  },
+  {
+    key: 'writeKubeconfig',
+    flags: '--write-kubeconfig <FILE>',
+    description: 'write the kubeconfig here instead of into the data directory (mode 0600)',
+  },
+  {
+    key: 'controllers',
+    flags: '--controllers <LIST>',
+    description: 'controllers to run: * for all, NAME for one, -NAME for all but one (repeat, or separate by commas)',
+    repeatable: true,
+  },
+  {
+    key: 'filename',
+    flags: '-f, --filename <FILE|DIR>',
+    description: 'create these objects once the server answers (repeatable)',
+    repeatable: true,
+  },
+  {
+    key: 'logLevel',
+    flags: '--log-level <LEVEL>',
+    description: 'least level to log',
+    choices: ['debug', 'info', 'warn', 'error', 'silent'],
+    default: 'info',
+  },
+  {
+    key: 'logFormat',
+    flags: '--log-format <FORMAT>',
+    description: 'text for people, json for programs',
+    choices: ['text', 'json'],
+    default: 'text',
+  },
+];
+
+const byName: ReadonlyMap<string, UpOption> = new Map(
+  upOptions.flatMap((option) => (option.flags.match(/--?[\w-]+/g) ?? []).map((name) => [name, option] as const)),
+);
+
+/**
+ * The flags of a plain command line: `--name value`, `--name=value` or `-f value`, each known and with an allowed value.
+ * Undefined for everything else, which commander reads, completes or refuses: it costs more time to load than the rest of
+ * the command line is worth, and a server that is started by a test is started often.
+ */
+export function plainUpFlags(args: readonly string[]): UpFlags | undefined {
+  const flags: Record<string, string | string[]> = {};
+  for (const option of upOptions) if (option.default !== undefined) flags[option.key] = option.default;
+  for (let index = 0; index < args.length; index++) {
+    const [, name = '', attached] = /^(--[\w-]+)=([\s\S]*)$/.exec(args[index] ?? '') ?? [undefined, args[index]];
+    const option = byName.get(name);
+    const value = attached ?? args[++index];
+    if (option === undefined || value === undefined || option.choices?.includes(value) === false) return undefined;
+    if (option.repeatable) flags[option.key] = [...(flags[option.key] ?? []), value];
+    else flags[option.key] = value;
+  }
+  return flags as unknown as UpFlags;
+}
