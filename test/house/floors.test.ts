@@ -18,6 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   collector: ['base', 'api', 'workqueue', 'client'],
   lifecycle: ['base', 'api', 'workqueue', 'client'],
   apiserver: ['base', 'api'],
+  testing: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver'],
   cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver'],
 };
 

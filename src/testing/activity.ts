@@ -1,0 +1,45 @@
+/**
+ * What is going on inside one cluster right now, as far as it can be seen from outside the parts: whoever starts something
+ * counts it, whoever waits looks. Requests that only wait for events (watches) are not counted.
+ */
+export class Activity {
+  #deferred = 0;
+  #requests = 0;
+  #changes = 0;
+
+  /** Functions that run in a coming turn of the event loop. */
+  get deferred(): number {
+    return this.#deferred;
+  }
+
+  /** Requests that the API server has not answered yet. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Writes to the store so far; equal numbers at two moments mean that nothing was written between them. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  noteChange(): void {
+    this.#changes++;
+  }
+
+  defer(fn: () => void, schedule: (fn: () => void) => void): void {
+    this.#deferred++;
+    schedule(() => {
+      this.#deferred--;
+      fn();
+    });
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#requests++;
+    try {
+      return await work();
+    } finally {
+      this.#requests--;
+    }
+  }
+}

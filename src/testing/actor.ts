@@ -1,0 +1,45 @@
+import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
+import type { Activity } from './activity.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Begins the user agent of every client that the cluster itself hands out; the component follows. */
+export const USER_AGENT = 'kubegc-testing';
+
+/** Who sends a request, by its user agent. */
+export function actorOf({ headers }: Pick<HttpRequest, 'headers'>): string {
+  const header = headers['user-agent'];
+  const agent = typeof header === 'string' ? header : (header?.[0] ?? '');
+  const [product = '', component] = agent.split(' ')[0]?.split('/') ?? [];
+  if (product === USER_AGENT) return component ?? 'test';
+  return product === '' ? 'unknown' : product;
+}
+
+const isWatch = (target: string): boolean => /[?&]watch=(?!false|0)/.test(target) || target.includes('/watch/');
+
+/** The API server's handler, seen: who writes what, what is refused, and what is under way. */
+export function observedHandler(handler: HttpHandler, seen: { recorder: Recorder; activity: Activity }): HttpHandler {
+  const { recorder, activity } = seen;
+  return async (request) => {
+    if (isWatch(request.target)) return handler(request);
+    if (request.method === 'GET') return activity.during(() => handler(request));
+    const who = actorOf(request);
+    const response = await activity.during(() => recorder.as(who, () => handler(request)));
+    if (response.status >= 400) {
+      const path = request.target.split('?')[0] ?? '';
+      recorder.note('refused', who, `${request.method} ${path}: ${response.status}`, messageOf(response.body));
+    }
+    return response;
+  };
+}
+
+function messageOf(body: Uint8Array | AsyncIterable<Uint8Array>): string | undefined {
+  if (!(body instanceof Uint8Array)) return undefined;
+  try {
+    const { message } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()) as {
+      message?: unknown;
+    };
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import type { KubeObject } from '../api/meta/object-meta.ts';
+import { clusterOf, type TestCluster } from './cluster.ts';
+import { displayName, type ObjectRef, refOf, type Subject } from './object-ref.ts';
+import type { Trace } from './trace.ts';
+
+/** What a matcher found: whether it holds, and the text for the case that it should have been otherwise. */
+export interface Finding {
+  readonly pass: boolean;
+  readonly message: string;
+}
+
+/** Trace lines that a message quotes at most. */
+const QUOTED_LINES = 15;
+
+/** The cluster named, or the one whose client the object came from. */
+export function clusterFor(subject: Subject, named: TestCluster | undefined): TestCluster {
+  const cluster = named ?? clusterOf(subject);
+  if (cluster) return cluster;
+  throw new TypeError(
+    `${displayName(refOf(subject))} did not come from cluster.client: name the cluster, as in toBeCollected(cluster)`,
+  );
+}
+
+/** Gone, and nothing left to do that could change it. With a uid: this very object, whoever has its name now. */
+export async function checkCollected(cluster: TestCluster, subject: Subject): Promise<Finding> {
+  const { ref, object, waiting } = await look(cluster, subject);
+  return {
+    pass: object === undefined,
+    message: report({
+      expected: `${displayName(ref)} to be ${object ? '' : 'there, not '}collected`,
+      found: object ? [stateOf(object), ...waiting] : ['it is gone'],
+      trace: cluster.trace().about(ref),
+    }),
+  };
+}
+
+export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<Finding> {
+  const { ref, object } = await look(cluster, subject);
+  const wanted = refOf(owner);
+  const owners = object?.metadata?.ownerReferences ?? [];
+  const pass = owners.some(({ apiVersion, kind, name, uid }) =>
+    wanted.uid === undefined
+      ? groupOf(apiVersion) === groupOf(wanted.apiVersion) && kind === wanted.kind && name === wanted.name
+      : uid === wanted.uid,
+  );
+  const names = owners.map(({ kind, name, uid }) => `${kind}/${name} (uid ${uid})`);
+  const found =
+    object === undefined
+      ? 'it does not exist'
+      : names.length > 0
+        ? `its owners: ${names.join(', ')}`
+        : 'it has no owner';
+  return {
+    pass,
+    message: report({
+      expected: `${displayName(ref)} ${pass ? 'not ' : ''}to be owned by ${displayName(wanted)}${wanted.uid ? ` (uid ${wanted.uid})` : ''}`,
+      found: [found],
+      trace: cluster.trace().about(ref),
+    }),
+  };
+}
+
+export async function checkFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<Finding> {
+  const { ref, object } = await look(cluster, subject);
+  const pass = object?.metadata?.finalizers?.includes(finalizer) ?? false;
+  return {
+    pass,
+    message: report({
+      expected: `${displayName(ref)} ${pass ? 'not ' : ''}to have finalizer ${finalizer}`,
+      found: [object ? stateOf(object) : 'it does not exist'],
+      trace: cluster.trace().about(ref),
+    }),
+  };
+}
+
+/** In a paused cluster things are looked at as they stand: the test is counting steps. */
+async function look(
+  cluster: TestCluster,
+  subject: Subject,
+): Promise<{ ref: ObjectRef; object: KubeObject | undefined; waiting: readonly string[] }> {
+  const { waiting } = cluster.paused ? { waiting: ['the cluster is paused'] } : await cluster.settled();
+  return { ref: refOf(subject), object: await cluster.observer.find(subject), waiting: waiting.map(advise(cluster)) };
+}
+
+function advise({ clock }: TestCluster): (waiting: string) => string {
+  const next = clock.nextTimerInMs;
+  return (waiting) =>
+    next === undefined ? waiting : `${waiting} (the next timer is due in ${next} ms: cluster.clock.advance)`;
+}
+
+function stateOf({ metadata = {} }: KubeObject): string {
+  const { deletionTimestamp, finalizers = [], ownerReferences = [] } = metadata;
+  return [
+    deletionTimestamp ? `it is being deleted since ${deletionTimestamp}` : 'it exists and nobody has deleted it',
+    finalizers.length > 0 ? `finalizers: ${finalizers.join(', ')}` : 'no finalizers',
+    ownerReferences.length > 0
+      ? `owners: ${ownerReferences.map(({ kind, name }) => `${kind}/${name}`).join(', ')}`
+      : 'no owners',
+  ].join('; ');
+}
+
+function report({ expected, found, trace }: { expected: string; found: readonly string[]; trace: Trace }): string {
+  const lines = trace.entries.length > 0 ? trace.last(QUOTED_LINES).toString() : '  nothing since the test began';
+  return `expected ${expected}\nfound: ${found.join('\n       ')}\nwhat happened to it:\n${lines}`;
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+}

@@ -1,0 +1,139 @@
+import type { DeleteOptions } from '../api/deletion/delete-options.ts';
+import type { ResourceInfo } from '../api/kinds/resource-info.ts';
+import type { KubeObject } from '../api/meta/object-meta.ts';
+import { isConflict, isNotFound } from '../api/status-error.ts';
+import type { ResourceRef } from '../client/resource-path.ts';
+import type { PatchType, RestClient } from '../client/rest-client.ts';
+import { collectionOf, findResource, type ObjectRef, refOf, type Subject } from './object-ref.ts';
+
+export interface KindQuery {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** All namespaces when left out. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface ClusterClientOptions {
+  readonly rest: RestClient;
+  readonly served: () => readonly ResourceInfo[];
+  /** Told of every object the server answers with. */
+  readonly seen: (object: KubeObject) => void;
+}
+
+/** How often a change is tried again after a conflict. */
+const MAX_CONFLICTS = 10;
+
+/** Requests by apiVersion and kind, as objects have them. Failing answers are StatusErrors, as everywhere. */
+export class ClusterClient {
+  /** For everything else: any path, any body, raw bytes. */
+  readonly rest: RestClient;
+  readonly #served: () => readonly ResourceInfo[];
+  readonly #seen: (object: KubeObject) => void;
+
+  constructor({ rest, served, seen }: ClusterClientOptions) {
+    this.rest = rest;
+    this.#served = served;
+    this.#seen = seen;
+  }
+
+  async create<T extends KubeObject = KubeObject>(object: T): Promise<T> {
+    const { apiVersion = '', kind = '', metadata } = object;
+    const info = findResource(this.#served(), apiVersion, kind);
+    return this.#note(await this.rest.create<T>(collectionOf(info, metadata?.namespace), object));
+  }
+
+  /** Rejects with a 404 StatusError when there is none; see {@link find}. */
+  async get<T extends KubeObject = KubeObject>(subject: Subject): Promise<T> {
+    return this.#note(await this.rest.get<T>(this.#path(subject)));
+  }
+
+  /** Undefined when there is none, or, for a subject with a uid, when another object has taken its name. */
+  async find<T extends KubeObject = KubeObject>(subject: Subject): Promise<T | undefined> {
+    try {
+      const object = await this.get<T>(subject);
+      const { uid } = refOf(subject);
+      return uid === undefined || uid === object.metadata?.uid ? object : undefined;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async list<T extends KubeObject = KubeObject>(query: KindQuery): Promise<T[]> {
+    const { apiVersion, kind, namespace, labelSelector, fieldSelector } = query;
+    const { group, version, resource } = findResource(this.#served(), apiVersion, kind);
+    const ref = { gvr: { group, version, resource }, ...(namespace === undefined ? {} : { namespace }) };
+    const { items } = await this.rest.list<T>(ref, { query: { labelSelector, fieldSelector } });
+    // Items of a list do not carry what the list already says.
+    return items.map((item) => this.#note({ ...item, apiVersion, kind }));
+  }
+
+  /** PUT: the whole object, at the resourceVersion it carries. */
+  async update<T extends KubeObject = KubeObject>(object: T): Promise<T> {
+    return this.#note(await this.rest.update<T>(this.#path(object), object));
+  }
+
+  async updateStatus<T extends KubeObject = KubeObject>(object: T): Promise<T> {
+    return this.#note(await this.rest.update<T>({ ...this.#path(object), subresource: 'status' }, object));
+  }
+
+  /** A merge patch unless another type is named. */
+  async patch<T extends KubeObject = KubeObject>(
+    subject: Subject,
+    body: unknown,
+    type: PatchType = 'application/merge-patch+json',
+  ): Promise<T> {
+    return this.#note(await this.rest.patch<T>(this.#path(subject), { type, body }));
+  }
+
+  /** What the server answers: a Status, or the object that now waits for its finalizers. The uid of the subject is a precondition. */
+  async delete(subject: Subject, options: DeleteOptions = {}): Promise<KubeObject> {
+    const { uid } = refOf(subject);
+    const preconditions = uid === undefined ? options.preconditions : { uid, ...options.preconditions };
+    const answer = await this.rest.delete<KubeObject>(this.#path(subject), {
+      ...options,
+      ...(preconditions === undefined ? {} : { preconditions }),
+    });
+    return this.#note(answer);
+  }
+
+  addFinalizer(subject: Subject, finalizer: string): Promise<KubeObject> {
+    return this.#changeFinalizers(subject, (present) => [...new Set([...present, finalizer])]);
+  }
+
+  /** What an operator does when it has cleaned up. No error when the finalizer, or the object, is not there any more. */
+  async removeFinalizer(subject: Subject, finalizer: string): Promise<void> {
+    try {
+      await this.#changeFinalizers(subject, (present) => present.filter((name) => name !== finalizer));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  async #changeFinalizers(subject: Subject, change: (present: readonly string[]) => string[]): Promise<KubeObject> {
+    for (let conflicts = 0; ; conflicts++) {
+      const object = await this.get(subject);
+      const present = object.metadata?.finalizers ?? [];
+      const finalizers = change(present);
+      if (finalizers.length === present.length) return object;
+      const { resourceVersion = null } = object.metadata ?? {};
+      try {
+        return await this.patch(subject, { metadata: { resourceVersion, finalizers } });
+      } catch (error) {
+        if (!isConflict(error) || conflicts >= MAX_CONFLICTS) throw error;
+      }
+    }
+  }
+
+  #path(subject: Subject): ResourceRef & { readonly name: string } {
+    const { apiVersion, kind, namespace, name }: ObjectRef = refOf(subject);
+    return { ...collectionOf(findResource(this.#served(), apiVersion, kind), namespace), name };
+  }
+
+  #note<T extends KubeObject>(object: T): T {
+    this.#seen(object);
+    return object;
+  }
+}

@@ -1,0 +1,344 @@
+import { writeFile } from 'node:fs/promises';
+import type { KubeObject } from '../api/meta/object-meta.ts';
+import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
+import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
+import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
+import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
+import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
+import { openMemoryStore } from '../apiserver/storage/memory-store.ts';
+import type { Store } from '../apiserver/storage/interface.ts';
+import type { HttpHandler } from '../base/http-message.ts';
+import { systemRandom } from '../base/random.ts';
+import { inProcessTransport } from '../client/in-process-transport.ts';
+import { Informer } from '../client/informer.ts';
+import type { Interceptor } from '../client/interceptor.ts';
+import { RestClient } from '../client/rest-client.ts';
+import { Activity } from './activity.ts';
+import { observedHandler, USER_AGENT } from './actor.ts';
+import { ClusterClient, type KindQuery } from './cluster-client.ts';
+import { buildControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
+import { recordingLogger } from './decision-logger.ts';
+import { Faults } from './faults.ts';
+import { type Listener, listen, processCertificates } from './listener.ts';
+import { findResource } from './object-ref.ts';
+import { QueueActivity } from './queue-activity.ts';
+import { untilQuiet } from './quiet.ts';
+import { Recorder } from './recorder.ts';
+import { RecordingStore } from './recording-store.ts';
+import { createObjects, type ObjectSources, readObjects } from './seed-objects.ts';
+import { serverVersion } from './server-version.ts';
+import { type SettleOptions, type Settled, Settler } from './settle.ts';
+import { RunningClock, StandingClock, type TestClock, testClock } from './test-clock.ts';
+import type { Trace } from './trace.ts';
+import { WriteGate } from './write-gate.ts';
+
+export interface ClusterOptions {
+  /** An integer; the same seed, the same uids, the same chances taken. 1 unless given. */
+  readonly seed?: number;
+  /** `fake`, the default: time moves only by `cluster.clock.advance()`. `real`: the system's. */
+  readonly clock?: 'fake' | 'real';
+  /** CustomResourceDefinitions, served before anything else is there. */
+  readonly crds?: ObjectSources;
+  /** Created once the controllers run. Owner references may leave out the uid of an owner that comes before. */
+  readonly objects?: ObjectSources;
+  /** All unless given. */
+  readonly controllers?: readonly ControllerName[];
+  /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
+  readonly listen?: boolean;
+}
+
+const MASTERS = ['system:masters'];
+/** What `kube-root-ca.crt` holds in a cluster that nobody can reach from outside. */
+const NO_AUTHORITY = '# This cluster listens nowhere, so it has no certificate authority.\n';
+/** Fake time that starting may take, and how it is cut. */
+const START = { withinMs: 60_000, stepMs: 5 };
+/** Turns of the event loop that one step of a cluster may take. */
+const MAX_TURNS = 4000;
+
+interface Parts {
+  readonly clock: StandingClock | RunningClock;
+  readonly activity: Activity;
+  readonly recorder: Recorder;
+  readonly faults: Faults;
+  readonly gate: WriteGate;
+  readonly settler: Settler;
+  readonly store: Store;
+  readonly server: ApiServer;
+  readonly handler: HttpHandler;
+  readonly listener: Listener | undefined;
+  readonly stopping: AbortController;
+  readonly running: Promise<unknown>;
+}
+
+/** From which cluster an object came, so that a matcher needs no more than the object. */
+const origins = new WeakMap<object, TestCluster>();
+
+export function clusterOf(subject: object): TestCluster | undefined {
+  return origins.get(subject);
+}
+
+/** API server, garbage collector and controllers in this process. */
+export class TestCluster implements AsyncDisposable {
+  readonly #parts: Parts;
+  readonly #informers: Promise<void>[] = [];
+  #stopped: Promise<void> | undefined;
+  /** For the test itself; in the trace it is `test`. */
+  readonly client: ClusterClient;
+  readonly clock: TestClock;
+  /** What goes wrong between clients and server; nothing at first. */
+  readonly faults: Faults;
+  /** Reads past faults and gate, for matchers. */
+  readonly observer: ClusterClient;
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    this.clock = testClock(parts.clock);
+    this.faults = parts.faults;
+    this.client = this.clientAs('test');
+    this.observer = this.#clientOf(restClient(parts, 'matcher', []));
+  }
+
+  /** Resolves when the controllers run, the objects are there, and what follows from them has happened. */
+  static async start(options: ClusterOptions = {}): Promise<TestCluster> {
+    const { seed = 1 } = options;
+    if (!Number.isSafeInteger(seed)) throw new RangeError(`the seed is not an integer: ${seed}`);
+    const definitions = readObjects(options.crds);
+    const objects = readObjects(options.objects);
+    const activity = new Activity();
+    const clock = options.clock === 'real' ? new RunningClock(activity) : new StandingClock(activity);
+    const recorder = new Recorder(clock);
+    const logger = recordingLogger(recorder);
+    const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity });
+    const stopping = new AbortController();
+    let listener: Listener | undefined;
+    try {
+      const token = Buffer.from(systemRandom.bytes(32)).toString('base64url');
+      const tokens = staticTokenVerifier([{ token, user: { username: 'kubegc-admin', groups: MASTERS } }]);
+      const queues = new QueueActivity();
+      const server = createApiServer({
+        store,
+        clock,
+        random: randomOf(seed, 0),
+        logger: logger.child({ component: 'apiserver' }),
+        metrics: queues,
+        version: serverVersion(),
+        authenticator: unionAuthenticator([tokenAuthenticator(tokens), x509Authenticator]),
+        authorizer: systemMastersAuthorizer,
+        tokens,
+        address: () => ({ host: '127.0.0.1', port: listener?.server.port ?? 443 }),
+      });
+      const handler = observedHandler(server.handler, { recorder, activity });
+      const faults = new Faults({ clock, random: randomOf(seed, 1 + controllerNames.length), recorder });
+      const gate = new WriteGate();
+      if (options.listen) listener = await listen((request) => faults.intercept(request, handler), token);
+      await server.start();
+      const common = { clock, activity, recorder, faults, gate, store, server, handler, listener, stopping };
+      const seeder = new ClusterClient({
+        rest: restClient(common, 'objects', []),
+        served: () => server.resources.resources(),
+        seen: () => undefined,
+      });
+      // Before the collector looks at discovery, which it does again only after half a minute.
+      await createObjects(seeder, definitions);
+      await served(definitions, common);
+      const { services, collector } = buildControllers({
+        selected: options.controllers ?? controllerNames,
+        client: restClient(common, undefined, [gate.intercept, faults.intercept]),
+        clock,
+        seed,
+        logger,
+        metrics: queues,
+        rootCaPem: options.listen ? (await processCertificates()).caPem : NO_AUTHORITY,
+        mount: (prefix, mounted) => server.mount(prefix, mounted),
+      });
+      const settler = new Settler({ clock, activity, queues, faults, recorder, collector });
+      const running = Promise.all(
+        services.map((service) =>
+          service.run(stopping.signal).catch((error: unknown) => {
+            recorder.note(
+              'trouble',
+              'cluster',
+              'a controller ended',
+              error instanceof Error ? error.message : String(error),
+            );
+          }),
+        ),
+      );
+      const cluster = new TestCluster({ ...common, settler, running });
+      await until(() => collector?.atRest ?? true, common);
+      await settler.settle();
+      recorder.clear();
+      await createObjects(seeder, objects);
+      await settler.settle();
+      return cluster;
+    } catch (error) {
+      stopping.abort();
+      await listener?.server.close();
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** A kubeconfig, as text, for programs that connect over HTTPS. Throws unless the cluster was started with `listen: true`. */
+  get kubeconfig(): string {
+    const { listener } = this.#parts;
+    if (!listener) throw new Error('this cluster has no port; start it with startCluster({ listen: true })');
+    return listener.kubeconfig;
+  }
+
+  /** `https://127.0.0.1:<port>`; as {@link kubeconfig}. */
+  get url(): string {
+    return this.#parts.listener?.server.url ?? this.kubeconfig;
+  }
+
+  /** Writes the kubeconfig where only this user can read it. */
+  async writeKubeconfig(path: string): Promise<void> {
+    await writeFile(path, this.kubeconfig, { mode: 0o600 });
+  }
+
+  /** A client of its own name in the trace and for fault rules: that of an operator under test. */
+  clientAs(name: string): ClusterClient {
+    return this.#clientOf(restClient(this.#parts, name, [this.#parts.faults.intercept]));
+  }
+
+  /** A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. */
+  async informer<T extends KubeObject = KubeObject>(query: KindQuery, who = 'informer'): Promise<Informer<T>> {
+    const { clock, server, faults, stopping } = this.#parts;
+    const { apiVersion, kind, ...selection } = query;
+    const { group, version, resource } = findResource(server.resources.resources(), apiVersion, kind);
+    const informer = new Informer<T>({
+      client: restClient(this.#parts, who, [faults.intercept]),
+      clock,
+      random: randomOf(this.#informers.length, 63),
+      gvr: { group, version, resource },
+      ...selection,
+    });
+    this.#informers.push(informer.run(stopping.signal));
+    await informer.waitForSync(stopping.signal);
+    return informer;
+  }
+
+  /** Creates more objects, as `objects` of {@link ClusterOptions} do. */
+  async load(objects: ObjectSources): Promise<void> {
+    await createObjects(this.client, readObjects(objects));
+  }
+
+  /**
+   * Resolves when nothing is left to do: queues empty, workers idle, watches delivered, no write for a while. Opens a
+   * cluster that was paused. With the fake clock no time passes; what waits for time is in the answer. Rejects with a
+   * {@link NotSettledError} when that moment does not come.
+   */
+  settled(options?: SettleOptions): Promise<Settled> {
+    this.#parts.gate.open();
+    return this.#parts.settler.settle(options);
+  }
+
+  /** From now on controllers think but do not write, until {@link step} or {@link settled}. */
+  pause(): void {
+    this.#parts.gate.close();
+  }
+
+  get paused(): boolean {
+    return this.#parts.gate.closed;
+  }
+
+  /** Lets one write of a controller happen, and what follows up to the next one; pauses first. Empty when none was waiting. */
+  async step(): Promise<Trace> {
+    const { gate, activity, recorder } = this.#parts;
+    gate.close();
+    await untilQuiet(activity, MAX_TURNS);
+    const from = recorder.length;
+    if (gate.letOneThrough()) await untilQuiet(activity, MAX_TURNS);
+    return recorder.trace(from);
+  }
+
+  /** What happened since the objects of the test were there, and why. */
+  trace(): Trace {
+    return this.#parts.recorder.trace();
+  }
+
+  /** Ends everything that was started. Harmless when done twice. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    const { gate, stopping, running, server, listener, store } = this.#parts;
+    stopping.abort();
+    gate.open();
+    await this.#ended(Promise.all([running, ...this.#informers]));
+    await server.stop();
+    await listener?.server.close();
+    await store.close();
+  }
+
+  /** A worker may sleep on a clock that stands still. */
+  async #ended(work: Promise<unknown>): Promise<void> {
+    const { clock } = this.#parts;
+    const state = { over: false };
+    void work.finally(() => {
+      state.over = true;
+    });
+    if (clock instanceof StandingClock) {
+      for (let passed = 0; !state.over && passed < START.withinMs; passed += 1000) await clock.advanceAsync(1000);
+    }
+    await work;
+  }
+
+  #clientOf(rest: RestClient): ClusterClient {
+    return new ClusterClient({
+      rest,
+      served: () => this.#parts.server.resources.resources(),
+      seen: (object) => void origins.set(object, this),
+    });
+  }
+}
+
+/** Starts a cluster; a few milliseconds once the process is warm. Stop it, or declare it with `await using`. */
+export function startCluster(options?: ClusterOptions): Promise<TestCluster> {
+  return TestCluster.start(options);
+}
+
+function restClient(
+  { handler, clock }: Pick<Parts, 'handler' | 'clock'>,
+  name: string | undefined,
+  interceptors: readonly Interceptor[],
+): RestClient {
+  const peer = { commonName: name ?? 'system:kube-controller-manager', organizations: MASTERS };
+  return new RestClient({
+    transport: inProcessTransport(handler, { peer }),
+    clock,
+    userAgent: name === undefined ? USER_AGENT : `${USER_AGENT}/${name}`,
+    interceptors,
+  });
+}
+
+/** Until every definition's kind is served. */
+function served(
+  definitions: readonly KubeObject[],
+  parts: Pick<Parts, 'clock' | 'activity' | 'server'>,
+): Promise<void> {
+  const groups = definitions
+    .map(({ spec }) => spec as { group?: string; names?: { kind?: string } } | undefined)
+    .filter((spec) => spec?.group !== undefined);
+  const isServed = (): boolean =>
+    groups.every((spec) =>
+      parts.server.resources.resources().some(({ group, kind }) => group === spec?.group && kind === spec.names?.kind),
+    );
+  return until(isServed, parts);
+}
+
+/** Lets things happen, and a little time pass with the fake clock, until the condition holds. */
+async function until(condition: () => boolean, { clock, activity }: Pick<Parts, 'clock' | 'activity'>): Promise<void> {
+  for (let passed = 0; passed <= START.withinMs; passed += START.stepMs) {
+    await untilQuiet(activity, MAX_TURNS);
+    if (condition()) return;
+    if (clock instanceof StandingClock) await clock.advanceAsync(START.stepMs);
+    else await new Promise<void>((resolve) => void clock.setTimer(START.stepMs, resolve));
+  }
+  throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock`);
+}

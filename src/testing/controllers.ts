@@ -1,0 +1,70 @@
+import type { HttpHandler } from '../base/http-message.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { type Random, seededRandom } from '../base/random.ts';
+import type { Service } from '../base/service.ts';
+import type { RestClient } from '../client/rest-client.ts';
+import { DEBUG_BASES } from '../collector/debug-handler.ts';
+import { GarbageCollector } from '../collector/garbage-collector.ts';
+import { NamespaceController } from '../lifecycle/namespace/namespace-controller.ts';
+import { RootCaController } from '../lifecycle/root-ca/root-ca-controller.ts';
+import { DefaultServiceAccountController } from '../lifecycle/serviceaccount/default-service-account-controller.ts';
+
+/** The controllers that `kubegc up` runs too, by kube-controller-manager's names. */
+export const controllerNames = [
+  'garbage-collector-controller',
+  'namespace-controller',
+  'serviceaccount-controller',
+  'root-ca-certificate-publisher-controller',
+] as const;
+
+export type ControllerName = (typeof controllerNames)[number];
+
+export interface ControllersOptions {
+  readonly selected: readonly ControllerName[];
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly rootCaPem: string;
+  readonly mount: (prefix: string, handler: HttpHandler) => void;
+}
+
+export interface Controllers {
+  readonly services: readonly Service[];
+  /** Undefined when it is not selected. */
+  readonly collector: GarbageCollector | undefined;
+}
+
+/** Each has chance of its own: what one draws does not change what another will do. */
+export function buildControllers(options: ControllersOptions): Controllers {
+  const { selected, client, clock, seed, logger, metrics, rootCaPem, mount } = options;
+  const common = (name: ControllerName) => ({
+    client: client.as(name),
+    clock,
+    random: randomOf(seed, 1 + controllerNames.indexOf(name)),
+    logger: logger.child({ controller: name }),
+    metrics,
+  });
+  let collector: GarbageCollector | undefined;
+  const builders: Record<ControllerName, () => Service> = {
+    'garbage-collector-controller': () => {
+      collector = new GarbageCollector(common('garbage-collector-controller'));
+      for (const base of DEBUG_BASES) mount(base, collector.debugHandler);
+      return collector;
+    },
+    'namespace-controller': () => new NamespaceController(common('namespace-controller')),
+    'serviceaccount-controller': () => new DefaultServiceAccountController(common('serviceaccount-controller')),
+    'root-ca-certificate-publisher-controller': () =>
+      new RootCaController({ ...common('root-ca-certificate-publisher-controller'), rootCaPem }),
+  };
+  const services = selected.map((name) => builders[name]());
+  return { services, collector };
+}
+
+/** A stream of chance for one part of a cluster: 0 is the API server, then the controllers, then the faults. */
+export function randomOf(seed: number, part: number): Random {
+  return seededRandom(seed * 64 + part);
+}

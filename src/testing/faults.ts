@@ -1,0 +1,191 @@
+import { parseRequestInfo } from '../apiserver/endpoints/request-info.ts';
+import { isAbortError } from '../base/abort-error.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
+import type { Random } from '../base/random.ts';
+import type { Send } from '../client/interceptor.ts';
+import { abortedTransportError } from '../client/transport-failure.ts';
+import { TransportError } from '../client/transport.ts';
+import { actorOf } from './actor.ts';
+import type { Recorder } from './recorder.ts';
+
+/** A request as rules see it. */
+export interface FaultRequest {
+  /** A controller by name, `test` for `cluster.client`, or the first word of a user agent. */
+  readonly who: string;
+  readonly method: string;
+  /** `create`, `delete`, `deletecollection`, `get`, `list`, `patch`, `update`, `watch`. */
+  readonly verb: string;
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  /** Plural: `configmaps`; empty for paths that are no resource. */
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The JSON body; undefined when there is none or it is not JSON. */
+  readonly body: unknown;
+}
+
+export interface FaultAnswer {
+  readonly status: number;
+  /** Of the Status; `InternalError`, `Conflict`, … */
+  readonly reason?: string;
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export interface FaultRule {
+  /** Which requests; every field given must be equal, or a function says so. */
+  readonly match: Partial<Omit<FaultRequest, 'body'>> | ((request: FaultRequest) => boolean);
+  /** How often it strikes; always when absent. */
+  readonly times?: number;
+  /** How likely it is for a matching request, 0 to 1, by the cluster's seed; 1 when absent. */
+  readonly probability?: number;
+  /** Answers in the server's place: the server never sees the request. */
+  readonly answer?: FaultAnswer;
+  /** Holds the request back so many milliseconds of the cluster's clock; then it goes on to `drop`, `answer` or the server. */
+  readonly delay?: number;
+  /** `request`: it never arrives. `response`: it is carried out, but its sender never learns. The connection breaks in both. */
+  readonly drop?: 'request' | 'response';
+}
+
+/** The most rules at once. */
+const MAX_RULES = 1000;
+
+/** What goes wrong between the clients and the API server of one cluster. The first rule that matches strikes. */
+export class Faults {
+  readonly #rules: { readonly rule: FaultRule; left: number }[] = [];
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #recorder: Recorder;
+  #held = 0;
+
+  constructor({ clock, random, recorder }: { clock: Clock; random: Random; recorder: Recorder }) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#recorder = recorder;
+  }
+
+  /** Requests that a rule delays at this moment. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** From now on; returns how to take it back. */
+  add(rule: FaultRule): () => void {
+    if (this.#rules.length >= MAX_RULES) throw new RangeError(`more than ${MAX_RULES} fault rules`);
+    if (rule.answer === undefined && rule.delay === undefined && rule.drop === undefined) {
+      throw new TypeError('a fault rule does nothing without answer, delay or drop');
+    }
+    const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
+    this.#rules.push(entry);
+    return () => {
+      const index = this.#rules.indexOf(entry);
+      if (index >= 0) this.#rules.splice(index, 1);
+    };
+  }
+
+  clear(): void {
+    this.#rules.length = 0;
+  }
+
+  /** Stands between every client and the server: an interceptor of the client room, and a filter before a listener. */
+  readonly intercept = async (request: HttpRequest, next: Send): Promise<HttpResponse> => {
+    const rule = this.#rules.length === 0 ? undefined : this.#strike(request);
+    if (rule === undefined) return next(request);
+    const who = actorOf(request);
+    const words = [
+      ...(rule.delay === undefined ? [] : [`delayed by ${rule.delay} ms`]),
+      ...(rule.drop === undefined ? [] : [`${rule.drop} lost`]),
+      ...(rule.answer === undefined ? [] : [`answered ${rule.answer.status}`]),
+    ];
+    this.#recorder.note('fault', who, `${request.method} ${request.target.split('?')[0]}: ${words.join(', ')}`);
+    if (rule.delay !== undefined) await this.#hold(request, rule.delay);
+    if (rule.drop === 'request') throw broken();
+    const response = rule.answer === undefined ? await next(request) : answer(rule.answer);
+    if (rule.drop === undefined) return response;
+    if (!(response.body instanceof Uint8Array)) void response.body[Symbol.asyncIterator]().return?.();
+    throw broken();
+  };
+
+  async #hold({ signal }: HttpRequest, ms: number): Promise<void> {
+    this.#held++;
+    try {
+      await sleep(this.#clock, ms, signal);
+    } catch (error) {
+      throw isAbortError(error) && signal ? abortedTransportError(signal) : error;
+    } finally {
+      this.#held--;
+    }
+  }
+
+  #strike(request: HttpRequest): FaultRule | undefined {
+    const described = describe(request);
+    const entry = this.#rules.find(({ rule, left }) => {
+      if (left <= 0 || !matches(rule, described)) return false;
+      return rule.probability === undefined || this.#random.float() < rule.probability;
+    });
+    if (entry === undefined) return undefined;
+    entry.left--;
+    return entry.rule;
+  }
+}
+
+function matches({ match }: FaultRule, request: FaultRequest): boolean {
+  if (typeof match === 'function') return match(request);
+  return (Object.keys(match) as (keyof typeof match)[]).every(
+    (field) => match[field] === undefined || match[field] === request[field],
+  );
+}
+
+function describe(request: HttpRequest): FaultRequest {
+  const [path = '', query = ''] = request.target.split('?');
+  const info = parseRequestInfo(request.method, path, new URLSearchParams(query));
+  const none = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '' };
+  const { group, version, resource, subresource, namespace, name } = info?.type === 'resource' ? info : none;
+  let body: unknown;
+  try {
+    body = request.body === undefined ? undefined : JSON.parse(Buffer.from(request.body).toString());
+  } catch {
+    body = undefined;
+  }
+  const verb = info?.verb ?? '';
+  return {
+    who: actorOf(request),
+    method: request.method,
+    verb,
+    path,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    body,
+  };
+}
+
+function answer({ status, reason, message, retryAfterSeconds }: FaultAnswer): HttpResponse {
+  const body = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: message ?? `answered by a fault rule with ${status}`,
+    ...(reason === undefined ? {} : { reason }),
+    ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
+    code: status,
+  };
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+const broken = (): TransportError => new TransportError('reset', 'a fault rule broke the connection');

@@ -1,0 +1,141 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { KubeObject } from '../api/meta/object-meta.ts';
+import type { Clock } from '../base/clock.ts';
+import { Ring } from '../base/ring.ts';
+import { describeChange, releasedOwners } from './change.ts';
+import { Trace, type TracedObject, type TraceEntry, type TraceKind } from './trace.ts';
+
+/** Entries kept; the oldest go first. */
+const MAX_ENTRIES = 20_000;
+/** The one who gives reasons for what it writes. */
+const COLLECTOR = 'garbage-collector-controller';
+/** Decisions that say no more than that there was nothing to decide. */
+const trivialReasons: ReadonlySet<string> = new Set(['goneFromGraph', 'noOwners', 'virtualEntryOutdated']);
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+interface PendingWrite {
+  readonly entry: Mutable<TraceEntry>;
+  /** The object itself and the owners whose references were taken off: a decision about any of them explains it. */
+  readonly uids: readonly string[];
+}
+
+export interface Decided {
+  readonly uid: string;
+  readonly reason: string;
+  readonly sentence: string;
+}
+
+export interface StoredChange {
+  readonly previous: KubeObject | undefined;
+  readonly next: KubeObject | undefined;
+  readonly revision: number;
+}
+
+/** Collects what happens in one cluster, and puts the collector's reasons beside the writes that they led to. */
+export class Recorder {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #actor = new AsyncLocalStorage<string>();
+  #entries = new Ring<Mutable<TraceEntry>>({ bound: MAX_ENTRIES });
+  #dropped = 0;
+  /** Writes of the collector whose decision has not been logged yet: at most what its workers have under way. */
+  #unexplained: PendingWrite[] = [];
+  readonly #objects = new Map<string, TracedObject>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.monotonic();
+  }
+
+  /** All writes that `work` leads to are this one's. */
+  as<T>(who: string, work: () => T): T {
+    return this.#actor.run(who, work);
+  }
+
+  /** Forgets all so far: what it takes to start a cluster is no part of a test's story. */
+  clear(): void {
+    this.#entries = new Ring({ bound: MAX_ENTRIES });
+    this.#dropped = 0;
+    this.#unexplained = [];
+  }
+
+  get length(): number {
+    return this.#dropped + this.#entries.length;
+  }
+
+  /** Entries from a length on, as it was read before. */
+  trace(from = 0): Trace {
+    const entries = [...this.#entries];
+    const kept = entries.slice(Math.max(0, from - this.#dropped));
+    return new Trace(
+      kept.map((entry) => ({ ...entry })),
+      from === 0 ? this.#dropped : 0,
+    );
+  }
+
+  write({ previous, next, revision }: StoredChange): void {
+    const object = tracedObject(next ?? previous);
+    if (object === undefined) return;
+    this.#remember(object);
+    const entry: Mutable<TraceEntry> = {
+      ...this.#entry('write', this.#actor.getStore() ?? 'apiserver', describeChange(previous, next)),
+      object,
+      revision,
+      ...(next === undefined ? {} : { after: next }),
+    };
+    this.#push(entry);
+    if (entry.who !== COLLECTOR) return;
+    if (this.#unexplained.length >= MAX_ENTRIES) this.#unexplained.shift();
+    this.#unexplained.push({ entry, uids: [object.uid, ...releasedOwners(previous, next)] });
+  }
+
+  /** The collector has decided about an object, and done what the decision called for. */
+  decision({ uid, reason, sentence }: Decided): void {
+    const explained = this.#unexplained.filter(({ uids }) => uids.includes(uid));
+    for (const { entry } of explained) entry.why = sentence;
+    if (explained.length > 0) {
+      this.#unexplained = this.#unexplained.filter(({ uids }) => !uids.includes(uid));
+      return;
+    }
+    if (trivialReasons.has(reason)) return;
+    const object = this.#objects.get(uid);
+    this.#push({
+      ...this.#entry('decision', COLLECTOR, 'left as it is'),
+      why: sentence,
+      ...(object ? { object } : {}),
+    });
+  }
+
+  note(kind: Exclude<TraceKind, 'write' | 'decision'>, who: string, what: string, why?: string): void {
+    this.#push({ ...this.#entry(kind, who, what), ...(why === undefined ? {} : { why }) });
+  }
+
+  /** For decisions, which know uids only. The oldest are forgotten. */
+  #remember(object: TracedObject): void {
+    this.#objects.set(object.uid, object);
+    if (this.#objects.size <= MAX_ENTRIES) return;
+    for (const oldest of this.#objects.keys()) {
+      this.#objects.delete(oldest);
+      break;
+    }
+  }
+
+  #entry(kind: TraceKind, who: string, what: string): Mutable<TraceEntry> {
+    return { kind, atMs: this.#clock.monotonic() - this.#startedAt, who, what };
+  }
+
+  #push(entry: Mutable<TraceEntry>): void {
+    if (this.#entries.pushBack(entry)) return;
+    this.#entries.popFront();
+    this.#dropped++;
+    this.#entries.pushBack(entry);
+  }
+}
+
+function tracedObject(object: KubeObject | undefined): TracedObject | undefined {
+  const { apiVersion, kind, metadata } = object ?? {};
+  if (apiVersion === undefined || kind === undefined || metadata?.name === undefined) return undefined;
+  const { name, namespace = '', uid = '' } = metadata;
+  return { apiVersion, kind, namespace, name, uid };
+}

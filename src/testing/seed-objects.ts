@@ -1,0 +1,84 @@
+import { parseYamlDocuments } from '../api/codec/yaml.ts';
+import type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';
+import type { ClusterClient } from './cluster-client.ts';
+import { displayName } from './object-ref.ts';
+
+/** Objects as JavaScript, or as YAML or JSON text with any number of documents and Lists. */
+export type ObjectSource = KubeObject | string;
+export type ObjectSources = ObjectSource | readonly ObjectSource[];
+
+/** An object that cannot be created when a cluster starts. */
+export class SeedError extends Error {
+  constructor(what: string, cause: unknown) {
+    super(`cannot create ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'SeedError';
+  }
+}
+
+/** Namespaces and definitions go first, whatever the order they are given in: the others need them. */
+const rank = ({ kind }: KubeObject): number => (kind === 'Namespace' ? 0 : kind === 'CustomResourceDefinition' ? 1 : 2);
+
+export function readObjects(sources: ObjectSources | undefined): KubeObject[] {
+  if (sources === undefined) return [];
+  const list = (Array.isArray(sources) ? sources : [sources]) as readonly ObjectSource[];
+  return list
+    .flatMap((source) => (typeof source === 'string' ? parseYamlDocuments(source) : [source]))
+    .flatMap(objectsIn)
+    .toSorted((left, right) => rank(left) - rank(right));
+}
+
+function objectsIn(document: unknown): KubeObject[] {
+  if (document === null || document === undefined) return [];
+  if (typeof document !== 'object' || Array.isArray(document)) throw new SeedError('an object', 'it is not an object');
+  const object = document as KubeObject;
+  const items = object['items'];
+  if (object.kind?.endsWith('List') && Array.isArray(items)) return items.flatMap(objectsIn);
+  if (object.apiVersion === undefined || object.kind === undefined) {
+    throw new SeedError(JSON.stringify(document).slice(0, 200), 'it has no apiVersion and kind');
+  }
+  return [object];
+}
+
+/**
+ * Creates the objects in order. An owner reference may leave out its uid, or carry the uid that the owner has in the same
+ * objects: it gets the uid that the server gave, so that whole trees can be written down.
+ */
+export async function createObjects(client: ClusterClient, objects: readonly KubeObject[]): Promise<void> {
+  const uids = new Map<string, string>();
+  for (const object of objects) {
+    const { kind = '', metadata = {} } = object;
+    try {
+      const owners = metadata.ownerReferences;
+      const resolved = owners?.map((owner) => resolveOwner(owner, metadata.namespace ?? 'default', uids));
+      const { uid: givenUid, resourceVersion: _, ...rest } = metadata;
+      const created = await client.create<KubeObject>({
+        ...object,
+        metadata: resolved === undefined ? rest : { ...rest, ownerReferences: resolved },
+      });
+      const { uid = '', name = '', namespace }: ObjectMeta = created.metadata ?? {};
+      if (givenUid !== undefined) uids.set(givenUid, uid);
+      uids.set(ownerKey(object, name, namespace), uid);
+    } catch (error) {
+      throw error instanceof SeedError ? error : new SeedError(displayName({ kind, name: '', ...metadata }), error);
+    }
+  }
+}
+
+function resolveOwner(owner: OwnerReference, namespace: string, uids: ReadonlyMap<string, string>): OwnerReference {
+  if (owner.uid) return { ...owner, uid: uids.get(owner.uid) ?? owner.uid };
+  const uid = uids.get(ownerKey(owner, owner.name, namespace)) ?? uids.get(ownerKey(owner, owner.name, undefined));
+  if (uid === undefined) {
+    throw new Error(`its owner ${owner.kind}/${owner.name} has no uid and is not among the objects before it`);
+  }
+  return { ...owner, uid };
+}
+
+/** Without the version: an owner may be referred to in another one than it was created in. */
+function ownerKey(
+  { apiVersion = '', kind }: { apiVersion?: string; kind?: string },
+  name: string,
+  namespace: string | undefined,
+): string {
+  const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
+  return `${group}/${kind}/${namespace ?? ''}/${name}`;
+}

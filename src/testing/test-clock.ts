@@ -1,0 +1,85 @@
+import { type Clock, systemClock, type Timer } from '../base/clock.ts';
+import { FakeClock } from '../base/fake-clock.ts';
+import type { Activity } from './activity.ts';
+import { untilQuiet } from './quiet.ts';
+
+/** The time of a cluster, in the hands of the test. */
+export interface TestClock {
+  readonly kind: 'fake' | 'real';
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds until the next thing that waits for time (a retry, a timeout, a resync); undefined with the real clock. */
+  readonly nextTimerInMs: number | undefined;
+  /**
+   * Lets so many milliseconds pass: what comes due happens, in order, with everything that follows from it. Resolves when
+   * nothing more can happen at the new time. Rejects with the real clock, which nobody can move.
+   */
+  advance(ms: number): Promise<void>;
+}
+
+/** Turns of the event loop that one moment of fake time may take. */
+const MAX_TURNS_A_MOMENT = 4000;
+
+/**
+ * Time stands still until told otherwise, but the event loop does not: what the parts defer to the next turn runs by
+ * itself, so that a test can simply await a request.
+ */
+export class StandingClock extends FakeClock {
+  readonly #activity: Activity;
+
+  constructor(activity: Activity) {
+    super();
+    this.#activity = activity;
+  }
+
+  override defer(fn: () => void): void {
+    this.#activity.defer(fn, systemClock.defer);
+  }
+
+  /** Between two timers; the base class calls it too. */
+  override async settle(): Promise<void> {
+    await untilQuiet(this.#activity, MAX_TURNS_A_MOMENT);
+  }
+}
+
+/** The system's time, with an eye on what is deferred. */
+export class RunningClock implements Clock {
+  readonly #activity: Activity;
+
+  constructor(activity: Activity) {
+    this.#activity = activity;
+  }
+
+  now(): number {
+    return systemClock.now();
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic();
+  }
+
+  setTimer(delayMs: number, fn: () => void): Timer {
+    return systemClock.setTimer(delayMs, fn);
+  }
+
+  defer(fn: () => void): void {
+    this.#activity.defer(fn, systemClock.defer);
+  }
+}
+
+/** What a test is given of the clock that its cluster runs on. */
+export function testClock(clock: StandingClock | RunningClock): TestClock {
+  const standing = clock instanceof StandingClock ? clock : undefined;
+  return {
+    kind: standing ? 'fake' : 'real',
+    now: () => clock.now(),
+    get nextTimerInMs() {
+      return standing?.nextTimerInMs;
+    },
+    async advance(ms) {
+      if (!standing) throw new Error("the clock of this cluster is real; start it with clock: 'fake' to move time");
+      if (!(ms >= 0) || !Number.isFinite(ms)) throw new RangeError(`time goes forward: cannot advance by ${ms} ms`);
+      await standing.advanceAsync(ms);
+    },
+  };
+}

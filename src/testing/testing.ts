@@ -1,0 +1,21 @@
+/** The module behind `kubegc/testing`. */
+export {
+  assertCollected,
+  assertHasFinalizer,
+  assertHasNoFinalizer,
+  assertNotCollected,
+  assertNotOwnedBy,
+  assertOwnedBy,
+} from './assertions.ts';
+export { type ClusterOptions, startCluster, TestCluster } from './cluster.ts';
+export { type ClusterClient, type KindQuery } from './cluster-client.ts';
+export { type ControllerName, controllerNames } from './controllers.ts';
+export type { FaultAnswer, FaultRequest, FaultRule, Faults } from './faults.ts';
+export { type KubegcMatchers, kubegcMatchers } from './matchers.ts';
+export { type ObjectRef, type Subject, UnknownKindError } from './object-ref.ts';
+export { type ObjectSource, type ObjectSources, SeedError } from './seed-objects.ts';
+export { NotSettledError, type SettleOptions, type Settled } from './settle.ts';
+export type { TestClock } from './test-clock.ts';
+export { Trace, type TracedObject, type TraceEntry, type TraceKind } from './trace.ts';
+export { StatusError } from '../api/status-error.ts';
+export type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';

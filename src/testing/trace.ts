@@ -1,0 +1,89 @@
+import { inspect } from 'node:util';
+import type { KubeObject } from '../api/meta/object-meta.ts';
+
+/** An object as the trace names it. */
+export interface TracedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Empty for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/**
+ * `write`: the store changed. `decision`: the collector looked at an object and left it as it is. `refused`: the API server
+ * said no. `fault`: a rule of `cluster.faults` struck. `trouble`: a part logged a warning or an error.
+ */
+export type TraceKind = 'write' | 'decision' | 'refused' | 'fault' | 'trouble';
+
+export interface TraceEntry {
+  readonly kind: TraceKind;
+  /** Milliseconds since the cluster was started, on its own clock. */
+  readonly atMs: number;
+  /** A controller by name, `test` for `cluster.client`, or the first word of a user agent (`kubectl`). */
+  readonly who: string;
+  /** Absent when it is about no object in particular. */
+  readonly object?: TracedObject;
+  /** What happened, in a few words: `created`, `is being deleted (waits for finalizer example.com/x)`, … */
+  readonly what: string;
+  /** Why: the collector's sentence, or what the server answered. */
+  readonly why?: string;
+  /** Of the store, after a write. */
+  readonly revision?: number;
+  /** The object after a write; undefined when it is gone. Never change it. */
+  readonly after?: KubeObject;
+}
+
+/** What happened since the objects of the test were there, in order. Prints as one line an event. */
+export class Trace {
+  readonly entries: readonly TraceEntry[];
+  /** Entries that were dropped because the trace was full; the oldest go first. */
+  readonly dropped: number;
+
+  constructor(entries: readonly TraceEntry[], dropped = 0) {
+    this.entries = entries;
+    this.dropped = dropped;
+  }
+
+  /** Only what is about this object. */
+  about(object: {
+    readonly kind: string;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+  }): Trace {
+    const { kind, name, namespace, uid } = object;
+    const entries = this.entries.filter(({ object: candidate }) => {
+      if (!candidate || candidate.kind !== kind || candidate.name !== name) return false;
+      if (uid !== undefined && candidate.uid !== '' && candidate.uid !== uid) return false;
+      return namespace === undefined || candidate.namespace === '' || candidate.namespace === namespace;
+    });
+    return new Trace(entries);
+  }
+
+  /** The last entries. */
+  last(count: number): Trace {
+    return new Trace(this.entries.slice(-count), this.dropped + Math.max(0, this.entries.length - count));
+  }
+
+  toString(): string {
+    const width = Math.max(0, ...this.entries.map(({ who }) => who.length));
+    const lines = this.entries.map((entry) => formatEntry(entry, width));
+    return [...(this.dropped > 0 ? [`… ${this.dropped} earlier entries`] : []), ...lines].join('\n');
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}
+
+export function nameOf({ kind, namespace, name }: Pick<TracedObject, 'kind' | 'namespace' | 'name'>): string {
+  return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+}
+
+function formatEntry({ kind, atMs, who, object, what, why }: TraceEntry, width: number): string {
+  const label = kind === 'write' ? '' : `${kind}: `;
+  const subject = object ? `${nameOf(object)} ` : '';
+  return `${`+${Math.round(atMs)}ms`.padStart(8)}  ${who.padEnd(width)}  ${subject}${label}${what}${why === undefined ? '' : ` | ${why}`}`;
+}
