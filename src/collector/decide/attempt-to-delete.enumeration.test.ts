@@ -115,6 +115,7 @@ function factsOf(world: World, latest: LatestAnswer, answered: ReadonlySet<numbe
           otherFinalizers: false,
           dependents: world.dependents,
           blocking: { count: world.blocking, additions: 0 },
+          inWaitingCycle: false,
           blockingWhenQueued: undefined,
         };
   return {

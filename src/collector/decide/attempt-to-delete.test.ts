@@ -23,6 +23,7 @@ function node(change: Partial<NodeFacts> = {}): NodeFacts {
     otherFinalizers: false,
     dependents: 'none',
     blocking: { count: 0, additions: 0 },
+    inWaitingCycle: false,
     blockingWhenQueued: undefined,
     ...change,
   };
@@ -334,6 +335,22 @@ describe('foreground processing', () => {
       verdict: 'forget',
       reason: 'blockedByDependents',
       actions: queued ? [{ action: 'enqueueBlockingDependents', owner: 'n' }] : [],
+    });
+  });
+
+  it('COL-10C members of a cycle that were deleted at the same time stop blocking each other', () => {
+    const cycle = { blocking: { count: 1, additions: 0 }, inWaitingCycle: true };
+    expect(attemptToDelete(waiting(cycle))).toEqual({ need: 'latest', target });
+    const other: OwnerReference = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'p' };
+    const read = found({ deleting: true, finalizers: ['foregroundDeletion'], ownerReferences: [other, reference] });
+    const off = { ...reference, blockOwnerDeletion: false };
+    expect(attemptToDelete({ ...waiting(cycle), latest: read })).toMatchObject({
+      verdict: 'forget',
+      reason: 'waitingCycle',
+      actions: [
+        { action: 'enqueueBlockingDependents' },
+        { action: 'unblockReferences', target, references: [off], all: [other, off] },
+      ],
     });
   });
 

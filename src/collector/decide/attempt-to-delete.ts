@@ -1,4 +1,3 @@
-import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
 import { assert } from '../../base/assert.ts';
 import type { Action, DeleteAction, NoteAbsentOwnerAction, PropagationPolicy } from './actions.ts';
@@ -9,6 +8,7 @@ import { ownerLookup, type OwnerLookup } from './owner-lookup.ts';
 import { processDeletingDependents } from './process-deleting-dependents.ts';
 import type { Reason } from './reasons.ts';
 import type { Step, Verdict } from './step.ts';
+import { unblockReferences } from './unblock-references.ts';
 import { sameTarget, targetOf, type KindMapping, type Target } from './target.ts';
 
 /**
@@ -103,7 +103,7 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
   if (has('waiting') && node.dependents !== 'none') {
     if (node.dependents === 'some') return done(node, 'ownerWaitsHasDependents', [...noted, deletion('Foreground')]);
     if (live === undefined) return { need: 'latest', target };
-    return done(node, 'ownerWaitsCycle', [...noted, ...openCycle(deletion('Foreground'), live.ownerReferences)]);
+    return done(node, 'ownerWaitsCycle', [...noted, ...openCycle(deletion('Foreground'), live)]);
   }
   return done(node, has('waiting') ? 'ownerWaits' : 'ownersAbsent', [...noted, deletion(ownPolicy(node, live))]);
 }
@@ -117,18 +117,12 @@ function ownPolicy(node: NodeFacts, live: LiveObject | undefined): PropagationPo
 }
 
 /** Row 13: the patch changes the version, so the delete rests on the patched object. */
-function openCycle(deletion: DeleteAction, references: readonly OwnerReference[]): Action[] {
-  const all = references.map((reference) =>
-    reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference,
-  );
-  const blocking = all.filter((_, i) => references[i]!.blockOwnerDeletion === true);
-  if (blocking.length === 0) return [deletion];
+function openCycle(deletion: DeleteAction, live: LiveObject): Action[] {
   const { target } = deletion;
+  const [unblock] = unblockReferences(target, live);
+  if (unblock === undefined) return [deletion];
   const preconditions = { uid: target.uid, resourceVersion: 'fromPatch' };
-  return [
-    { action: 'unblockReferences', target, references: blocking, all },
-    { ...deletion, preconditions, classified: all },
-  ];
+  return [unblock, { ...deletion, preconditions, classified: unblock.all }];
 }
 
 function lookups(facts: Facts, classes: readonly OwnerClass[], namespace: string): OwnerLookup[] {

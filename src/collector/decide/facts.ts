@@ -47,6 +47,8 @@ export interface NodeFacts {
   readonly dependents: 'none' | 'some' | 'someDeletingDependents';
   /** Section 7; only looked at when the node is deletingDependents. */
   readonly blocking: BlockingDependents;
+  /** It waits for dependents that wait for it (see `waiting-cycle.ts`). */
+  readonly inWaitingCycle: boolean;
   /** `blocking` at the time its dependents were last queued for this node; undefined: never (COL-102). */
   readonly blockingWhenQueued: BlockingDependents | undefined;
 }

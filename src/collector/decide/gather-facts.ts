@@ -5,6 +5,7 @@ import type { Coordinates, Uid } from '../graph/identity.ts';
 import type { Facts, LatestAnswer, NodeFacts, OwnerAnswer, OwnerFacts } from './facts.ts';
 import { ownerLookup, type OwnerKey } from './owner-lookup.ts';
 import type { KindMapping } from './target.ts';
+import { isInWaitingCycle } from './waiting-cycle.ts';
 
 /** Where facts come from. Everything here answers at once. */
 export interface FactSource {
@@ -42,6 +43,8 @@ export function gatherFacts(source: FactSource, round: Round): Facts {
 function nodeFacts(source: FactSource, node: GraphNode, blockingWhenQueued: BlockingDependents | undefined): NodeFacts {
   const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
+  // Of these and `dependents` each is only looked at in its own branch, and may cost a walk over all dependents.
+  const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, additions: 0 };
   return {
     state,
     identity,
@@ -52,9 +55,9 @@ function nodeFacts(source: FactSource, node: GraphNode, blockingWhenQueued: Bloc
     foregroundFinalizer,
     orphanFinalizer,
     otherFinalizers,
-    // Each of the two is only looked at in its own branch, and may cost a walk over all dependents.
     dependents: deletingDependents ? 'none' : dependentsOf(source.graph, id),
-    blocking: deletingDependents ? source.graph.blockingDependents(id) : { count: 0, additions: 0 },
+    blocking,
+    inWaitingCycle: blocking.count > 0 && isInWaitingCycle(source.graph, id),
     blockingWhenQueued,
   };
 }

@@ -1,8 +1,9 @@
 import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
-import type { RemoveFinalizerAction } from './actions.ts';
+import type { Action, RemoveFinalizerAction } from './actions.ts';
 import type { NodeFacts } from './facts.ts';
 import type { LiveObject } from './live-object.ts';
-import type { Verdict } from './step.ts';
+import type { Step } from './step.ts';
+import { unblockReferences } from './unblock-references.ts';
 import type { Target } from './target.ts';
 
 export interface DeletingDependents {
@@ -13,12 +14,15 @@ export interface DeletingDependents {
 }
 
 /** Section 7: an object that is being deleted in foreground is looked at. */
-export function processDeletingDependents({ node, target, live }: DeletingDependents): Verdict {
+export function processDeletingDependents({ node, target, live }: DeletingDependents): Step {
   if (node.blocking.count > 0) {
-    const actions = queuesBlockingDependents(node)
-      ? [{ action: 'enqueueBlockingDependents', owner: target.uid } as const]
+    const actions: Action[] = queuesBlockingDependents(node)
+      ? [{ action: 'enqueueBlockingDependents', owner: target.uid }]
       : [];
-    return { verdict: 'forget', reason: 'blockedByDependents', actions };
+    if (!node.inWaitingCycle) return { verdict: 'forget', reason: 'blockedByDependents', actions };
+    // What it refers to must be read right before: the patch would add a reference that is gone.
+    if (live === undefined) return { need: 'latest', target };
+    return { verdict: 'forget', reason: 'waitingCycle', actions: [...actions, ...unblockReferences(target, live)] };
   }
   const holdsFinalizer = live?.finalizers.includes(FINALIZER_FOREGROUND) ?? node.foregroundFinalizer;
   // Removed by hand, or by a second delete with another policy (COL-10F, COL-10G).

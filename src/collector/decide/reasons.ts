@@ -25,6 +25,7 @@ export const reasons = {
   ownersAbsent: 'None of its owners exists.',
   // Foreground processing, section 7.
   noBlockingDependents: 'No dependent blocks the object any more; the foregroundDeletion finalizer is removed.',
+  waitingCycle: 'The object waits for dependents that wait for it; its own references stop blocking.',
   blockedByDependents: 'Dependents that block the object still exist.',
   // Orphan processing, section 9.
   dependentsNotReleased: 'The reference of at least one dependent could not be removed.',

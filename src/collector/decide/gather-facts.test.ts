@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
+import { apply } from '../graph/apply.ts';
+import type { GraphEvent } from '../graph/event.ts';
+import { OwnershipGraph } from '../graph/ownership-graph.ts';
+import { cluster, deleted, nodes, observed, pods, ref } from '../graph/testing/events.ts';
+import { gatherFacts, type FactSource, type Round } from './gather-facts.ts';
+import { beginOrphanRound, gatherOrphanFacts } from './gather-orphan-facts.ts';
+import { liveObjectOf } from './live-object.ts';
+import { ownerLookup } from './owner-lookup.ts';
+import { isInWaitingCycle } from './waiting-cycle.ts';
+
+const MAPPINGS = {
+  Pod: { apiVersion: 'v1', resource: 'pods', namespaced: true },
+  Node: { apiVersion: 'v1', resource: 'nodes', namespaced: false },
+} as const;
+
+function graphOf(...events: GraphEvent[]): OwnershipGraph {
+  const graph = new OwnershipGraph();
+  for (const event of events) apply(graph, event, []);
+  return graph;
+}
+
+function source(graph: OwnershipGraph, absentOwners = new AbsentOwnerCache()): FactSource {
+  return {
+    graph,
+    absentOwners,
+    mapping: (_, kind) => (kind in MAPPINGS ? MAPPINGS[kind as keyof typeof MAPPINGS] : undefined),
+    trust: 'trusted',
+  };
+}
+
+function round(change: Partial<Round> = {}): Round {
+  return {
+    uid: 'a',
+    queuedAs: 'observed',
+    shortcut: 'allowed',
+    latest: { state: 'unasked' },
+    owners: new Map(),
+    blockingWhenQueued: undefined,
+    ...change,
+  };
+}
+
+const WAITING = { deleting: true, finalizers: ['foregroundDeletion'] };
+const toNode = ref('n', { kind: 'Node' });
+
+describe('what the graph says of an owner', () => {
+  const owner = (events: readonly GraphEvent[], reference = ref('o'), namespace = 'ns') =>
+    gatherFacts(source(graphOf(...events, observed(pods, { uid: 'a', namespace, owners: [reference] }))), round())
+      .owners[0]?.graph;
+
+  it.each<[string, string, readonly GraphEvent[], ReturnType<typeof ref>?, string?]>([
+    ['observed', 'solid', [observed(pods, { uid: 'o' })]],
+    ['waiting', 'waiting', [observed(pods, { uid: 'o', ...WAITING })]],
+    ['terminating without FG (COL-106)', 'solid', [observed(pods, { uid: 'o', deleting: true, finalizers: ['x/y'] })]],
+    [
+      'no more waiting, though deletingDependents (COL-065)',
+      'solid',
+      [observed(pods, { uid: 'o', ...WAITING }), observed(pods, { uid: 'o', deleting: true, finalizers: ['x/y'] })],
+    ],
+    ['unknown', 'unproven', []],
+    [
+      'gone',
+      'unproven',
+      [observed(pods, { uid: 'o' }), observed(pods, { uid: 'b', owners: [ref('o')] }), deleted(pods, 'o')],
+    ],
+    ['another name', 'unproven', [observed(pods, { uid: 'o' })], ref('o', { name: 'x' })],
+    ['another kind', 'unproven', [observed(pods, { uid: 'o' })], ref('o', { kind: 'Node' })],
+    ['another version', 'unproven', [observed(pods, { uid: 'o' })], ref('o', { apiVersion: 'v2' })],
+    ['in another namespace', 'unproven', [observed(pods, { uid: 'o' })], ref('o'), 'ns2'],
+    ['cluster-scoped', 'solid', [observed(nodes, { uid: 'n', ...cluster })], toNode],
+  ])('BETTER-9 %s: %s', (_, expected, events, reference, namespace) => {
+    expect(owner(events, reference, namespace)).toBe(expected);
+  });
+});
+
+describe('the references in force', () => {
+  const graph = graphOf(observed(pods, { uid: 'a', owners: [ref('o')] }));
+  const target = { apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespace: 'ns', name: 'a', uid: 'a' };
+  const found = (uid: string) => {
+    const metadata = { uid, name: 'a', namespace: 'ns2', resourceVersion: '9', ownerReferences: [ref('p')] };
+    return { state: 'found', target, object: liveObjectOf(metadata) } as const;
+  };
+
+  it('COL-091 are those of the live object once it was read', () => {
+    expect(gatherFacts(source(graph), round()).owners.map(({ reference }) => reference.uid)).toEqual(['o']);
+    const facts = gatherFacts(source(graph), round({ latest: found('a') }));
+    expect(facts.owners.map(({ reference }) => reference.uid)).toEqual(['p']);
+  });
+
+  it('COL-11A, COL-111 are seen from the namespace of the live object', () => {
+    const absentOwners = new AbsentOwnerCache();
+    absentOwners.note({ ...ref('p'), namespace: 'ns2' });
+    const facts = gatherFacts(source(graph, absentOwners), round({ latest: found('a') }));
+    expect(facts.owners[0]?.knownAbsent).toBe(true);
+  });
+
+  it('COL-090.7 another object of the name has no say', () => {
+    const facts = gatherFacts(source(graph), round({ latest: found('x') }));
+    expect(facts.owners.map(({ reference }) => reference.uid)).toEqual(['o']);
+  });
+
+  it('COL-114 an answer counts for the place it was asked at', () => {
+    const asked = ownerLookup(ref('o'), MAPPINGS.Pod, 'ns').key;
+    const elsewhere = ownerLookup(ref('o'), MAPPINGS.Pod, 'ns2').key;
+    const live = (key: string) =>
+      gatherFacts(source(graph), round({ owners: new Map([[key, 'absent']]) })).owners[0]?.live;
+    expect(live(asked)).toBe('absent');
+    expect(live(elsewhere)).toBe('unasked');
+  });
+
+  it('COL-111, BETTER-15 a uid that the graph knows to be gone is absent without a read', () => {
+    const gone = graphOf(
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      deleted(pods, 'o'),
+    );
+    expect(gatherFacts(source(gone), round()).owners[0]?.knownAbsent).toBe(true);
+  });
+});
+
+describe('what the graph says of the item', () => {
+  it('COL-058 nothing of a uid without node', () => {
+    expect(gatherFacts(source(new OwnershipGraph()), round()).node).toBeUndefined();
+  });
+
+  it.each([
+    ['none', [], 'none'],
+    ['one', [observed(pods, { uid: 'b', owners: [ref('a')] })], 'some'],
+    [
+      'one that waits behind one that does not',
+      [observed(pods, { uid: 'b', owners: [ref('a')], ...WAITING }), observed(pods, { uid: 'c', owners: [ref('a')] })],
+      'someDeletingDependents',
+    ],
+  ])('COL-097, COL-10C dependents: %s', (_, events, expected) => {
+    const graph = graphOf(observed(pods, { uid: 'a' }), ...events);
+    expect(gatherFacts(source(graph), round()).node?.dependents).toBe(expected);
+  });
+
+  it('COL-100 what blocks it, once it waits', () => {
+    const blocking = ref('a', { blockOwnerDeletion: true });
+    const graph = graphOf(observed(pods, { uid: 'a', ...WAITING }), observed(pods, { uid: 'b', owners: [blocking] }));
+    expect(gatherFacts(source(graph), round()).node).toMatchObject({
+      deletingDependents: true,
+      blocking: { count: 1, additions: 1 },
+      inWaitingCycle: false,
+    });
+  });
+});
+
+describe('isInWaitingCycle', () => {
+  const blocks = (uid: string) => ref(uid, { blockOwnerDeletion: true });
+  const inCycle = (...events: GraphEvent[]) => {
+    const graph = graphOf(...events);
+    return isInWaitingCycle(graph, graph.find('a'));
+  };
+
+  it('COL-10C a chain of waiting objects is none', () => {
+    expect(
+      inCycle(
+        observed(pods, { uid: 'a', ...WAITING }),
+        observed(pods, { uid: 'b', owners: [blocks('a')], ...WAITING }),
+        observed(pods, { uid: 'c', owners: [blocks('b')], ...WAITING }),
+      ),
+    ).toBe(false);
+  });
+
+  it('COL-10C three that wait for each other are', () => {
+    const ring = (last: object) => [
+      observed(pods, { uid: 'a', owners: [blocks('b')], ...WAITING }),
+      observed(pods, { uid: 'b', owners: [blocks('c')], ...WAITING }),
+      observed(pods, { uid: 'c', owners: [blocks('a')], ...last }),
+    ];
+    expect(inCycle(...ring(WAITING))).toBe(true);
+    expect(inCycle(...ring({}))).toBe(false);
+  });
+
+  it('COL-10C a reference that does not block opens it, and so does not being a member', () => {
+    expect(
+      inCycle(
+        observed(pods, { uid: 'a', owners: [ref('b')], ...WAITING }),
+        observed(pods, { uid: 'b', owners: [blocks('a')], ...WAITING }),
+      ),
+    ).toBe(false);
+    expect(
+      inCycle(
+        observed(pods, { uid: 'a', ...WAITING }),
+        observed(pods, { uid: 'b', owners: [blocks('a'), blocks('c')], ...WAITING }),
+        observed(pods, { uid: 'c', owners: [blocks('b')], ...WAITING }),
+      ),
+    ).toBe(false);
+  });
+
+  it('BETTER-10 a reference to itself is none', () => {
+    expect(inCycle(observed(pods, { uid: 'a', owners: [blocks('a')], ...WAITING }))).toBe(false);
+  });
+});
+
+describe('orphan rounds', () => {
+  it('COL-120 begin with the dependents of that moment, the object itself not among them', () => {
+    const graph = graphOf(
+      observed(pods, { uid: 'a', owners: [ref('a')], deleting: true, finalizers: ['orphan', 'x/y'] }),
+      observed(pods, { uid: 'b', owners: [ref('a')] }),
+    );
+    const begun = beginOrphanRound({ graph }, 'a');
+    apply(graph, observed(pods, { uid: 'c', owners: [ref('a')] }), []);
+    expect(gatherOrphanFacts(source(graph), begun)).toMatchObject({
+      dependents: ['b'],
+      released: 'unasked',
+      node: { orphanFinalizer: true, otherFinalizers: true },
+    });
+    expect(gatherOrphanFacts(source(new OwnershipGraph()), begun).node).toBeUndefined();
+  });
+});
