@@ -81,7 +81,8 @@ function compareAs(form: ValueForm, a: unknown, b: unknown, type: TypeSchema): D
       if (type.list!.relationship === 'atomic' || left.length + right.length === 0) {
         return equalJson(a, b) ? undefined : MODIFIED;
       }
-      return compareElements(left, right, type.list!);
+      // To be equal is the rule, and costs less to see than which element is which.
+      return equalJson(left, right) ? undefined : compareElements(left, right, type.list!);
     }
     default: {
       const left = isJsonObject(a) ? a : {};

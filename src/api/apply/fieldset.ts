@@ -186,27 +186,28 @@ function collectPaths(set: FieldSet, prefix: string, paths: string[]): void {
 
 /** The set with its elements in the order in which Go writes them; itself if they are. */
 export function inOrder(set: FieldSet): FieldSet {
+  const elements: PathElement[] = [];
   let ordered = true;
-  let previous: string | undefined;
-  let changed = false;
-  const children: [PathElement, FieldSet][] = [];
+  let changed: Builder | undefined;
   for (const element in set) {
-    if (previous !== undefined && ordered && !isBefore(previous, element)) ordered = false;
-    previous = element;
+    const previous = elements.at(-1);
+    if (ordered && previous !== undefined && compareSteps(previous, element) > 0) ordered = false;
+    elements.push(element);
     const node = set[element]!;
+    if (node === LEAF) continue;
     const below = inOrder(node);
-    if (below !== node) changed = true;
-    children.push([element, below]);
+    if (below !== node) (changed ??= {})[element] = below;
   }
-  if (ordered && !changed) return set;
-  if (!ordered) children.sort(([a], [b]) => (isBefore(a, b) ? -1 : 1));
+  if (ordered && changed === undefined) return set;
+  if (!ordered) elements.sort(compareSteps);
   const result: Builder = {};
-  for (const [element, node] of children) result[element] = node;
+  for (const element of elements) result[element] = changed?.[element] ?? set[element]!;
   return result;
 }
 
-function isBefore(a: PathElement, b: PathElement): boolean {
-  return a === SELF || (b !== SELF && compareElements(a, b) < 0);
+function compareSteps(a: PathElement, b: PathElement): number {
+  if (a === SELF || b === SELF) return a === b ? 0 : a === SELF ? -1 : 1;
+  return compareElements(a, b);
 }
 
 /**

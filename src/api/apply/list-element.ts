@@ -16,15 +16,12 @@ export function listElementOf(list: ListSchema, value: unknown): PathElement {
 function keyedElement(list: ListSchema, value: unknown): PathElement {
   if (value === null) throw new TypedValueError(['associative list with keys may not have a null element']);
   if (!isJsonObject(value)) throw new TypedValueError(['associative list with keys may not have non-map elements']);
-  const keys: Record<string, unknown> = {};
-  let found = 0;
+  const keys: [name: string, value: unknown][] = [];
   for (const name of list.keys) {
     const given = getKey(value, name) ?? list.element().map?.field(name)?.default;
-    if (given === undefined) continue;
-    keys[name] = given;
-    found++;
+    if (given !== undefined) keys.push([name, given]);
   }
-  if (found === 0) {
+  if (keys.length === 0) {
     const names = list.keys.map((name) => JSON.stringify(name)).join(' ');
     throw new TypedValueError([
       `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,

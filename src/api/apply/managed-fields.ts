@@ -18,6 +18,8 @@ export interface ManagedEntry extends Manager {
   readonly fields: FieldSet;
   /** RFC 3339; empty when it is not known. */
   readonly time: string;
+  /** Its form in the object, as long as nothing of it has changed. */
+  readonly stored?: ManagedFieldsEntry;
 }
 
 export type Managers = readonly ManagedEntry[];
@@ -49,7 +51,10 @@ export function managerIdentifier({ name, operation, apiVersion, subresource }: 
 
 /** Entries the server itself has written: read without a second look. */
 export function storedManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
-  return (entries ?? []).map((entry) => entryFrom(entry, (entry.fieldsV1 ?? EMPTY_SET) as FieldSet));
+  return (entries ?? []).map((entry) => ({
+    ...entryFrom(entry, (entry.fieldsV1 ?? EMPTY_SET) as FieldSet),
+    stored: entry,
+  }));
 }
 
 function entryFrom(entry: ManagedFieldsEntry, fields: FieldSet): ManagedEntry {
@@ -124,7 +129,16 @@ function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function encodeManager({ name, operation, apiVersion, subresource, time, fields }: ManagedEntry): ManagedFieldsEntry {
+function encodeManager({
+  name,
+  operation,
+  apiVersion,
+  subresource,
+  time,
+  fields,
+  stored,
+}: ManagedEntry): ManagedFieldsEntry {
+  if (stored !== undefined && stored.fieldsV1 === fields) return stored;
   const entry: ManagedFieldsEntry = { manager: name, operation, apiVersion };
   if (time !== '') entry.time = time;
   entry.fieldsType = 'FieldsV1';

@@ -19,21 +19,35 @@ export class PathElementError extends Error {
   override readonly name = 'PathElementError';
 }
 
+/** Names that are kept with their elements; most objects have the same ones, and making a key of a new text is what costs. */
+const MAX_KNOWN_NAMES = 4096;
+const knownNames = new Map<string, PathElement>();
+
 export function fieldElement(name: string): PathElement {
-  return `f:${name}`;
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const element = `f:${name}`;
+  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.set(name, element);
+  return element;
 }
 
-/** `keys` in any order, at least one. */
-export function keyElement(keys: Readonly<Record<string, unknown>>): PathElement {
-  return `k:${marshalled(sorted(keys))}`;
+/** `keys` in the order of the alphabet, at least one. */
+export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): PathElement {
+  let text = 'k:{';
+  for (const [name, value] of keys) {
+    text += text === 'k:{' ? `${encoded(name)}:${encoded(value)}` : `,${encoded(name)}:${encoded(value)}`;
+  }
+  return `${text}}`;
 }
 
 export function valueElement(value: unknown): PathElement {
-  return `v:${marshalled(value)}`;
+  return `v:${encoded(value)}`;
 }
 
-function sorted(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1)));
+const PLAIN_TEXT = /^[\w./-]*$/;
+
+function encoded(value: unknown): string {
+  return typeof value === 'string' && PLAIN_TEXT.test(value) ? `"${value}"` : marshalled(value);
 }
 
 /** Name of the member, for `f:` only. */
@@ -55,7 +69,7 @@ export function normalizeElement(text: string): PathElement | undefined {
     case 'k': {
       const keys = parsed(text);
       if (!isJsonObject(keys)) throw new PathElementError(`not an object of keys: ${text}`);
-      return keyElement(keys);
+      return keyElement(Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1)));
     }
     case 'v':
       return valueElement(parsed(text));

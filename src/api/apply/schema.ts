@@ -6,7 +6,7 @@ export type ScalarSchema = 'numeric' | 'string' | 'boolean' | 'untyped';
 export interface ListSchema {
   /** `associative`: each element can have managers of its own, found by its keys, or in a set by its value. */
   readonly relationship: 'atomic' | 'associative';
-  /** Empty for a set. */
+  /** In the order of the alphabet. Empty for a set. */
   readonly keys: readonly string[];
   element(): TypeSchema;
 }
@@ -127,7 +127,7 @@ function fieldType(field: FieldInfo): TypeSchema {
   const list = (): TypeSchema => ({
     list: {
       relationship: field.listType === 'map' || field.listType === 'set' ? 'associative' : 'atomic',
-      keys: field.listType === 'map' ? (field.listMapKeys ?? []) : [],
+      keys: field.listType === 'map' ? [...(field.listMapKeys ?? [])].sort() : [],
       element: () => schemaOf(field.type),
     },
   });
