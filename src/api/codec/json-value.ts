@@ -50,3 +50,14 @@ export function equalJson(left: unknown, right: unknown): boolean {
   if (keys.length !== Object.keys(rightObject).length) return false;
   return keys.every((key) => Object.hasOwn(rightObject, key) && equalJson(leftObject[key], rightObject[key]));
 }
+
+/** Whether objects and lists nest more than `levels` deep. Recurses no deeper than that itself. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, levels - 1));
+  for (const key in value) {
+    if (isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true;
+  }
+  return false;
+}

@@ -98,7 +98,6 @@ describe('JSON patch', () => {
     ['a pointer without slash', [{ op: 'add', path: 'spec', value: 0 }]],
     ['a move into itself', [{ op: 'move', from: '/spec', path: '/spec/replicas' }]],
     ['a move without from', [{ op: 'move', path: '/spec/replicas' }]],
-    ['the prototype', [{ op: 'add', path: '/spec/__proto__', value: { a: 1 } }]],
     ['below the prototype', [{ op: 'add', path: '/spec/__proto__/a', value: 1 }]],
     ['the root cannot go', [{ op: 'remove', path: '' }]],
   ])('API-194 %s is 422 without details, and nothing is applied', (_, patch) => {
@@ -131,6 +130,48 @@ describe('JSON patch', () => {
     expect(error.message).toBe(
       'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
     );
+  });
+
+  it('API-194 the key __proto__ is one like any other', () => {
+    const patched = applyJsonPatch({ data: {} }, [
+      { op: 'add', path: '/data/__proto__', value: {} },
+      { op: 'add', path: '/data/__proto__/a', value: 'x' },
+    ]);
+    expect(JSON.stringify(patched)).toBe('{"data":{"__proto__":{"a":"x"}}}');
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+  });
+
+  it('API-194 ten thousand moves of a large value copy nothing', () => {
+    const large = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 'v']));
+    const places = ['/a', '/b'];
+    const patch = Array.from({ length: MAX_JSON_PATCH_OPERATIONS }, (_, i) => ({
+      op: 'move',
+      from: places[i % 2],
+      path: places[(i + 1) % 2],
+    }));
+    expect(applyJsonPatch({ a: large }, patch)).toEqual({ a: large });
+  });
+
+  it('API-194 no patch nests deeper than a request may', () => {
+    const nested = JSON.parse(`${'{"a":'.repeat(600)}1${'}'.repeat(600)}`) as unknown;
+    const deepest = '/a'.repeat(599);
+    const growing = [
+      [{ op: 'copy', from: '/x', path: `/x${deepest}/b` }],
+      [
+        { op: 'add', path: '/y', value: nested },
+        { op: 'move', from: '/y', path: `/x${deepest}/b` },
+      ],
+      // Doubles the depth with every operation: what stops it must not recurse itself.
+      Array.from({ length: 8 }, (_, i) => ({
+        op: 'copy',
+        from: '/x',
+        path: `/x${'/a'.repeat(599 * 2 ** i + 2 ** i - 1)}/a`,
+      })),
+    ];
+    for (const patch of growing) {
+      const error = failure({}, [{ op: 'add', path: '/x', value: nested }, ...patch]);
+      expect([error.code, error.message]).toEqual([400, 'json parse error: exceeded max depth']);
+    }
   });
 
   it('API-194 copying a document into itself over and over stops at a bound', () => {

@@ -1,6 +1,7 @@
-import { applyPatch, Pointer, type Operation } from 'rfc6902';
+import { Pointer } from 'rfc6902';
 
-import { copyJson, equalJson, getKey, isJsonObject } from '../codec/json-value.ts';
+import { copyJson, equalJson, getKey, isDeeperThan, isJsonObject, setKey } from '../codec/json-value.ts';
+import { MAX_JSON_DEPTH } from '../codec/json.ts';
 import { newBadRequest, newRequestEntityTooLarge } from '../status-error.ts';
 import { rejectedPatch } from './rejected-patch.ts';
 
@@ -12,8 +13,6 @@ export const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
 
 const OPERATION_FIELDS = ['op', 'path', 'from', 'value'];
 const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/;
-/** The library treats these tokens as no-ops while walking, so they may only be the last one, and the first never. */
-const UNWALKABLE = new Set(['__proto__', 'constructor', 'prototype']);
 
 interface PatchOperation {
   readonly op: string;
@@ -29,18 +28,22 @@ interface Progress {
 }
 
 /** Where a pointer leads: the whole document, or a slot of an existing container. */
-type Location = { readonly at: 'root' } | { readonly at: 'slot'; readonly occupied: boolean };
+type Location =
+  | { readonly at: 'root' }
+  | { readonly at: 'index'; readonly list: unknown[]; readonly index: number }
+  | { readonly at: 'key'; readonly object: Record<string, unknown>; readonly key: string };
 
 /**
  * JSON Patch (RFC 6902, API-194). All operations apply or none. The result shares nothing with document or patch.
  *
- * @throws StatusError 400 for what is no patch, 413 above 10,000 operations, 422 for a failing `test`, a missing path
- *   or an operation that does not exist.
+ * @throws StatusError 400 for what is no patch or nests too deeply, 413 above 10,000 operations, 422 for a failing `test`,
+ *   a missing path or an operation that does not exist.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = readOperations(patch);
   const progress = { document: copyJson(document), copiedBytes: 0 };
   for (const operation of operations) applyOperation(progress, operation);
+  requireShallow(progress.document);
   return progress.document;
 }
 
@@ -95,11 +98,11 @@ function applyOperation(progress: Progress, operation: PatchOperation): void {
   const { op, path, value } = operation;
   switch (op) {
     case 'add':
-      return add(progress, path, value);
+      return add(progress, path, copyJson(value));
     case 'remove':
       return remove(progress, path);
     case 'replace':
-      return replace(progress, path, value);
+      return replace(progress, path, copyJson(value));
     case 'test':
       return test(progress, path, value);
     case 'copy':
@@ -110,6 +113,7 @@ function applyOperation(progress: Progress, operation: PatchOperation): void {
       if (path.startsWith(`${from}/`)) throw rejectedPatch(`cannot move ${from} into itself`);
       if (path === from) return;
       remove(progress, from);
+      // Not copied: a patch of many moves costs no more for a large document than for a small one.
       return add(progress, path, moved);
     }
     default:
@@ -117,36 +121,47 @@ function applyOperation(progress: Progress, operation: PatchOperation): void {
   }
 }
 
+/** `value` becomes part of the document. */
 function add(progress: Progress, path: string, value: unknown): void {
   const location = locate(progress.document, path);
-  if (location.at === 'root') progress.document = copyJson(value);
-  else perform(progress, { op: 'add', path, value });
+  if (location.at === 'root') progress.document = value;
+  else if (location.at === 'index') location.list.splice(location.index, 0, value);
+  else setKey(location.object, location.key, value);
 }
 
 function remove(progress: Progress, path: string): void {
   const location = locate(progress.document, path);
-  if (location.at === 'root' || !location.occupied) throw rejectedPatch(`nothing to remove at ${path}`);
-  perform(progress, { op: 'remove', path });
+  if (location.at === 'root' || !isOccupied(location)) throw rejectedPatch(`nothing to remove at ${path}`);
+  if (location.at === 'index') location.list.splice(location.index, 1);
+  else delete location.object[location.key];
 }
 
+/** `value` becomes part of the document. */
 function replace(progress: Progress, path: string, value: unknown): void {
   const location = locate(progress.document, path);
-  if (location.at === 'root') progress.document = copyJson(value);
-  else if (!location.occupied) throw rejectedPatch(`nothing to replace at ${path}`);
-  else perform(progress, { op: 'replace', path, value });
+  if (!isOccupied(location)) throw rejectedPatch(`nothing to replace at ${path}`);
+  if (location.at === 'root') progress.document = value;
+  else if (location.at === 'index') location.list[location.index] = value;
+  else setKey(location.object, location.key, value);
 }
 
 function copy(progress: Progress, operation: PatchOperation): void {
   const value = read(progress, requireFrom(operation));
+  requireShallow(value);
   progress.copiedBytes += JSON.stringify(value).length;
   if (progress.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) throw rejectedPatch('the copy operations add too much');
-  add(progress, operation.path, value);
+  add(progress, operation.path, copyJson(value));
+}
+
+/** What nests deeper than a request may must not arise from one either: all that comes later recurses. */
+function requireShallow(value: unknown): void {
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) throw newBadRequest('json parse error: exceeded max depth');
 }
 
 /** A `test` for null also passes where nothing is, as upstream; otherwise the path must exist. */
 function test(progress: Progress, path: string, expected: unknown): void {
   const location = locate(progress.document, path);
-  if (location.at === 'slot' && !location.occupied && expected === null) return;
+  if (!isOccupied(location) && expected === null) return;
   if (!equalJson(read(progress, path), expected)) throw rejectedPatch(`test failed at ${path}`);
 }
 
@@ -164,28 +179,26 @@ function read(progress: Progress, path: string): unknown {
   return value;
 }
 
-/**
- * The library accepts what RFC 6901 forbids (inherited names, `1e0` as an index, indexes past the end), so every
- * pointer is checked here before the library changes anything; {@link perform} relies on it.
- */
+/** The slot a pointer names; its container exists, the slot may be empty. Inherited names and `1e0` as an index name none. */
 function locate(document: unknown, path: string): Location {
   const tokens = tokensOf(path);
   const last = tokens.pop();
   if (last === undefined) return { at: 'root' };
   let parent = document;
-  for (const token of tokens) {
-    if (UNWALKABLE.has(token)) throw rejectedPatch(`path ${path} cannot be used`);
-    parent = childOf(parent, token);
-  }
+  for (const token of tokens) parent = childOf(parent, token);
   if (Array.isArray(parent)) {
-    if (last === '-') return { at: 'slot', occupied: false };
+    if (last === '-') return { at: 'index', list: parent, index: parent.length };
     const index = ARRAY_INDEX.test(last) ? Number(last) : Number.POSITIVE_INFINITY;
     if (index > parent.length) throw rejectedPatch(`index out of range at ${path}`);
-    return { at: 'slot', occupied: index < parent.length };
+    return { at: 'index', list: parent, index };
   }
   if (!isJsonObject(parent)) throw rejectedPatch(`missing path ${path}`);
-  if (last === '__proto__') throw rejectedPatch(`path ${path} cannot be used`);
-  return { at: 'slot', occupied: Object.hasOwn(parent, last) };
+  return { at: 'key', object: parent, key: last };
+}
+
+function isOccupied(location: Location): boolean {
+  if (location.at === 'root') return true;
+  return location.at === 'index' ? location.index < location.list.length : Object.hasOwn(location.object, location.key);
 }
 
 function tokensOf(path: string): string[] {
@@ -199,9 +212,4 @@ function tokensOf(path: string): string[] {
 function childOf(parent: unknown, token: string): unknown {
   if (Array.isArray(parent)) return ARRAY_INDEX.test(token) ? parent[Number(token)] : undefined;
   return isJsonObject(parent) ? getKey(parent, token) : undefined;
-}
-
-function perform(progress: Progress, operation: Operation): void {
-  const [error] = applyPatch(progress.document, [operation]);
-  if (error !== null && error !== undefined) throw rejectedPatch(error.message);
 }
