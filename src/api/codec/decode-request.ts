@@ -52,10 +52,10 @@ export function decodeRequestBody(
   }
 }
 
-/** Without parameters, lower case; JSON when the header is missing. */
+/** Without parameters, lower case; JSON when the header is missing or empty. */
 export function mediaTypeOf(contentType: string | undefined): string {
-  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  return mediaType === '' ? JSON_TYPE : mediaType;
+  if (contentType === undefined || contentType === '') return JSON_TYPE;
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 function decodeValue(

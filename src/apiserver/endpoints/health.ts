@@ -10,16 +10,20 @@ export interface HealthCheck {
 
 /** `/healthz`, `/livez`, `/readyz` and their checks one by one (API-013). */
 export class HealthHandler {
-  readonly #checks: Readonly<Record<string, readonly HealthCheck[]>>;
+  readonly #checks: ReadonlyMap<string, readonly HealthCheck[]>;
 
   constructor(checks: { readonly live: readonly HealthCheck[]; readonly ready: readonly HealthCheck[] }) {
-    this.#checks = { healthz: checks.live, livez: checks.live, readyz: [...checks.live, ...checks.ready] };
+    this.#checks = new Map([
+      ['healthz', checks.live],
+      ['livez', checks.live],
+      ['readyz', [...checks.live, ...checks.ready]],
+    ]);
   }
 
   /** Undefined when the path is not one of ours. */
   handle(path: string, query: URLSearchParams): HttpResponse | undefined {
     const [, root = '', name, ...rest] = path.split('/');
-    const checks = this.#checks[root];
+    const checks = this.#checks.get(root);
     if (checks === undefined || rest.length > 0) return undefined;
     if (name !== undefined && name !== '') {
       const one = checks.find((check) => check.name === name);

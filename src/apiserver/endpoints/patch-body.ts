@@ -1,16 +1,17 @@
 import { duplicateFields, parseJson } from '../../api/codec/json.ts';
-import { applyJsonPatch } from '../../api/patch/json-patch.ts';
+import { applyJsonPatch, unknownJsonPatchFields } from '../../api/patch/json-patch.ts';
 import { applyMergePatch } from '../../api/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../api/patch/strategic-merge-patch.ts';
 import { newBadRequest, newUnsupportedMediaType } from '../../api/status-error.ts';
+import { strictFindings } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** A patch as sent: how it changes a document, and what strict decoding says about its text. */
 export interface PatchBody {
   apply(document: unknown): unknown;
   readonly text: string;
-  /** Paths of keys that occur twice. */
-  readonly duplicates: readonly string[];
+  /** API-199: keys that occur twice, members that no JSON patch operation has. */
+  readonly findings: readonly string[];
 }
 
 const JSON_PATCH = 'application/json-patch+json';
@@ -30,8 +31,14 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   return {
     apply: (document) => apply(document, patch),
     text: Buffer.from(body).toString(),
-    duplicates: duplicateFields(body),
+    findings: findingsOf(contentType, patch, body),
   };
+}
+
+function findingsOf(contentType: string, patch: unknown, body: Uint8Array): string[] {
+  const duplicates = duplicateFields(body);
+  if (contentType !== JSON_PATCH) return strictFindings([], duplicates);
+  return strictFindings(unknownJsonPatchFields(patch), duplicates).map((finding) => `json patch ${finding}`);
 }
 
 function applier(contentType: string, typeName: string | undefined): (document: unknown, patch: unknown) => unknown {

@@ -1,6 +1,7 @@
 import { fieldInvalid } from '../../api/field-error.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { foundName } from '../../api/schema/decode-problem.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { updateObject } from '../registry/update-object.ts';
@@ -50,7 +51,7 @@ export function patched(document: KubeObject, { patch, expected, validation, con
   refuseOtherKind(object, expected);
   const decoded = expected.decode(object);
   if (validation !== 'Ignore') {
-    const findings = strictFindings(decoded.unknownFields, patch.duplicates);
+    const findings = [...patch.findings, ...strictFindings(decoded.unknownFields, [])];
     if (findings.length > 0 && validation === 'Strict') {
       const detail = `strict decoding error: ${findings.join(', ')}`;
       throw newInvalid({ group: '', kind: '' }, '', [fieldInvalid('patch', patch.text, detail)]);
@@ -62,6 +63,11 @@ export function patched(document: KubeObject, { patch, expected, validation, con
 }
 
 function refuseOtherKind(object: KubeObject, expected: ObjectSchema): void {
+  for (const field of ['apiVersion', 'kind']) {
+    const given = object[field] ?? '';
+    if (typeof given === 'string') continue;
+    throw newBadRequest(`json: cannot unmarshal ${foundName(given)} into Go struct field .${field} of type string`);
+  }
   const apiVersion = apiVersionOf(expected);
   if (object.apiVersion !== apiVersion) {
     throw newBadRequest(

@@ -10,6 +10,7 @@ import { Lru } from '../../base/lru.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import { refuseMismatch } from './object-writer.ts';
 import { type Negotiation, negotiate, type Representable, type Representation, wantsPretty } from './negotiation.ts';
 import { pageNotFound } from './plain-text.ts';
 import type { RequestContext } from './request-context.ts';
@@ -55,8 +56,12 @@ export class ResourceHandler {
       throw newPathNotFound();
     }
     const endpoint = this.#endpointFor(resource, request, subresource);
-    const representation = this.#represent(context, request, info);
-    return endpoint({ context, request, resource, info, subresource, namespace, name: request.name, representation });
+    const target = representableOf(request, info);
+    const representation = this.#represent(context, target);
+    const scope = { context, request, resource, info, subresource, namespace, name: request.name, representation };
+    // Before anything is written: what is refused changes nothing.
+    refuseMismatch(scope, target.shape);
+    return endpoint(scope);
   }
 
   /** API-001: a namespaced plural without a namespace is for list and watch only; the method decides which error. */
@@ -96,10 +101,9 @@ export class ResourceHandler {
     return endpoint;
   }
 
-  #represent(context: RequestContext, request: ResourceRequestInfo, info: ResourceInfo): Representation {
+  #represent(context: RequestContext, target: Representable): Representation {
     const accept = context.header('accept');
     const pretty = wantsPretty(context.query, context.header('user-agent'));
-    const target = representableOf(request, info);
     const key = `${target.shape}${Number(target.custom)}${Number(target.hasMetadata)}${Number(pretty)}${accept ?? ''}`;
     let negotiation = this.#negotiations.get(key);
     if (negotiation === undefined) {

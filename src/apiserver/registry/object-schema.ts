@@ -1,8 +1,9 @@
+import { copyJson } from '../../api/codec/json-value.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { applyDefaults } from '../../api/schema/defaults.ts';
-import { decodeTyped } from '../../api/schema/typed-decoding.ts';
+import { decodeMetadata, decodeTyped } from '../../api/schema/typed-decoding.ts';
 
 export interface DecodedObject {
   /** New: shares nothing with the input. */
@@ -25,10 +26,11 @@ export interface ObjectSchema {
 
 type SchemaKind = Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'typeName'>;
 
-/** Of a built-in kind, from the type table; of a custom resource without a schema of its own: anything goes. */
+/** Of a built-in kind, from the type table; of a custom resource without a schema of its own: anything goes beside metadata. */
 export function objectSchema({ group, version, kind, typeName }: SchemaKind): ObjectSchema {
   if (typeName === undefined) {
-    return { group, version, kind, decode: openDecode, applyDefaults: () => undefined };
+    const decode = (object: KubeObject): DecodedObject => openDecode(object, { kind, version });
+    return { group, version, kind, decode, applyDefaults: () => undefined };
   }
   const apiVersion = apiVersionOf({ group, version });
   return {
@@ -41,6 +43,11 @@ export function objectSchema({ group, version, kind, typeName }: SchemaKind): Ob
   };
 }
 
-function openDecode(object: KubeObject): DecodedObject {
-  return { object: structuredClone(object), unknownFields: [] };
+/** Everything else relies on metadata being what it says it is. */
+function openDecode(object: KubeObject, of: { readonly kind: string; readonly version: string }): DecodedObject {
+  const { metadata, unknownFields } = decodeMetadata(object.metadata, of);
+  return {
+    object: { ...copyJson(object), metadata },
+    unknownFields: unknownFields.map((path) => `metadata.${path}`),
+  };
 }

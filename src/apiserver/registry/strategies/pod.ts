@@ -9,7 +9,8 @@ import { qosClassOf } from './pod-qos.ts';
 type Container = Record<string, unknown> & { name?: string };
 
 interface PodSpec extends Record<string, unknown> {
-  containers?: Container[];
+  /** Go prints the empty list as null. */
+  containers?: Container[] | null;
   initContainers?: Container[];
   ephemeralContainers?: Container[];
   tolerations?: unknown[];
@@ -102,11 +103,11 @@ function onlyResources(next: Pod, previous: Pod): void {
 }
 
 function withResources(
-  old: readonly Container[] | undefined,
-  wanted: readonly Container[] | undefined,
+  old: readonly Container[] | null | undefined,
+  wanted: readonly Container[] | null | undefined,
   field: 'containers' | 'initContainers',
 ): Partial<PodSpec> {
-  if (old === undefined) return {};
+  if (!old) return {};
   const containers = old.map((container) => {
     const match = wanted?.find((candidate) => candidate.name === container.name);
     return match === undefined ? container : { ...container, resources: match['resources'] ?? {} };
@@ -156,10 +157,10 @@ function level(spec: PodSpec, previous: PodSpec, field: string): void {
 }
 
 function withImages(
-  containers: readonly Container[] | undefined,
-  previous: readonly Container[] | undefined,
+  containers: readonly Container[] | null | undefined,
+  previous: readonly Container[] | null | undefined,
   field: 'containers' | 'initContainers',
 ): Partial<PodSpec> {
-  if (containers === undefined || containers.length !== previous?.length) return {};
+  if (!containers || containers.length !== previous?.length) return {};
   return { [field]: containers.map((container, i) => ({ ...container, image: previous[i]?.['image'] })) };
 }
