@@ -23,7 +23,8 @@ export async function answerOf(
     const answered = await write();
     if (answered?.kind === 'Status' && answered['status'] === 'Success') return { answer: 'accepted' };
     const object = liveObjectOf(answered?.metadata ?? {});
-    if (answered?.kind === 'Status' || object.uid === '') throw new NoObjectError(target);
+    // Every write names the uid, so that the server can not have meant another object.
+    if (answered?.kind === 'Status' || object.uid !== target.uid) throw new NoObjectError(target);
     return { answer: 'accepted', object };
   } catch (error) {
     if (isObjectNotFound(error, target.name)) return { answer: 'absent' };
