@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { endWithError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 import { plainUpFlags } from './up-options.ts';
 
@@ -7,6 +8,8 @@ const terminal: Terminal = {
   stderr: (text) => void process.stderr.write(text),
   columns: process.stdout.columns ?? 80,
 };
+// What nobody caught ends the process all the same, but as words: Node would print the bundle's one long line before them.
+process.on('uncaughtException', (error) => process.exit(endWithError(error, terminal)));
 const args = process.argv.slice(2);
 const upFlags = args[0] === 'up' ? plainUpFlags(args.slice(1)) : undefined;
 if (upFlags === undefined) {
