@@ -1,0 +1,38 @@
+import { equalJson, isJsonObject } from '../codec/json-value.ts';
+import type { FieldError } from '../field-error.ts';
+import { fieldInvalid } from '../field-error.ts';
+import { validateEmbedded } from './embedded-metadata.ts';
+import { child, keyed } from './field-path.ts';
+import { itemSchema, type JsonSchemaProps } from './json-schema-props.ts';
+import { prune, pruneValue } from './pruning.ts';
+import { SchemaValidator } from './schema-validator.ts';
+import { structuralSchema } from './structural-schema.ts';
+
+/**
+ * Whether every default is a value its own schema accepts, with no fields it does not know (API-451; apiextensions
+ * `defaulting.ValidateDefaults`). For structural schemas.
+ */
+export function validateDefaults(schema: JsonSchemaProps, path: string): FieldError[] {
+  const errors = schema.default === undefined ? [] : validateDefault(schema, schema.default, child(path, 'default'));
+  const items = itemSchema(schema);
+  if (items !== undefined) errors.push(...validateDefaults(items, child(path, 'items')));
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    errors.push(...validateDefaults(property, keyed(child(path, 'properties'), name)));
+  }
+  return errors;
+}
+
+function validateDefault(props: JsonSchemaProps, value: unknown, path: string): FieldError[] {
+  const schema = structuralSchema(props);
+  const pruned =
+    schema.embeddedResource && isJsonObject(value) ? prune(value, schema).object : pruneValue(value, schema);
+  const unknown = equalJson(pruned, value) ? [] : [fieldInvalid(path, value, 'must not have unknown fields')];
+  const embedded = validateEmbedded(
+    { default: value },
+    { ...NO_SCHEMA, properties: new Map([['default', schema]]) },
+  ).map((error) => ({ ...error, field: `${path}${error.field.slice('default'.length)}` }));
+  if (embedded.length > 0) return [...unknown, ...embedded];
+  return [...unknown, ...new SchemaValidator(props).validate(value, { path })];
+}
+
+const NO_SCHEMA = { ...structuralSchema({}), hasEmbedded: true };

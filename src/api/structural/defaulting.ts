@@ -1,0 +1,60 @@
+import { getKey, setKey } from '../codec/json-value.ts';
+import { fieldSchema, type StructuralSchema } from './structural-schema.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Fills in defaults, in place (API-462; apiextensions `pkg/apiserver/schema/defaulting`): where a field is missing, or null
+ * although it may not be. A missing object is not made for the sake of the defaults inside it.
+ */
+export function applyStructuralDefaults(value: unknown, schema: StructuralSchema | undefined): void {
+  if (schema === undefined || !schema.hasDefaults || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const { items } = schema;
+      if (item === null && items !== undefined && isReplaced(items)) value[index] = structuredClone(items.default);
+      applyStructuralDefaults(value[index], items);
+    }
+    return;
+  }
+  const object = value as Json;
+  for (const [name, property] of schema.properties) {
+    if (property.default === undefined) continue;
+    const present = Object.hasOwn(object, name);
+    if (!present || (object[name] === null && !property.nullable)) {
+      setKey(object, name, structuredClone(property.default));
+    }
+  }
+  for (const name of Object.keys(object)) {
+    const inner = fieldSchema(schema, name);
+    if (inner === undefined) continue;
+    if (object[name] === null && !schema.properties.has(name) && isReplaced(inner)) {
+      setKey(object, name, structuredClone(inner.default));
+    }
+    applyStructuralDefaults(getKey(object, name), inner);
+  }
+}
+
+/** A null here stands for the default. */
+function isReplaced(schema: StructuralSchema): boolean {
+  return !schema.nullable && schema.default !== undefined;
+}
+
+/**
+ * Drops, in place, nulls in fields that may not be null and have no default: they mean "not set" (apiextensions
+ * `defaulting.PruneNonNullableNullsWithoutDefaults`). Items of lists stay.
+ */
+export function dropUnsetNulls(value: unknown, schema: StructuralSchema | undefined): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) dropUnsetNulls(item, schema?.items);
+    return;
+  }
+  const object = value as Json;
+  for (const name of Object.keys(object)) {
+    const inner = fieldSchema(schema, name);
+    const item = object[name];
+    if (item === null && inner !== undefined && !inner.nullable && inner.default === undefined) delete object[name];
+    else dropUnsetNulls(item, inner);
+  }
+}

@@ -1,0 +1,98 @@
+/** One rule of `x-kubernetes-validations`. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
+}
+
+/** `JSONSchemaProps` of apiextensions v1, as decoding by type leaves it: no nulls, no empty optional fields. */
+export interface JsonSchemaProps {
+  readonly id?: string;
+  readonly $schema?: string;
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly title?: string;
+  readonly default?: unknown;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: boolean;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: boolean;
+  readonly maxLength?: number;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  readonly maxItems?: number;
+  readonly minItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly multipleOf?: number;
+  readonly enum?: readonly unknown[];
+  readonly maxProperties?: number;
+  readonly minProperties?: number;
+  readonly required?: readonly string[];
+  /** A list of schemas is read, to be refused. */
+  readonly items?: JsonSchemaProps | readonly JsonSchemaProps[];
+  readonly allOf?: readonly JsonSchemaProps[];
+  readonly oneOf?: readonly JsonSchemaProps[];
+  readonly anyOf?: readonly JsonSchemaProps[];
+  readonly not?: JsonSchemaProps;
+  readonly properties?: Readonly<Record<string, JsonSchemaProps>>;
+  readonly additionalProperties?: JsonSchemaProps | boolean;
+  readonly patternProperties?: Readonly<Record<string, JsonSchemaProps>>;
+  readonly dependencies?: Readonly<Record<string, JsonSchemaProps | readonly string[]>>;
+  readonly additionalItems?: JsonSchemaProps | boolean;
+  readonly definitions?: Readonly<Record<string, JsonSchemaProps>>;
+  readonly externalDocs?: { readonly description?: string; readonly url?: string };
+  readonly example?: unknown;
+  readonly nullable?: boolean;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-embedded-resource'?: boolean;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-list-type'?: string;
+  readonly 'x-kubernetes-map-type'?: string;
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
+}
+
+/** The one schema of all items; undefined when there is none, or a list of them. */
+export function itemSchema({ items }: JsonSchemaProps): JsonSchemaProps | undefined {
+  return isSchemaList(items) ? undefined : items;
+}
+
+export function isSchemaList(items: JsonSchemaProps['items']): items is readonly JsonSchemaProps[] {
+  return Array.isArray(items);
+}
+
+/** The schema of the values of a map; undefined for `true`, `false` and nothing. */
+export function valueSchema({ additionalProperties }: JsonSchemaProps): JsonSchemaProps | undefined {
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+/** Visits a schema and every schema inside it. `path` is that of the data, for people: `.spec.ports[*].name`. */
+export function visitSchemas(
+  schema: JsonSchemaProps,
+  visit: (schema: JsonSchemaProps, path: string) => void,
+  path = '',
+): void {
+  visit(schema, path);
+  const inside = (inner: JsonSchemaProps | undefined, innerPath: string): void => {
+    if (inner !== undefined) visitSchemas(inner, visit, innerPath);
+  };
+  for (const item of isSchemaList(schema.items) ? schema.items : [schema.items]) inside(item, `${path}[*]`);
+  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) {
+    for (const inner of schema[junctor] ?? []) inside(inner, path);
+  }
+  inside(schema.not, path);
+  for (const [name, property] of Object.entries(schema.properties ?? {})) inside(property, `${path}.${name}`);
+  inside(valueSchema(schema), `${path}.*`);
+}
+
+/** True if the schema or any schema inside it is such. */
+export function someSchema(schema: JsonSchemaProps, isSuch: (schema: JsonSchemaProps) => boolean): boolean {
+  let found = false;
+  visitSchemas(schema, (inner) => (found ||= isSuch(inner)));
+  return found;
+}

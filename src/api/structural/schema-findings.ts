@@ -1,0 +1,42 @@
+import type { FieldError } from '../field-error.ts';
+
+/** What a validation has found so far, and how many checks it took: of failed alternatives the one with most is shown. */
+export class Findings {
+  readonly #errors = new Map<string, FieldError>();
+  #matches: number;
+
+  constructor(matches = 0) {
+    this.#matches = matches;
+  }
+
+  get errors(): readonly FieldError[] {
+    return [...this.#errors.values()];
+  }
+
+  get valid(): boolean {
+    return this.#errors.size === 0;
+  }
+
+  get matches(): number {
+    return this.#matches;
+  }
+
+  match(): this {
+    this.#matches++;
+    return this;
+  }
+
+  /** The same finding is kept once. */
+  add(error: FieldError): this {
+    const key = `${error.field}\n${error.message}`;
+    if (!this.#errors.has(key)) this.#errors.set(key, error);
+    return this;
+  }
+
+  merge(other: Findings | undefined): this {
+    if (other === undefined) return this;
+    this.#matches += other.#matches;
+    for (const error of other.#errors.values()) this.add(error);
+    return this;
+  }
+}

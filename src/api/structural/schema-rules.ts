@@ -1,0 +1,241 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
+import { child, indexed, keyed } from './field-path.ts';
+import { isSchemaList, itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
+
+const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+const META_FIELDS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
+const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+
+/** Where the walk is. */
+interface Place {
+  readonly path: string;
+  /** Absent: allowed. */
+  readonly defaultsForbidden?: string;
+  readonly insideMetadata: boolean;
+}
+
+/**
+ * What the schema of a custom resource may use of OpenAPI, and how Kubernetes' extensions go together (API-451; apiextensions
+ * `ValidateCustomResourceDefinitionOpenAPISchema`). Rules of `x-kubernetes-validations` are looked at from outside only.
+ */
+export function validateSchemaRules(schema: JsonSchemaProps, path: string): FieldError[] {
+  return walk(schema, { path, insideMetadata: false }, 'root');
+}
+
+function walk(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'): FieldError[] {
+  return [
+    ...unsupported(schema, place),
+    ...inner(schema, place, level),
+    ...mapTypeRules(schema, place.path),
+    ...listTypeRules(schema, place.path),
+    ...ruleTexts(schema, place.path),
+  ];
+}
+
+function unsupported(schema: JsonSchemaProps, { path, defaultsForbidden, insideMetadata }: Place): FieldError[] {
+  const errors: FieldError[] = [];
+  const forbid = (name: string, detail: string): void => {
+    errors.push(fieldForbidden(child(path, name), detail));
+  };
+  const { type = '' } = schema;
+  if (type !== '' && !TYPES.includes(type)) errors.push(fieldNotSupported(child(path, 'type'), type, TYPES));
+  if (schema.default !== undefined && defaultsForbidden !== undefined) {
+    forbid('default', `must not be set ${defaultsForbidden}`);
+  }
+  for (const name of ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const) {
+    if (schema[name] !== undefined && schema[name] !== '') forbid(name, `${name} is not supported`);
+  }
+  if (type === 'null') forbid('type', 'type cannot be set to null, use nullable as an alternative');
+  if (isSchemaList(schema.items)) forbid('items', 'items must be a schema object and not an array');
+  if (insideMetadata && schema['x-kubernetes-embedded-resource'] === true) {
+    forbid('x-kubernetes-embedded-resource', 'must not be used inside of resource meta');
+  }
+  if (schema.uniqueItems === true) {
+    forbid('uniqueItems', 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic');
+  }
+  const values = schema.additionalProperties;
+  if (values !== undefined && values !== true && Object.keys(schema.properties ?? {}).length > 0) {
+    forbid('additionalProperties', 'additionalProperties and properties are mutual exclusive');
+  }
+  return errors;
+}
+
+function inner(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'): FieldError[] {
+  const errors: FieldError[] = [];
+  const { path } = place;
+  const at = (innerPath: string): Place => ({ ...place, path: innerPath });
+  const visit = (each: JsonSchemaProps | undefined, where: Place): void => {
+    if (each !== undefined) errors.push(...walk(each, where, 'inside'));
+  };
+  const valuesAt = at(child(path, 'additionalProperties'));
+  const reason = 'inside additionalProperties applying to object metadata';
+  visit(valueSchema(schema), place.insideMetadata ? { ...valuesAt, defaultsForbidden: reason } : valuesAt);
+  const isResource = level === 'root' || schema['x-kubernetes-embedded-resource'] === true;
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const propertyAt = at(keyed(child(path, 'properties'), name));
+    if (!isResource || !META_FIELDS.has(name)) visit(property, propertyAt);
+    else if (level === 'root') {
+      visit(property, { ...propertyAt, insideMetadata: true, defaultsForbidden: `in top-level ${name}` });
+    } else visit(property, { ...propertyAt, insideMetadata: true });
+  }
+  visit(schema.not, at(child(path, 'not')));
+  for (const junctor of ['allOf', 'oneOf', 'anyOf'] as const) {
+    for (const [index, each] of (schema[junctor] ?? []).entries()) {
+      visit(each, at(indexed(child(path, junctor), index)));
+    }
+  }
+  visit(itemSchema(schema), at(child(path, 'items')));
+  return errors;
+}
+
+function mapTypeRules(schema: JsonSchemaProps, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+    errors.push(fieldInvalid(child(path, 'x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'));
+  }
+  const mapType = schema['x-kubernetes-map-type'];
+  if (mapType === undefined) return errors;
+  errors.push(...typeMustBe('object', schema, { path, extension: 'x-kubernetes-map-type' }));
+  if (mapType !== 'atomic' && mapType !== 'granular') {
+    errors.push(fieldNotSupported(child(path, 'x-kubernetes-map-type'), mapType, ['atomic', 'granular']));
+  }
+  return errors;
+}
+
+function typeMustBe(
+  wanted: string,
+  { type = '' }: JsonSchemaProps,
+  { path, extension }: { readonly path: string; readonly extension: string },
+): FieldError[] {
+  if (type === wanted) return [];
+  const detail = `must be ${wanted} if ${extension} is specified`;
+  return [type === '' ? fieldRequired(child(path, 'type'), detail) : fieldInvalid(child(path, 'type'), type, detail)];
+}
+
+function listTypeRules(schema: JsonSchemaProps, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const listType = schema['x-kubernetes-list-type'];
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const at = child(path, 'x-kubernetes-list-type');
+  if (listType !== undefined) {
+    const wrongType = typeMustBe('array', schema, { path, extension: 'x-kubernetes-list-type' });
+    errors.push(...(wrongType.length === 0 && listType === 'set' ? setItemRules(schema, path) : wrongType));
+    if (!['atomic', 'set', 'map'].includes(listType)) {
+      errors.push(fieldNotSupported(at, listType, ['atomic', 'set', 'map']));
+    }
+  }
+  if (keys.length > 0 && listType !== 'map') {
+    const detail = 'must be map if x-kubernetes-list-map-keys is non-empty';
+    errors.push(listType === undefined ? fieldRequired(at, detail) : fieldInvalid(at, listType, detail));
+  }
+  if (listType === 'map') errors.push(...mapListRules(schema, keys, path));
+  if (listType === 'map' || listType === 'set') errors.push(...uniqueItemRules(schema, listType, path));
+  return errors;
+}
+
+/** Elements of a set are told apart as a whole. */
+function setItemRules(schema: JsonSchemaProps, path: string): FieldError[] {
+  const items = itemSchema(schema);
+  const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
+  const at = child(path, 'items');
+  const listType = items?.['x-kubernetes-list-type'];
+  if (items?.type === 'array' && listType !== undefined && listType !== 'atomic') {
+    return [fieldInvalid(child(at, 'x-kubernetes-list-type'), listType, detail)];
+  }
+  if (items?.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
+    return [fieldInvalid(child(at, 'x-kubernetes-map-type'), listType ?? null, detail)];
+  }
+  return [];
+}
+
+function mapListRules(schema: JsonSchemaProps, keys: readonly string[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const at = child(path, 'x-kubernetes-list-map-keys');
+  const itemsAt = child(path, 'items');
+  if (keys.length === 0) errors.push(fieldRequired(at, 'must not be empty if x-kubernetes-list-type is map'));
+  if (schema.items === undefined) {
+    errors.push(fieldRequired(itemsAt, 'must have a schema if x-kubernetes-list-type is map'));
+  }
+  const items = itemSchema(schema);
+  if (items === undefined) return errors;
+  if (items.type !== 'object') {
+    const detail = "must be object if parent array's x-kubernetes-list-type is map";
+    errors.push(fieldInvalid(child(itemsAt, 'type'), items.type ?? '', detail));
+    return errors;
+  }
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const property = items.properties?.[key];
+    if (property === undefined) {
+      errors.push(fieldInvalid(at, keys, 'entries must all be names of item properties'));
+    } else if (property.type === 'array' || property.type === 'object') {
+      const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+      errors.push(fieldInvalid(child(keyed(child(itemsAt, 'properties'), key), 'type'), items.type, detail));
+    }
+    if (seen.has(key)) errors.push(fieldInvalid(at, keys, 'must not contain duplicate entries'));
+    seen.add(key);
+  }
+  return errors;
+}
+
+/** What makes an item unique can neither be null nor missing. */
+function uniqueItemRules(schema: JsonSchemaProps, listType: string, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const items = itemSchema(schema);
+  if (items === undefined) return errors;
+  const itemsAt = child(path, 'items');
+  if (items.nullable === true) {
+    const detail = `cannot be nullable when x-kubernetes-list-type is ${listType}`;
+    errors.push(fieldForbidden(child(itemsAt, 'nullable'), detail));
+  }
+  if (listType !== 'map') return errors;
+  for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
+    const property = items.properties?.[key];
+    if (property === undefined) continue;
+    const at = keyed(child(itemsAt, 'properties'), key);
+    if (items.required?.includes(key) !== true && property.default === undefined) {
+      const detail =
+        'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property';
+      errors.push(fieldRequired(child(at, 'default'), detail));
+    }
+    if (property.nullable === true) {
+      const detail = 'this property is in x-kubernetes-list-map-keys, so it cannot be nullable';
+      errors.push(fieldForbidden(child(at, 'nullable'), detail));
+    }
+  }
+  return errors;
+}
+
+/** Of rules that are not evaluated, only what stands around the expression (API-471). */
+function ruleTexts(schema: JsonSchemaProps, path: string): FieldError[] {
+  return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) => {
+    const errors: FieldError[] = [];
+    const at = indexed(child(path, 'x-kubernetes-validations'), index);
+    const { rule: expression = '', message = '', messageExpression = '', reason, fieldPath = '' } = rule;
+    const brief = message.trim();
+    if (expression !== '' && expression.trim() === '') {
+      errors.push(fieldRequired(child(at, 'rule'), 'rule is not specified'));
+    } else if (message !== '' && brief === '') {
+      errors.push(fieldInvalid(child(at, 'message'), message, 'must be non-empty if specified'));
+    } else if (/[\n\r]/.test(brief)) {
+      errors.push(fieldInvalid(child(at, 'message'), message, 'must not contain line breaks'));
+    } else if (/[\n\r]/.test(expression.trim()) && brief === '') {
+      errors.push(fieldRequired(child(at, 'message'), 'message must be specified if rule contains line breaks'));
+    }
+    if (messageExpression !== '' && messageExpression.trim() === '') {
+      const detail = 'messageExpression must be non-empty if specified';
+      errors.push(fieldRequired(child(at, 'messageExpression'), detail));
+    }
+    if (reason !== undefined && !REASONS.includes(reason)) {
+      errors.push(fieldNotSupported(child(at, 'reason'), reason, REASONS));
+    }
+    if (fieldPath !== '' && fieldPath.trim() === '') {
+      errors.push(fieldInvalid(child(at, 'fieldPath'), fieldPath, 'must be non-empty if specified'));
+    }
+    if (/[\n\r]/.test(fieldPath)) {
+      errors.push(fieldInvalid(child(at, 'fieldPath'), fieldPath, 'must not contain line breaks'));
+    }
+    return errors;
+  });
+}

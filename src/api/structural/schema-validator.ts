@@ -1,0 +1,411 @@
+import { equalJson, isJsonObject } from '../codec/json-value.ts';
+import type { FieldError } from '../field-error.ts';
+import {
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+  fieldTooMany,
+  fieldTypeInvalid,
+} from '../field-error.ts';
+import { compileGoRegexp } from './go-regexp.ts';
+import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
+import { Findings } from './schema-findings.ts';
+import { stringFormat } from './string-formats.ts';
+
+type Json = Record<string, unknown>;
+
+export interface ValidationOptions {
+  /** Where the value stands in the object: prefix of every path. */
+  readonly path?: string;
+  /** Ratcheting (API-470): what is wrong with parts that are as they were in this value is not reported. */
+  readonly previous?: { readonly value: unknown };
+}
+
+/**
+ * Validates values by an OpenAPI v3 schema with the words and paths of kube-apiserver (API-460; kube-openapi
+ * `pkg/validation/validate`). Compiled once, without state.
+ */
+export class SchemaValidator {
+  readonly #root: SchemaNode;
+
+  /** Throws GoRegexpError for a pattern that Go refuses. */
+  constructor(schema: JsonSchemaProps) {
+    this.#root = compile(schema);
+  }
+
+  validate(value: unknown, { path = '', previous }: ValidationOptions = {}): readonly FieldError[] {
+    return checkNode(this.#root, { value, name: '', prefix: path, previous }).errors;
+  }
+}
+
+interface SchemaNode {
+  readonly types: readonly string[];
+  readonly nullable: boolean;
+  /** Empty when it means nothing for the type. */
+  readonly format: string;
+  readonly checkFormat: ((text: string) => boolean) | undefined;
+  readonly pattern: RegExp | undefined;
+  readonly props: JsonSchemaProps;
+  readonly properties: ReadonlyMap<string, SchemaNode>;
+  readonly values: SchemaNode | undefined;
+  readonly items: SchemaNode | undefined;
+  readonly allOf: readonly SchemaNode[];
+  readonly anyOf: readonly SchemaNode[];
+  readonly oneOf: readonly SchemaNode[];
+  readonly not: SchemaNode | undefined;
+}
+
+function compile(props: JsonSchemaProps): SchemaNode {
+  const types = props['x-kubernetes-int-or-string'] === true ? ['integer', 'string'] : props.type ? [props.type] : [];
+  const format = meaningfulFormat(props.format ?? '', types);
+  const values = valueSchema(props);
+  const items = itemSchema(props);
+  return {
+    types,
+    nullable: props.nullable ?? false,
+    format,
+    checkFormat: format === '' ? undefined : stringFormat(format),
+    pattern: props.pattern === undefined ? undefined : compileGoRegexp(props.pattern),
+    props,
+    properties: new Map(Object.entries(props.properties ?? {}).map(([name, inner]) => [name, compile(inner)])),
+    values: values === undefined ? undefined : compile(values),
+    items: items === undefined ? undefined : compile(items),
+    allOf: (props.allOf ?? []).map(compile),
+    anyOf: (props.anyOf ?? []).map(compile),
+    oneOf: (props.oneOf ?? []).map(compile),
+    not: props.not === undefined ? undefined : compile(props.not),
+  };
+}
+
+/** Formats that are not known, or not for the type, are ignored. */
+function meaningfulFormat(format: string, types: readonly string[]): string {
+  return isKnownFormat(format, types.length === 1 ? (types[0] ?? '') : '') ? format : '';
+}
+
+/** Whether a format means something for a type; an empty format is none. */
+export function isKnownFormat(format: string, type: string): boolean {
+  switch (type) {
+    case '':
+    case 'string':
+      return stringFormat(format) !== undefined;
+    case 'integer':
+      return format === 'int32' || format === 'int64';
+    case 'number':
+      return format === 'float' || format === 'double';
+    default:
+      return false;
+  }
+}
+
+/** A value on its way through the schema. */
+interface Subject {
+  readonly value: unknown;
+  /** Path below the prefix as messages name it; the root is empty. */
+  readonly name: string;
+  readonly prefix: string;
+  /** Absent: nothing to compare with, everything is reported. */
+  readonly previous: { readonly value: unknown } | undefined;
+}
+
+/** All findings about a value, unless it is as it was. */
+function checkNode(node: SchemaNode, subject: Subject): Findings {
+  const findings = checkValue(node, subject);
+  const { previous } = subject;
+  if (findings.valid || previous === undefined || !equalJson(subject.value, previous.value)) return findings;
+  return new Findings(findings.matches);
+}
+
+/** In the order of upstream's validators, each of which counts as a match: the counts choose among failed alternatives. */
+function checkValue(node: SchemaNode, subject: Subject): Findings {
+  const findings = new Findings();
+  const { value } = subject;
+  if (value === null || value === undefined) {
+    findings.merge(checkType(node, subject));
+    checkEnum(node, subject, findings);
+    return findings;
+  }
+  if (node.types.length > 0 || node.format !== '') findings.merge(checkType(node, subject)).match();
+  findings.merge(checkJunctors(node, subject)).match();
+  if (typeof value === 'string') {
+    checkText(node, value, { subject, findings });
+    findings.match();
+    if (node.checkFormat !== undefined) {
+      if (!node.checkFormat(value)) findings.add(typeError(subject, node.format, value));
+      findings.match();
+    }
+  } else if (typeof value === 'number') {
+    findings.merge(checkNumber(node, value, subject)).match();
+  } else if (Array.isArray(value)) {
+    findings.merge(checkList(node, value, subject)).match();
+  }
+  checkEnum(node, subject, findings);
+  findings.match();
+  if (isJsonObject(value)) findings.merge(checkObject(node, value, subject)).match();
+  return findings.match();
+}
+
+const at = ({ prefix, name }: Subject): string => {
+  const path = name.startsWith('.') ? name.slice(1) : name;
+  return prefix === '' ? path : path === '' ? prefix : `${prefix}.${path}`;
+};
+
+/** Where upstream names no field: the place the validation began, or none. */
+const nowhere = ({ prefix }: Subject): string => (prefix === '' ? '<nil>' : prefix);
+
+function typeError(subject: Subject, wanted: string, found: string): FieldError {
+  const text = `${subject.name} in body must be of type ${wanted}: ${JSON.stringify(found)}`;
+  return fieldTypeInvalid(at(subject), found, text);
+}
+
+function typeOf(value: unknown): { readonly type: string; readonly format: string } {
+  if (typeof value === 'boolean') return { type: 'boolean', format: '' };
+  if (typeof value === 'string') return { type: 'string', format: '' };
+  if (typeof value === 'number') {
+    return Number.isInteger(value) ? { type: 'integer', format: 'int64' } : { type: 'number', format: 'float64' };
+  }
+  return { type: Array.isArray(value) ? 'array' : 'object', format: '' };
+}
+
+function checkType(node: SchemaNode, subject: Subject): Findings {
+  const findings = new Findings();
+  const { types } = node;
+  const { value } = subject;
+  if (value === null || value === undefined) {
+    if (types.length > 0 && !node.nullable) findings.add(typeError(subject, types.join(','), 'null'));
+    return findings.match();
+  }
+  const { type, format } = typeOf(value);
+  const fits = types.includes(type) || (type === 'integer' && types.includes('number'));
+  const numeric = types.includes('number') || types.includes('integer');
+  const text = type === 'string' || type === 'array';
+  if (node.format !== '' && !text && !fits && format !== node.format) {
+    return findings.add(typeError(subject, node.format, format));
+  }
+  // A format of texts says more than the type does.
+  if (node.format !== '' && text && !numeric) return findings.match();
+  if (!fits) return findings.add(typeError(subject, types.join(','), type));
+  return findings.match();
+}
+
+function checkEnum(node: SchemaNode, subject: Subject, findings: Findings): void {
+  const allowed = node.props.enum ?? [];
+  if (allowed.length === 0) return;
+  const { value } = subject;
+  if (value !== null && allowed.some((each) => each !== null && equalJson(each, value))) return;
+  const names = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  findings.add(fieldNotSupported(at(subject), value ?? null, names));
+}
+
+interface Checking {
+  readonly subject: Subject;
+  readonly findings: Findings;
+}
+
+/** The first finding ends it: an overlong text is not matched against a pattern. */
+function checkText(node: SchemaNode, value: string, { subject, findings }: Checking): void {
+  const { maxLength, minLength, pattern } = node.props;
+  if (maxLength !== undefined || minLength !== undefined) {
+    const length =
+      value.length <= (maxLength ?? Infinity) && value.length > 2 * (minLength ?? 0) ? undefined : [...value].length;
+    if (length !== undefined && length > (maxLength ?? Infinity)) {
+      findings.add(fieldTooLong(at(subject), maxLength ?? 0));
+      return;
+    }
+    if (length !== undefined && length < (minLength ?? 0)) {
+      const text = `${subject.name} in body should be at least ${minLength} chars long`;
+      findings.add(fieldInvalid(at(subject), value, text));
+      return;
+    }
+  }
+  if (node.pattern !== undefined && !node.pattern.test(value)) {
+    findings.add(fieldInvalid(at(subject), value, `${subject.name} in body should match '${pattern}'`));
+  }
+}
+
+const INT32_MAX = 2 ** 31 - 1;
+
+/** Whether a number can be held by the type, as Go would parse it. */
+function fitsType(value: number, { types, format }: SchemaNode): boolean {
+  if (types.length !== 1) return true;
+  if (types[0] === 'number') return format !== 'float' || Math.abs(value) <= 3.4028234663852886e38;
+  if (types[0] !== 'integer') return true;
+  if (!Number.isInteger(value)) return false;
+  return format === 'int32' ? value <= INT32_MAX && value >= -INT32_MAX - 1 : value < 2 ** 63 && value >= -(2 ** 63);
+}
+
+function checkNumber(node: SchemaNode, value: number, subject: Subject): Findings {
+  const findings = new Findings();
+  const { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum } = node.props;
+  const requireRange = (bound: number, what: string): void => {
+    if (fitsType(bound, node)) return;
+    const format = node.format === '' ? '(default format)' : `with format ${node.format}`;
+    findings.add(
+      fieldInvalid(nowhere(subject), '', `${what} value must be of type ${node.types[0]} ${format} in ${subject.name}`),
+    );
+  };
+  const invalid = (text: string): void => {
+    findings.add(fieldInvalid(at(subject), value, `${subject.name} in body ${text}`));
+  };
+  // Whole numbers are compared with whole bounds, as Go's int64 are.
+  const bound = (limit: number): number => (Number.isInteger(value) ? Math.trunc(limit) : limit);
+  requireRange(value, 'Checked');
+  if (multipleOf !== undefined) {
+    requireRange(multipleOf, 'MultipleOf');
+    const factor = bound(multipleOf);
+    if (factor <= 0) {
+      const text = `factor MultipleOf declared for ${subject.name} must be positive: ${factor}`;
+      findings.add(fieldInvalid(at(subject), factor, text));
+    } else if (!isMultiple(value, factor)) invalid(`should be a multiple of ${factor}`);
+  }
+  if (minimum !== undefined) {
+    requireRange(minimum, 'Minimum boundary');
+    const low = bound(minimum);
+    if (exclusiveMinimum === true ? value <= low : value < low) {
+      invalid(`should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${low}`);
+    }
+  }
+  if (maximum !== undefined) {
+    requireRange(maximum, 'Maximum boundary');
+    const high = bound(maximum);
+    if (exclusiveMaximum === true ? value >= high : value > high) {
+      invalid(`should be less than ${exclusiveMaximum === true ? '' : 'or equal to '}${high}`);
+    }
+  }
+  return findings.match();
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  const times = factor < 1 ? (1 / factor) * value : value / factor;
+  const whole = Math.round(times);
+  return times === whole || Math.abs(times - whole) < 1e-9 * Math.abs(times);
+}
+
+function checkList(node: SchemaNode, list: readonly unknown[], subject: Subject): Findings {
+  const findings = new Findings();
+  const { items } = node;
+  if (items !== undefined) {
+    const before = previousItems(node, subject.previous?.value);
+    for (const [index, value] of list.entries()) {
+      const name = `${subject.name}[${index}]`;
+      findings.merge(checkNode(items, { ...subject, value, name, previous: before?.(value) }));
+    }
+  }
+  const { minItems, maxItems } = node.props;
+  if (minItems !== undefined && list.length < minItems) {
+    findings.add(
+      fieldInvalid(at(subject), list.length, `${subject.name} in body should have at least ${minItems} items`),
+    );
+  }
+  if (maxItems !== undefined && list.length > maxItems) findings.add(fieldTooMany(at(subject), list.length, maxItems));
+  return findings.match();
+}
+
+/** Only items of a list that is a map can be found again in another one. */
+function previousItems(
+  { props }: SchemaNode,
+  previous: unknown,
+): ((item: unknown) => { readonly value: unknown } | undefined) | undefined {
+  if (props['x-kubernetes-list-type'] !== 'map' || !Array.isArray(previous)) return undefined;
+  const keys = props['x-kubernetes-list-map-keys'] ?? [];
+  const keyOf = (item: unknown): string =>
+    JSON.stringify(keys.map((key) => (isJsonObject(item) && Object.hasOwn(item, key) ? item[key] : null)));
+  const byKey = new Map(previous.map((item: unknown) => [keyOf(item), { value: item }]));
+  return (item) => byKey.get(keyOf(item));
+}
+
+function checkObject(node: SchemaNode, object: Json, subject: Subject): Findings {
+  const findings = new Findings();
+  const { name, previous } = subject;
+  const { minProperties, maxProperties, additionalProperties, required = [] } = node.props;
+  const count = Object.keys(object).length;
+  if (minProperties !== undefined && count < minProperties) {
+    findings.add(fieldInvalid(at(subject), count, `${name} in body should have at least ${minProperties} properties`));
+  }
+  if (maxProperties !== undefined && count > maxProperties)
+    findings.add(fieldTooMany(at(subject), count, maxProperties));
+  const before = isJsonObject(previous?.value) ? previous.value : undefined;
+  const previousOf = (key: string): Subject['previous'] => {
+    // The type of an object is never as it was: old and new are looked at in the same version.
+    if (before === undefined || (subject.prefix === '' && name === '' && (key === 'kind' || key === 'apiVersion'))) {
+      return undefined;
+    }
+    return { value: Object.hasOwn(before, key) ? before[key] : undefined };
+  };
+  for (const key of Object.keys(object)) {
+    if (node.properties.has(key)) continue;
+    if (additionalProperties === false) {
+      findings.add(fieldInvalid(at(subject), key, `${name}.${key} in body is a forbidden property`));
+    } else if (node.values !== undefined) {
+      const inner = { ...subject, value: object[key], name: `${name}.${key}`, previous: previousOf(key) };
+      findings.merge(checkNode(node.values, inner));
+    }
+  }
+  for (const [key, property] of node.properties) {
+    if (!Object.hasOwn(object, key)) continue;
+    const inner = {
+      ...subject,
+      value: object[key],
+      name: name === '' ? key : `${name}.${key}`,
+      previous: previousOf(key),
+    };
+    findings.merge(checkNode(property, inner));
+  }
+  for (const key of required) {
+    if (!Object.hasOwn(object, key)) findings.add(fieldRequired(at({ ...subject, name: `${name}.${key}` })));
+  }
+  return findings;
+}
+
+function checkJunctors(node: SchemaNode, subject: Subject): Findings {
+  const findings = new Findings();
+  const add = (text: string): void => {
+    findings.add(fieldInvalid(nowhere(subject), '', `${JSON.stringify(subject.name)} must ${text}`));
+  };
+  if (node.anyOf.length > 0) {
+    const { first, best } = tryAll(node.anyOf, subject, 'first');
+    if (first === undefined) add('validate at least one schema (anyOf)');
+    findings.merge(first ?? best);
+  }
+  if (node.oneOf.length > 0) {
+    const { first, best, valid } = tryAll(node.oneOf, subject, 'all');
+    if (valid === 1) findings.merge(first);
+    else {
+      const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
+      add(`validate one and only one schema (oneOf). ${found}`);
+      if (valid === 0) findings.merge(best);
+    }
+  }
+  if (node.allOf.length > 0) {
+    const results = node.allOf.map((each) => checkValue(each, subject));
+    for (const result of results) findings.merge(result);
+    const valid = results.filter((result) => result.valid).length;
+    if (valid < results.length) add(`validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
+  }
+  if (node.not !== undefined && checkValue(node.not, subject).valid) add('not validate the schema (not)');
+  return findings.match();
+}
+
+interface Tried {
+  readonly first: Findings | undefined;
+  /** Of the failed ones, that with the most matches. */
+  readonly best: Findings | undefined;
+  readonly valid: number;
+}
+
+function tryAll(alternatives: readonly SchemaNode[], subject: Subject, until: 'first' | 'all'): Tried {
+  let first: Findings | undefined;
+  let best: Findings | undefined;
+  let valid = 0;
+  for (const alternative of alternatives) {
+    const result = checkValue(alternative, subject);
+    if (result.valid) {
+      valid++;
+      first ??= result;
+      if (until === 'first') break;
+    } else if (best === undefined || result.matches > best.matches) {
+      best = result;
+    }
+  }
+  return { first, best, valid };
+}

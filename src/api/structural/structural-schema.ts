@@ -1,0 +1,66 @@
+import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
+
+/**
+ * What pruning, defaulting, embedded metadata and list types look at, read once from a schema (apiextensions
+ * `pkg/apiserver/schema`). What only validation needs is not here.
+ */
+export interface StructuralSchema {
+  readonly nullable: boolean;
+  /** Undefined: none. Shared: copied before it is put into an object. */
+  readonly default: unknown;
+  readonly properties: ReadonlyMap<string, StructuralSchema>;
+  /** `any`: values are allowed but nothing is said about them, so objects among them lose all their fields. */
+  readonly additionalProperties: StructuralSchema | 'any' | undefined;
+  readonly items: StructuralSchema | undefined;
+  readonly embeddedResource: boolean;
+  readonly preserveUnknownFields: boolean;
+  readonly listType: string;
+  readonly listMapKeys: readonly string[];
+  /** Where the schema has no default anywhere, defaulting has nothing to do. */
+  readonly hasDefaults: boolean;
+  /** No resource is embedded anywhere. */
+  readonly hasEmbedded: boolean;
+}
+
+export function structuralSchema(props: JsonSchemaProps): StructuralSchema {
+  const properties = new Map<string, StructuralSchema>();
+  for (const [name, property] of Object.entries(props.properties ?? {})) {
+    properties.set(name, structuralSchema(property));
+  }
+  const values = valueSchema(props);
+  const items = itemSchema(props);
+  const schema = {
+    nullable: props.nullable ?? false,
+    default: props.default,
+    properties,
+    additionalProperties:
+      values !== undefined
+        ? structuralSchema(values)
+        : props.additionalProperties === undefined
+          ? undefined
+          : ('any' as const),
+    items: items === undefined ? undefined : structuralSchema(items),
+    embeddedResource: props['x-kubernetes-embedded-resource'] ?? false,
+    preserveUnknownFields: props['x-kubernetes-preserve-unknown-fields'] ?? false,
+    listType: props['x-kubernetes-list-type'] ?? '',
+    listMapKeys: props['x-kubernetes-list-map-keys'] ?? [],
+  };
+  const inner = [...properties.values(), ...[schema.items, schema.additionalProperties].filter(isSchema)];
+  return {
+    ...schema,
+    hasDefaults: schema.default !== undefined || inner.some((each) => each.hasDefaults),
+    hasEmbedded: schema.embeddedResource || inner.some((each) => each.hasEmbedded),
+  };
+}
+
+function isSchema(value: StructuralSchema | 'any' | undefined): value is StructuralSchema {
+  return typeof value === 'object';
+}
+
+/** The schema of a field: a property's own, or that of the values of a map; undefined when nothing is said about it. */
+export function fieldSchema(schema: StructuralSchema | undefined, name: string): StructuralSchema | undefined {
+  const property = schema?.properties.get(name);
+  if (property !== undefined) return property;
+  const values = schema?.additionalProperties;
+  return isSchema(values) ? values : undefined;
+}
