@@ -62,7 +62,9 @@ export class StoreCorruptedError extends Error {
 /** The durable driver needs the optional package, and it is not there or does not work on this machine. */
 export class LmdbMissingError extends Error {
   constructor(cause: unknown) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    // The second is what `require` says, which the bundle uses.
+    const codes: unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
+    const missing = cause instanceof Error && 'code' in cause && codes.includes(cause.code);
     const problem = missing ? 'is not installed' : `cannot be loaded (${describe(cause)})`;
     super(
       `the durable store needs the package lmdb, which ${problem}: run with --store memory, or install the optional dependency (npm install lmdb)`,
