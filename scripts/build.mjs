@@ -1,18 +1,33 @@
-// Bundles the command into dist/: one small entry and chunks that load when first needed, so that start-up pays only for
-// what `kubegc up` uses at once. Everything but the optional store is bundled; an installed package has no dependencies.
+// Bundles the command and what can be imported into dist/: small entries and chunks that load when first needed, so that
+// start-up pays only for what `kubegc up` uses at once. Everything but the optional store is bundled; an installed package
+// has no dependencies.
 import { build } from 'esbuild';
 import { readFileSync, rmSync, statSync, chmodSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { dirname, join } from 'node:path';
+import { emitTypes } from './emit-types.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const outdir = join(root, 'dist');
 
+/** lmdb as one CommonJS file instead of its many modules: that is a third faster to load. */
+const lmdbByRequire = {
+  name: 'lmdb-by-require',
+  setup(plugins) {
+    plugins.onResolve({ filter: /^lmdb$/ }, ({ namespace }) =>
+      namespace === 'by-require' ? { path: 'lmdb', external: true } : { path: 'lmdb', namespace: 'by-require' },
+    );
+    plugins.onLoad({ filter: /./, namespace: 'by-require' }, () => ({
+      contents: "export const { open } = require('lmdb');",
+    }));
+  },
+};
+
 rmSync(outdir, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
-  entryPoints: { kubegc: 'src/cli/kubegc.ts' },
+  entryPoints: { kubegc: 'src/cli/kubegc.ts', testing: 'src/testing/testing.ts' },
   outdir,
   bundle: true,
   splitting: true,
@@ -24,7 +39,7 @@ const result = await build({
   keepNames: false,
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
-  external: ['lmdb'],
+  plugins: [lmdbByRequire],
   define: { KUBEGC_VERSION: JSON.stringify(version) },
   // Bundled CommonJS dependencies still ask for Node's own modules with require().
   banner: {
@@ -36,7 +51,9 @@ const result = await build({
 chmodSync(join(outdir, 'kubegc.js'), 0o755);
 const files = Object.keys(result.metafile.outputs);
 const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
-console.log(`dist: ${files.length} files, ${(bytes / 1024).toFixed(0)} KiB`);
+const types = emitTypes(root, ['testing/testing.ts']);
+const kib = (count) => `${(count / 1024).toFixed(0)} KiB`;
+console.log(`dist: ${files.length} files, ${kib(bytes)}; declarations: ${types.files} files, ${kib(types.bytes)}`);
 if (process.argv.includes('--analyze')) {
   const entry = Object.entries(result.metafile.outputs).filter(([, output]) => output.bytes > 20_000);
   for (const [file, output] of entry.toSorted((a, b) => b[1].bytes - a[1].bytes)) {
