@@ -1,14 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { MetadataReader } from '../api/codec/metadata-reader.ts';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
+import { isAbortError } from '../base/abort-error.ts';
 import { linkSignals } from '../base/abort.ts';
-import type { Clock, Timer } from '../base/clock.ts';
+import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
+import { LeaseLostError } from '../client/leader-elector.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { collectorMetrics, type CollectorMetrics } from './collector-metrics.ts';
 import { debugHandler } from './debug-handler.ts';
@@ -31,9 +33,12 @@ import {
   resourceKey,
 } from './resources/deletable-resources.ts';
 import { ResourceSync } from './resources/resource-sync.ts';
+import { Backlog } from './workers/backlog.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
+import type { Decision } from './workers/decision.ts';
 import { DeleteWorker } from './workers/delete-worker.ts';
 import { OrphanWorker } from './workers/orphan-worker.ts';
+import { WorkGate } from './workers/work-gate.ts';
 import { type WorkOutcome, WorkerPool } from './workers/worker-pool.ts';
 
 export interface GarbageCollectorOptions {
@@ -53,6 +58,13 @@ export interface GarbageCollectorOptions {
   /** Identities proven absent that are remembered (COL-132). */
   readonly absentOwners?: number;
   readonly ignoredResources?: readonly GroupResourceName[];
+  /**
+   * `whenLeading`: everything is watched and kept ready, but nothing is decided and nothing written outside of
+   * {@link GarbageCollector.lead} (COL-214, BETTER-23). Default `always`.
+   */
+  readonly workers?: 'always' | 'whenLeading';
+  /** Told of every decision after it was carried out. */
+  readonly onDecision?: (decision: Decision) => void;
 }
 
 const DEFAULTS = {
@@ -66,6 +78,8 @@ const DEFAULTS = {
 const COMPONENT = 'garbage-collector-controller';
 /** What is in work at a stop may take this long; then its requests are aborted (COL-215), ms. */
 const SHUTDOWN_GRACE_MS = 10_000;
+/** Between two looks at what piled up while another one leads, ms. */
+const BACKLOG_SWEEP_MS = 10_000;
 /** Changes of admission within this time wake the keys that wait only once, ms. */
 const WAKE_APART_MS = 1000;
 
@@ -89,6 +103,7 @@ export class GarbageCollector implements Service {
   /** One object for all monitors: its columns are those of the last object read, and `apply` reads them at once. */
   readonly #reader = new MetadataReader();
   readonly #pools: WorkerPool[] = [];
+  readonly #gate = new WorkGate();
   /** Set while a change of admission is to wake the keys that wait. */
   #wakeTimer: Timer | undefined;
 
@@ -157,6 +172,11 @@ export class GarbageCollector implements Service {
     return this.#monitors.synced;
   }
 
+  /** The time for the first lists is over, whether or not all have come (COL-210): work begins as soon as it may. */
+  get started(): boolean {
+    return this.#pools.length > 0;
+  }
+
   /** Nothing is queued, delayed or being worked on, and every monitor is synced. What the server has not sent yet is unknown. */
   get atRest(): boolean {
     const { attemptToDelete, attemptToOrphan } = this.#queues;
@@ -168,8 +188,7 @@ export class GarbageCollector implements Service {
   async run(signal: AbortSignal): Promise<void> {
     // Every request and every wait listens to these; Node warns at eleven.
     using stopping = linkSignals(signal);
-    const calls = new AbortController();
-    setMaxListeners(0, stopping.signal, calls.signal);
+    setMaxListeners(0, stopping.signal);
     const failures: unknown[] = [];
     const supervised = (work: Promise<void>): Promise<void> =>
       work.catch((error: unknown) => {
@@ -177,21 +196,56 @@ export class GarbageCollector implements Service {
         stopping.abort();
       });
     const services = [
-      supervised(this.#recorder.run(stopping.signal)),
       supervised(this.#resourceSync.run(stopping.signal)),
+      supervised(
+        this.#options.workers === 'whenLeading' ? this.#sweepBacklog(stopping.signal) : this.lead(stopping.signal),
+      ),
     ];
     await this.#waitForMonitors(stopping.signal);
-    const workers = stopping.signal.aborted ? [] : this.#startWorkers(stopping.signal, calls.signal).map(supervised);
+    const workers = stopping.signal.aborted ? [] : this.#startWorkers(stopping.signal).map(supervised);
     await aborted(stopping.signal);
     this.#queues.attemptToDelete.shutDown();
     this.#queues.attemptToOrphan.shutDown();
-    const graceOver = this.#options.clock.setTimer(SHUTDOWN_GRACE_MS, () => calls.abort());
+    this.#gate.end();
     await Promise.all(workers);
-    graceOver.cancel();
     await Promise.all(services);
     await this.#monitors.stop();
     this.#wakeTimer?.cancel();
     if (failures.length > 0) throw failures[0];
+  }
+
+  /**
+   * Decides and acts until aborted; resolves when nothing is under way any more. May be called again after that. Requests
+   * under way are finished (COL-215), but cut at once when the lease was lost: somebody else acts soon. Its signal is to be
+   * aborted before that of {@link GarbageCollector.run}.
+   */
+  async lead(signal: AbortSignal): Promise<void> {
+    using stopping = linkSignals(signal);
+    const calls = new AbortController();
+    setMaxListeners(0, stopping.signal, calls.signal);
+    const recorder = this.#recorder.run(stopping.signal);
+    this.#gate.open({ stopping: stopping.signal, calls: calls.signal });
+    await aborted(stopping.signal);
+    if (signal.reason instanceof LeaseLostError) calls.abort(signal.reason);
+    const graceOver = this.#options.clock.setTimer(SHUTDOWN_GRACE_MS, () => calls.abort());
+    await this.#gate.close();
+    graceOver.cancel();
+    await recorder;
+  }
+
+  /** While another one leads nobody takes the keys. */
+  async #sweepBacklog(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const backlogs = Object.values(this.#queues).map((queue) => new Backlog(queue, this.#graph));
+    while (!signal.aborted) {
+      try {
+        await sleep(clock, BACKLOG_SWEEP_MS, signal);
+      } catch (error) {
+        if (!isAbortError(error)) throw error;
+        return;
+      }
+      if (!this.#gate.isOpen) for (const backlog of backlogs) backlog.sweep();
+    }
   }
 
   /** COL-210. */
@@ -199,14 +253,16 @@ export class GarbageCollector implements Service {
     const { clock, initialSyncTimeoutMs = DEFAULTS.initialSyncTimeoutMs } = this.#options;
     await waitForSync(this.#monitors, { clock, timeoutMs: initialSyncTimeoutMs, signal });
     if (signal.aborted) return;
+    const then = this.#gate.isOpen ? 'collecting' : 'standing by';
     this.#logger.info(
-      this.synced ? 'all monitors are synced, collecting' : 'not all monitors are synced, collecting all the same',
+      this.synced ? `all monitors are synced, ${then}` : `not all monitors are synced, ${then} all the same`,
       { resources: this.#monitors.size, unsynced: this.#monitors.unsynced.map(resourceKey) },
     );
   }
 
-  #startWorkers(stopping: AbortSignal, signal: AbortSignal): Promise<void>[] {
-    const { client, clock, random, concurrentGcSyncs = DEFAULTS.concurrentGcSyncs } = this.#options;
+  #startWorkers(stopping: AbortSignal): Promise<void>[] {
+    const { client, clock, random, onDecision, concurrentGcSyncs = DEFAULTS.concurrentGcSyncs } = this.#options;
+    const gate = this.#gate;
     const context: CollectorContext = {
       client,
       clock,
@@ -221,11 +277,23 @@ export class GarbageCollector implements Service {
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
       onPathNotFound: () => this.#resourceSync.sooner('pathNotFound'),
-      stopping,
-      signal,
+      ...(onDecision === undefined ? {} : { onDecision }),
+      get stopping() {
+        return gate.term.stopping;
+      },
+      get signal() {
+        return gate.term.calls;
+      },
     };
     const pool = (queue: Queues[keyof Queues], process: (key: WorkKey) => Promise<WorkOutcome>): WorkerPool =>
-      new WorkerPool({ queue, workers: concurrentGcSyncs, clock, logger: this.#logger, process, stopping });
+      new WorkerPool({
+        queue,
+        workers: concurrentGcSyncs,
+        clock,
+        logger: this.#logger,
+        process: async (key) => (await gate.pass(() => process(key))) ?? 'requeue',
+        stopping,
+      });
     this.#pools.push(
       pool(this.#queues.attemptToDelete, new DeleteWorker(context).process),
       pool(this.#queues.attemptToOrphan, new OrphanWorker(context).process),

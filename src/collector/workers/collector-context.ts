@@ -6,10 +6,12 @@ import type { CollectorMetrics } from '../collector-metrics.ts';
 import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
 import type { GraphEvent } from '../graph/event.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { Identity, Uid } from '../graph/identity.ts';
 import type { KindMapper } from '../kind-mapper.ts';
 import type { CallContext } from '../operations/call-context.ts';
 import type { PatchSupport } from '../operations/patch-support.ts';
 import type { Queues } from '../queues.ts';
+import type { Decision } from './decision.ts';
 
 /** What both kinds of workers stand on. */
 export interface CollectorContext extends CallContext {
@@ -28,6 +30,13 @@ export interface CollectorContext extends CallContext {
   readonly trust: () => FactSource['trust'];
   /** No key is taken any more, and of the keys in work no more is begun (COL-215). */
   readonly stopping: AbortSignal;
+  /** Told of every decision after it was carried out. */
+  readonly onDecision?: (decision: Decision) => void;
+}
+
+/** Of the object a decision is about; not looked up while nobody wants to know. */
+export function identityToTell({ graph, onDecision }: CollectorContext, uid: Uid): Identity | undefined {
+  return onDecision === undefined ? undefined : graph.node(uid)?.identity;
 }
 
 export function factSource(context: CollectorContext): FactSource {

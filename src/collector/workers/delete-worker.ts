@@ -19,7 +19,8 @@ import { removeReferences, unblockReferences } from '../operations/patch-referen
 import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import type { WriteAnswer } from '../operations/write-answer.ts';
-import { type CollectorContext, factSource } from './collector-context.ts';
+import { type CollectorContext, factSource, identityToTell } from './collector-context.ts';
+import type { Decision } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /**
@@ -51,6 +52,7 @@ export class DeleteWorker {
 
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid, queuedAs } = parseWorkKey(key);
+    const identity = identityToTell(this.#context, uid);
     let round: Round = {
       uid,
       queuedAs,
@@ -74,17 +76,18 @@ export class DeleteWorker {
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: new Map() };
         continue;
       }
-      return this.#finish(uid, step, outcome);
+      return this.#finish({ uid, identity }, step, outcome);
     }
     return 'requeue';
   };
 
-  #finish(uid: Uid, step: Verdict, outcome: ActionOutcome): WorkOutcome {
-    const { metrics, logger } = this.#context;
+  #finish({ uid, identity }: Pick<Decision, 'uid' | 'identity'>, step: Verdict, outcome: ActionOutcome): WorkOutcome {
+    const { metrics, logger, onDecision } = this.#context;
     const verdict = outcome.next === 'requeue' ? 'requeue' : step.verdict;
     const reason = outcome.next === 'requeue' ? outcome.reason : step.reason;
     metrics.decisions.inc({ verdict, reason });
     logger.debug(sentenceOf(reason), { uid, verdict, reason });
+    onDecision?.({ uid, identity, verdict, reason, actions: step.actions });
     if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
     return verdict;
   }

@@ -12,7 +12,8 @@ import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import { removeReferences } from '../operations/patch-references.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
-import { type CollectorContext, factSource } from './collector-context.ts';
+import { type CollectorContext, factSource, identityToTell } from './collector-context.ts';
+import type { Decision } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /** Dependents of one owner that are patched at the same time (COL-128). */
@@ -35,10 +36,11 @@ export class OrphanWorker {
 
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid } = parseWorkKey(key);
+    const identity = identityToTell(this.#context, uid);
     let round = beginOrphanRound(this.#context, uid);
     for (let steps = 0; steps < MAX_STEPS; steps++) {
       const step = attemptToOrphan(gatherOrphanFacts(factSource(this.#context), round));
-      if (!('need' in step)) return this.#finish(uid, step);
+      if (!('need' in step)) return this.#finish({ uid, identity }, step);
       round = { ...round, ...(await this.#answer(uid, step)) };
     }
     return 'requeue';
@@ -110,22 +112,26 @@ export class OrphanWorker {
     return true;
   }
 
-  async #finish(uid: Uid, step: Verdict): Promise<WorkOutcome> {
-    const { metrics, logger } = this.#context;
-    for (const action of step.actions) {
+  async #finish(about: Pick<Decision, 'uid' | 'identity'>, step: Verdict): Promise<WorkOutcome> {
+    const { metrics, logger, onDecision } = this.#context;
+    const { actions } = step;
+    for (const action of actions) {
       if (action.action !== 'removeFinalizer') continue;
       const answer = await removeFinalizer(this.#context, action);
       const { verdict, reason } = afterRemoveFinalizer(answer.answer);
       if (verdict === 'requeue') {
         logger.warn(sentenceOf(reason), { ...action.target, error: answer.error?.message });
         metrics.decisions.inc({ verdict, reason });
+        onDecision?.({ ...about, verdict, reason, actions });
         return verdict;
       }
       metrics.patches.inc({ resource: action.target.resource, change: action.finalizer });
     }
-    metrics.decisions.inc({ verdict: step.verdict, reason: step.reason });
-    logger.debug(sentenceOf(step.reason), { uid, verdict: step.verdict, reason: step.reason });
-    return step.verdict;
+    const { verdict, reason } = step;
+    metrics.decisions.inc({ verdict, reason });
+    logger.debug(sentenceOf(reason), { uid: about.uid, verdict, reason });
+    onDecision?.({ ...about, verdict, reason, actions });
+    return verdict;
   }
 }
 

@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LeaseLostError } from '../../src/client/leader-elector.ts';
+import type { Decision } from '../../src/collector/workers/decision.ts';
+import type { Fault } from './faults.ts';
+import { configMap, pod, refTo, secret } from './kinds.ts';
+import { Rig, type RunningCollector } from './rig.ts';
+
+/** A collector that watches while another one leads, and what happens when leadership changes hands. */
+let rig: Rig;
+let standby: RunningCollector;
+let decisions: Decision[];
+let terms: { readonly stop: AbortController; readonly done: Promise<void> }[];
+
+beforeEach(async () => {
+  decisions = [];
+  terms = [];
+  rig = await Rig.start();
+  standby = await rig.startCollector({
+    workers: 'whenLeading',
+    onDecision: (decision) => void decisions.push(decision),
+  });
+  // What is loaded when it is first needed takes time that no fake clock knows of.
+  for (let tries = 0; !standby.collector.started && tries < 1000; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await rig.advance(10);
+  }
+});
+
+afterEach(async () => {
+  for (const { stop } of terms) stop.abort();
+  await rig.wait(Promise.all(terms.map(({ done }) => done)));
+  await rig.stop();
+});
+
+function lead(): { stop: AbortController; done: Promise<void> } {
+  const stop = new AbortController();
+  const term = { stop, done: standby.collector.lead(stop.signal) };
+  terms.push(term);
+  return term;
+}
+
+const untilAborted: Fault = (request) =>
+  new Promise((_, reject) => request.signal?.addEventListener('abort', () => reject(new Error('cut'))));
+
+async function family(size = 3): Promise<void> {
+  const owner = await rig.create(configMap, 'owner');
+  for (let index = 0; index < size; index++) {
+    await rig.create(secret, `dependent-${index}`, { owners: [refTo(owner, { block: true })] });
+  }
+}
+
+describe('COL-214 a collector that does not lead', () => {
+  it('keeps the graph, and writes and decides nothing, whatever is deleted and however long it takes', async () => {
+    expect(standby.collector.started).toBe(true);
+    expect(standby.collector.synced).toBe(true);
+    await family();
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.create(secret, 'invalid', {
+      owners: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'absent', uid: '11111111-2222-3333-4444-555555555555' }],
+    });
+    await rig.advance(10 * 60_000);
+    expect(rig.recorder.lines).toEqual([]);
+    expect(decisions).toEqual([]);
+    expect(rig.metrics.value('kubegc_collector_graph_nodes', { state: 'observed' })).toBeGreaterThanOrEqual(5);
+  });
+
+  it('writes no Event about what it sees either, until it leads', async () => {
+    const elsewhere = await rig.create(configMap, 'elsewhere', { namespace: 'kube-system' });
+    await rig.create(secret, 'stray', { owners: [refTo(elsewhere)] });
+    await rig.advance(60_000);
+    expect(rig.recorder.all.filter(({ method }) => method !== 'GET')).toEqual([]);
+    lead();
+    await rig.advance(1000);
+    expect(rig.recorder.all.some(({ method, path }) => method === 'POST' && path.endsWith('/events'))).toBe(true);
+  });
+
+  it('forgets what another one has done meanwhile: its backlog does not grow', async () => {
+    const leader = await rig.startCollector();
+    for (let round = 0; round < 12; round++) {
+      const owner = await rig.create(configMap, `owner-${round}`);
+      for (let index = 0; index < 100; index++) {
+        await rig.create(secret, `s-${round}-${index}`, { owners: [refTo(owner)] });
+      }
+      await rig.delete(configMap, `owner-${round}`);
+      await rig.advance(30_000);
+    }
+    expect(await rig.names(secret)).toEqual([]);
+    await leader.stop();
+    const lengths = () => rig.metrics.value('workqueue_depth', { name: 'garbage_collector_attempt_to_delete' });
+    expect(lengths()).toBeLessThan(1100);
+    lead();
+    await rig.advance(1000);
+    expect(rig.recorder.writes.length).toBe(1200);
+  }, 60_000);
+});
+
+describe('BETTER-23 taking over', () => {
+  it.each(['Background', 'Foreground', 'Orphan'] as const)(
+    'finishes within a second what happened before, with nothing listed anew (%s)',
+    async (policy) => {
+      await family();
+      await rig.delete(configMap, 'owner', policy);
+      await rig.advance(5000);
+      const listed = rig.recorder.intake.length;
+      lead();
+      await rig.advance(999);
+      expect(await rig.get(configMap, 'owner')).toBeUndefined();
+      const left = policy === 'Orphan' ? ['dependent-0', 'dependent-1', 'dependent-2'] : [];
+      expect(await rig.names(secret)).toEqual(left);
+      for (const name of left) expect(await rig.owners(secret, name)).toEqual([]);
+      expect(rig.recorder.intake.length).toBe(listed);
+    },
+  );
+
+  it('goes on with the second half of a cascade that the leader before did not finish', async () => {
+    const leader = await rig.startCollector();
+    await family(6);
+    rig.faults.on({ method: 'DELETE', target: /dependent-[3-5]/ }, () => Promise.reject(new Error('gone')), 100);
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.advance(100);
+    await leader.stop();
+    expect(await rig.names(secret)).toEqual(['dependent-3', 'dependent-4', 'dependent-5']);
+    rig.faults.clear();
+    lead();
+    await rig.advance(999);
+    expect(await rig.names(secret)).toEqual([]);
+    expect(await rig.get(configMap, 'owner')).toBeUndefined();
+  });
+
+  it('waits for the first lists, as a collector does that leads from the start (COL-210)', async () => {
+    rig.faults.on({ target: /\/api\/v1\/pods/ }, untilAborted);
+    const late = await rig.startCollector({ workers: 'whenLeading' });
+    const stop = new AbortController();
+    const done = late.collector.lead(stop.signal);
+    await family(1);
+    await rig.delete(configMap, 'owner');
+    await rig.advance(5000);
+    expect(late.collector.started).toBe(false);
+    expect(await rig.names(secret)).toEqual(['dependent-0']);
+    await rig.advance(60_000);
+    expect(late.collector.started).toBe(true);
+    expect(await rig.names(secret)).toEqual([]);
+    stop.abort();
+    await rig.wait(done);
+  });
+});
+
+describe('the end of a term', () => {
+  it('stops at once, keeps what was not done, and goes on in the next term', async () => {
+    const first = lead();
+    await rig.settle();
+    first.stop.abort();
+    await rig.wait(first.done);
+    await family();
+    await rig.delete(configMap, 'owner');
+    await rig.advance(60_000);
+    expect(await rig.names(secret)).toHaveLength(3);
+    lead();
+    await rig.advance(999);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-215 lets the requests under way finish when it was asked to stop, and takes nothing new', async () => {
+    await family();
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    rig.faults.on(
+      { method: 'DELETE', target: /dependent-0/ },
+      async (request, next) => {
+        await held;
+        return next(request);
+      },
+      1,
+    );
+    const term = lead();
+    await rig.delete(configMap, 'owner');
+    await rig.advance(100);
+    term.stop.abort();
+    let over = false;
+    void term.done.then(() => (over = true));
+    await rig.advance(5000);
+    expect(over).toBe(false);
+    letGo();
+    await rig.wait(term.done);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-214 cuts the requests under way when the lease was lost', async () => {
+    await family(1);
+    rig.faults.on({ method: 'DELETE', target: /dependent-0/ }, untilAborted, 1);
+    const term = lead();
+    await rig.delete(configMap, 'owner');
+    await rig.advance(100);
+    const before = rig.clock.monotonic();
+    term.stop.abort(new LeaseLostError('test'));
+    await rig.wait(term.done);
+    expect(rig.clock.monotonic()).toBe(before);
+    expect(await rig.names(secret)).toEqual(['dependent-0']);
+  });
+
+  it('ends with the collector, with keys still waiting', async () => {
+    await family();
+    await rig.delete(configMap, 'owner');
+    await rig.advance(100);
+    await standby.stop();
+    expect(await rig.names(secret)).toHaveLength(3);
+  });
+});
+
+it('tells every decision with its object, what was wanted, and the reason', async () => {
+  lead();
+  const owner = await rig.create(configMap, 'owner');
+  await rig.create(pod, 'dependent', { owners: [refTo(owner)] });
+  await rig.delete(configMap, 'owner');
+  await rig.advance(1000);
+  expect(decisions).toContainEqual({
+    uid: expect.any(String),
+    identity: expect.objectContaining({ kind: 'Pod', name: 'dependent', namespace: 'default' }),
+    verdict: 'forget',
+    reason: 'ownersAbsent',
+    actions: [expect.objectContaining({ action: 'delete', policy: 'Background' })],
+  });
+});
