@@ -23,6 +23,7 @@ export const DELETE_REASONS = {
   gracePeriodWaived: 'The grace period is over, but finalizers still hold the object.',
   deletionTimestampReached: 'The object was to be deleted in the future; now it is terminating.',
   namespaceTerminating: 'The namespace is terminating and stays until its content is gone.',
+  definitionTerminating: 'The definition is terminating and stays until the objects it defines are gone.',
   // unchanged
   alreadyTerminating: 'The object is terminating already and this request changes nothing.',
   gracePeriodNotShorter: 'The object is shutting down already and a grace period can only become shorter.',
