@@ -175,7 +175,7 @@ describe('the bodies', () => {
       const last = patches.at(-1);
       expect(last?.headers['content-type']).toBe(`application/${type}+json`);
       const turnedOff = refTo(a, { block: false, controller: true });
-      const { metadata } = last?.body as KubeObject;
+      const { metadata } = (last?.body ?? {}) as KubeObject;
       expect(metadata?.ownerReferences).toEqual(kind === widget ? [turnedOff, refTo(other)] : [turnedOff]);
       expect(Object.keys(metadata ?? {})).toEqual([kind === widget ? 'resourceVersion' : 'uid', 'ownerReferences']);
       const deletion = writes.find(({ method }) => method === 'DELETE');

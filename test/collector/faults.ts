@@ -40,6 +40,12 @@ export const timeoutAfter: Fault = async (request, next) => {
   throw new TransportError('timeout', 'the request timed out');
 };
 
+/** Nothing comes, until the caller gives up. */
+export const silence: Fault = ({ signal }) =>
+  new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(new TransportError('aborted', 'given up')), { once: true });
+  });
+
 export const pathNotFound: Fault = answerWith(404, '404 page not found\n');
 
 /** Which requests a fault is for. */

@@ -18,6 +18,7 @@ import { GarbageCollector, type GarbageCollectorOptions } from '../../src/collec
 import { Faults } from './faults.ts';
 import { type TestKind, usualKinds } from './kinds.ts';
 import { Recorder } from './recorder.ts';
+import { Streams } from './streams.ts';
 
 export type Policy = 'Background' | 'Foreground' | 'Orphan';
 
@@ -63,6 +64,7 @@ export class Rig {
   readonly client: RestClient;
   readonly recorder = new Recorder();
   readonly faults = new Faults();
+  readonly streams = new Streams();
   readonly #running: RunningCollector[] = [];
 
   constructor({ seed = 1, serve = usualKinds, clock = new FakeClock() }: RigOptions = {}) {
@@ -109,7 +111,7 @@ export class Rig {
   /** Runs a collector until it, or the rig, is stopped. Resolves when it has nothing to do at this moment. */
   async startCollector(options: CollectorOptions = {}): Promise<RunningCollector> {
     const { clock, random, metrics } = this;
-    const client = this.clientWith('collector', this.recorder.intercept, this.faults.intercept);
+    const client = this.clientWith('collector', this.recorder.intercept, this.faults.intercept, this.streams.intercept);
     const logger = this.logger.child({ from: 'collector' });
     const collector = new GarbageCollector({ client, clock, random, logger, metrics, ...options });
     const aborter = new AbortController();
@@ -241,6 +243,15 @@ export class Rig {
   async owners(kind: TestKind, name: string, namespace?: string): Promise<string[] | undefined> {
     const object = await this.get(kind, name, namespace);
     return object && (object.metadata?.ownerReferences ?? []).map((reference) => reference.name);
+  }
+
+  /** The debug graph of the collector that was started last (COL-180). */
+  async graph(query = ''): Promise<string> {
+    const last = this.#running.at(-1);
+    if (last === undefined) throw new Error('no collector runs');
+    const target = `/debug/controllers/garbage-collector-controller/graph${query}`;
+    const { body } = await last.collector.debugHandler({ method: 'GET', target, headers: {} });
+    return Buffer.from(body as Uint8Array).toString();
   }
 
   /** Serves a kind without a type, as a CustomResourceDefinition does. */

@@ -1,0 +1,374 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerWith, type Fault, pathNotFound, refuse, resetBefore, silence } from './faults.ts';
+import { configMap, deployment, refTo, refToNothing, secret, widget } from './kinds.ts';
+import { Rig } from './rig.ts';
+
+/** Section 1: what is watched, and what becomes of it when the server changes or fails. */
+let rig: Rig;
+beforeEach(async () => {
+  rig = await Rig.start();
+});
+afterEach(() => rig.stop());
+
+const SYNC_ERRORS = 'garbagecollector_controller_resources_sync_error_total';
+const syncErrors = () => rig.metrics.value(SYNC_ERRORS) ?? 0;
+const widgets = /\/apis\/example.com\/v1\/widgets\?/;
+const watched = () => new Set(rig.recorder.intake.map(({ path }) => path));
+
+describe('discovery', () => {
+  it('COL-016 is read at once, and then every 30 s', async () => {
+    await rig.startCollector();
+    const reads = () => rig.recorder.discoveries.filter(({ path }) => path === '/apis').length;
+    expect(reads()).toBe(1);
+    await rig.advance(29_999);
+    expect(reads()).toBe(1);
+    await rig.advance(60_001);
+    expect(reads()).toBe(4);
+  });
+
+  it('COL-010 COL-011 COL-014 watches each preferred resource once, no subresource, no events', async () => {
+    await rig.stop();
+    rig = await Rig.start({ serve: 'all' });
+    await rig.startCollector();
+    const paths = [...watched()];
+    expect(paths.length).toBe(rig.recorder.intake.length);
+    expect(paths.length).toBeGreaterThan(40);
+    expect(paths).toContain('/apis/autoscaling/v2/horizontalpodautoscalers');
+    expect(paths.filter((path) => /autoscaling\/v1|events|pods\/|scale$|status$/.test(path))).toEqual([]);
+    expect(syncErrors()).toBe(0);
+  });
+
+  it.each([
+    { what: 'a reset', fault: resetBefore },
+    { what: '503', fault: refuse(503, 'ServiceUnavailable') },
+    { what: 'a page that is no JSON', fault: answerWith(200, 'welcome') },
+    { what: 'nothing at all', fault: answerWith(200, { kind: 'APIGroupDiscoveryList', items: [] }) },
+  ])('COL-018 $what at first: it is read again soon, and work begins as soon as it succeeds', async ({ fault }) => {
+    await rig.create(secret, 'd', { owners: [refToNothing(configMap, 'never')] });
+    rig.faults.on({ target: /^\/apis?$/ }, fault);
+    await rig.startCollector();
+    await rig.advance(3000);
+    expect(syncErrors()).toBeGreaterThan(1);
+    expect(rig.recorder.intake).toEqual([]);
+    rig.faults.clear();
+    expect(await rig.rest()).toBeLessThan(8000);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-018 a failure later changes nothing that runs', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const before = watched().size;
+    rig.faults.on({ target: /^\/apis?$/ }, refuse(500, 'InternalError'));
+    await rig.advance(100_000);
+    expect(syncErrors()).toBeGreaterThan(0);
+    expect([watched().size, rig.recorder.intake.length]).toEqual([before, before]);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-018 failures are not hammered: at most a period apart, and rarer and rarer', async () => {
+    rig.faults.on({ target: /^\/apis?$/ }, refuse(500, 'InternalError'));
+    await rig.startCollector();
+    await rig.advance(600_000);
+    expect(syncErrors()).toBeGreaterThan(600 / 36);
+    expect(syncErrors()).toBeLessThan(600 / 30 + 12);
+  });
+});
+
+describe('resources that come and go', () => {
+  it('COL-021 COL-030 a new one is watched after a period; the others are not restarted', async () => {
+    await rig.startCollector();
+    const before = rig.recorder.intake.length;
+    rig.serve(widget);
+    await rig.create(widget, 'd', { owners: [refToNothing(configMap, 'never')] });
+    await rig.advance(30_000);
+    await rig.rest();
+    expect(rig.recorder.intake.slice(before).map(({ path }) => path)).toEqual(['/apis/example.com/v1/widgets']);
+    expect(await rig.names(widget)).toEqual([]);
+  });
+
+  it('COL-029 a kind that is not known has discovery read again at once, but not again and again', async () => {
+    await rig.startCollector();
+    await rig.advance(6000);
+    rig.serve(widget);
+    const owner = await rig.create(widget, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const reads = rig.recorder.discoveries.length;
+    await rig.rest();
+    await rig.delete(widget, 'owner');
+    expect(await rig.rest()).toBeLessThan(2000);
+    expect(await rig.names(secret)).toEqual([]);
+    expect(rig.recorder.discoveries.length).toBe(reads + 2);
+
+    await rig.create(secret, 'e', { owners: [refToNothing(widget, 'x', { apiVersion: 'nowhere.io/v1' })] });
+    await rig.advance(29_000);
+    expect(rig.recorder.discoveries.length).toBe(reads + 4);
+  });
+
+  it('COL-027 BETTER-2 what was known of one that vanished is asked for again, and never taken for gone', async () => {
+    rig.serve(widget);
+    await rig.startCollector();
+    const owner = await rig.create(widget, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    rig.unserve(widget);
+    await rig.advance(200_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    expect(rig.recorder.writes).toEqual([]);
+    rig.serve(widget);
+    await rig.advance(31_000);
+    await rig.rest(70_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    await rig.delete(widget, 'owner');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('BETTER-2 COL-097 dependents that can not be seen any more do not hold their owner', async () => {
+    rig.serve(widget);
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(widget, 'd', { owners: [refTo(owner, { block: true })], finalizers: ['x.io/hold'] });
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.rest();
+    expect(await rig.names(configMap)).toEqual(['owner']);
+    rig.unserve(widget);
+    await rig.advance(31_000);
+    expect(await rig.names(configMap)).toEqual([]);
+  });
+
+  it('COL-028 one event a change, however often it went and came back', async () => {
+    rig.serve(widget);
+    await rig.startCollector();
+    for (let round = 0; round < 5; round++) {
+      rig.unserve(widget);
+      await rig.advance(31_000);
+      rig.serve(widget);
+      await rig.advance(31_000);
+    }
+    const changes = () => rig.metrics.value('workqueue_adds_total', { name: 'garbage_collector_graph_changes' }) ?? 0;
+    const before = changes();
+    await rig.create(widget, 'one');
+    expect(changes()).toBe(before + 1);
+    expect(rig.recorder.intake.filter(({ path }) => path.endsWith('/widgets'))).toHaveLength(6);
+  });
+
+  it('COL-05A COL-010 BETTER-2 another preferred version: the objects stay known, nothing is asked about them', async () => {
+    rig.serve(widget, 'v1beta1');
+    await rig.startCollector();
+    const beta = { ...widget, gvr: { ...widget.gvr, version: 'v1beta1' } };
+    const owner = await rig.create(beta, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    rig.unserve(beta);
+    rig.serve(widget);
+    rig.recorder.clear();
+    // The list of the new version takes a while: nothing may be taken for unknown meanwhile.
+    const listed = holdIntake(widgets);
+    await rig.advance(31_000);
+    expect(watched()).toEqual(new Set(['/apis/example.com/v1/widgets']));
+    expect(rig.recorder.lines).toEqual([]);
+    listed();
+    await rig.rest();
+    expect(rig.recorder.lines).toEqual([]);
+    const graph = await rig.graph();
+    expect(graph).toContain('Widget.v1.example.com/owner\\n"');
+    expect(graph).toContain(' -> ');
+    expect(graph).not.toContain('virtual="true"');
+  });
+
+  it('COL-045 a resource that comes back as another kind is recorded as that', async () => {
+    rig.serve(widget);
+    await rig.startCollector();
+    await rig.create(widget, 'a');
+    rig.unserve(widget);
+    const gadget = { ...widget, kind: 'Gadget' };
+    rig.serve(gadget);
+    await rig.advance(31_000);
+    const owner = await rig.create(gadget, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(rig.recorder.lines).toEqual([]);
+    await rig.delete(gadget, 'owner');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+});
+
+describe('group versions that can not be read', () => {
+  /** Discovery without the aggregated form, where each group version is a document of its own. */
+  function legacy(): void {
+    rig.faults.on({ target: /^\/apis?$/ }, (request, next) =>
+      next({ ...request, headers: { ...request.headers, accept: 'application/json' } }),
+    );
+  }
+
+  it('COL-019 their synced resources stay watched and known, new ones of others are added', async () => {
+    legacy();
+    await rig.startCollector();
+    const owner = await rig.create(deployment, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    rig.faults.on({ target: /^\/apis\/apps\/v1$/ }, refuse(503, 'ServiceUnavailable'));
+    rig.serve(widget);
+    await rig.advance(61_000);
+    expect(watched()).toContain('/apis/example.com/v1/widgets');
+    await rig.create(secret, 'e', { owners: [refToNothing(deployment, 'never')] });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual(['d']);
+    await rig.delete(deployment, 'owner');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+    expect(rig.recorder.intake.filter(({ path }) => path.endsWith('/deployments'))).toHaveLength(1);
+  });
+
+  it('COL-019 their resources that were never synced are dropped, and come back with the group', async () => {
+    legacy();
+    rig.serve(widget);
+    rig.faults.on({ target: widgets }, refuse(403, 'Forbidden'));
+    await rig.startCollector();
+    rig.faults.on({ target: /^\/apis\/example.com\/v1$/ }, refuse(503, 'ServiceUnavailable'));
+    await rig.advance(31_000);
+    const tries = () => rig.recorder.intake.filter(({ path }) => path.endsWith('/widgets')).length;
+    const before = tries();
+    await rig.advance(60_000);
+    expect(tries()).toBe(before);
+    rig.faults.clear();
+    await rig.advance(31_000);
+    expect(tries()).toBe(before + 1);
+    await rig.rest();
+  });
+});
+
+describe('a resource that fails', () => {
+  const failures: readonly { readonly what: string; readonly fault: Fault }[] = [
+    { what: '403', fault: refuse(403, 'Forbidden') },
+    { what: '404', fault: pathNotFound },
+    { what: '429', fault: refuse(429, 'TooManyRequests', { details: { retryAfterSeconds: 1 } }) },
+    { what: '500', fault: refuse(500, 'InternalError') },
+    { what: 'a reset', fault: resetBefore },
+    { what: 'silence', fault: silence },
+  ];
+
+  it.each(failures)(
+    'COL-048 COL-026 COL-210 COL-221 $what does not stop the others, and nothing of it is taken for gone',
+    async ({ fault }) => {
+      rig.serve(widget);
+      const owner = await rig.create(widget, 'owner');
+      await rig.create(secret, 'kept', { owners: [refTo(owner)] });
+      rig.faults.on({ target: widgets }, fault);
+      await rig.startCollector();
+      await rig.advance(29_000);
+      await rig.create(secret, 'd', { owners: [refToNothing(configMap, 'never')] });
+      expect(await rig.names(secret)).toEqual(['d', 'kept']);
+      // COL-024, COL-210: work begins after the wait for all has been in vain.
+      await rig.advance(2000);
+      expect(await rig.names(secret)).toEqual(['kept']);
+      expect(syncErrors()).toBe(1);
+      const told = rig.logger.lines.map(({ message }) => message);
+      expect(told).toContain('timed out waiting for dependency graph builder sync during GC sync');
+      expect(told).toContain('not all monitors are synced, collecting all the same');
+      await rig.advance(120_000);
+      expect(await rig.names(secret)).toEqual(['kept']);
+      rig.faults.clear();
+      await rig.advance(120_000);
+      await rig.delete(widget, 'owner');
+      await rig.rest();
+      expect(await rig.names(secret)).toEqual([]);
+    },
+  );
+
+  it('COL-048 after it was synced: what it showed last is not believed any more', async () => {
+    rig.serve(widget);
+    await rig.startCollector();
+    const owner = await rig.create(widget, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner, { block: true }), refToNothing(configMap, 'never')] });
+    await rig.rest();
+    rig.faults.on({ target: widgets }, refuse(403, 'Forbidden'));
+    await endWatches(/widgets/);
+    await rig.advance(10_000);
+    await rig.delete(widget, 'owner');
+    rig.recorder.clear();
+    await rig.create(secret, 'e', { owners: [refTo(owner), refToNothing(configMap, 'never2')] });
+    await rig.advance(1000);
+    expect(rig.recorder.lines).toContain('GET /apis/example.com/v1/namespaces/default/widgets/owner 404');
+    expect(await rig.names(secret)).toEqual(['d']);
+  });
+
+  it('COL-047 a watch that lost its place lists again; what went meanwhile is collected', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    rig.faults.on({ target: /configmaps\?.*resourceVersion=/ }, refuse(410, 'Expired'), 1);
+    const back = holdIntake(/configmaps\?/);
+    await endWatches(/configmaps/);
+    await rig.delete(configMap, 'owner');
+    await rig.advance(10_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    back();
+    await rig.advance(10_000);
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+    expect(rig.recorder.counts).toEqual({ DELETE: 1 });
+  });
+
+  it('a server whose version went backwards is listed anew, and no absence is remembered', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    const before = rig.recorder.intake.length;
+    const resources = watched().size;
+    rig.faults.on({ target: /configmaps\?.*resourceVersion=/ }, refuse(410, 'Expired'), 1);
+    // The enumeration after that ends at version 1.
+    rig.faults.on(
+      { target: /configmaps\?.*sendInitialEvents=true/ },
+      async (request, next) => {
+        const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+        const response = await next({ ...request, headers: { ...request.headers, accept } });
+        return { ...response, body: backInTime(response.body as AsyncIterable<Uint8Array>) };
+      },
+      1,
+    );
+    await endWatches(/configmaps/);
+    await rig.advance(10_000);
+    await rig.rest();
+    expect(rig.recorder.intake.length).toBeGreaterThanOrEqual(before + resources);
+    expect(rig.logger.lines.map(({ message }) => message)).toContain(
+      'the resource version went backwards; everything is listed anew',
+    );
+    expect(await rig.names(secret)).toEqual(['d']);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+});
+
+/** Ends the watches under way, as a server that goes away does. */
+async function endWatches(target: RegExp): Promise<void> {
+  expect(rig.streams.cut(target)).toBe(1);
+  await rig.settle();
+}
+
+/** Lists and watches of these wait until the returned function is called. */
+function holdIntake(target: RegExp): () => void {
+  const waiting: (() => void)[] = [];
+  let open = false;
+  rig.faults.on({ target }, async (request, next) => {
+    if (!open) await new Promise<void>((go) => waiting.push(go));
+    return next(request);
+  });
+  return () => {
+    open = true;
+    for (const go of waiting) go();
+  };
+}
+
+async function* backInTime(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    const text = Buffer.from(chunk).toString();
+    yield Buffer.from(text.replaceAll(/("type":"BOOKMARK".*?"resourceVersion":")\d+"/g, '$11"'));
+  }
+}
