@@ -12,6 +12,8 @@ import { watchTablesFor } from './table-answer.ts';
 
 /** Events of one watch as bytes of its stream, in the negotiated representation (API-121, 133, 134). */
 export interface WatchEncoder {
+  /** Names the bytes of an event: watchers with the same name get the same ones. Absent: each watcher gets its own. */
+  readonly shared?: string;
   /** All of a batch, unfiltered; made once for all watchers of the same representation. */
   batch(batch: EventBatch): Uint8Array;
   event(event: CacheEvent): Uint8Array;
@@ -31,8 +33,8 @@ export async function watchEncoder(scope: ResourceScope): Promise<WatchEncoder> 
 type EncodeEvent = (event: CacheEvent) => Uint8Array;
 
 /** `name` is that of the bytes: the same for all watchers that get the same ones. */
-function sharing(name: string, encode: EncodeEvent): Pick<WatchEncoder, 'batch' | 'event'> {
-  return { batch: (batch) => batch.frame(name, encode), event: (event) => event.frame(name, encode) };
+function sharing(name: string, encode: EncodeEvent): Pick<WatchEncoder, 'shared' | 'batch' | 'event'> {
+  return { shared: name, batch: (batch) => batch.frame(name, encode), event: (event) => event.frame(name, encode) };
 }
 
 function servedOf(resource: ResourceStore): (event: CacheEvent) => ServedObject {
@@ -59,7 +61,7 @@ function jsonEncoder({ resource, info }: ResourceScope, { representation, versio
     return { ...sharing(`json metadata ${version}`, encode), ...tail };
   }
   if (resource.servesStoredBytes) {
-    return { batch: (batch) => batch.frame('json'), event: (event) => event.frame('json'), ...tail };
+    return { shared: 'json', batch: (batch) => batch.frame('json'), event: (event) => event.frame('json'), ...tail };
   }
   const encode: EncodeEvent = (event) => jsonFrame(event.type, JSON.stringify(served(event).object()));
   return { ...sharing(`json ${type.apiVersion}`, encode), ...tail };
@@ -79,6 +81,7 @@ async function protobufEncoder(
     encodeWatchFrame('ERROR', encodeProtobuf(status as unknown as KubeObject));
   if (representation === 'metadata') {
     return {
+      shared: 'metadata+protobuf',
       batch: (batch) => batch.frame('metadata+protobuf'),
       event: (event) => event.frame('metadata+protobuf'),
       bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodePartialObjectMetadataEnvelope(metadata)),

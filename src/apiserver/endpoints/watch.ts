@@ -4,6 +4,7 @@ import type { HttpResponse } from '../../base/http-message.ts';
 import type { Random } from '../../base/random.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { Selection } from '../registry/selection.ts';
+import type { EventBatch } from '../storage/cache-event.ts';
 import type { CacheWatch } from '../storage/cache-watch.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../storage/interface.ts';
 import type { CacheWatchOptions } from '../storage/watch-cache.ts';
@@ -122,18 +123,27 @@ interface Encoding {
   readonly revision: number;
 }
 
+function encodeSelected(batch: EventBatch, { scope, selection, encoder }: Encoding): Uint8Array {
+  const frames: Uint8Array[] = [];
+  for (const event of batch.events) {
+    const selected = selectedEvent(event, { selection, resource: scope.resource });
+    if (selected !== undefined) frames.push(encoder.event(selected));
+  }
+  const [only, ...more] = frames;
+  return only !== undefined && more.length === 0 ? only : Buffer.concat(frames);
+}
+
 function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | undefined {
   const { encoder, options, selection, scope, watch } = encoding;
   switch (moment.kind) {
     case 'events': {
       const { batch } = moment;
       if (selection.everything) return encoder.batch(batch);
-      const frames: Uint8Array[] = [];
-      for (const event of batch.events) {
-        const selected = selectedEvent(event, { selection, resource: scope.resource });
-        if (selected !== undefined) frames.push(encoder.event(selected));
-      }
-      return frames.length === 1 ? frames[0] : Buffer.concat(frames);
+      const make = (): Uint8Array => encodeSelected(batch, encoding);
+      // Controllers of one kind watch with the same selector: what one of them sees, all see.
+      return encoder.shared === undefined
+        ? make()
+        : batch.part(`${encoder.shared} ${scope.info.version} ${selection.text}`, make);
     }
     case 'initial-end':
       if (options.sendInitialEvents !== true || !options.allowWatchBookmarks) return undefined;

@@ -26,6 +26,8 @@ export class Selection {
   readonly namespace: string;
   /** The only name that can match; undefined when any can. */
   readonly name: string | undefined;
+  /** Two selections of one resource and namespace with the same text select the same objects. */
+  readonly text: string;
   readonly #labels: LabelSelector | undefined;
   readonly #fields: FieldSelector | undefined;
   readonly #selectable: SelectableFields;
@@ -34,6 +36,7 @@ export class Selection {
   constructor({ info, strategy }: Selectable, namespace: string, selectors: Selectors) {
     const labels = selectors.labelSelector === '' ? undefined : parseLabelSelector(selectors.labelSelector);
     this.#labels = labels?.empty === true ? undefined : labels;
+    this.text = JSON.stringify([selectors.labelSelector, selectors.fieldSelector]);
     const fields = selectors.fieldSelector === '' ? undefined : parseFieldSelector(selectors.fieldSelector);
     this.#fields = fields?.empty === true ? undefined : fields;
     const custom = info.typeName === undefined;

@@ -82,13 +82,20 @@ export class EventBatch {
   ): Uint8Array {
     const [only, ...more] = this.events;
     if (only !== undefined && more.length === 0) return only.frame(representation, encode);
+    return this.part(representation, () =>
+      Buffer.concat(this.events.map((event) => event.frame(representation, encode))),
+    );
+  }
+
+  /** What some watchers see of the batch, made once for all of them. `name` must always mean the same bytes. */
+  part(name: string, make: () => Uint8Array): Uint8Array {
     this.#frames ??= new Map();
-    let frame = this.#frames.get(representation);
-    if (frame === undefined) {
-      frame = Buffer.concat(this.events.map((event) => event.frame(representation, encode)));
-      this.#frames.set(representation, frame);
+    let part = this.#frames.get(name);
+    if (part === undefined) {
+      part = make();
+      this.#frames.set(name, part);
     }
-    return frame;
+    return part;
   }
 }
 

@@ -307,6 +307,34 @@ describe('watch', () => {
     for (const watch of watches) watch.close();
   });
 
+  it('API-135 API-125 watchers that share batches see what each selected, in the form each asked for', async () => {
+    const from = await revision();
+    const open = (query: string, accept?: string) =>
+      server.watch(`${configMaps}?watch=1&resourceVersion=${from}${query}`, ...(accept ? [{ accept }] : []));
+    const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+    const red = '&labelSelector=color%3Dred';
+    const watches = [
+      { watch: await open(red), kind: 'ConfigMap', names: ['a'] },
+      { watch: await open(red), kind: 'ConfigMap', names: ['a'] },
+      { watch: await open(red, metadataOnly), kind: 'PartialObjectMetadata', names: ['a'] },
+      { watch: await open('&labelSelector=color%3Dblue'), kind: 'ConfigMap', names: ['b'] },
+      {
+        watch: await open('&fieldSelector=metadata.name%3Da', metadataOnly),
+        kind: 'PartialObjectMetadata',
+        names: ['a'],
+      },
+      { watch: await open('&labelSelector=color&fieldSelector=metadata.name!%3Da'), kind: 'ConfigMap', names: ['b'] },
+      { watch: await open(''), kind: 'ConfigMap', names: ['a', 'b'] },
+    ];
+    await Promise.all([server.post(configMaps, labelled('a', 'red')), server.post(configMaps, labelled('b', 'blue'))]);
+    for (const { watch, kind, names } of watches) {
+      const events = await watch.take(names.length);
+      expect(events.map(({ object }) => `${object.kind} ${object.metadata?.name}`)).toEqual(
+        names.map((name) => `${kind} ${name}`),
+      );
+    }
+  });
+
   it('API-136 a watcher that does not read is let go, writers and other watchers are not held up', async () => {
     await server.post(configMaps, configMap('a'));
     const from = await revision();
