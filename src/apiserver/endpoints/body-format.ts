@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Status } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import { JSON_TYPE, type MediaType, PROTOBUF_TYPE, type Representation } from './negotiation.ts';
+import { JSON_TYPE, type MediaType, negotiate, type Representation } from './negotiation.ts';
 
 /**
  * Writes a whole tree in a media type. Codecs other than JSON are loaded when first asked for, so that a server that speaks
@@ -51,8 +51,11 @@ export async function statusResponse(
   };
 }
 
-/** The media type of an error, also of one that comes before negotiation: JSON unless protobuf or YAML stands first. */
-export function errorMediaType(accept: string | undefined): MediaType {
-  const first = accept?.split(',', 1)[0]?.split(';', 1)[0]?.trim();
-  return first === PROTOBUF_TYPE || first === 'application/yaml' ? first : JSON_TYPE;
+/**
+ * How an error is written, also one that comes before negotiation: in the first media type that an untransformed object could be
+ * written in, else in JSON (API-027).
+ */
+export function errorFormat(accept: string | undefined, pretty: boolean): Pick<Representation, 'mediaType' | 'pretty'> {
+  const negotiation = negotiate(accept, { shape: 'object', custom: false, hasMetadata: false }, pretty);
+  return negotiation.outcome === 'accepted' ? negotiation.representation : { mediaType: JSON_TYPE, pretty };
 }

@@ -2,6 +2,7 @@ import type { ResourceInfo, SubresourceInfo, Verb } from '../../api/kinds/resour
 import {
   newMethodNotSupported,
   newNotAcceptable,
+  newNotFound,
   newPathNotFound,
   newVerbNotSupported,
   newBadRequest,
@@ -49,7 +50,11 @@ export class ResourceHandler {
     }
     const { info } = resource;
     const subresource = info.subresources.find((candidate) => candidate.name === request.subresource);
-    if (request.subresource !== '' && subresource === undefined) throw newPathNotFound();
+    // Only what is proxied has a path of its own behind it.
+    const surplus = request.rest.length > 0 && request.subresource !== 'proxy';
+    if (surplus || (request.subresource !== '' && subresource === undefined)) {
+      throw origin === 'custom' ? newNotFound(info, request.name) : newPathNotFound();
+    }
     const namespace = this.#namespaceOf(resource, request);
     if (namespace === 'misplaced') {
       if (origin === 'custom') return pageNotFound();

@@ -1,8 +1,8 @@
 import { newInternalError, newServiceUnavailable, newTooManyRequests, StatusError } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Logger } from '../../base/logger.ts';
-import { errorMediaType, statusResponse } from '../endpoints/body-format.ts';
-import { JSON_TYPE } from '../endpoints/negotiation.ts';
+import { errorFormat, statusResponse } from '../endpoints/body-format.ts';
+import { JSON_TYPE, wantsPretty } from '../endpoints/negotiation.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
 import { StoreClosedError, StoreFailedError, StoreOverloadedError } from '../storage/store-errors.ts';
 
@@ -18,10 +18,13 @@ export async function errorResponse(error: unknown, context: RequestContext, log
     });
   }
   const { status } = known ?? newInternalError(error instanceof Error ? error.message : String(error));
+  const pretty = wantsPretty(context.query, context.header('user-agent'));
+  // Who takes nothing of what there is gets the reason in JSON all the same.
+  const accept = status.code === 406 ? undefined : context.header('accept');
   try {
-    return await statusResponse(status, { mediaType: errorMediaType(context.header('accept')), pretty: false });
+    return await statusResponse(status, errorFormat(accept, pretty));
   } catch {
-    return statusResponse(status, { mediaType: JSON_TYPE, pretty: false });
+    return statusResponse(status, { mediaType: JSON_TYPE, pretty });
   }
 }
 
