@@ -10,6 +10,7 @@ import type { LogFormat, LogLevel } from './log-level.ts';
 import { createLogger } from './logger.ts';
 import { readManifests } from './manifests.ts';
 import type { Terminal } from './terminal.ts';
+import { untilSignal } from './termination.ts';
 
 /** As the command line gives them; every value is still a person's text. */
 export interface UpFlags {
@@ -21,18 +22,6 @@ export interface UpFlags {
   readonly filename?: readonly string[];
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
-}
-
-/** A second signal ends the process at once: the person means it. */
-function untilSignal(): Promise<NodeJS.Signals> {
-  return new Promise((settle) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        settle(signal);
-        process.once(signal, () => process.exit(1));
-      });
-    }
-  });
 }
 
 /** `kubegc up` as a whole program: like {@link up}, but says what is wrong. Never throws. */
