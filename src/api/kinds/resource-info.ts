@@ -44,9 +44,14 @@ export interface ResourceInfo {
   /** PUT without resourceVersion overwrites (API-172). */
   readonly allowUnconditionalUpdate: boolean;
   /**
-   * API-074. `spec`: starts at 1 and counts spec changes; `fixed`: always 1; `keep`: what the client sent on create,
-   * for ever; `rises`: as `keep` on create, one more with each spec change.
+   * API-074. `spec`: starts at 1 and counts spec changes; `content`: the same, and a change of status is one too (API-466);
+   * `fixed`: always 1; `keep`: what the client sent on create, for ever; `rises`: as `keep` on create, one more with each
+   * spec change.
    */
-  readonly generation: 'spec' | 'fixed' | 'keep' | 'rises';
+  readonly generation: 'spec' | 'content' | 'fixed' | 'keep' | 'rises';
   readonly nameRule: NameRule;
+  /** What discovery shows where that is less than what is served (API-457); absent: `verbs`. */
+  readonly discoveryVerbs?: readonly Verb[];
+  /** Of a custom resource: the version its objects are kept in. */
+  readonly storageVersion?: string;
 }

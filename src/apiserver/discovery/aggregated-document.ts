@@ -35,7 +35,7 @@ function resourceDiscovery(info: ResourceInfo): unknown {
     responseKind: { group: '', version: '', kind: info.kind },
     scope: info.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: info.singular,
-    verbs: info.verbs.toSorted(),
+    verbs: (info.discoveryVerbs ?? info.verbs).toSorted(),
     ...(info.shortNames.length === 0 ? {} : { shortNames: info.shortNames }),
     ...(info.categories.length === 0 ? {} : { categories: info.categories }),
     ...(subresources.length === 0 ? {} : { subresources }),

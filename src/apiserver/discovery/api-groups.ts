@@ -24,12 +24,20 @@ export function servedGroups(resources: readonly ResourceInfo[]): ServedGroup[] 
     if (served === undefined) versions.set(info.version, [info]);
     else served.push(info);
   }
-  return Array.from(groups, ([group, versions]) => ({
+  const custom = customGroups(resources);
+  const names = [...groups.keys()].filter((group) => !custom.includes(group));
+  return [...names, ...custom].map((group) => ({
     group,
-    versions: Array.from(versions, ([version, served]) => ({
+    versions: Array.from(groups.get(group) ?? [], ([version, served]) => ({
       group,
       version,
       resources: served.toSorted((a, b) => (a.resource < b.resource ? -1 : 1)),
     })).sort((a, b) => compareVersions(a.version, b.version)),
   }));
+}
+
+/** Groups that only definitions have made come last, by name, whichever was there first (API-398). */
+function customGroups(resources: readonly ResourceInfo[]): string[] {
+  const builtin = new Set(resources.filter(({ typeName }) => typeName !== undefined).map(({ group }) => group));
+  return [...new Set(resources.map(({ group }) => group))].filter((group) => !builtin.has(group)).sort();
 }

@@ -54,7 +54,7 @@ function resourceEntry(info: ResourceInfo): unknown {
     singularName: info.singular,
     namespaced: info.namespaced,
     kind: info.kind,
-    verbs: info.verbs.toSorted(),
+    verbs: (info.discoveryVerbs ?? info.verbs).toSorted(),
     ...(info.shortNames.length === 0 ? {} : { shortNames: info.shortNames }),
     ...(info.categories.length === 0 ? {} : { categories: info.categories }),
     ...(isStored(info) ? { storageVersionHash: storageVersionHash(storageVersionOf(info)) } : {}),

@@ -15,7 +15,7 @@ export function storageVersionHash(stored: GroupVersionKind): string {
  */
 export function storageVersionOf(info: ResourceInfo): GroupVersionKind {
   const shared = info.typeName === undefined ? undefined : storageResource(info.group, info.resource);
-  return shared ?? { group: info.group, version: info.version, kind: info.kind };
+  return shared ?? { group: info.group, version: info.storageVersion ?? info.version, kind: info.kind };
 }
 
 /** Only what is stored has a storage version: reviews, bindings and component statuses are answered, never kept. */

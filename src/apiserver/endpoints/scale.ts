@@ -4,11 +4,13 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { typeNameOf } from '../../api/kinds/type-table.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { labelSelectorFromObject } from '../../api/selectors/label-selector.ts';
-import { newInvalid, newNotFound } from '../../api/status-error.ts';
+import { newBadRequest, newInternalError, newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { TransientObject } from '../registry/served-object.ts';
+import type { ScalePaths } from '../registry/strategy.ts';
 import { updateObject, type UpdateRequest } from '../registry/update-object.ts';
 import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
+import { customScale, type ScaleValues, withCustomReplicas } from './custom-scale.ts';
 import { decodeObject } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
 import { patched } from './patch.ts';
@@ -34,19 +36,28 @@ interface Workload {
   readonly status?: { readonly replicas?: number };
 }
 
-/** API-331. */
-function scaleOf(parent: KubeObject): KubeObject {
+/** API-331, API-467. */
+function scaleOf(parent: KubeObject, paths: ScalePaths | undefined): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata ?? {};
-  const { spec, status } = parent as Workload;
   const metadata: ObjectMeta = { ...pick({ name, namespace, uid, resourceVersion, creationTimestamp }) };
-  const selector = selectorText(parent, spec?.selector);
+  const {
+    wanted = 0,
+    current = 0,
+    selector,
+  } = paths === undefined ? workloadScale(parent) : customScale(parent, paths);
   return {
     kind: 'Scale',
     apiVersion: SCALE_VERSION,
     metadata,
-    spec: spec?.replicas === undefined || spec.replicas === 0 ? {} : { replicas: spec.replicas },
-    status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+    spec: wanted === 0 ? {} : { replicas: wanted },
+    status: { replicas: current, ...(selector === '' ? {} : { selector }) },
   };
+}
+
+function workloadScale(parent: KubeObject): ScaleValues {
+  const { spec, status } = parent as Workload;
+  const selector = selectorText(parent, spec?.selector);
+  return { wanted: spec?.replicas, current: status?.replicas, selector };
 }
 
 function pick(meta: { [K in keyof ObjectMeta]: ObjectMeta[K] | undefined }): ObjectMeta {
@@ -61,8 +72,12 @@ function selectorText(parent: KubeObject, selector: Record<string, unknown> | un
 }
 
 export async function handleGetScale(scope: ResourceScope): Promise<HttpResponse> {
-  const parent = await scope.resource.get(scope.namespace, scope.name);
-  return writeScale(scope, parent.object());
+  const parent = (await scope.resource.get(scope.namespace, scope.name)).object();
+  const paths = scope.resource.strategy.scale;
+  if (paths !== undefined && customScale(parent, paths).wanted === undefined) {
+    throw newInternalError(`the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`);
+  }
+  return writeScale(scope, parent);
 }
 
 export async function handleUpdateScale(scope: ResourceScope): Promise<HttpResponse> {
@@ -84,7 +99,7 @@ export async function handlePatchScale(scope: ResourceScope): Promise<HttpRespon
   return scaleParent(scope, {
     method: 'patch',
     dryRun: options.dryRun,
-    wanted: (parent) => patched(scaleOf(parent), { patch, expected, validation, context }),
+    wanted: (parent) => patched(patchedScale(scope, parent), { patch, expected, validation, context }),
   });
 }
 
@@ -93,6 +108,16 @@ interface Scaling {
   readonly dryRun: boolean;
   /** The Scale the client wants, from the parent as it is. */
   wanted(parent: KubeObject): KubeObject | Promise<KubeObject>;
+}
+
+/** A patch that leaves out a number which is not there yet is told apart from one that says 0. */
+const NOT_SET = -2_147_483_648;
+
+function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
+  const paths = resource.strategy.scale;
+  const scale = scaleOf(parent, paths);
+  const missing = paths !== undefined && customScale(parent, paths).wanted === undefined;
+  return missing ? { ...scale, spec: { replicas: NOT_SET } } : scale;
 }
 
 /** uid and resourceVersion of the Scale are preconditions on the parent. */
@@ -108,29 +133,39 @@ async function scaleParent(scope: ResourceScope, { method, dryRun, wanted }: Sca
       if (parent === undefined) throw newNotFound(info, name);
       const scale = await wanted(parent);
       const replicas = (scale as Workload).spec?.replicas ?? 0;
+      const paths = resource.strategy.scale;
+      if (replicas === NOT_SET && paths !== undefined) {
+        throw newBadRequest(`the spec replicas field ${JSON.stringify(paths.specReplicas)} cannot be empty`);
+      }
       if (replicas < 0) {
         const error = fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0');
         throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, [error]);
       }
-      return withReplicas(parent, scale.metadata ?? {}, replicas);
+      const scaled = withPreconditions(parent, scale.metadata ?? {});
+      return paths === undefined ? withReplicas(scaled, replicas) : withCustomReplicas(scaled, paths, replicas);
     },
     context: writeContext(scope, dryRun),
   });
   return writeScale(scope, result.object.object());
 }
 
-function withReplicas(parent: KubeObject, scale: ObjectMeta, replicas: number): KubeObject {
+function withReplicas(parent: KubeObject, replicas: number): KubeObject {
+  return { ...parent, spec: { ...(parent as Workload).spec, replicas } };
+}
+
+function withPreconditions(parent: KubeObject, scale: ObjectMeta): KubeObject {
   const metadata: ObjectMeta = { ...parent.metadata };
   if (scale.uid !== undefined && scale.uid !== '') metadata.uid = scale.uid;
   // Without a version the scale is unconditional, and the stored one always passes.
   if (scale.resourceVersion !== undefined && scale.resourceVersion !== '') {
     metadata.resourceVersion = scale.resourceVersion;
   }
-  return { ...parent, metadata, spec: { ...(parent as Workload).spec, replicas } };
+  return { ...parent, metadata };
 }
 
 function writeScale(scope: ResourceScope, parent: KubeObject): Promise<HttpResponse> {
-  return writeObject({ ...scope, info: scaleInfo(scope.info) }, 200, new TransientObject(scaleOf(parent)));
+  const scale = scaleOf(parent, scope.resource.strategy.scale);
+  return writeObject({ ...scope, info: scaleInfo(scope.info) }, 200, new TransientObject(scale));
 }
 
 /** Only what the writer looks at: the kind, for tables and messages. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ServedObject } from '../registry/served-object.ts';
 import type { ResourceScope } from './resource-scope.ts';
-import type { TableMeta, WatchTables } from './table.ts';
+import type { tableConvertor as makeTableConvertor, TableMeta, WatchTables } from './table.ts';
 
 /** Objects as rows (API section 21). The printers are loaded with the first table. `list` is absent for a single object. */
 export async function tableFor(
@@ -12,7 +12,7 @@ export async function tableFor(
   const { parseIncludeObject, tableConvertor, tableOf } = await import('./table.ts');
   const rows: KubeObject[] = [];
   for (const object of objects) rows.push(object.object());
-  const table = tableOf(tableConvertor(scope.info), rows, {
+  const table = tableOf(convertorOf(scope, tableConvertor), rows, {
     includeObject: parseIncludeObject(scope.context.query.get('includeObject')),
     version: scope.representation.transform?.version ?? 'v1',
     now: scope.resource.environment.clock.now(),
@@ -24,8 +24,18 @@ export async function tableFor(
 /** The tables of one watch (API-133). */
 export async function watchTablesFor(scope: ResourceScope): Promise<WatchTables> {
   const { parseIncludeObject, tableConvertor, WatchTables } = await import('./table.ts');
-  return new WatchTables(tableConvertor(scope.info), {
+  return new WatchTables(convertorOf(scope, tableConvertor), {
     includeObject: parseIncludeObject(scope.context.query.get('includeObject')),
     version: scope.representation.transform?.version ?? 'v1',
   });
 }
+
+/** A custom resource brings its columns along; a subresource of another kind has that kind's. */
+function convertorOf(
+  { info, resource }: ResourceScope,
+  tableConvertor: TableConvertorOf,
+): ReturnType<TableConvertorOf> {
+  return tableConvertor(info, info === resource.info ? resource.strategy.printerColumns : undefined);
+}
+
+type TableConvertorOf = typeof makeTableConvertor;

@@ -4,7 +4,7 @@ export interface JsonSchema {
   type?: string;
   format?: string;
   default?: unknown;
-  enum?: readonly string[];
+  enum?: readonly unknown[];
   $ref?: string;
   allOf?: readonly JsonSchema[];
   oneOf?: readonly JsonSchema[];

@@ -53,15 +53,17 @@ export function setInitialGeneration(object: KubeObject, rule: ResourceInfo['gen
 export function setUpdatedGeneration(next: KubeObject, previous: KubeObject, rule: ResourceInfo['generation']): void {
   const old = previous.metadata?.generation;
   const meta = metadataOf(next);
-  const generation = rule === 'spec' && !specEqual(next, previous) ? (old ?? 0) + 1 : old;
+  const changed = (rule === 'spec' || rule === 'content') && !contentEqual(next, previous, rule);
+  const generation = changed ? (old ?? 0) + 1 : old;
   if (generation === undefined) delete meta.generation;
   else meta.generation = generation;
 }
 
-/** Everything but type, metadata and status: `spec` for most kinds, `template`, `webhooks`, `endpoints`… for others. */
-function specEqual(a: KubeObject, b: KubeObject): boolean {
+/** Everything but type, metadata and, for `spec`, status: `spec` for most kinds, `template`, `webhooks`… for others. */
+function contentEqual(a: KubeObject, b: KubeObject, rule: 'spec' | 'content'): boolean {
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-    if (key === 'kind' || key === 'apiVersion' || key === 'metadata' || key === 'status') continue;
+    if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
+    if (key === 'status' && rule === 'spec') continue;
     if (!deepEqual(a[key], b[key])) return false;
   }
   return true;

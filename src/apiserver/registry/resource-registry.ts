@@ -28,7 +28,7 @@ export class ResourceRegistry implements ResourceLookup {
     const { info } = registration;
     const key = keyOf(info.group, info.version, info.resource);
     this.#registrations.set(key, registration);
-    this.#stores.delete(key);
+    this.#forget(key);
     if (this.#groups.get(info.group) !== 'builtin') {
       this.#groups.set(info.group, info.typeName === undefined ? 'custom' : 'builtin');
     }
@@ -38,11 +38,16 @@ export class ResourceRegistry implements ResourceLookup {
   remove(group: string, version: string, resource: string): void {
     const key = keyOf(group, version, resource);
     this.#registrations.delete(key);
-    this.#stores.delete(key);
+    this.#forget(key);
     this.#listed = undefined;
     if (this.#groups.get(group) === 'custom' && !this.resources().some((info) => info.group === group)) {
       this.#groups.delete(group);
     }
+  }
+
+  #forget(key: string): void {
+    this.#stores.get(key)?.retire();
+    this.#stores.delete(key);
   }
 
   find(group: string, version: string, resource: string): ResourceStore | undefined {

@@ -3,7 +3,7 @@ import type { Random } from '../../base/random.ts';
 import { fromStorage, storageResource, toStorage } from '../../api/conversion/convert.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { newNotFound } from '../../api/status-error.ts';
+import { newNotFound, newServiceUnavailable } from '../../api/status-error.ts';
 import type { AdmissionChain } from '../admission/admission-chain.ts';
 import type { KeyValue, Store } from '../storage/interface.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
@@ -12,8 +12,8 @@ import type { UpdateTurns } from './update-turns.ts';
 import type { WatchCaches } from './watch-caches.ts';
 import { listPrefix, objectKey, resourcePrefix } from '../storage/storage-keys.ts';
 import { objectSchema, type ObjectSchema } from './object-schema.ts';
-import { type ServedObject, TransientObject } from './served-object.ts';
-import type { Strategy } from './strategy.ts';
+import { ConvertedObject, type ServedObject } from './served-object.ts';
+import type { StorageConversion, Strategy } from './strategy.ts';
 
 /** Another resource of the same server: pods for a binding, budgets for an eviction. */
 export interface ResourceLookup {
@@ -49,7 +49,8 @@ export class ResourceStore {
   readonly siblings: ResourceLookup;
   /** Where the objects lie: group and resource of the storage version. */
   readonly storage: { readonly group: string; readonly resource: string; readonly namespaced: boolean };
-  readonly #convert: boolean;
+  readonly #conversion: StorageConversion | undefined;
+  #state: 'served' | 'retired' = 'served';
 
   constructor({ info, strategy, environment, siblings }: ResourceStoreOptions) {
     this.info = info;
@@ -59,7 +60,9 @@ export class ResourceStore {
     this.siblings = siblings;
     const storage = storageResource(info.group, info.resource);
     this.storage = { group: storage.group, resource: storage.resource, namespaced: info.namespaced };
-    this.#convert = storage.group !== info.group || storage.version !== info.version;
+    const converted = storage.group !== info.group || storage.version !== info.version;
+    const builtin = converted && info.typeName !== undefined ? builtinConversion(info) : undefined;
+    this.#conversion = strategy.conversion ?? builtin;
   }
 
   key(namespace: string, name: string): string {
@@ -71,14 +74,20 @@ export class ResourceStore {
     return listPrefix(this.storage, namespace);
   }
 
+  /** The resource is not served any more, or in another way: requests that have found it already start no watch. */
+  retire(): void {
+    this.#state = 'retired';
+  }
+
   /** Events of all namespaces. */
   get watchCache(): WatchCache {
+    if (this.#state === 'retired') throw newServiceUnavailable(`${this.info.resource} are served in another way now`);
     return this.environment.watchCaches.of(resourcePrefix(this.storage));
   }
 
   /** Whether stored bytes are those of the served version, so that they can be sent as they are. */
   get servesStoredBytes(): boolean {
-    return !this.#convert;
+    return this.#conversion?.servesStoredBytes ?? true;
   }
 
   stored(kv: KeyValue): ServedObject {
@@ -86,12 +95,12 @@ export class ResourceStore {
   }
 
   serve(stored: StoredObject): ServedObject {
-    if (!this.#convert) return stored;
-    return new TransientObject(fromStorage(stored.object(), this.info), stored.revision);
+    const conversion = this.#conversion;
+    return conversion === undefined || conversion.servesStoredBytes ? stored : new ConvertedObject(stored, conversion);
   }
 
   encode(object: KubeObject): Uint8Array {
-    return encodeStored(this.#convert ? toStorage(object, this.info) : object);
+    return encodeStored(this.#conversion === undefined ? object : this.#conversion.toStorage(object));
   }
 
   async find(namespace: string, name: string): Promise<ServedObject | undefined> {
@@ -105,4 +114,14 @@ export class ResourceStore {
     if (found === undefined) throw newNotFound(this.info, name);
     return found;
   }
+}
+
+function builtinConversion(info: ResourceInfo): StorageConversion {
+  return {
+    servesStoredBytes: false,
+    // Fields that an old version does not have stand in its annotations.
+    keepsMetadata: false,
+    toStorage: (object) => toStorage(object, info),
+    fromStorage: (object) => fromStorage(object, info),
+  };
 }

@@ -1,5 +1,6 @@
 import { encodePartialObjectMetadataEnvelope } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 
 /** An object as answers, lists and watches see it: its bytes where they are ready, its tree where someone must look inside. */
 export interface ServedObject {
@@ -40,6 +41,45 @@ export class TransientObject implements ServedObject {
   }
 
   metadataEnvelope(): Uint8Array {
+    return (this.#metadata ??= encodePartialObjectMetadataEnvelope(this.metadata()));
+  }
+}
+
+/** What a {@link ConvertedObject} needs of its kind. */
+interface Conversion {
+  readonly keepsMetadata: boolean;
+  fromStorage(object: KubeObject): KubeObject;
+}
+
+/** A stored object as another version shows it, converted when somebody looks inside. */
+export class ConvertedObject implements ServedObject {
+  readonly revision: number;
+  readonly #stored: StoredObject;
+  readonly #conversion: Conversion;
+  #object: KubeObject | undefined;
+  #json: Uint8Array | undefined;
+  #metadata: Uint8Array | undefined;
+
+  constructor(stored: StoredObject, conversion: Conversion) {
+    this.revision = stored.revision;
+    this.#stored = stored;
+    this.#conversion = conversion;
+  }
+
+  object(): KubeObject {
+    return (this.#object ??= this.#conversion.fromStorage(this.#stored.object()));
+  }
+
+  metadata(): ObjectMeta {
+    return this.#conversion.keepsMetadata ? this.#stored.metadata() : (this.object().metadata ?? {});
+  }
+
+  json(): Uint8Array {
+    return (this.#json ??= Buffer.from(JSON.stringify(this.object())));
+  }
+
+  metadataEnvelope(): Uint8Array {
+    if (this.#conversion.keepsMetadata) return this.#stored.metadataEnvelope();
     return (this.#metadata ??= encodePartialObjectMetadataEnvelope(this.metadata()));
   }
 }

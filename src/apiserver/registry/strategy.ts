@@ -5,6 +5,7 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { SelectableFields } from '../../api/selectors/selectable-fields.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { CustomColumn } from '../printers/custom-columns.ts';
 import type { ObjectSchema } from './object-schema.ts';
 
 /** What a write is made with, beside the object. */
@@ -24,6 +25,25 @@ export interface StrategyContext extends WriteContext {
   readonly subresource: string;
   /** Epoch ms. */
   readonly now: number;
+}
+
+/** How objects of one served version are kept, where that is the business of a definition (API-461..463). */
+export interface StorageConversion {
+  /** What is stored is what this version serves, byte for byte. */
+  readonly servesStoredBytes: boolean;
+  /** Metadata is the same in all versions, so that who needs no more can have it unconverted. */
+  readonly keepsMetadata: boolean;
+  toStorage(object: KubeObject): KubeObject;
+  /** Never changes its input. */
+  fromStorage(object: KubeObject): KubeObject;
+}
+
+/** Where a custom resource keeps what its Scale shows: paths like `.spec.replicas` (API-467). */
+export interface ScalePaths {
+  readonly specReplicas: string;
+  readonly statusReplicas: string;
+  /** Absent: the Scale shows no selector. */
+  readonly labelSelector?: string;
 }
 
 /**
@@ -54,6 +74,12 @@ export interface Strategy {
   readonly schema?: ObjectSchema;
   /** Of a custom resource; built-in kinds have theirs in `api/selectors`. */
   readonly selectableFields?: SelectableFields;
+  /** Of a custom resource; built-in kinds have theirs in `api/conversion`. */
+  readonly conversion?: StorageConversion;
+  /** Of a custom resource; built-in kinds have theirs in `printers`. */
+  readonly printerColumns?: readonly CustomColumn[];
+  /** Of a custom resource; built-in kinds have `spec.replicas`. */
+  readonly scale?: ScalePaths;
 }
 
 export const plainStrategy: Strategy = {};

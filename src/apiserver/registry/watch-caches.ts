@@ -23,6 +23,12 @@ export class WatchCaches {
     return cache;
   }
 
+  /** Ends the watches of one resource. */
+  drop(prefix: string): void {
+    this.#caches.get(prefix)?.stop();
+    this.#caches.delete(prefix);
+  }
+
   /** Ends all watches. */
   stop(): void {
     for (const cache of this.#caches.values()) cache.stop();
