@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import type { HttpResponse } from '../base/http-message.ts';
+import { writeGuard } from './write-guard.ts';
+
+const answer: HttpResponse = { status: 200, headers: {}, body: new Uint8Array() };
+
+async function send(method: string, mayWrite: boolean): Promise<'sent' | 'refused'> {
+  let sent = false;
+  const next = () => {
+    sent = true;
+    return Promise.resolve(answer);
+  };
+  const outcome = writeGuard(() => mayWrite)({ method, target: '/api/v1/pods', headers: {} }, next);
+  await outcome.catch((error: Error) =>
+    expect(error.message).toBe(`${method} was not sent: this process does not lead`),
+  );
+  return sent ? 'sent' : 'refused';
+}
+
+it('COL-214 lets reads pass always, and anything else only while this process may act', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    expect([await send(method, false), await send(method, true)]).toEqual(['sent', 'sent']);
+  }
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']) {
+    expect([await send(method, false), await send(method, true)]).toEqual(['refused', 'sent']);
+  }
+});
+
+it('asks anew for each request', async () => {
+  let leading = true;
+  const guard = writeGuard(() => leading);
+  const request = { method: 'DELETE', target: '/', headers: {} };
+  await expect(guard(request, () => Promise.resolve(answer))).resolves.toBe(answer);
+  leading = false;
+  await expect(guard(request, () => Promise.resolve(answer))).rejects.toMatchObject({ code: 'aborted' });
+});
