@@ -1,24 +1,43 @@
-import { createHash, createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
-  bitString,
-  contentOf,
-  contextConstructed,
-  contextPrimitive,
-  elementsOf,
-  integer,
-  objectIdentifier,
-  octetString,
-  sequence,
-  setOf,
-  time,
-  TRUE,
-  utf8String,
-} from './der.ts';
-import { addressBytes } from './ip-address.ts';
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  Extension,
+  Extensions,
+  GeneralName,
+  KeyIdentifier,
+  KeyUsage,
+  KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectAlternativeName,
+  SubjectKeyIdentifier,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+  id_ce_authorityKeyIdentifier,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_subjectAltName,
+  id_ce_subjectKeyIdentifier,
+  id_kp_clientAuth,
+  id_kp_serverAuth,
+} from '@peculiar/asn1-x509';
 
-/** Builds and signs one X.509 certificate (RFC 5280). Loaded when the first one is made, by `certificates.ts`. */
+/**
+ * Builds and signs one X.509 certificate (RFC 5280). The only module that loads the ASN.1 library; reach it through
+ * `certificates.ts`, which imports it on demand.
+ */
 export interface CertificateRequest {
   readonly subject: CertificateSubject;
   readonly usage: CertificateUsage;
@@ -47,127 +66,117 @@ export interface KeyCertificate {
   readonly keyPem: string;
 }
 
-/** RFC 5280 and RFC 5758. */
-const OID = {
-  ecdsaWithSha256: '1.2.840.10045.4.3.2',
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
-  subjectKeyIdentifier: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  authorityKeyIdentifier: '2.5.29.35',
-  extKeyUsage: '2.5.29.37',
-  serverAuth: '1.3.6.1.5.5.7.3.1',
-  clientAuth: '1.3.6.1.5.5.7.3.2',
-} as const;
-
-const VERSION_3 = Buffer.of(2);
+const OID_ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+const OID_COMMON_NAME = '2.5.4.3';
+const OID_ORGANIZATION = '2.5.4.10';
 
 export function signCertificate(request: CertificateRequest): KeyCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const { authority } = request;
-  const issuer = authority === undefined ? undefined : new X509Certificate(authority.certPem);
+  const issuer = request.authority === undefined ? undefined : new X509Certificate(request.authority.certPem);
   const subject = nameOf(request.subject);
-  const signatureAlgorithm = sequence(objectIdentifier(OID.ecdsaWithSha256));
-  const issuerKey = issuer === undefined ? publicKey : issuer.publicKey;
-  const extensions = [
-    ...usageExtensions(request.usage),
-    extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(publicKey))),
-    extension(OID.authorityKeyIdentifier, sequence(contextPrimitive(0, keyIdentifier(issuerKey)))),
-  ];
-  const toBeSigned = sequence(
-    contextConstructed(0, integer(VERSION_3)),
-    integer(positive(request.serial)),
-    signatureAlgorithm,
-    issuer === undefined ? subject : subjectOf(issuer),
-    sequence(time(request.notBefore), time(request.notAfter)),
+  const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: OID_ECDSA_WITH_SHA256 });
+  const tbsCertificate = new TBSCertificate({
+    version: Version.v3,
+    serialNumber: arrayBufferOf(positive(request.serial)),
+    signature: signatureAlgorithm,
+    issuer: issuer === undefined ? subject : subjectOf(issuer),
+    validity: new Validity({ notBefore: wholeSeconds(request.notBefore), notAfter: wholeSeconds(request.notAfter) }),
     subject,
-    publicKeyInfo(publicKey),
-    contextConstructed(3, sequence(...extensions)),
-  );
-  const signature = sign(
-    'sha256',
-    toBeSigned,
-    authority === undefined ? privateKey : createPrivateKey(authority.keyPem),
-  );
+    subjectPublicKeyInfo: publicKeyInfo(publicKey),
+    extensions: new Extensions([
+      ...usageExtensions(request.usage),
+      extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyIdentifier(publicKey))),
+      extension(
+        id_ce_authorityKeyIdentifier,
+        new AuthorityKeyIdentifier({
+          keyIdentifier: new KeyIdentifier(keyIdentifier(issuer === undefined ? publicKey : issuer.publicKey)),
+        }),
+      ),
+    ]),
+  });
+  const signingKey = request.authority === undefined ? privateKey : createPrivateKey(request.authority.keyPem);
+  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(tbsCertificate)), signingKey);
+  const certificate = new Certificate({
+    tbsCertificate,
+    signatureAlgorithm,
+    signatureValue: arrayBufferOf(signature),
+  });
   return {
-    certPem: pemOf('CERTIFICATE', sequence(toBeSigned, signatureAlgorithm, bitString(signature))),
+    certPem: pemOf('CERTIFICATE', AsnConvert.serialize(certificate)),
     keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
   };
 }
 
-/** Bits are counted from the highest of the first byte: digitalSignature 0, keyCertSign 5, cRLSign 6. */
-const DIGITAL_SIGNATURE = bitString(Buffer.of(0b1000_0000), 7);
-const SIGNATURES_OF_AUTHORITIES = bitString(Buffer.of(0b1000_0110), 1);
-
-function usageExtensions(usage: CertificateUsage): Buffer[] {
+function usageExtensions(usage: CertificateUsage): Extension[] {
   switch (usage.for) {
     case 'authority':
       return [
-        extension(OID.basicConstraints, sequence(TRUE), 'critical'),
-        extension(OID.keyUsage, SIGNATURES_OF_AUTHORITIES, 'critical'),
+        extension(id_ce_basicConstraints, new BasicConstraints({ cA: true }), 'critical'),
+        extension(
+          id_ce_keyUsage,
+          new KeyUsage(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign),
+          'critical',
+        ),
       ];
     case 'server':
       return [
-        ...leafExtensions(OID.serverAuth),
-        extension(OID.subjectAltName, sequence(...usage.hosts.map(alternativeName))),
+        ...leafExtensions(id_kp_serverAuth),
+        extension(id_ce_subjectAltName, new SubjectAlternativeName(usage.hosts.map(alternativeName))),
       ];
     case 'client':
-      return leafExtensions(OID.clientAuth);
+      return leafExtensions(id_kp_clientAuth);
   }
 }
 
-function leafExtensions(purpose: string): Buffer[] {
+function leafExtensions(purpose: string): Extension[] {
   return [
-    // No authority, which is the default and therefore not written.
-    extension(OID.basicConstraints, sequence(), 'critical'),
-    extension(OID.keyUsage, DIGITAL_SIGNATURE, 'critical'),
-    extension(OID.extKeyUsage, sequence(objectIdentifier(purpose))),
+    extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), 'critical'),
+    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), 'critical'),
+    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([purpose])),
   ];
 }
 
-/** GeneralName: dNSName is number 2, iPAddress number 7. */
-function alternativeName(host: string): Buffer {
-  return isIP(host) === 0 ? contextPrimitive(2, Buffer.from(host, 'latin1')) : contextPrimitive(7, addressBytes(host));
+function alternativeName(host: string): GeneralName {
+  return isIP(host) === 0 ? new GeneralName({ dNSName: host }) : new GeneralName({ iPAddress: host });
 }
 
-function extension(id: string, value: Uint8Array, weight: 'critical' | 'optional' = 'optional'): Buffer {
-  const critical = weight === 'critical' ? [TRUE] : [];
-  return sequence(objectIdentifier(id), ...critical, octetString(value));
+function extension(id: string, value: object, weight: 'critical' | 'optional' = 'optional'): Extension {
+  return new Extension({
+    extnID: id,
+    critical: weight === 'critical',
+    extnValue: new OctetString(AsnConvert.serialize(value)),
+  });
 }
 
 /** Organizations first, then the common name: the order in which Go writes a subject. */
-function nameOf({ organizations, commonName }: CertificateSubject): Buffer {
-  const attribute = (type: string, text: string): Buffer => setOf(sequence(objectIdentifier(type), utf8String(text)));
-  return sequence(
-    ...organizations.map((organization) => attribute(OID.organization, organization)),
-    attribute(OID.commonName, commonName),
+function nameOf(subject: CertificateSubject): Name {
+  const parts = [
+    ...subject.organizations.map((organization) => [OID_ORGANIZATION, organization] as const),
+    [OID_COMMON_NAME, subject.commonName] as const,
+  ];
+  return new Name(
+    parts.map(
+      ([type, text]) =>
+        new RelativeDistinguishedName([
+          new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String: text }) }),
+        ]),
+    ),
   );
 }
 
-/** Its bytes as they stand there: chains are compared by them. */
-function subjectOf({ raw }: X509Certificate): Uint8Array {
-  const [toBeSigned] = elementsOf(raw);
-  const fields = elementsOf(toBeSigned ?? raw);
-  // Version, which only version 1 leaves out; then serial number, algorithm, issuer, validity, subject.
-  const subject = fields[fields[0]?.[0] === EXPLICIT_0 ? 5 : 4];
-  if (subject === undefined) throw new RangeError('the certificate of the authority has no subject');
-  return subject;
+function subjectOf(certificate: X509Certificate): Name {
+  return AsnConvert.parse(arrayBufferOf(certificate.raw), Certificate).tbsCertificate.subject;
 }
 
-const EXPLICIT_0 = 0xa0;
-
-function publicKeyInfo(key: KeyObject): Buffer {
-  return key.export({ type: 'spki', format: 'der' });
+function publicKeyInfo(key: KeyObject): SubjectPublicKeyInfo {
+  const der = createPublicKey(key.export({ type: 'spki', format: 'pem' })).export({ type: 'spki', format: 'der' });
+  return AsnConvert.parse(arrayBufferOf(der), SubjectPublicKeyInfo);
 }
 
 /** The leftmost 160 bits of the SHA-256 of the key bits (RFC 7093, method 1). */
-function keyIdentifier(key: KeyObject): Buffer {
-  const [, bits] = elementsOf(publicKeyInfo(key));
-  // The first byte of a bit string says how many bits of the last are unused.
-  const keyBits = contentOf(bits ?? Buffer.alloc(0)).subarray(1);
-  return createHash('sha256').update(keyBits).digest().subarray(0, 20);
+function keyIdentifier(key: KeyObject): ArrayBuffer {
+  const bits = new Uint8Array(publicKeyInfo(key).subjectPublicKey);
+  return arrayBufferOf(createHash('sha256').update(bits).digest().subarray(0, 20));
 }
 
 function positive(serial: Uint8Array): Uint8Array {
@@ -176,7 +185,18 @@ function positive(serial: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function pemOf(label: string, der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+function wholeSeconds(date: Date): Date {
+  return new Date(Math.floor(date.getTime() / 1000) * 1000);
+}
+
+function arrayBufferOf(bytes: Uint8Array): ArrayBuffer {
+  return Uint8Array.from(bytes).buffer;
+}
+
+function pemOf(label: string, der: ArrayBuffer): string {
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }

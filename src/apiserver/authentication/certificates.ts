@@ -6,8 +6,8 @@ import type { CertificateRequest, CertificateSubject, KeyCertificate } from './c
  * The server's own certificate authority and what it signs (API-370): ECDSA P-256 throughout, because such a key is
  * made in under a millisecond while an RSA key takes longer than the rest of start-up.
  *
- * Nothing here touches files; who persists the PEM texts passes the authority back in. What makes certificates is loaded
- * with the first one, so a server that finds its certificates on disk never pays for it.
+ * Nothing here touches files; who persists the PEM texts passes the authority back in. The ASN.1 library is loaded on
+ * the first certificate, so a server that finds its certificates on disk never pays for it.
  */
 export interface CertificateSource {
   readonly clock: Pick<Clock, 'now'>;
