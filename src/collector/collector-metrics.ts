@@ -1,5 +1,10 @@
+import type { Clock } from '../base/clock.ts';
 import type { Counter, Metrics } from '../base/metrics.ts';
 import type { Graph } from './graph/graph.ts';
+import type { Uid } from './graph/identity.ts';
+import type { KindMapper } from './kind-mapper.ts';
+import type { Monitors } from './monitors/monitors.ts';
+import type { Queues } from './queues.ts';
 
 /** What the collector counts beside its queues (COL-190, BETTER-21). */
 export interface CollectorMetrics {
@@ -10,18 +15,7 @@ export interface CollectorMetrics {
   readonly decisions: Counter;
 }
 
-export function collectorMetrics(metrics: Metrics, graph: Graph): CollectorMetrics {
-  metrics.gauge({
-    name: 'kubegc_collector_graph_nodes',
-    help: 'Objects in the ownership graph, by how they are known',
-    labelNames: ['state'],
-    collect: (gauge) => {
-      const { observed, virtual, gone } = graph.counts;
-      gauge.set(observed, { state: 'observed' });
-      gauge.set(virtual, { state: 'virtual' });
-      gauge.set(gone, { state: 'gone' });
-    },
-  });
+export function collectorMetrics(metrics: Metrics): CollectorMetrics {
   return {
     syncErrors: metrics.counter({
       name: 'garbagecollector_controller_resources_sync_error_total',
@@ -43,4 +37,88 @@ export function collectorMetrics(metrics: Metrics, graph: Graph): CollectorMetri
       labelNames: ['verdict', 'reason'],
     }),
   };
+}
+
+export interface ObservedParts {
+  readonly clock: Clock;
+  readonly graph: Graph;
+  readonly queues: Queues;
+  readonly monitors: Monitors;
+  readonly kinds: KindMapper;
+}
+
+/** What is there at the moment of a scrape, and what is stuck (BETTER-21). Costs a scrape one walk over the graph. */
+export function collectorGauges(metrics: Metrics, { clock, graph, queues, monitors, kinds }: ObservedParts): void {
+  metrics.gauge({
+    name: 'kubegc_collector_graph_nodes',
+    help: 'Objects in the ownership graph, by how they are known',
+    labelNames: ['state'],
+    collect: (gauge) => {
+      const { observed, virtual, gone } = graph.counts;
+      gauge.set(observed, { state: 'observed' });
+      gauge.set(virtual, { state: 'virtual' });
+      gauge.set(gone, { state: 'gone' });
+    },
+  });
+  const waiting = new WaitingOwners(graph, clock);
+  metrics.gauge({
+    name: 'kubegc_collector_waiting_owners',
+    help: 'Objects that are being deleted and wait for their dependents',
+    collect: (gauge) => gauge.set(waiting.look().count),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_oldest_waiting_owner_seconds',
+    help: 'For how long the oldest of them has been seen to wait, since the first scrape that saw it',
+    collect: (gauge) => gauge.set(waiting.look().oldestMs / 1000),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_delayed_keys',
+    help: 'Objects that are tried again after a delay, by queue',
+    labelNames: ['name'],
+    collect: (gauge) => {
+      for (const queue of Object.values(queues)) gauge.set(queue.delayed, { name: queue.name });
+    },
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_unknown_kinds',
+    help: 'Kinds named by owner references that the server does not serve',
+    collect: (gauge) => gauge.set(kinds.unknown),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_unsynced_monitors',
+    help: 'Watched resources whose first list is not complete',
+    collect: (gauge) => gauge.set(monitors.unsynced.length),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_failing_monitors',
+    help: 'Watched resources whose last list or watch failed',
+    collect: (gauge) => gauge.set(monitors.failing),
+  });
+}
+
+/** Since when each waiting owner has been seen to wait. Bounded by the owners that wait. */
+class WaitingOwners {
+  readonly #graph: Graph;
+  readonly #clock: Clock;
+  #since = new Map<Uid, number>();
+
+  constructor(graph: Graph, clock: Clock) {
+    this.#graph = graph;
+    this.#clock = clock;
+  }
+
+  look(): { readonly count: number; readonly oldestMs: number } {
+    const now = this.#clock.monotonic();
+    const seen = new Map<Uid, number>();
+    let oldest = now;
+    this.#graph.forEachNode((id) => {
+      if (!this.#graph.isWaiting(id)) return;
+      const uid = this.#graph.uidAt(id);
+      const since = this.#since.get(uid) ?? now;
+      seen.set(uid, since);
+      oldest = Math.min(oldest, since);
+    });
+    this.#since = seen;
+    return { count: seen.size, oldestMs: now - oldest };
+  }
 }

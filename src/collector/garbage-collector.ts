@@ -12,7 +12,7 @@ import type { Service } from '../base/service.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import { LeaseLostError } from '../client/leader-elector.ts';
 import type { RestClient } from '../client/rest-client.ts';
-import { collectorMetrics, type CollectorMetrics } from './collector-metrics.ts';
+import { collectorGauges, collectorMetrics, type CollectorMetrics } from './collector-metrics.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
 import type { WorkKey } from './graph/work-key.ts';
@@ -113,7 +113,7 @@ export class GarbageCollector implements Service {
     this.#logger = logger;
     this.#graph = new OwnershipGraph({ hashSeed: random.integer(2 ** 31) });
     this.#queues = createQueues({ clock, metrics, retryCapMs: options.retryCapMs ?? DEFAULTS.retryCapMs });
-    this.#metrics = collectorMetrics(metrics, this.#graph);
+    this.#metrics = collectorMetrics(metrics);
     this.#absentOwners = new AbsentOwnerCache(
       options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
     );
@@ -160,6 +160,13 @@ export class GarbageCollector implements Service {
         this.#writer.wakeAll();
       },
       onVanished: (resource) => this.#writer.apply({ type: 'resourceVanished', resource }),
+    });
+    collectorGauges(metrics, {
+      clock,
+      graph: this.#graph,
+      queues: this.#queues,
+      monitors: this.#monitors,
+      kinds: this.#kinds,
     });
     this.debugHandler = debugHandler(this.#graph);
   }

@@ -21,6 +21,11 @@ export class KindMapper {
     this.#onUnknown = onUnknown;
   }
 
+  /** How many kinds were asked for in vain and are still not served. */
+  get unknown(): number {
+    return this.#unknown.size;
+  }
+
   replace(mapper: RestMapper): void {
     this.#mapper = mapper;
     for (const [key, { apiVersion, kind }] of this.#unknown) {

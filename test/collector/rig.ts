@@ -10,6 +10,7 @@ import { FakeClock } from '../../src/base/fake-clock.ts';
 import { MemoryLogger } from '../../src/base/memory-logger.ts';
 import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
 import { seededRandom } from '../../src/base/random.ts';
+import { ACCEPT_METADATA } from '../../src/client/accept.ts';
 import { inProcessTransport } from '../../src/client/in-process-transport.ts';
 import type { Interceptor } from '../../src/client/interceptor.ts';
 import type { ResourceRef } from '../../src/client/resource-path.ts';
@@ -88,8 +89,7 @@ export class Rig {
   static async start(options: RigOptions = {}): Promise<Rig> {
     const rig = new Rig(options);
     await rig.wait(rig.server.start());
-    // The server loads some of its parts when they are first needed, which takes time that no fake clock knows of.
-    await rig.wait(rig.client.request({ method: 'GET', path: '/apis' }));
+    await rig.#warmUp();
     return rig;
   }
 
@@ -263,6 +263,28 @@ export class Rig {
     this.server.resources.remove(group, version, resource);
   }
 
+  /** The server loads some of its parts when they are first needed, which takes time that no fake clock knows of. */
+  async #warmUp(): Promise<void> {
+    await this.wait(this.client.request({ method: 'GET', path: '/apis' }));
+    if (warm) return;
+    const enough = new AbortController();
+    const query = {
+      watch: true,
+      sendInitialEvents: true,
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: true,
+    };
+    const path = '/api/v1/namespaces';
+    const { body } = await this.wait(
+      this.client.stream({ method: 'GET', path, query, accept: ACCEPT_METADATA, signal: enough.signal }),
+    );
+    const events = body[Symbol.asyncIterator]();
+    await this.wait(events.next());
+    enough.abort();
+    await this.wait(events.next().catch(() => undefined));
+    warm = true;
+  }
+
   #serveOnly(kinds: readonly TestKind[]): void {
     const names = new Set(kinds.map(({ gvr }) => `${gvr.group}/${gvr.resource}`));
     for (const { group, version, resource } of this.server.resources.resources()) {
@@ -272,6 +294,9 @@ export class Rig {
     }
   }
 }
+
+/** What the server loads late is there. */
+let warm = false;
 
 const BOOTSTRAP = new Set(['/namespaces', '/services', '/events', 'discovery.k8s.io/endpointslices', '/endpoints']);
 

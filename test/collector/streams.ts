@@ -10,6 +10,10 @@ interface OpenStream {
 export class Streams {
   readonly #open = new Set<OpenStream>();
 
+  get open(): number {
+    return this.#open.size;
+  }
+
   /** Breaks the connections of all open streams whose path and query match. Answers how many. */
   cut(target: RegExp): number {
     const cutting = [...this.#open].filter((stream) => target.test(stream.target));

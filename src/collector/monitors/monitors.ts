@@ -73,6 +73,13 @@ export class Monitors {
     return [...this.#entries.values()].filter(({ synced }) => !synced).map(({ resource }) => resource);
   }
 
+  /** How many have failed since they last showed anything. */
+  get failing(): number {
+    let failing = 0;
+    for (const { monitor } of this.#entries.values()) if (monitor.trouble !== undefined) failing++;
+    return failing;
+  }
+
   get resources(): readonly OfferedResource[] {
     return [...this.#entries.values()].map(({ resource }) => resource);
   }
