@@ -1,0 +1,131 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+import { type Benchmark, type BenchResult, levelOf } from '../result.ts';
+import { Side, type Stepper } from './side.ts';
+import { BaselineStream, ProductStream, type Stream } from './streams.ts';
+import { randomUids, TREE, WatchTemplate, type Chunk, type Wire } from './trees.ts';
+
+/**
+ * P16: how long the event loop stands still while a million objects are held and 5,000 writes a second arrive, in
+ * batches every 10 ms, a full collection (which V8 would make some time) among them. What the machine itself takes away is
+ * measured beside it, by a thread that does nothing.
+ */
+const CHUNK = 8184;
+const GOOD = 50;
+const GREAT = 15;
+const BATCH = 48;
+const INTERVAL_MS = 10;
+
+interface Options {
+  readonly objects: number;
+  readonly seconds: number;
+}
+
+export const run: Benchmark = async ({ smoke }) => {
+  const options: Options = { objects: (smoke ? 4 : 120) * CHUNK, seconds: smoke ? 1 : 10 };
+  const ours = new Side(import.meta.url, 'product', options);
+  const product = (await ours.step(0)).report;
+  await ours.stop();
+  const theirs = new Side(import.meta.url, 'baseline', options);
+  const baseline = (await theirs.step(0)).report;
+  await theirs.stop();
+  return ['max', 'p999'].map((figure): BenchResult => {
+    const value = product[figure]!;
+    return {
+      id: figure === 'max' ? 'P16' : 'P16 (p99.9)',
+      workload: `${options.objects.toLocaleString('en')} objects held, 5,000 writes/s for ${options.seconds} s; idle thread beside it: ${product[`idle-${figure}`]!.toFixed(1)} ms`,
+      metric: 'ms event-loop delay',
+      value,
+      baseline: { what: 'objects and Map/Set', value: baseline[figure]! },
+      ratio: baseline[figure]! / value,
+      level: levelOf(value, { good: GOOD, great: GREAT, better: 'less' }),
+      demands: { good: `<= ${GOOD} ms max`, great: `<= ${GREAT} ms max` },
+    };
+  });
+};
+
+/** Tells its delays after as many milliseconds as it is given. */
+const idleThread = `
+const { parentPort, workerData } = require('node:worker_threads');
+const { monitorEventLoopDelay } = require('node:perf_hooks');
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+const timer = setInterval(() => {}, ${INTERVAL_MS});
+setTimeout(() => { clearInterval(timer); parentPort.postMessage([delay.max, delay.percentile(99.9)]); }, workerData);
+`;
+
+class Stalls implements Stepper {
+  readonly #stream: Stream;
+  readonly #options: Options;
+  readonly #writes: WatchTemplate;
+  #measured: Record<string, number> = {};
+
+  constructor(stream: Stream, wire: Wire, options: Options) {
+    this.#stream = stream;
+    this.#options = options;
+    const { objects } = options;
+    const common = { uids: randomUids(objects), withManagedFields: false, wire, resourceVersion: 0 };
+    const all = new WatchTemplate({ ...common, type: 'ADDED', size: CHUNK });
+    const chunk = all.chunk();
+    for (let from = 0; from < objects; from += CHUNK) {
+      for (let place = 0; place < CHUNK; place++) chunk.objects[place] = from + place;
+      all.write(chunk);
+      stream.consume(chunk);
+    }
+    this.#writes = new WatchTemplate({
+      ...common,
+      type: 'MODIFIED',
+      resourceVersion: 500,
+      size: BATCH,
+      deletedEvery: 16,
+    });
+  }
+
+  prepare(): void {
+    for (let i = 0; i < 3; i++) globalThis.gc?.();
+  }
+
+  async work(): Promise<void> {
+    const { objects, seconds } = this.#options;
+    const chunk: Chunk = this.#writes.chunk();
+    const idle = new Worker(idleThread, { eval: true, workerData: seconds * 1000 });
+    const idleDelays = new Promise<number[]>((settle) => idle.once('message', settle));
+    await new Promise((settle) => idle.once('online', settle));
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    let random = 1;
+    const batches = (seconds * 1000) / INTERVAL_MS;
+    await new Promise<void>((settle) => {
+      let batch = 0;
+      const timer = setInterval(() => {
+        for (let place = 0; place < BATCH; place++) {
+          random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+          chunk.objects[place] = ((random >>> 8) % (objects / TREE)) * TREE + (place % TREE);
+        }
+        this.#writes.write(chunk);
+        this.#stream.consume(chunk);
+        if (batch === batches >> 1) globalThis.gc?.();
+        if (++batch < batches) return;
+        clearInterval(timer);
+        settle();
+      }, INTERVAL_MS);
+    });
+    delay.disable();
+    const [idleMax = 0, idleP999 = 0] = await idleDelays;
+    this.#measured = {
+      max: delay.max / 1e6,
+      p999: delay.percentile(99.9) / 1e6,
+      'idle-max': idleMax / 1e6,
+      'idle-p999': idleP999 / 1e6,
+    };
+  }
+
+  report(): Record<string, number> {
+    return this.#measured;
+  }
+}
+
+export const sides = {
+  product: (options: Options) => new Stalls(new ProductStream(), 'frames', options),
+  baseline: (options: Options) => new Stalls(new BaselineStream(), 'lines', options),
+};
