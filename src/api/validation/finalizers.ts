@@ -18,17 +18,18 @@ export function validateFinalizers(finalizers: readonly string[] | undefined, pa
 
 /** Built-in types only: a name without a domain must be one that Kubernetes knows. The one check that counts (API-071). */
 export function validateStandardFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
-  return (finalizers ?? []).flatMap((name, index) =>
-    name.includes('/') || STANDARD_FINALIZERS.has(name)
-      ? []
-      : [
-          fieldInvalid(
-            `${path}[${index}]`,
-            name,
-            'name is neither a standard finalizer name nor is it fully qualified',
-          ),
-        ],
-  );
+  return (finalizers ?? []).flatMap((name, index) => validateStandardFinalizer(name, `${path}[${index}]`));
+}
+
+/** One name of a namespace's `spec.finalizers`: both checks, wherever the caller says that it stands. */
+export function validateFinalizerName(name: string, path: string): FieldError[] {
+  const form = isQualifiedName(name).map((message) => fieldInvalid(path, name, message));
+  return [...form, ...validateStandardFinalizer(name, path)];
+}
+
+function validateStandardFinalizer(name: string, path: string): FieldError[] {
+  if (name.includes('/') || STANDARD_FINALIZERS.has(name)) return [];
+  return [fieldInvalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')];
 }
 
 /** Once an object is terminating its finalizers may only become fewer (API-072). */

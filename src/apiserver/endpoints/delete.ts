@@ -6,7 +6,9 @@ import {
   isDryRun,
   validateDeleteOptions,
 } from '../../api/deletion/delete-options.ts';
-import { isStatus } from '../../api/status-error.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import { isStatus, newBadRequest } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { deleteObject } from '../registry/delete-object.ts';
 import { TransientObject } from '../registry/served-object.ts';
@@ -19,7 +21,7 @@ import { type ResourceScope, writeContext } from './resource-scope.ts';
 /** DELETE of one object (section 13). */
 export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace, name } = scope;
-  const options = await readDeleteOptions(context);
+  const options = await readDeleteOptions(context, info);
   for (const warning of deleteWarnings(info, options)) context.warn(warning);
   const { decision, object } = await deleteObject(resource, {
     namespace,
@@ -35,11 +37,15 @@ export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> 
 }
 
 /** API-240: a body counts alone, even if the query says something else. */
-export async function readDeleteOptions(context: RequestContext): Promise<DeleteOptions> {
+export async function readDeleteOptions(
+  context: RequestContext,
+  info: Pick<ResourceInfo, 'group'>,
+): Promise<DeleteOptions> {
   const { body } = context.request;
   let options: DeleteOptions;
   if (body !== undefined && body.length > 0) {
     const { object } = await decodeBody(context, { kind: 'DeleteOptions', protobuf: 'accepted' });
+    requireOptionsVersion(object.apiVersion ?? '', info.group);
     options = deleteOptionsFromBody(object);
   } else {
     options = context.query.size === 0 ? {} : deleteOptionsFromQuery(context.query);
@@ -47,4 +53,11 @@ export async function readDeleteOptions(context: RequestContext): Promise<Delete
   const invalid = validateDeleteOptions(options);
   if (invalid !== undefined) throw invalid;
   return options;
+}
+
+/** The options are the same in every group; a client names the core, the one of meta kinds, or the resource's own. */
+function requireOptionsVersion(apiVersion: string, group: string): void {
+  const given = parseGroupVersion(apiVersion)?.group;
+  if (apiVersion === '' || apiVersion === 'v1' || given === 'meta.k8s.io' || (given === group && group !== '')) return;
+  throw newBadRequest(`no kind "DeleteOptions" is registered for version ${JSON.stringify(apiVersion)}`);
 }

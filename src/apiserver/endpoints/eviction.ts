@@ -4,6 +4,7 @@ import {
   deleteOptionsFromBody,
   validateDeleteOptions,
 } from '../../api/deletion/delete-options.ts';
+import { checkDeletePreconditions } from '../../api/deletion/preconditions.ts';
 import { typeNameOf } from '../../api/kinds/type-table.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
@@ -33,7 +34,9 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
   const dryRun = isDryRun(options);
   const pod: Pod = (await resource.get(namespace, name)).object();
   const at = writeContext(scope, dryRun);
+  requirePreconditions(pod, options);
   if (!ignoresBudgets(pod)) await spendDisruption(resource, pod, at);
+  // Marking the pod has changed its version; the uid still says that it is the same one.
   const { resourceVersion: _version, ...preconditions } = options.preconditions ?? {};
   await updateObject(resource, {
     namespace,
@@ -43,6 +46,7 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
     method: 'patch',
     next: (previous) => {
       if (previous === undefined) throw newNotFound(info, name);
+      requirePreconditions(previous, options);
       return withDisruptionTarget(previous, formatTime(resource.environment.clock.now()));
     },
     context: at,
@@ -72,6 +76,12 @@ function evictionOptions(eviction: KubeObject, dryRun: boolean): DeleteOptions {
   const invalid = validateDeleteOptions(options);
   if (invalid !== undefined) throw invalid;
   return dryRun ? { ...options, dryRun: ['All'] } : options;
+}
+
+/** Before the pod is marked and a budget spent: an eviction that is refused changes nothing (API-242). */
+function requirePreconditions(pod: KubeObject, options: DeleteOptions): void {
+  const conflict = checkDeletePreconditions(pod, options, { group: '', kind: 'Pod' });
+  if (conflict !== undefined) throw conflict;
 }
 
 /** Pods that serve nobody any more, or not yet. */

@@ -34,6 +34,7 @@ export type Row = readonly [what: string, request: BadRequest, expected: Refusal
 
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
+  403: 'Forbidden',
   404: 'NotFound',
   405: 'MethodNotAllowed',
   406: 'NotAcceptable',

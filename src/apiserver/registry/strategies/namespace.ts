@@ -1,5 +1,7 @@
 import { decideNamespaceDelete } from '../../../api/deletion/namespace-delete.ts';
+import type { FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { validateFinalizerName } from '../../../api/validation/finalizers.ts';
 import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
@@ -22,8 +24,17 @@ export const namespaceStrategy: Strategy = {
     label(next);
     if (subresource === '') next.spec = previous.spec ?? {};
   },
+  validate: (object: Namespace) => finalizerProblems(object, () => 'spec.finalizers'),
+  validateUpdate(next: Namespace, _previous, { subresource }) {
+    return subresource === 'finalize' ? finalizerProblems(next, (i) => `spec.finalizers[${i}]`) : [];
+  },
   decideDelete: decideNamespaceDelete,
 };
+
+/** A name that no controller knows would hold the namespace for ever. */
+function finalizerProblems({ spec }: Namespace, path: (index: number) => string): FieldError[] {
+  return (spec?.finalizers ?? []).flatMap((name, i) => validateFinalizerName(name, path(i)));
+}
 
 function label(object: KubeObject): void {
   const meta = metadataOf(object);
