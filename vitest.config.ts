@@ -6,6 +6,7 @@ export default defineConfig({
     // Suites that need real programs (kubectl, a built dist, kill -9) live in test/compat and test/crash and are
     // started by name from .ci/run, so that `npm test` needs nothing but Node.
     exclude: ['**/node_modules/**', 'test/compat/**', 'test/crash/**'],
+    setupFiles: ['test/property-seed.ts'],
     pool: 'threads',
     maxWorkers: 2,
     testTimeout: 30_000,
