@@ -9,7 +9,9 @@ import {
   BEING_DELETED,
   DELETING_DEPENDENTS,
   FINALIZERS,
+  FLAGS,
   FOREGROUND,
+  KIND,
   NONE,
   ORPHAN,
   OTHER_FINALIZERS,
@@ -80,24 +82,24 @@ function observe(
   let node = nodes.findObject(columns);
   if (node === NONE) {
     node = nodes.createObserved(columns, kind);
-    table.versions[node] = columns.resourceVersion;
-    table.flags[node] = table.flags[node]! | finalizersOf(columns) | SEEN;
+    table.setVersion(node, columns.resourceVersion);
+    table.set(node, FLAGS, table.get(node, FLAGS) | finalizersOf(columns) | SEEN);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
   }
-  const before = table.flags[node]!;
+  const before = table.get(node, FLAGS);
   if (nodes.state(node) !== STATE_OBSERVED) {
     meetObject(graph, node, columns, kind, effects);
     nodes.setState(node, STATE_OBSERVED);
-    table.versions[node] = columns.resourceVersion;
-    table.flags[node] = table.flags[node]! | finalizersOf(columns) | SEEN;
+    table.setVersion(node, columns.resourceVersion);
+    table.set(node, FLAGS, table.get(node, FLAGS) | finalizersOf(columns) | SEEN);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
   }
-  table.versions[node] = columns.resourceVersion;
-  table.flags[node] = (before & ~FINALIZERS) | finalizersOf(columns) | SEEN;
+  table.setVersion(node, columns.resourceVersion);
+  table.set(node, FLAGS, (before & ~FINALIZERS) | finalizersOf(columns) | SEEN);
   const sameObject = nodes.objectMatches(node, columns, kind);
   // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
   if (!sameObject) references.rename(node, identityOf(resource, nodes.uid(node), columns));
@@ -105,7 +107,7 @@ function observe(
   if (!sameReferences) replaceReferences(graph, node, columns, effects);
   const started = startTransitions(graph, node, columns, before, effects);
   const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
-  const finalizersChanged = ((before ^ table.flags[node]!) & (FOREGROUND | ORPHAN)) !== 0;
+  const finalizersChanged = ((before ^ table.get(node, FLAGS)) & (FOREGROUND | ORPHAN)) !== 0;
   return sameObject && sameReferences && !started && !deletionNoticed && !finalizersChanged ? 'unchanged' : 'changed';
 }
 
@@ -131,13 +133,13 @@ function startTransitions(
   if (!columns.deleting) return false;
   const { nodes, references } = graph;
   const { table } = nodes;
-  table.flags[node] = table.flags[node]! | BEING_DELETED;
+  table.set(node, FLAGS, table.get(node, FLAGS) | BEING_DELETED);
   const starts = (finalizer: number): boolean => (before & BEING_DELETED) === 0 || (before & finalizer) === 0;
   const orphaning = columns.orphanFinalizer && starts(ORPHAN);
   const waiting = columns.foregroundFinalizer && starts(FOREGROUND);
   // COL-052 sets the flag of a node that is new with both finalizers, although COL-061 queues it for orphaning only.
   if (waiting && (!orphaning || (before & BEING_DELETED) === 0)) {
-    table.flags[node] = table.flags[node]! | DELETING_DEPENDENTS;
+    table.set(node, FLAGS, table.get(node, FLAGS) | DELETING_DEPENDENTS);
     references.beginWaiting(node);
   }
   if (orphaning) {
@@ -277,8 +279,9 @@ function releaseOwners(graph: OwnershipGraph, node: number, effects: Effect[]): 
 /** What only an observed object has. */
 function clearObservation(graph: OwnershipGraph, node: number): void {
   const { table } = graph.nodes;
-  table.flags[node] = table.flags[node]! & ~(BEING_DELETED | DELETING_DEPENDENTS | FINALIZERS | SEEN);
-  table.versions[node] = Number.NaN;
+  const cleared = BEING_DELETED | DELETING_DEPENDENTS | FINALIZERS | SEEN;
+  table.set(node, FLAGS, table.get(node, FLAGS) & ~cleared);
+  table.setVersion(node, Number.NaN);
   graph.references.endWaiting(node);
 }
 
@@ -287,7 +290,7 @@ function nodesOfKind(graph: OwnershipGraph, kind: number, unseenOnly: boolean): 
   const { table } = graph.nodes;
   const found: number[] = [];
   for (let node = 0; node < table.end; node++) {
-    if (table.kinds[node] !== kind || graph.nodes.state(node) !== STATE_OBSERVED) continue;
+    if (table.get(node, KIND) !== kind || graph.nodes.state(node) !== STATE_OBSERVED) continue;
     if (!unseenOnly || !graph.nodes.has(node, SEEN)) found.push(node);
   }
   return found;
@@ -297,7 +300,7 @@ function startList(graph: OwnershipGraph, resource: MonitoredResource): ApplyOut
   const { table } = graph.nodes;
   const kind = graph.kindOfResource(resource);
   for (let node = 0; node < table.end; node++) {
-    if (table.kinds[node] === kind) table.flags[node] = table.flags[node]! & ~SEEN;
+    if (table.get(node, KIND) === kind) table.set(node, FLAGS, table.get(node, FLAGS) & ~SEEN);
   }
   return 'unchanged';
 }

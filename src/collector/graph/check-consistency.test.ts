@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { apply } from './apply.ts';
 import { checkInvariants, compareWithList } from './check-consistency.ts';
 import type { ObservedEvent } from './event.ts';
-import { DELETING_DEPENDENTS, LINK_FIRST, LINK_REFS } from './node-table.ts';
+import { DELETING_DEPENDENTS, FIRST, FLAGS, REFS, UID } from './node-table.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { deleted, observed, pods, ref, replicaSets, type TestObject } from './testing/events.ts';
 
@@ -29,20 +29,20 @@ describe('checkInvariants', () => {
 
   it('COL-051 finds a dependent that its owner does not list', () => {
     const graph = healthy();
-    graph.nodes.table.links[graph.find('o') * 4 + LINK_FIRST] = -1;
+    graph.nodes.table.set(graph.find('o'), FIRST, -1);
     expect(checkInvariants(graph).map(({ problem }) => problem)).toContain('referenceNotInOwnersList');
   });
 
   it('COL-051 finds a dependent in the list of somebody else', () => {
     const graph = healthy();
-    graph.nodes.table.links[graph.find('a') * 4 + LINK_REFS] = graph.find('v');
+    graph.nodes.table.set(graph.find('a'), REFS, graph.find('v'));
     expect(checkInvariants(graph)).toContainEqual({ uid: 'o', problem: 'listedUnderOtherOwner' });
   });
 
   it('COL-100 finds a wrong count of blocking dependents', () => {
     const graph = healthy();
     const owner = graph.find('o');
-    graph.nodes.table.flags[owner]! |= DELETING_DEPENDENTS;
+    graph.nodes.table.set(owner, FLAGS, graph.nodes.table.get(owner, FLAGS) | DELETING_DEPENDENTS);
     graph.references.beginWaiting(owner);
     expect(checkInvariants(graph)).toEqual([]);
     apply(graph, observed(pods, { uid: 'a', owners: [ref('o', { blockOwnerDeletion: true })] }), []);
@@ -54,7 +54,7 @@ describe('checkInvariants', () => {
 
   it('finds a node that its uid does not lead to', () => {
     const graph = healthy();
-    graph.nodes.table.uids[graph.find('v') * 4]! ^= 1;
+    graph.nodes.table.set(graph.find('v'), UID, 12345);
     expect(checkInvariants(graph).some(({ problem }) => problem === 'notFoundByUid')).toBe(true);
   });
 });

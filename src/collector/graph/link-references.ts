@@ -1,6 +1,6 @@
 import type { Effect } from './effect.ts';
 import { BLOCK } from './edge-table.ts';
-import { NONE, STATE_GONE, STATE_OBSERVED } from './node-table.ts';
+import { NAMESPACE, NONE, STATE_GONE, STATE_OBSERVED } from './node-table.ts';
 import { OWNER_FIELDS } from '../../api/codec/metadata-columns.ts';
 import type { ObjectColumns } from './object-columns.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
@@ -78,7 +78,7 @@ function linkReference(graph: OwnershipGraph, node: number, columns: ObjectColum
   const { nodes, references } = graph;
   let owner = nodes.findOwner(columns, input.at);
   if (owner === NONE) {
-    owner = nodes.createVirtual(columns, input.at, nodes.table.namespaces[node]!);
+    owner = nodes.createVirtual(columns, input.at, nodes.table.get(node, NAMESPACE));
     input.effects.push({
       effect: 'enqueue',
       queue: 'attemptToDelete',
@@ -100,7 +100,7 @@ function troubleWith(graph: OwnershipGraph, node: number, edge: Edge, effects: E
   const owner = references.ownerOf(edge);
   if (nodes.state(owner) === STATE_GONE) return 'ownerKnownAbsent';
   const observed = nodes.state(owner) === STATE_OBSERVED;
-  if (table.namespaces[owner] !== table.namespaces[node]) {
+  if (table.get(owner, NAMESPACE) !== table.get(node, NAMESPACE)) {
     if (nodes.namespace(owner) !== '') {
       if (observed) {
         const dependent = nodes.identity(node);

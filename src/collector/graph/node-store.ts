@@ -12,18 +12,24 @@ import type { Identity, Uid } from './identity.ts';
 import { KindTable } from './kind-table.ts';
 import { NameSlab, SLAB_NAME_MAX } from './name-slab.ts';
 import {
-  LINK_FIRST,
-  LINK_NEXT,
-  LINK_PREV,
-  LINK_REFS,
+  FIRST,
+  FLAGS,
+  KIND,
   LONG_NAME,
+  NAME,
+  NAME_LENGTH,
+  NAMESPACE,
+  NEXT,
   NodeTable,
   NONE,
+  PREV,
+  REFS,
   STATE_FREE,
   STATE_GONE,
   STATE_MASK,
   STATE_OBSERVED,
   STATE_VIRTUAL,
+  UID,
   UID_IS_TEXT,
 } from './node-table.ts';
 import { TextScratch } from './text-scratch.ts';
@@ -102,32 +108,32 @@ export class NodeStore {
   }
 
   state(node: number): number {
-    return this.table.flags[node]! & STATE_MASK;
+    return this.table.state(node);
   }
 
   setState(node: number, state: number): void {
-    const flags = this.table.flags[node]!;
+    const flags = this.table.get(node, FLAGS);
     this.#states[(flags & STATE_MASK) as 0]--;
     this.#states[state as 0]++;
-    this.table.flags[node] = (flags & ~STATE_MASK) | state;
+    this.table.set(node, FLAGS, (flags & ~STATE_MASK) | state);
   }
 
   has(node: number, bits: number): boolean {
-    return (this.table.flags[node]! & bits) !== 0;
+    return this.table.has(node, bits);
   }
 
   /** The slot of a uid in any state but free, or -1. */
   find(uid: Uid): number {
     const { bytes, start, end } = this.#scratch.encode(uid);
     if (this.#words.parse(bytes, start, end)) {
-      return this.#index.find(this.#words.w0, this.#words.w1, this.#words.w2, this.#words.w3, 0);
+      return this.#index.find(this.#words.w0 | 0, this.#words.w1 | 0, this.#words.w2 | 0, this.#words.w3 | 0, 0);
     }
     return this.#findText(bytes, start, end);
   }
 
   findObject(columns: ObjectColumns): number {
     if (columns.uidIsText) return this.#findText(columns.bytes, columns.uidStart, columns.uidEnd);
-    return this.#index.find(columns.uid0, columns.uid1, columns.uid2, columns.uid3, 0);
+    return this.#index.find(columns.uid0 | 0, columns.uid1 | 0, columns.uid2 | 0, columns.uid3 | 0, 0);
   }
 
   /** `at`: first word of the reference in `columns.owners`. */
@@ -137,10 +143,10 @@ export class NodeStore {
       return this.#findText(columns.bytes, owners[at + OWNER_UID_RANGE]!, owners[at + OWNER_UID_RANGE + 1]!);
     }
     return this.#index.find(
-      owners[at + OWNER_UID]!,
-      owners[at + OWNER_UID + 1]!,
-      owners[at + OWNER_UID + 2]!,
-      owners[at + OWNER_UID + 3]!,
+      owners[at + OWNER_UID]! | 0,
+      owners[at + OWNER_UID + 1]! | 0,
+      owners[at + OWNER_UID + 2]! | 0,
+      owners[at + OWNER_UID + 3]! | 0,
       0,
     );
   }
@@ -152,8 +158,9 @@ export class NodeStore {
       : this.#create(columns.uid0, columns.uid1, columns.uid2, columns.uid3, 0);
     const { bytes } = columns;
     this.kinds.retain(kind);
-    this.table.kinds[node] = kind;
-    this.table.namespaces[node] = this.namespaces.acquire(bytes, columns.namespaceStart, columns.namespaceEnd);
+    this.table.set(node, KIND, kind);
+    const namespace = this.namespaces.acquire(bytes, columns.namespaceStart, columns.namespaceEnd);
+    this.table.set(node, NAMESPACE, namespace);
     this.#setName(node, bytes, columns.nameStart, columns.nameEnd);
     this.setState(node, STATE_OBSERVED);
     return node;
@@ -172,9 +179,9 @@ export class NodeStore {
             owners[at + OWNER_UID + 3]!,
             0,
           );
-    this.table.kinds[node] = this.acquireOwnerKind(columns, at);
+    this.table.set(node, KIND, this.acquireOwnerKind(columns, at));
     this.namespaces.retain(namespace);
-    this.table.namespaces[node] = namespace;
+    this.table.set(node, NAMESPACE, namespace);
     this.#setName(node, bytes, owners[at + OWNER_NAME_RANGE]!, owners[at + OWNER_NAME_RANGE + 1]!);
     this.setState(node, STATE_VIRTUAL);
     return node;
@@ -184,10 +191,10 @@ export class NodeStore {
   free(node: number): void {
     const { table } = this;
     this.#index.remove(node);
-    if (this.has(node, UID_IS_TEXT)) this.#uidTexts.release(table.uids[node * 4]!);
-    this.kinds.release(table.kinds[node]!);
-    this.namespaces.release(table.namespaces[node]!);
-    this.releaseName(holderOfNode(node), table.names[node]!, table.nameLengths[node]!);
+    if (this.has(node, UID_IS_TEXT)) this.#uidTexts.release(table.get(node, UID));
+    this.kinds.release(table.get(node, KIND));
+    this.namespaces.release(table.get(node, NAMESPACE));
+    this.releaseName(holderOfNode(node), table.get(node, NAME), table.get(node, NAME_LENGTH));
     this.setState(node, STATE_FREE);
     this.#states[STATE_FREE] = 0;
     table.free(node);
@@ -221,12 +228,12 @@ export class NodeStore {
     return (
       this.nameEquals(
         holderOfNode(node),
-        table.names[node]!,
-        table.nameLengths[node]!,
+        table.get(node, NAME),
+        table.get(node, NAME_LENGTH),
         columns.bytes,
         owners[at + OWNER_NAME_RANGE]!,
         owners[at + OWNER_NAME_RANGE + 1]!,
-      ) && this.ownerKindEquals(table.kinds[node]!, columns, at)
+      ) && this.ownerKindEquals(table.get(node, KIND), columns, at)
     );
   }
 
@@ -235,12 +242,12 @@ export class NodeStore {
     const { table } = this;
     const { bytes } = columns;
     return (
-      table.kinds[node] === kind &&
-      this.namespaces.equals(table.namespaces[node]!, bytes, columns.namespaceStart, columns.namespaceEnd) &&
+      table.get(node, KIND) === kind &&
+      this.namespaces.equals(table.get(node, NAMESPACE), bytes, columns.namespaceStart, columns.namespaceEnd) &&
       this.nameEquals(
         holderOfNode(node),
-        table.names[node]!,
-        table.nameLengths[node]!,
+        table.get(node, NAME),
+        table.get(node, NAME_LENGTH),
         bytes,
         columns.nameStart,
         columns.nameEnd,
@@ -252,34 +259,34 @@ export class NodeStore {
   setIdentity(node: number, identity: Pick<Identity, 'apiVersion' | 'kind' | 'name' | 'namespace'>): void {
     const { table } = this;
     const kind = this.kinds.acquireText(identity.apiVersion, identity.kind);
-    this.kinds.release(table.kinds[node]!);
-    table.kinds[node] = kind;
+    this.kinds.release(table.get(node, KIND));
+    table.set(node, KIND, kind);
     const namespaceText = this.#scratch.encode(identity.namespace);
     const namespace = this.namespaces.acquire(namespaceText.bytes, namespaceText.start, namespaceText.end);
-    this.namespaces.release(table.namespaces[node]!);
-    table.namespaces[node] = namespace;
-    this.releaseName(holderOfNode(node), table.names[node]!, table.nameLengths[node]!);
+    this.namespaces.release(table.get(node, NAMESPACE));
+    table.set(node, NAMESPACE, namespace);
+    this.releaseName(holderOfNode(node), table.get(node, NAME), table.get(node, NAME_LENGTH));
     const name = this.#scratch.encode(identity.name);
     this.#setName(node, name.bytes, name.start, name.end);
   }
 
   uid(node: number): Uid {
-    const { uids } = this.table;
-    const word = node * 4;
-    if (this.has(node, UID_IS_TEXT)) return this.#uidTexts.text(uids[word]!);
-    return formatUid(uids[word]!, uids[word + 1]!, uids[word + 2]!, uids[word + 3]!);
+    const { table } = this;
+    const first = table.get(node, UID);
+    if (table.has(node, UID_IS_TEXT)) return this.#uidTexts.text(first);
+    return formatUid(first, table.get(node, UID + 1), table.get(node, UID + 2), table.get(node, UID + 3));
   }
 
   namespace(node: number): string {
-    return this.namespaces.text(this.table.namespaces[node]!);
+    return this.namespaces.text(this.table.get(node, NAMESPACE));
   }
 
   name(node: number): string {
-    return this.nameText(holderOfNode(node), this.table.names[node]!, this.table.nameLengths[node]!);
+    return this.nameText(holderOfNode(node), this.table.get(node, NAME), this.table.get(node, NAME_LENGTH));
   }
 
   identity(node: number): Identity {
-    const { apiVersion, kind } = this.kinds.words(this.table.kinds[node]!);
+    const { apiVersion, kind } = this.kinds.words(this.table.get(node, KIND));
     return { apiVersion, kind, namespace: this.namespace(node), name: this.name(node), uid: this.uid(node) };
   }
 
@@ -328,7 +335,8 @@ export class NodeStore {
     const move = (address: number, length: number): number =>
       length === LONG_NAME ? 0 : to.move(from, address, length);
     for (let node = 0; node < table.end; node++) {
-      if (this.state(node) !== STATE_FREE) table.names[node] = move(table.names[node]!, table.nameLengths[node]!);
+      if (table.state(node) === STATE_FREE) continue;
+      table.set(node, NAME, move(table.get(node, NAME), table.get(node, NAME_LENGTH)));
     }
     others(move);
     this.#slab = to;
@@ -346,24 +354,23 @@ export class NodeStore {
   #create(w0: number, w1: number, w2: number, w3: number, text: number): number {
     const { table } = this;
     const node = table.allocate();
-    const word = node * 4;
-    table.uids[word] = w0;
-    table.uids[word + 1] = w1;
-    table.uids[word + 2] = w2;
-    table.uids[word + 3] = w3;
-    table.links[word + LINK_REFS] = NONE;
-    table.links[word + LINK_NEXT] = NONE;
-    table.links[word + LINK_PREV] = NONE;
-    table.links[word + LINK_FIRST] = NONE;
-    table.versions[node] = Number.NaN;
-    table.flags[node] = text;
+    table.set(node, UID, w0);
+    table.set(node, UID + 1, w1);
+    table.set(node, UID + 2, w2);
+    table.set(node, UID + 3, w3);
+    table.set(node, FLAGS, text);
+    table.set(node, REFS, NONE);
+    table.set(node, FIRST, NONE);
+    table.set(node, NEXT, NONE);
+    table.set(node, PREV, NONE);
+    table.setVersion(node, Number.NaN);
     this.#index.insert(node);
     return node;
   }
 
   #setName(node: number, bytes: Uint8Array, start: number, end: number): void {
-    this.table.names[node] = this.storeName(holderOfNode(node), bytes, start, end);
-    this.table.nameLengths[node] = nameLengthOf(start, end);
+    this.table.set(node, NAME, this.storeName(holderOfNode(node), bytes, start, end));
+    this.table.set(node, NAME_LENGTH, nameLengthOf(start, end));
   }
 }
 

@@ -14,9 +14,9 @@ export const ORPHAN = 1 << 5;
 export const OTHER_FINALIZERS = 1 << 6;
 /** The uid is a text of the side table; the first word is its id there. */
 export const UID_IS_TEXT = 1 << 7;
-/** Exactly one reference, derived from its owner: LINK_REFS is the owner. */
+/** Exactly one reference, derived from its owner: REFS is the owner. */
 export const REFS_INLINE = 1 << 8;
-/** One or more references in the edge table: LINK_REFS is the first. */
+/** One or more references in the edge table: REFS is the first. */
 export const REFS_CHAIN = 1 << 9;
 /** Flags of the inline reference, four bits in the order of edge-table.ts. */
 export const INLINE_SHIFT = 10;
@@ -26,146 +26,120 @@ export const SEEN = 1 << 14;
 
 export const FINALIZERS = FOREGROUND | ORPHAN | OTHER_FINALIZERS;
 
-/** Offsets in `links`, four per node. */
-export const LINK_REFS = 0;
-/** Neighbours of the inline reference in its owner's list of dependents. */
-export const LINK_NEXT = 1;
-export const LINK_PREV = 2;
+/** Words of a node. What is looked at when an event is compared with its node stands in front. */
+export const UID = 0;
+/** The bits above. */
+export const FLAGS = 4;
+/** See REFS_INLINE and REFS_CHAIN. */
+export const REFS = 5;
+/** Address in the name slab. */
+export const NAME = 6;
+/** Length of the name, or LONG_NAME. */
+export const NAME_LENGTH = 7;
+/** Id of apiVersion and kind. */
+export const KIND = 8;
+/** Id of the namespace; the empty text for cluster-scoped. */
+export const NAMESPACE = 9;
+const VERSION_LOW = 10;
+const VERSION_HIGH = 11;
 /** First edge of the node's own dependents. */
-export const LINK_FIRST = 3;
+export const FIRST = 12;
+/** Neighbours of the inline reference in its owner's list of dependents. */
+export const NEXT = 13;
+export const PREV = 14;
+/** A power of two, so that a node is a shift away. One word is free. */
+const ROW_SHIFT = 4;
 
-/** `nameLengths` of a name kept in `longNames`. */
+/** NAME_LENGTH of a name kept in `longNames`. */
 export const LONG_NAME = 255;
 
 export const NONE = -1;
 
 const INITIAL = 256;
-/** No more nodes than a signed edge id can tell apart. */
-export const NODES_MAX = 2 ** 30;
+/** Edge ids are twice as many, with a sign; and rows must fit into one array. */
+export const NODES_MAX = 2 ** 27;
+const NO_VERSION = -1;
 
 /**
- * Nodes as parallel typed arrays; a node is its index. 55 bytes each.
+ * Nodes as rows of one typed array, 64 bytes each; a node is its index. Rows, and not an array for each field,
+ * because events come in no order: a row is one or two misses of the cache, ten arrays would be ten.
  *
- * Growth is by doubling (room that is not used yet is no resident memory), and in four steps at different sizes instead of
- * all arrays at once: the longest copy at a million nodes is 16 MB, a few milliseconds. The arrays never shrink: the
- * bound is the largest number of nodes there ever was.
- * Whoever holds one of them across `allocate` holds a stale one.
+ * Growth is by doubling: at a million nodes a copy of 64 MB, some tens of milliseconds. (Room that is not used yet is no
+ * resident memory.) It never shrinks: the bound is the largest number of nodes there ever was.
  */
 export class NodeTable {
-  /** Four words of the uid. */
-  uids: Uint32Array = new Uint32Array(INITIAL * 4);
-  links: Int32Array = new Int32Array(INITIAL * 4);
-  /** resourceVersion, or NaN. */
-  versions: Float64Array = new Float64Array(INITIAL);
-  /** Address in the name slab. */
-  names: Uint32Array = new Uint32Array(INITIAL);
-  nameLengths: Uint8Array = new Uint8Array(INITIAL);
-  /** Id of the namespace; the empty text for cluster-scoped. */
-  namespaces: Uint32Array = new Uint32Array(INITIAL);
-  /** Id of apiVersion and kind. */
-  kinds: Uint32Array = new Uint32Array(INITIAL);
-  flags: Uint16Array = new Uint16Array(INITIAL);
-
-  /** First of the free list, chained through LINK_NEXT. */
+  /** For loops over all nodes; replaced by `allocate`. */
+  rows: Int32Array = new Int32Array(INITIAL << ROW_SHIFT);
+  /** First of the free list, chained through NEXT. */
   #free = NONE;
   /** Nodes below this were in use at some time. */
   #end = 0;
-  #next = INITIAL * 2;
-  /** Arrays of this step and those before it have the size `#next`. */
-  #steps = 0;
-  #growAt = threshold(INITIAL, 0);
 
   /** One more than the largest node ever in use. */
   get end(): number {
     return this.#end;
   }
 
+  get(node: number, field: number): number {
+    return this.rows[(node << ROW_SHIFT) | field]!;
+  }
+
+  set(node: number, field: number, value: number): void {
+    this.rows[(node << ROW_SHIFT) | field] = value;
+  }
+
+  has(node: number, bits: number): boolean {
+    return (this.rows[(node << ROW_SHIFT) | FLAGS]! & bits) !== 0;
+  }
+
+  state(node: number): number {
+    return this.rows[(node << ROW_SHIFT) | FLAGS]! & STATE_MASK;
+  }
+
+  /** resourceVersion, or NaN. */
+  version(node: number): number {
+    const high = this.get(node, VERSION_HIGH);
+    return high === NO_VERSION ? Number.NaN : high * 2 ** 32 + (this.get(node, VERSION_LOW) >>> 0);
+  }
+
+  setVersion(node: number, version: number): void {
+    const high = version >= 0 ? Math.floor(version / 2 ** 32) : NO_VERSION;
+    this.set(node, VERSION_HIGH, high);
+    this.set(node, VERSION_LOW, version | 0);
+  }
+
   allocate(): number {
     const free = this.#free;
     if (free !== NONE) {
-      this.#free = this.links[free * 4 + LINK_NEXT]!;
+      this.#free = this.get(free, NEXT);
       return free;
     }
-    if (this.#end >= this.#growAt) this.#grow();
+    if (this.#end << ROW_SHIFT >= this.rows.length) this.#grow();
     return this.#end++;
   }
 
   free(node: number): void {
-    this.flags[node] = STATE_FREE;
-    this.links[node * 4 + LINK_NEXT] = this.#free;
+    this.set(node, FLAGS, STATE_FREE);
+    this.set(node, NEXT, this.#free);
     this.#free = node;
   }
 
   get allocatedBytes(): number {
-    return (
-      this.uids.byteLength +
-      this.links.byteLength +
-      this.versions.byteLength +
-      this.names.byteLength +
-      this.nameLengths.byteLength +
-      this.namespaces.byteLength +
-      this.kinds.byteLength +
-      this.flags.byteLength
-    );
+    return this.rows.byteLength;
   }
 
   clone(): NodeTable {
     const copy = new NodeTable();
-    copy.uids = this.uids.slice();
-    copy.links = this.links.slice();
-    copy.versions = this.versions.slice();
-    copy.names = this.names.slice();
-    copy.nameLengths = this.nameLengths.slice();
-    copy.namespaces = this.namespaces.slice();
-    copy.kinds = this.kinds.slice();
-    copy.flags = this.flags.slice();
+    copy.rows = this.rows.slice();
     copy.#free = this.#free;
     copy.#end = this.#end;
-    copy.#next = this.#next;
-    copy.#steps = this.#steps;
-    copy.#growAt = this.#growAt;
     return copy;
   }
 
   #grow(): void {
     if (this.#end >= NODES_MAX) throw new RangeError(`more than ${NODES_MAX} nodes`);
-    const size = this.#next;
-    switch (this.#steps) {
-      case 0:
-        this.uids = resized(this.uids, new Uint32Array(size * 4));
-        break;
-      case 1:
-        this.links = resized(this.links, new Int32Array(size * 4));
-        break;
-      case 2:
-        this.versions = resized(this.versions, new Float64Array(size));
-        this.names = resized(this.names, new Uint32Array(size));
-        break;
-      default:
-        this.nameLengths = resized(this.nameLengths, new Uint8Array(size));
-        this.namespaces = resized(this.namespaces, new Uint32Array(size));
-        this.kinds = resized(this.kinds, new Uint32Array(size));
-        this.flags = resized(this.flags, new Uint16Array(size));
-    }
-    this.#steps++;
-    if (this.#steps === STEPS) {
-      this.#steps = 0;
-      this.#next = size * 2;
-      this.#growAt = threshold(size, 0);
-    } else {
-      this.#growAt = threshold(this.flags.length, this.#steps);
-    }
+    const grown = new Int32Array(this.rows.length * 2);
+    grown.set(this.rows);
+    this.rows = grown;
   }
-}
-
-const STEPS = 4;
-
-/** At how many nodes a step is due: the last one when the arrays of `size` are full, the others shortly before. */
-function threshold(size: number, step: number): number {
-  return size - Math.floor(((STEPS - 1 - step) * size) / 32);
-}
-
-function resized<A extends Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array>(from: A, to: A): A {
-  to.set(from);
-  return to;
 }

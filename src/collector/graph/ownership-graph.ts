@@ -6,7 +6,9 @@ import { NodeStore } from './node-store.ts';
 import {
   BEING_DELETED,
   DELETING_DEPENDENTS,
+  FLAGS,
   FOREGROUND,
+  KIND,
   NONE,
   ORPHAN,
   OTHER_FINALIZERS,
@@ -31,7 +33,7 @@ export interface GraphBytes {
 }
 
 /**
- * The graph in typed arrays (COL-050, BETTER-6): about 95 bytes in use per object with a name of 30 characters, no
+ * The graph in typed arrays (COL-050, BETTER-6): about 105 bytes in use per object with a name of 30 characters, no
  * object of its own for any node. `apply` is the only writer; everybody else reads through `Graph`.
  *
  * Costs: finding is O(1); an event is O(references of the object), or O(dependents) when the object goes, begins to wait, or
@@ -90,8 +92,8 @@ export class OwnershipGraph implements Graph {
   }
 
   at(id: NodeId): GraphNode {
-    const flags = this.nodes.table.flags[id]!;
-    const version = this.nodes.table.versions[id]!;
+    const flags = this.nodes.table.get(id, FLAGS);
+    const version = this.nodes.table.version(id);
     return {
       id,
       identity: this.nodes.identity(id),
@@ -128,11 +130,11 @@ export class OwnershipGraph implements Graph {
 
   isWaiting(id: NodeId): boolean {
     const both = BEING_DELETED | FOREGROUND;
-    return (this.nodes.table.flags[id]! & both) === both;
+    return (this.nodes.table.get(id, FLAGS) & both) === both;
   }
 
   kindAt(id: NodeId): number {
-    return this.nodes.table.kinds[id]!;
+    return this.nodes.table.get(id, KIND);
   }
 
   kindOf(kind: number): { readonly apiVersion: string; readonly kind: string } {

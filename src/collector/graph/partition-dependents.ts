@@ -1,5 +1,5 @@
 import type { Identity } from './identity.ts';
-import { NONE } from './node-table.ts';
+import { KIND, NAMESPACE, NONE } from './node-table.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
 
 /** How a dependent's references to a uid fit an identity with that uid (COL-074). It can both match and mismatch. */
@@ -25,7 +25,7 @@ export function partitionDependents(
   visit: (dependent: number, fit: Fit) => void,
 ): void {
   const { nodes, references } = graph;
-  const { apiVersion, kind } = nodes.kinds.words(nodes.table.kinds[node]!);
+  const { apiVersion, kind } = nodes.kinds.words(nodes.table.get(node, KIND));
   /** What holds for every reference that derives its coordinates from the node. */
   const derivedFits =
     nodes.name(node) === identity.name && kind === identity.kind && apiVersion === identity.apiVersion;
@@ -40,7 +40,7 @@ export function partitionDependents(
   };
 
   graph.forEachDependent(node, (dependent) => {
-    if (identity.namespace !== '' && nodes.table.namespaces[dependent] !== namespace) {
+    if (identity.namespace !== '' && nodes.table.get(dependent, NAMESPACE) !== namespace) {
       visit(dependent, OUT_OF_REACH);
       return;
     }

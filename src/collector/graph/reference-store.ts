@@ -20,13 +20,17 @@ import type { Coordinates, Identity } from './identity.ts';
 import { holderOfEdge, holderOfNode, nameLengthOf, type NodeStore } from './node-store.ts';
 import {
   DELETING_DEPENDENTS,
+  FIRST,
+  FLAGS,
   INLINE_MASK,
   INLINE_SHIFT,
-  LINK_FIRST,
-  LINK_NEXT,
-  LINK_PREV,
-  LINK_REFS,
+  KIND,
+  NAME,
+  NAME_LENGTH,
+  NEXT,
   NONE,
+  PREV,
+  REFS,
   REFS_CHAIN,
   REFS_INLINE,
   STATE_GONE,
@@ -94,10 +98,10 @@ export class ReferenceStore {
   // Walking.
 
   firstReference(node: number): Edge {
-    const { flags, links } = this.#nodes.table;
-    const bits = flags[node]!;
+    const { table } = this.#nodes;
+    const bits = table.get(node, FLAGS);
     if ((bits & REFS_INLINE) !== 0) return inlineEdge(node);
-    return (bits & REFS_CHAIN) !== 0 ? chainEdge(links[node * 4 + LINK_REFS]!) : NONE;
+    return (bits & REFS_CHAIN) !== 0 ? chainEdge(table.get(node, REFS)) : NONE;
   }
 
   /** The same dependent's next reference, or -1. */
@@ -108,14 +112,12 @@ export class ReferenceStore {
   }
 
   firstDependent(node: number): Edge {
-    return this.#nodes.table.links[node * 4 + LINK_FIRST]!;
+    return this.#nodes.table.get(node, FIRST);
   }
 
   /** The same owner's next reference, or -1. */
   nextDependent(edge: Edge): Edge {
-    return (edge & 1) === 0
-      ? this.#nodes.table.links[(edge >> 1) * 4 + LINK_NEXT]!
-      : this.#edges.get(edge >> 1, EDGE_NEXT);
+    return (edge & 1) === 0 ? this.#nodes.table.get(edge >> 1, NEXT) : this.#edges.get(edge >> 1, EDGE_NEXT);
   }
 
   dependentOf(edge: Edge): number {
@@ -123,14 +125,12 @@ export class ReferenceStore {
   }
 
   ownerOf(edge: Edge): number {
-    return (edge & 1) === 0
-      ? this.#nodes.table.links[(edge >> 1) * 4 + LINK_REFS]!
-      : this.#edges.get(edge >> 1, EDGE_OWNER);
+    return (edge & 1) === 0 ? this.#nodes.table.get(edge >> 1, REFS) : this.#edges.get(edge >> 1, EDGE_OWNER);
   }
 
   flagsOf(edge: Edge): number {
     return (edge & 1) === 0
-      ? (this.#nodes.table.flags[edge >> 1]! & INLINE_MASK) >> INLINE_SHIFT
+      ? (this.#nodes.table.get(edge >> 1, FLAGS) & INLINE_MASK) >> INLINE_SHIFT
       : this.#edges.get(edge >> 1, EDGE_FLAGS) & 0xff;
   }
 
@@ -158,7 +158,7 @@ export class ReferenceStore {
     const owner = this.ownerOf(edge);
     const uid = nodes.uid(owner);
     if (!this.isExplicit(edge)) {
-      const { apiVersion, kind } = nodes.kinds.words(nodes.table.kinds[owner]!);
+      const { apiVersion, kind } = nodes.kinds.words(nodes.table.get(owner, KIND));
       return { apiVersion, kind, name: nodes.name(owner), uid };
     }
     const row = edge >> 1;
@@ -218,8 +218,9 @@ export class ReferenceStore {
     let edge: Edge;
     if (derived && columns.ownerCount === 1) {
       const { table } = this.#nodes;
-      table.flags[node] = (table.flags[node]! & ~INLINE_MASK) | REFS_INLINE | (flags << INLINE_SHIFT);
-      table.links[node * 4 + LINK_REFS] = owner;
+      const bits = table.get(node, FLAGS) & ~INLINE_MASK;
+      table.set(node, FLAGS, bits | REFS_INLINE | (flags << INLINE_SHIFT));
+      table.set(node, REFS, owner);
       edge = inlineEdge(node);
     } else {
       const row = this.#newRow(node, owner, flags);
@@ -243,11 +244,10 @@ export class ReferenceStore {
    */
   detach(node: number): Edge {
     const { table } = this.#nodes;
-    const bits = table.flags[node]!;
-    if ((bits & REFS_INLINE) !== 0) this.#inlineToRow(node);
+    if (table.has(node, REFS_INLINE)) this.#inlineToRow(node);
     const first = this.firstReference(node);
-    table.flags[node] = table.flags[node]! & ~REFS_CHAIN;
-    table.links[node * 4 + LINK_REFS] = NONE;
+    table.set(node, FLAGS, table.get(node, FLAGS) & ~REFS_CHAIN);
+    table.set(node, REFS, NONE);
     return first;
   }
 
@@ -291,7 +291,7 @@ export class ReferenceStore {
   /** Gives the owner another identity; references keep the coordinates they had. O(dependents). */
   rename(owner: number, identity: Identity): void {
     const nodes = this.#nodes;
-    const before = nodes.kinds.words(nodes.table.kinds[owner]!);
+    const before = nodes.kinds.words(nodes.table.get(owner, KIND));
     const moved =
       nodes.name(owner) !== identity.name || before.kind !== identity.kind || before.apiVersion !== identity.apiVersion;
     // Two passes, because a derived reference has to be written down before the name changes, and one that fits
@@ -316,12 +316,12 @@ export class ReferenceStore {
   // The lists.
 
   #enter(edge: Edge, owner: number): void {
-    const { links } = this.#nodes.table;
-    const head = links[owner * 4 + LINK_FIRST]!;
+    const { table } = this.#nodes;
+    const head = table.get(owner, FIRST);
     this.#setNext(edge, head);
     this.#setPrev(edge, NONE);
     if (head !== NONE) this.#setPrev(head, edge);
-    links[owner * 4 + LINK_FIRST] = edge;
+    table.set(owner, FIRST, edge);
   }
 
   #leave(edge: Edge, owner: number): void {
@@ -329,7 +329,7 @@ export class ReferenceStore {
     const prev = this.#prevDependent(edge);
     if (next !== NONE) this.#setPrev(next, prev);
     if (prev !== NONE) this.#setNext(prev, next);
-    else this.#nodes.table.links[owner * 4 + LINK_FIRST] = next;
+    else this.#nodes.table.set(owner, FIRST, next);
   }
 
   /** Puts one edge into the place of another in the owner's list. */
@@ -340,22 +340,20 @@ export class ReferenceStore {
     this.#setPrev(edge, prev);
     if (next !== NONE) this.#setPrev(next, edge);
     if (prev !== NONE) this.#setNext(prev, edge);
-    else this.#nodes.table.links[owner * 4 + LINK_FIRST] = edge;
+    else this.#nodes.table.set(owner, FIRST, edge);
   }
 
   #prevDependent(edge: Edge): Edge {
-    return (edge & 1) === 0
-      ? this.#nodes.table.links[(edge >> 1) * 4 + LINK_PREV]!
-      : this.#edges.get(edge >> 1, EDGE_PREV);
+    return (edge & 1) === 0 ? this.#nodes.table.get(edge >> 1, PREV) : this.#edges.get(edge >> 1, EDGE_PREV);
   }
 
   #setNext(edge: Edge, value: Edge): void {
-    if ((edge & 1) === 0) this.#nodes.table.links[(edge >> 1) * 4 + LINK_NEXT] = value;
+    if ((edge & 1) === 0) this.#nodes.table.set(edge >> 1, NEXT, value);
     else this.#edges.set(edge >> 1, EDGE_NEXT, value);
   }
 
   #setPrev(edge: Edge, value: Edge): void {
-    if ((edge & 1) === 0) this.#nodes.table.links[(edge >> 1) * 4 + LINK_PREV] = value;
+    if ((edge & 1) === 0) this.#nodes.table.set(edge >> 1, PREV, value);
     else this.#edges.set(edge >> 1, EDGE_PREV, value);
   }
 
@@ -386,8 +384,8 @@ export class ReferenceStore {
 
   #startChain(node: number, row: number): void {
     const { table } = this.#nodes;
-    table.flags[node] = table.flags[node]! | REFS_CHAIN;
-    table.links[node * 4 + LINK_REFS] = row;
+    table.set(node, FLAGS, table.get(node, FLAGS) | REFS_CHAIN);
+    table.set(node, REFS, row);
   }
 
   #inlineToRow(node: number): number {
@@ -396,8 +394,8 @@ export class ReferenceStore {
     const owner = this.ownerOf(edge);
     const row = this.#newRow(node, owner, this.flagsOf(edge));
     this.#replace(edge, chainEdge(row), owner);
-    table.flags[node] = (table.flags[node]! & ~(REFS_INLINE | INLINE_MASK)) | REFS_CHAIN;
-    table.links[node * 4 + LINK_REFS] = row;
+    table.set(node, FLAGS, (table.get(node, FLAGS) & ~(REFS_INLINE | INLINE_MASK)) | REFS_CHAIN);
+    table.set(node, REFS, row);
     return row;
   }
 
@@ -407,8 +405,9 @@ export class ReferenceStore {
     const owner = this.#edges.get(row, EDGE_OWNER);
     const flags = this.#edges.get(row, EDGE_FLAGS) & 0xf;
     this.#replace(chainEdge(row), inlineEdge(node), owner);
-    table.flags[node] = (table.flags[node]! & ~(REFS_CHAIN | INLINE_MASK)) | REFS_INLINE | (flags << INLINE_SHIFT);
-    table.links[node * 4 + LINK_REFS] = owner;
+    const bits = table.get(node, FLAGS) & ~(REFS_CHAIN | INLINE_MASK);
+    table.set(node, FLAGS, bits | REFS_INLINE | (flags << INLINE_SHIFT));
+    table.set(node, REFS, owner);
     this.#edges.free(row);
   }
 
@@ -459,10 +458,11 @@ export class ReferenceStore {
     const owner = this.ownerOf(edge);
     const row = (edge & 1) === 0 ? this.#inlineToRow(edge >> 1) : edge >> 1;
     const { table, kinds } = this.#nodes;
-    const length = table.nameLengths[owner]!;
-    const address = this.#nodes.copyName(holderOfEdge(row), holderOfNode(owner), table.names[owner]!, length);
-    kinds.retain(table.kinds[owner]!);
-    this.#writeCoordinates(row, table.kinds[owner]!, address, length);
+    const length = table.get(owner, NAME_LENGTH);
+    const kind = table.get(owner, KIND);
+    const address = this.#nodes.copyName(holderOfEdge(row), holderOfNode(owner), table.get(owner, NAME), length);
+    kinds.retain(kind);
+    this.#writeCoordinates(row, kind, address, length);
   }
 
   /** An explicit reference whose coordinates are now its owner's; alone, it goes back into its node. */
@@ -470,7 +470,7 @@ export class ReferenceStore {
     const row = edge >> 1;
     const owner = this.ownerOf(edge);
     const nodes = this.#nodes;
-    if (this.#edges.get(row, EDGE_KIND) !== nodes.table.kinds[owner]) return;
+    if (this.#edges.get(row, EDGE_KIND) !== nodes.table.get(owner, KIND)) return;
     if (this.coordinatesOf(edge).name !== nodes.name(owner)) return;
     this.#clearCoordinates(row);
     const node = this.dependentOf(edge);

@@ -1,4 +1,4 @@
-import { STATE_FREE, STATE_MASK, UID_IS_TEXT, type NodeTable } from './node-table.ts';
+import { FLAGS, STATE_FREE, UID, UID_IS_TEXT, type NodeTable } from './node-table.ts';
 
 const INITIAL = 512;
 const EMPTY = 0;
@@ -35,7 +35,7 @@ export class UidIndex {
     return this.#table.byteLength;
   }
 
-  /** The node with these words, or -1. `text` is UID_IS_TEXT or 0. */
+  /** The node with these words (signed), or -1. `text` is UID_IS_TEXT or 0. */
   find(w0: number, w1: number, w2: number, w3: number, text: number): number {
     const table = this.#table;
     const mask = table.length - 1;
@@ -47,14 +47,13 @@ export class UidIndex {
       // Equal above the node's bits.
       if (((entry ^ mark) & ~mask) !== 0) continue;
       const node = (entry & mask) - 1;
-      const { uids, flags } = this.#nodes;
-      const word = node * 4;
+      const nodes = this.#nodes;
       if (
-        uids[word] === w0 &&
-        uids[word + 1] === w1 &&
-        uids[word + 2] === w2 &&
-        uids[word + 3] === w3 &&
-        (flags[node]! & UID_IS_TEXT) === text
+        nodes.get(node, UID) === w0 &&
+        nodes.get(node, UID + 1) === w1 &&
+        nodes.get(node, UID + 2) === w2 &&
+        nodes.get(node, UID + 3) === w3 &&
+        (nodes.get(node, FLAGS) & UID_IS_TEXT) === text
       ) {
         return node;
       }
@@ -93,11 +92,11 @@ export class UidIndex {
   }
 
   #double(added: number): void {
-    const { end, flags } = this.#nodes;
+    const nodes = this.#nodes;
     this.#table = new Int32Array(this.#table.length * 2);
     this.#bits++;
     // Along the nodes, so that only one of the two tables is walked at random: the smaller one.
-    for (let node = 0; node < end; node++) if ((flags[node]! & STATE_MASK) !== STATE_FREE) this.#enter(node);
+    for (let node = 0; node < nodes.end; node++) if (nodes.state(node) !== STATE_FREE) this.#enter(node);
     this.#enter(added);
   }
 
@@ -111,9 +110,9 @@ export class UidIndex {
   }
 
   #hash(node: number): number {
-    const { uids } = this.#nodes;
-    const word = node * 4;
-    return hashOf(uids[word]!, uids[word + 1]!, uids[word + 2]!, uids[word + 3]! ^ this.#seed);
+    const nodes = this.#nodes;
+    const w3 = nodes.get(node, UID + 3) ^ this.#seed;
+    return hashOf(nodes.get(node, UID), nodes.get(node, UID + 1), nodes.get(node, UID + 2), w3);
   }
 }
 
