@@ -7,12 +7,12 @@ export interface ListenAddress {
 }
 
 /** Reads HOST:PORT, [IPV6]:PORT, or :PORT (all addresses of 127.0.0.1 are meant: the server is not offered to a network unasked). */
-export function parseListenAddress(text: string): ListenAddress {
+export function parseListenAddress(text: string, flag = '--listen'): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d+)$/.exec(text);
   const port = Number(match?.[3]);
   if (!match || !Number.isInteger(port) || port > 65_535) {
     throw new CommandError(
-      `invalid --listen address "${text}"`,
+      `invalid ${flag} address "${text}"`,
       'Give HOST:PORT, for example 127.0.0.1:6443, or 127.0.0.1:0 to let the system pick a port.',
     );
   }

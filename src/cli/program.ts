@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { collectCommand } from './collect-command.ts';
 import { endWithError, exitCodeError } from './command-error.ts';
 import { completionScript } from './completion.ts';
 import { knownControllers } from './controllers.ts';
@@ -50,6 +51,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
   const program = new Command('kubegc')
     .description('See it, test it, take it back: the deletion system for Kubernetes.')
     .addCommand(upCommand(terminal, setExitCode))
+    .addCommand(collectCommand(terminal, setExitCode))
     .allowExcessArguments(false);
   program
     .command('version')
@@ -87,6 +89,7 @@ Examples:
 Examples:
   kubegc up
   kubegc up --help
+  kubegc collect --mode observe
   export KUBECONFIG=.kubegc/kubeconfig && kubectl get namespaces`,
   );
   return program;

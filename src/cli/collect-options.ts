@@ -1,0 +1,112 @@
+/** As the command line gives them; every value is still a person's text. */
+export interface CollectFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly mode: 'auto' | 'observe' | 'collect';
+  readonly concurrentGcSyncs: string;
+  readonly syncPeriod: string;
+  readonly retryCap: string;
+  readonly gcIgnoredResources?: readonly string[];
+  /** `true` when given without a value. */
+  readonly leaderElect: string | true;
+  readonly leaderElectLeaseDuration: string;
+  readonly leaderElectRenewDeadline: string;
+  readonly leaderElectRetryPeriod: string;
+  readonly leaderElectResourceName: string;
+  readonly leaderElectResourceNamespace: string;
+  readonly kubeApiQps: string;
+  readonly kubeApiBurst: string;
+  readonly bindAddress?: string;
+  readonly bindTokenFile?: string;
+  readonly explainEveryAction?: boolean;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly logFormat: 'text' | 'json';
+}
+
+/** One flag of `kubegc collect`, in commander's notation. */
+export interface CollectOption {
+  readonly flags: string;
+  readonly description: string;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+  /** May be given several times; the value is a list. */
+  readonly repeatable?: true;
+}
+
+/** The flags of `kubegc collect`, with the names and defaults of kube-controller-manager where it has them (COL-200, COL-201). */
+export const collectOptions: readonly CollectOption[] = [
+  {
+    flags: '--kubeconfig <FILE>',
+    description: 'which cluster; else KUBECONFIG, ~/.kube/config, or the pod this runs in',
+  },
+  { flags: '--context <NAME>', description: 'context of the kubeconfig' },
+  {
+    flags: '--mode <MODE>',
+    description:
+      'observe: watch and show, write nothing; collect: do the work; auto: observe while kube-controller-manager runs, else collect',
+    choices: ['auto', 'observe', 'collect'],
+    default: 'auto',
+  },
+  {
+    flags: '--concurrent-gc-syncs <N>',
+    description: 'workers of each of the two queues',
+    default: '20',
+  },
+  { flags: '--sync-period <DURATION>', description: 'between two looks at what is served', default: '30s' },
+  {
+    flags: '--retry-cap <DURATION>',
+    description: 'the longest wait before an object that failed is tried again',
+    default: '1m',
+  },
+  {
+    flags: '--gc-ignored-resources <LIST>',
+    description:
+      'GROUP/RESOURCE to leave alone, beside events (repeat, or separate by commas); core resources without group',
+    repeatable: true,
+  },
+  { flags: '--leader-elect [BOOL]', description: 'work only while holding the lease', default: 'true' },
+  {
+    flags: '--leader-elect-lease-duration <DURATION>',
+    description: 'how long others wait after the last renewal they saw',
+    default: '15s',
+  },
+  {
+    flags: '--leader-elect-renew-deadline <DURATION>',
+    description: 'how long the leader acts without a renewal',
+    default: '10s',
+  },
+  { flags: '--leader-elect-retry-period <DURATION>', description: 'between two attempts', default: '2s' },
+  { flags: '--leader-elect-resource-name <NAME>', description: 'the lease', default: 'kubegc-collector' },
+  { flags: '--leader-elect-resource-namespace <NAME>', description: 'where the lease is', default: 'kube-system' },
+  {
+    flags: '--kube-api-qps <N>',
+    description: "requests a second; 0 sets no limit and leaves it to the server's own fairness",
+    default: '0',
+  },
+  {
+    flags: '--kube-api-burst <N>',
+    description: 'requests at once after a pause; 0 is one and a half seconds of --kube-api-qps',
+    default: '0',
+  },
+  {
+    flags: '--bind-address <HOST:PORT>',
+    description: 'serve /healthz, /readyz, /metrics and the debug graph over plain HTTP; off unless given',
+  },
+  {
+    flags: '--bind-token-file <FILE>',
+    description: 'bearer token that /metrics and the debug graph ask for; needed for addresses other than loopback',
+  },
+  { flags: '--explain-every-action', description: 'log every decision with its reason, one line each' },
+  {
+    flags: '--log-level <LEVEL>',
+    description: 'least level to log',
+    choices: ['debug', 'info', 'warn', 'error', 'silent'],
+    default: 'info',
+  },
+  {
+    flags: '--log-format <FORMAT>',
+    description: 'text for people, json for programs',
+    choices: ['text', 'json'],
+    default: 'text',
+  },
+];

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { type CollectFlags, collectOptions } from './collect-options.ts';
+import { collectSettings } from './collect-settings.ts';
+import { CommandError } from './command-error.ts';
+
+const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+const defaults = Object.fromEntries(
+  collectOptions.flatMap((option) =>
+    option.default === undefined ? [] : [[camel(/--([\w-]+)/.exec(option.flags)?.[1] ?? ''), option.default]],
+  ),
+) as unknown as CollectFlags;
+
+const settings = (flags: Partial<CollectFlags>) => collectSettings({ ...defaults, ...flags });
+const events = [
+  { group: '', resource: 'events' },
+  { group: 'events.k8s.io', resource: 'events' },
+];
+
+describe('collectSettings', () => {
+  it("COL-200 COL-201 COL-204 BETTER-8 BETTER-19 has kube-controller-manager's defaults, a lease of its own and no client limit", () => {
+    expect(settings({})).toEqual({
+      mode: 'auto',
+      concurrentGcSyncs: 20,
+      syncPeriodMs: 30_000,
+      retryCapMs: 60_000,
+      ignoredResources: events,
+      lease: {
+        namespace: 'kube-system',
+        name: 'kubegc-collector',
+        times: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 },
+      },
+      rate: undefined,
+    });
+  });
+
+  it.each([
+    [{ kubeApiQps: '20', kubeApiBurst: '30' }, { rate: { qps: 20, burst: 30 } }],
+    [{ kubeApiQps: '20' }, { rate: { qps: 20, burst: 30 } }],
+    [{ kubeApiQps: '0.5' }, { rate: { qps: 0.5, burst: 1 } }],
+    [{ leaderElect: 'false' }, { lease: undefined }],
+    [
+      { concurrentGcSyncs: '1', syncPeriod: '1m30s', retryCap: '500ms' },
+      { syncPeriodMs: 90_000, retryCapMs: 500 },
+    ],
+    [
+      { gcIgnoredResources: ['apps/replicasets, secrets', '/configmaps', 'events'] },
+      {
+        ignoredResources: [
+          ...events,
+          { group: 'apps', resource: 'replicasets' },
+          { group: '', resource: 'secrets' },
+          { group: '', resource: 'configmaps' },
+          { group: '', resource: 'events' },
+        ],
+      },
+    ],
+  ] as const)('reads %o', (flags, expected) => {
+    expect(settings(flags)).toMatchObject(expected);
+  });
+
+  it('takes --leader-elect without a value for true', () => {
+    expect(settings({ leaderElect: true }).lease).toBeDefined();
+  });
+
+  it.each([
+    [{ concurrentGcSyncs: '0' }, 'invalid --concurrent-gc-syncs "0"'],
+    [{ concurrentGcSyncs: '1001' }, 'invalid --concurrent-gc-syncs "1001"'],
+    [{ concurrentGcSyncs: '2.5' }, 'invalid --concurrent-gc-syncs "2.5"'],
+    [{ concurrentGcSyncs: 'many' }, 'invalid --concurrent-gc-syncs "many"'],
+    [{ syncPeriod: '30' }, 'invalid --sync-period "30"'],
+    [{ syncPeriod: '0s' }, 'invalid --sync-period "0s"'],
+    [{ syncPeriod: '-5s' }, 'invalid --sync-period "-5s"'],
+    [{ retryCap: '25h' }, 'invalid --retry-cap "25h"'],
+    [{ kubeApiQps: '-1' }, 'invalid --kube-api-qps "-1"'],
+    [{ kubeApiQps: 'NaN' }, 'invalid --kube-api-qps "NaN"'],
+    [{ kubeApiBurst: '1.5' }, 'invalid --kube-api-burst "1.5"'],
+    [{ kubeApiBurst: '5' }, '--kube-api-burst does nothing without --kube-api-qps'],
+    [{ leaderElect: 'maybe' }, 'invalid --leader-elect "maybe"'],
+    [{ leaderElectLeaseDuration: 'x' }, 'invalid --leader-elect-lease-duration "x"'],
+    [{ leaderElectLeaseDuration: '10s' }, 'leaseDuration must be greater than renewDeadline'],
+    [{ leaderElectRenewDeadline: '2s' }, 'renewDeadline must be greater than retryPeriod*JitterFactor'],
+    [{ leaderElectResourceName: 'Not A Name' }, 'invalid --leader-elect-resource-name "Not A Name"'],
+    [{ leaderElectResourceNamespace: 'a.b' }, 'invalid --leader-elect-resource-namespace "a.b"'],
+    [{ leaderElectResourceName: 'kube-controller-manager' }, 'is that of kube-controller-manager'],
+    [{ gcIgnoredResources: ['apps/v1/replicasets'] }, 'invalid --gc-ignored-resources entry "apps/v1/replicasets"'],
+    [{ gcIgnoredResources: ['apps/'] }, 'invalid --gc-ignored-resources entry "apps/"'],
+    [{ gcIgnoredResources: ['Pods'] }, 'invalid --gc-ignored-resources entry "Pods"'],
+  ] as const)('refuses %o', (flags, message) => {
+    let refusal: unknown;
+    try {
+      settings(flags);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(CommandError);
+    expect((refusal as CommandError).message).toContain(message);
+    expect((refusal as CommandError).advice).toBeTruthy();
+  });
+
+  it('does not check the lease of an election that is off', () => {
+    expect(
+      settings({ leaderElect: 'false', leaderElectResourceName: 'kube-controller-manager' }).lease,
+    ).toBeUndefined();
+  });
+});
