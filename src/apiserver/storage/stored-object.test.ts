@@ -54,6 +54,24 @@ describe('StoredObject', () => {
     );
   });
 
+  it('shows the metadata of an object that was parsed under another revision', () => {
+    fc.assert(
+      fc.property(object, (o) => {
+        const same = JSON.parse(JSON.stringify(o)) as KubeObject;
+        const before = stored(o);
+        const parsed = stored(o).at(43);
+        expect(
+          new StoredObject({ key: '/k', value: before.stored, createRevision: 7, modRevision: 42 }).object(),
+        ).toEqual(expected(same, '42'));
+        expect(before.at(44).metadata()).toEqual({ ...same.metadata, resourceVersion: '44' });
+        expect(before.at(45).metadata()).toEqual({ ...same.metadata, resourceVersion: '45' });
+        expect(before.object()).toEqual(expected(same, '42'));
+        expect(parsed.metadata()).toEqual({ ...same.metadata, resourceVersion: '43' });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('stores kind, apiVersion and metadata first, and no resourceVersion', () => {
     const o = { spec: { a: 1 }, metadata: { name: 'n', resourceVersion: '9' }, apiVersion: 'v1', kind: 'Pod' };
     expect(text(encodeStored(o))).toBe('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"n"},"spec":{"a":1}}');
