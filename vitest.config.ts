@@ -9,6 +9,7 @@ export default defineConfig({
     setupFiles: ['test/property-seed.ts'],
     pool: 'threads',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
