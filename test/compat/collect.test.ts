@@ -1,0 +1,332 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApiClient } from '../program/api-client.ts';
+import { KubegcProcess, kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
+import { runCommand } from '../program/run-command.ts';
+import { until } from '../program/until.ts';
+
+/** The collector as a program of its own, over HTTPS, against a server that has none. */
+const noCollector = '*,-garbage-collector-controller';
+/** An election that is over soon. */
+const quick = [
+  '--leader-elect-lease-duration=3s',
+  '--leader-elect-renew-deadline=2s',
+  '--leader-elect-retry-period=500ms',
+];
+const ours = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kubegc-collector';
+const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+
+const kubegc = (args: readonly string[], env: Record<string, string> = {}) =>
+  runCommand(process.execPath, [kubegcCommand, ...args], { timeoutMs: 20_000, env });
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let kubeconfig: string;
+let server: KubegcProcess;
+let client: ApiClient;
+let started: KubegcProcess[];
+/** Each test has a namespace of its own. */
+let namespace: string;
+let tests = 0;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  kubeconfig = join(directory.path, 'kubeconfig');
+  server = serverOn('127.0.0.1:0', kubeconfig);
+  await server.ready();
+  client = new ApiClient(kubeconfig);
+});
+
+afterAll(async () => {
+  client.close();
+  await server.stop();
+  await directory[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  started = [];
+  namespace = `test-${++tests}`;
+  expect((await client.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })).status).toBe(201);
+});
+
+afterEach(async () => {
+  await Promise.all(started.map((each) => each.stop()));
+});
+
+function serverOn(listen: string, writeKubeconfig: string): KubegcProcess {
+  const data = join(directory.path, `data-of-${writeKubeconfig.replaceAll(/\W/g, '-')}`);
+  const flags = ['--listen', listen, '--write-kubeconfig', writeKubeconfig, '--data-dir', data];
+  return new KubegcProcess(['up', '--controllers', noCollector, ...flags]);
+}
+
+function collector(...args: string[]): KubegcProcess {
+  const process = new KubegcProcess(['collect', '--kubeconfig', kubeconfig, ...args]);
+  started.push(process);
+  return process;
+}
+
+async function ready(process: KubegcProcess): Promise<KubegcProcess> {
+  await process.ready();
+  return process;
+}
+
+/** Of the collector's own pages. */
+async function page(process: KubegcProcess, path: string): Promise<{ status: number; text: string }> {
+  const url = /debug graph: (\S+)/.exec(process.output)?.[1] ?? '';
+  const response = await fetch(`${url}${path}`);
+  return { status: response.status, text: await response.text() };
+}
+
+const secrets = (): string => `/api/v1/namespaces/${namespace}/secrets`;
+const configMaps = (): string => `/api/v1/namespaces/${namespace}/configmaps`;
+
+async function family(size: number): Promise<void> {
+  const { body } = await client.send('POST', configMaps(), { metadata: { name: 'owner' } });
+  const { uid } = body['metadata'] as { uid: string };
+  const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid, blockOwnerDeletion: true };
+  for (let index = 0; index < size; index++) {
+    const metadata = { name: `dependent-${index}`, ownerReferences: [reference] };
+    expect((await client.send('POST', secrets(), { metadata })).status).toBe(201);
+  }
+}
+
+const deleteOwner = (propagationPolicy: string) =>
+  client.send('DELETE', `${configMaps()}/owner`, { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy });
+
+interface Item {
+  readonly metadata: { readonly name: string; readonly ownerReferences?: readonly unknown[] };
+}
+
+async function dependents(): Promise<readonly Item[]> {
+  return (await client.send('GET', secrets())).body['items'] as readonly Item[];
+}
+
+const ownerIsGone = async (): Promise<boolean> => (await client.send('GET', `${configMaps()}/owner`)).status === 404;
+const allAreGone = async (): Promise<boolean> => (await dependents()).length === 0 && (await ownerIsGone());
+
+const holder = async (): Promise<unknown> =>
+  ((await client.send('GET', ours)).body['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity;
+
+describe('kubegc collect', () => {
+  it('COL-211 collects over HTTPS, what was deleted before it ran too, in all three ways', async () => {
+    await family(5);
+    await deleteOwner('Background');
+    await ready(collector('--mode', 'collect', ...quick));
+    await until('the dependents of before are gone', allAreGone);
+    for (const policy of ['Background', 'Foreground']) {
+      await family(5);
+      await deleteOwner(policy);
+      await until(`the dependents are gone (${policy})`, allAreGone);
+    }
+    await family(5);
+    await deleteOwner('Orphan');
+    await until('the owner is gone', ownerIsGone);
+    const left = await dependents();
+    expect(left).toHaveLength(5);
+    expect(left.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
+  });
+
+  it('shows health, metrics and its graph, and says why it did what it did', async () => {
+    const running = collector('--mode', 'collect', '--bind-address', '127.0.0.1:0', '--explain-every-action', ...quick);
+    await ready(running);
+    await until('the lease is taken', async () => running.output.includes('took the lease'));
+    await family(1);
+    await until('the graph has them', async () => {
+      const graph = await page(running, '/debug/controllers/garbage-collector-controller/graph');
+      return graph.text.includes('name="dependent-0"');
+    });
+    await deleteOwner('Background');
+    await until('the dependents are gone', allAreGone);
+    expect((await page(running, '/healthz')).text).toBe('ok');
+    expect((await page(running, '/readyz')).text).toBe('ok');
+    const { text } = await page(running, '/metrics');
+    expect(text).toMatch(/^leader_election_master_status\{name="kubegc-collector"\} 1$/m);
+    expect(text).toMatch(/^kubegc_collector_acting 1$/m);
+    expect(text).toMatch(/^kubegc_collector_deletions_total\{resource="secrets",policy="Background"\} 1$/m);
+    expect(running.output).toMatch(
+      /INFO +None of its owners exists\. .*object="Secret test-\d+\/dependent-0".*did="delete \(Background\)" reason=ownersAbsent/,
+    );
+  });
+
+  it('holds itself to --kube-api-qps (COL-174), and works without an election', async () => {
+    await family(3);
+    await ready(
+      collector('--mode=collect', '--leader-elect=false', '--kube-api-qps=200', '--gc-ignored-resources=pods'),
+    );
+    await deleteOwner('Foreground');
+    await until('the dependents are gone', allAreGone);
+  });
+});
+
+describe('kubegc collect --mode observe', () => {
+  it('keeps the graph and writes nothing at all, not even a lease', async () => {
+    const observer = await ready(collector('--mode', 'observe', '--bind-address', '127.0.0.1:0'));
+    await client.send('DELETE', ours);
+    await family(3);
+    await deleteOwner('Foreground');
+    const before = await client.send('GET', '/api/v1/secrets?limit=1');
+    await until('the graph shows that the owner waits', async () => {
+      const graph = await page(observer, '/debug/controllers/garbage-collector-controller/graph');
+      return graph.text.includes('deletingDependents="true"');
+    });
+    await new Promise((next) => setTimeout(next, 1500));
+    expect(await dependents()).toHaveLength(3);
+    expect(await ownerIsGone()).toBe(false);
+    expect((await client.send('GET', ours)).status).toBe(404);
+    const version = (answer: typeof before) => (answer.body['metadata'] as { resourceVersion: string }).resourceVersion;
+    expect(version(await client.send('GET', '/api/v1/secrets?limit=1'))).toBe(version(before));
+    const { text } = await page(observer, '/metrics');
+    const methods = [...text.matchAll(/^rest_client_requests_total\{.*method="(\w+)"/gm)].map((match) => match[1]);
+    expect(new Set(methods)).toEqual(new Set(['GET']));
+    expect(text).toMatch(/^kubegc_collector_acting 0$/m);
+    expect(text).not.toContain('kubegc_collector_decisions_total{');
+    await observer.stop();
+    // A collector that comes after it finds everything as it was.
+    await ready(collector('--mode', 'collect', ...quick));
+    await until('the dependents are gone', allAreGone);
+  });
+});
+
+describe('kubegc collect --mode auto', () => {
+  it('COL-204 observes while kube-controller-manager renews its lease, says so, and collects when there is none', async () => {
+    const name = 'kube-controller-manager';
+    const spec = (renewal: number) => ({
+      holderIdentity: 'master-1_x',
+      leaseDurationSeconds: 15,
+      renewTime: `2026-01-01T00:00:${String(renewal).padStart(2, '0')}.000000Z`,
+    });
+    await client.send('POST', leases, { metadata: { name }, spec: spec(0) });
+    const running = await ready(collector(...quick));
+    await until('it has seen the lease', async () =>
+      running.output.includes('not known whether another collector runs'),
+    );
+    await client.send('PATCH', `${leases}/${name}`, { spec: spec(1) }, 'application/merge-patch+json');
+    await until('it knows', async () =>
+      /another collector runs, observing only.*kube-system\/kube-controller-manager.*master-1_x/.test(running.output),
+    );
+    await family(2);
+    await deleteOwner('Background');
+    await new Promise((next) => setTimeout(next, 1000));
+    expect(await dependents()).toHaveLength(2);
+    expect(running.output).not.toContain('took the lease');
+    await client.send('DELETE', `${leases}/${name}`);
+    await until('the dependents are gone', allAreGone);
+  });
+});
+
+describe('two collectors', () => {
+  it('COL-214 COL-215 the leader is killed in the middle of a cascade, the other one finishes it', async () => {
+    const one = await ready(collector('--mode', 'collect', '--kube-api-qps', '100', '--kube-api-burst', '1', ...quick));
+    await until('the first one leads', async () => one.output.includes('took the lease'));
+    const two = await ready(collector('--mode', 'collect', '--bind-address', '127.0.0.1:0', ...quick));
+    await until('the second one stands by', async () => two.output.includes('standing by'));
+    await family(300);
+    await deleteOwner('Foreground');
+    await until('the cascade is under way', async () => (await dependents()).length < 280);
+    one.kill('SIGKILL');
+    await one.ended;
+    const left = (await dependents()).length;
+    expect(left).toBeGreaterThan(0);
+    expect((await page(two, '/metrics')).text).toMatch(/^kubegc_collector_acting 0$/m);
+    await until('the other one has finished', allAreGone);
+    expect(two.output).toContain('took the lease');
+  });
+
+  it('COL-215 SIGTERM gives the lease back, and the other one takes it without waiting for its end', async () => {
+    const long = [
+      '--leader-elect-lease-duration=1h',
+      '--leader-elect-renew-deadline=10s',
+      '--leader-elect-retry-period=500ms',
+    ];
+    const one = await ready(collector('--mode', 'collect', ...long));
+    await until('the first one leads', async () => one.output.includes('took the lease'));
+    const two = await ready(collector('--mode', 'collect', ...long));
+    const { code } = await one.stop();
+    expect(code).toBe(0);
+    expect(one.output).toContain('gave the lease back');
+    await until('the second one leads', async () => two.output.includes('took the lease'));
+    await family(2);
+    await deleteOwner('Background');
+    await until('the dependents are gone', allAreGone);
+    expect((await two.stop()).code).toBe(0);
+    expect(await holder()).toBe('');
+  });
+});
+
+describe('kubegc collect that cannot', () => {
+  it.each([
+    [['--mode', 'destroy'], /'destroy' is invalid\. Allowed choices are auto, observe, collect/],
+    [['--concurrent-gc-syncs', 'many'], /invalid --concurrent-gc-syncs "many"\nGive a whole number/],
+    [['--leader-elect-renew-deadline', '15s'], /leaseDuration must be greater than renewDeadline/],
+    [['--leader-elect-resource-name', 'kube-controller-manager'], /is that of kube-controller-manager/],
+    [
+      ['--bind-address', '0.0.0.0:0'],
+      /--bind-address 0\.0\.0\.0:0 can be reached from other machines.*\n.*--bind-token-file/,
+    ],
+    [['--bind-address', 'nonsense'], /invalid --bind-address address "nonsense"/],
+    [['--bind-token-file', '/does/not/exist'], /cannot read the token file \/does\/not\/exist: no such file/],
+    [['--explain-every-action', '--log-level', 'error'], /--explain-every-action logs at level info/],
+    [['--context', 'other'], /cannot tell which cluster to use: context "other" does not exist\nGive --kubeconfig/],
+    [['--kubeconfig', '/does/not/exist'], /cannot tell which cluster to use: \/does\/not\/exist: .*no such file/],
+    [['extra'], /too many arguments/],
+  ])('says what is wrong and what to do: %o', async (args, message) => {
+    const { code, stderr, stdout } = await kubegc(['collect', '--kubeconfig', kubeconfig, ...args]);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+
+  it('has no cluster: neither kubeconfig nor pod', async () => {
+    const { code, stderr } = await kubegc(['collect'], {
+      HOME: directory.path,
+      KUBECONFIG: '',
+      KUBERNETES_SERVICE_HOST: '',
+    });
+    expect(stderr).toContain('no configuration: neither --kubeconfig, KUBECONFIG nor ~/.kube/config');
+    expect(code).toBe(1);
+  });
+
+  it('has credentials the server does not know (401)', async () => {
+    const file = join(directory.path, 'stranger');
+    const stranger = readFileSync(kubeconfig, 'utf8')
+      .replace(/^.*client-(certificate|key)-data:.*\n/gm, '')
+      .replace(/token: .*/, 'token: wrong');
+    await writeFile(file, stranger);
+    const { code, stderr } = await kubegc(['collect', '--kubeconfig', file]);
+    expect(stderr).toMatch(
+      /https:\/\/127\.0\.0\.1:\d+ does not know who asks: Unauthorized\nThe credentials of context kubegc/,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('cannot trust the server', async () => {
+    const file = join(directory.path, 'distrust');
+    await writeFile(file, readFileSync(kubeconfig, 'utf8').replace(/^.*certificate-authority-data:.*\n/m, ''));
+    const { code, stderr } = await kubegc(['collect', '--kubeconfig', file]);
+    expect(stderr).toMatch(/cannot trust https:\/\/127\.0\.0\.1:\d+: .*\nThe certificate authority of context kubegc/);
+    expect(code).toBe(1);
+  });
+
+  it('waits for a server that is not there yet, with a line at each try; SIGTERM ends the waiting', async () => {
+    const file = join(directory.path, 'later');
+    const first = serverOn('127.0.0.1:0', file);
+    await first.ready();
+    const address = /127\.0\.0\.1:\d+/.exec(first.output)?.[0] ?? '';
+    await first.stop();
+    const waiting = new KubegcProcess(['collect', '--kubeconfig', file, '--bind-address', '127.0.0.1:0']);
+    const impatient = new KubegcProcess(['collect', '--kubeconfig', file]);
+    started.push(waiting, impatient);
+    const line = /WARN +the API server does not answer, trying again .*ECONNREFUSED/g;
+    await until('two tries', async () => (waiting.output.match(line) ?? []).length >= 2);
+    expect(await page(waiting, '/healthz')).toEqual({ status: 200, text: 'ok' });
+    expect((await page(waiting, '/readyz')).text).toBe('not ready: the API server has not answered yet');
+    expect((await impatient.stop()).code).toBe(0);
+    const second = serverOn(address, file);
+    started.push(second);
+    await second.ready();
+    await waiting.ready();
+    expect((await page(waiting, '/readyz')).status).toBe(200);
+    await waiting.stop();
+  });
+});
