@@ -125,6 +125,13 @@ function managedFields(): ManagedFieldsEntry[] {
   ];
 }
 
+const NAMESPACE = 'team-';
+
+/** Two digits; a tree is in one namespace. */
+function namespaceNumber(object: number): number {
+  return 10 + (Math.floor(object / TREE) % 64);
+}
+
 export interface ObjectOptions {
   readonly uids: Uint32Array;
   readonly withManagedFields: boolean;
@@ -135,7 +142,7 @@ export function metadataOf(object: number, { uids, withManagedFields, resourceVe
   const reference = ownerReferenceOf(uids, object);
   return {
     name: nameText(object),
-    namespace: `team-${10 + (Math.floor(object / TREE) % 64)}`,
+    namespace: `${NAMESPACE}${namespaceNumber(object)}`,
     uid: uidText(uids, object),
     resourceVersion: String(1_000_000 + resourceVersion),
     creationTimestamp: '2026-11-21T12:00:00Z',
@@ -177,6 +184,7 @@ export class WatchTemplate {
   readonly #ownUids: number[] = [];
   readonly #ownerUids: number[] = [];
   readonly #trees: number[] = [];
+  readonly #namespaces: number[] = [];
 
   constructor(options: TemplateOptions) {
     const { size, uids } = options;
@@ -193,6 +201,7 @@ export class WatchTemplate {
       each(uidText(uids, object), this.#ownUids, 0);
       if (ownerOf(object) >= 0) each(uidText(uids, ownerOf(object)), this.#ownerUids, 0);
       each(NAME, this.#trees, NAME.length);
+      each(NAMESPACE, this.#namespaces, NAMESPACE.length);
       pieces.push(piece);
       from += piece.length;
     }
@@ -215,6 +224,11 @@ export class WatchTemplate {
     }
     for (let i = 0; i < this.#trees.length; i += 2) {
       writeHex(bytes, this.#trees[i]!, Math.floor(objects[this.#trees[i + 1]!]! / TREE));
+    }
+    for (let i = 0; i < this.#namespaces.length; i += 2) {
+      const number = namespaceNumber(objects[this.#namespaces[i + 1]!]!);
+      bytes[this.#namespaces[i]!] = HEX[Math.floor(number / 10)]!;
+      bytes[this.#namespaces[i]! + 1] = HEX[number % 10]!;
     }
   }
 }

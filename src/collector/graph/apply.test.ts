@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apply, applied } from './apply.ts';
+import { ColumnsFromObject } from './columns-from-object.ts';
 import { checkInvariants } from './check-consistency.ts';
 import type { Effect } from './effect.ts';
 import type { GraphEvent, MonitoredResource, ObservedObject } from './event.ts';
@@ -110,6 +111,21 @@ describe('nodes', () => {
     expect(graph.node('o')?.identity.apiVersion).toBe('apps/v1');
     expect(graph.dependents('o')).toEqual(['a']);
     expect(graph.node('a')?.ownerReferences).toEqual([ref('o', { apiVersion: 'apps/v1beta1', kind: 'ReplicaSet' })]);
+  });
+});
+
+describe('columns', () => {
+  it('BETTER-6 what was read of a buffer does not change with it, not even of a Buffer', () => {
+    const graph = new OwnershipGraph();
+    const owner = ref('text-uid', { kind: 'Widget', apiVersion: 'example.com/v1', name: 'n'.repeat(300) });
+    const { object } = observed(pods, { uid: 'another-text', namespace: 'some-namespace', owners: [owner] });
+    const columns = new ColumnsFromObject().observed(object);
+    const bytes = Buffer.from(columns.bytes);
+    apply(graph, { type: 'observedColumns', resource: pods, columns: { ...columns, bytes } }, []);
+    bytes.fill(0x78);
+    expect(graph.node('another-text')?.identity.namespace).toBe('some-namespace');
+    expect(graph.node('another-text')?.ownerReferences).toEqual([owner]);
+    expect(checkInvariants(graph)).toEqual([]);
   });
 });
 

@@ -293,7 +293,8 @@ export class NodeStore {
   /** Stores a name for a holder; returns its address, and `nameLengthOf` the length to keep with it. */
   storeName(holder: NameHolder, bytes: Uint8Array, start: number, end: number): number {
     if (end - start <= SLAB_NAME_MAX) return this.#slab.store(bytes, start, end);
-    this.#longNames.set(holder, bytes.slice(start, end));
+    // A copy; `slice` of a Buffer would be none.
+    this.#longNames.set(holder, new Uint8Array(bytes.subarray(start, end)));
     return 0;
   }
 

@@ -41,7 +41,8 @@ export class WordTable {
       this.#users[found]!++;
       return found;
     }
-    return this.#insert(bytes.slice(start, end), hash);
+    // A copy; `slice` of a Buffer would be none.
+    return this.#insert(new Uint8Array(bytes.subarray(start, end)), hash);
   }
 
   /** One user more of a text that has one. */
