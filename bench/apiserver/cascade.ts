@@ -16,10 +16,18 @@ interface Watching {
   close(): void;
 }
 
+async function readJson<T>(load: Load, method: string, path: string, body?: object): Promise<T> {
+  const answer = await load.open(method, path, body && Buffer.from(JSON.stringify(body)));
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString()) as T;
+}
+
+/** Informers that have their list already: they see changes and nothing else. */
 async function watchDeletions(load: Load, count: number): Promise<Watching> {
-  const streams = await Promise.all(
-    Array.from({ length: watchers }, () => load.open('GET', `${configmaps}?watch=true&labelSelector=bench%3Dyes`)),
-  );
+  const { metadata } = await readJson<{ metadata: { resourceVersion: string } }>(load, 'GET', `${configmaps}?limit=1`);
+  const query = `watch=true&labelSelector=bench%3Dyes&resourceVersion=${metadata.resourceVersion}`;
+  const streams = await Promise.all(Array.from({ length: watchers }, () => load.open('GET', `${configmaps}?${query}`)));
   const seen = Promise.all(
     streams.map(
       (stream) =>
@@ -80,10 +88,8 @@ export const run: Benchmark = async ({ smoke }) => {
     const baseline = count / ((performance.now() - started) / 1000);
     loopWatching.close();
 
-    const answer = await load.open('POST', configmaps, Buffer.from(JSON.stringify({ metadata: { name: 'root' } })));
-    const chunks: Buffer[] = [];
-    for await (const chunk of answer) chunks.push(chunk as Buffer);
-    const { metadata } = JSON.parse(Buffer.concat(chunks).toString()) as { metadata: { uid: string } };
+    const root = { metadata: { name: 'root' } };
+    const { metadata } = await readJson<{ metadata: { uid: string } }>(load, 'POST', configmaps, root);
     await createObjects(load, count, { name: 'root', uid: metadata.uid });
     const watching = await watchDeletions(streams, count);
     const begun = performance.now();
