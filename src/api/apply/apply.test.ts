@@ -131,6 +131,13 @@ describe('server-side apply', () => {
     expect(scenario.get('data')).toEqual({ c: '1' });
   });
 
+  it('API-214 metadata stays when the last thing said in it goes', () => {
+    const scenario = configMap()
+      .apply({ metadata: { name: 'x', labels: { a: '1' } } }, { manager: 'one' })
+      .apply({}, { manager: 'one' });
+    expect(scenario.get('metadata')).toEqual({ name: 'x', uid: 'u' });
+  });
+
   it('API-214 a default comes back where an applied value goes', () => {
     const scenario = deployment()
       .apply(web({ replicas: 3 }), { manager: 'a' })

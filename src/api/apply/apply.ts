@@ -17,7 +17,7 @@ import {
 import { mergeTyped } from './merge.ts';
 import { removeItems, withNamedFields } from './remove-items.ts';
 import type { TypeSchema } from './schema.ts';
-import { comparedFields, type TrackedPart, trackedOnly } from './tracked-fields.ts';
+import { comparedFields, partOf, type TrackedPart, trackedOnly } from './tracked-fields.ts';
 import { sameVersion, takeOver } from './update-managers.ts';
 
 /** Owns what was there before anybody applied (API-217). */
@@ -69,7 +69,8 @@ function applyOnce(application: Application): Applied {
   const { live, config, manager, type, tracked } = application;
   const compared = comparedFields(tracked);
   const before = managersBefore(application, compared);
-  const owned = trackedOnly(extractFieldSet(config, type), tracked);
+  // With the name in it, so that what goes does not take metadata along.
+  const said = partOf(extractFieldSet(config, type), tracked);
   const last = before.find((entry) => isSameManager(entry, manager));
   const others = before.filter((entry) => entry !== last);
 
@@ -80,7 +81,7 @@ function applyOnce(application: Application): Applied {
       : prune(merged, {
           type,
           last: last.fields,
-          owned: others.reduce((set, { fields }) => union(set, fields), owned),
+          owned: others.reduce((set, { fields }) => union(set, fields), said),
         });
 
   const changes = compareObjects(live, object, { type, fields: compared });
@@ -93,7 +94,11 @@ function applyOnce(application: Application): Applied {
   );
   const changed = !equalJson(live, object);
   // A new manager that changes nothing has no time: upstream renews it only with the object.
-  after.push({ ...manager, fields: owned, time: changed ? entryTime(application.now) : (last?.time ?? '') });
+  after.push({
+    ...manager,
+    fields: trackedOnly(said, tracked),
+    time: changed ? entryTime(application.now) : (last?.time ?? ''),
+  });
   const managedFields = encodeManagers(after);
   const annotated = manager.name === KUBECTL_MANAGER ? withLastApplied(object, config) : object;
   return { outcome: 'applied', object: withManagedFields(annotated, managedFields), managedFields };

@@ -1,4 +1,4 @@
-import { type FieldInfo, fieldOf, isScalarType, isSpecialType, typeInfo } from '../kinds/type-table.ts';
+import { type FieldInfo, fieldOf, isScalarType, isSpecialType, META_V1, typeInfo } from '../kinds/type-table.ts';
 
 /** `untyped`: any scalar (times, quantities, numbers or strings). */
 export type ScalarSchema = 'numeric' | 'string' | 'boolean' | 'untyped';
@@ -49,6 +49,25 @@ export const DEDUCED: TypeSchema = {
   list: { relationship: 'atomic', keys: [], element: () => UNTYPED_ATOMIC },
   map: { relationship: 'granular', field: () => undefined, element: () => DEDUCED },
 };
+
+/** A custom resource of which nothing is known but what every object has. */
+export const CUSTOM_OBJECT: TypeSchema = {
+  map: {
+    relationship: 'granular',
+    field: (name) => customFields().get(name),
+    element: () => DEDUCED,
+  },
+};
+
+let madeCustomFields: ReadonlyMap<string, FieldSchema> | undefined;
+
+function customFields(): ReadonlyMap<string, FieldSchema> {
+  return (madeCustomFields ??= new Map([
+    ['apiVersion', { type: schemaOf('string') }],
+    ['kind', { type: schemaOf('string') }],
+    ['metadata', { type: schemaOf(`${META_V1}.ObjectMeta`) }],
+  ]));
+}
 
 const SCALARS: Readonly<Record<string, TypeSchema>> = {
   string: { scalar: 'string' },

@@ -40,6 +40,17 @@ export function comparedFields(tracked: TrackedPart): ComparedFields {
 
 const METADATA = fieldElement('metadata');
 
+/** The members of a set that a write of this part is about. */
+export function partOf(set: FieldSet, tracked: TrackedPart): FieldSet {
+  if (tracked.part === 'all') return set;
+  const members = tracked.members.map(fieldElement);
+  const result: Record<string, FieldSet> = {};
+  for (const element in set) {
+    if (members.includes(element) === (tracked.part === 'only')) result[element] = set[element]!;
+  }
+  return isEmptySet(result) ? EMPTY_SET : result;
+}
+
 /** A set without what is never tracked; metadata as a whole is nobody's. */
 export function trackedOnly(set: FieldSet, tracked: TrackedPart): FieldSet {
   const result: Record<string, FieldSet> = {};

@@ -3,6 +3,7 @@ import { applyJsonPatch, unknownJsonPatchFields } from '../../api/patch/json-pat
 import { applyMergePatch } from '../../api/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../api/patch/strategic-merge-patch.ts';
 import { newBadRequest, newUnsupportedMediaType } from '../../api/status-error.ts';
+import { APPLY_PATCH } from './apply-body.ts';
 import { strictFindings } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -17,11 +18,15 @@ export interface PatchBody {
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
-const APPLY_PATCHES = new Set(['application/apply-patch+yaml', 'application/apply-patch+cbor']);
+
+/** Without parameters (API-190). */
+export function patchType(context: Pick<RequestContext, 'header'>): string {
+  return (context.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
 
 /** API-190. `typeName` is absent for custom resources, which know no strategic merge. */
 export function readPatchBody(context: RequestContext, typeName: string | undefined): PatchBody {
-  const contentType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const contentType = patchType(context);
   const apply = applier(contentType, typeName);
   const body = context.request.body ?? new Uint8Array(0);
   const patch = parseJson(body);
@@ -50,24 +55,13 @@ function applier(contentType: string, typeName: string | undefined): (document: 
   throw unsupported(contentType, typeName);
 }
 
-/**
- * Server-side apply is not served yet. 415 is what kubectl understands as such ("Server-side apply not available on the
- * server"), so it gets the same code as an unknown media type, but with the reason in words.
- */
 function unsupported(contentType: string, typeName: string | undefined): Error {
-  if (APPLY_PATCHES.has(contentType)) {
-    return newUnsupportedMediaType(
-      `the body of the request was in an unknown format - server-side apply is not served yet, accepted media types include: ${acceptedTypes(typeName)}`,
-    );
+  // The answer to an apply that is not served at all is what kubectl understands as such.
+  if (typeName !== undefined || contentType === APPLY_PATCH) {
+    return newUnsupportedMediaType('415: Unsupported Media Type');
   }
-  if (typeName !== undefined) return newUnsupportedMediaType('415: Unsupported Media Type');
+  const accepted = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH].join(', ');
   return newUnsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${acceptedTypes(typeName)}`,
+    `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
   );
-}
-
-function acceptedTypes(typeName: string | undefined): string {
-  const types = [JSON_PATCH, MERGE_PATCH];
-  if (typeName !== undefined) types.push(STRATEGIC_MERGE_PATCH);
-  return types.join(', ');
 }

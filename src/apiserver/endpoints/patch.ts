@@ -6,9 +6,11 @@ import { newBadRequest, newInvalid, newNotFound } from '../../api/status-error.t
 import type { HttpResponse } from '../../base/http-message.ts';
 import { updateObject } from '../registry/update-object.ts';
 import type { ObjectSchema } from '../registry/object-schema.ts';
+import { APPLY_PATCH } from './apply-body.ts';
+import { handleApply } from './apply-patch.ts';
 import { strictFindings } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
-import { type PatchBody, readPatchBody } from './patch-body.ts';
+import { patchType, type PatchBody, readPatchBody } from './patch-body.ts';
 import type { RequestContext } from './request-context.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
 import { updatedPart } from './update.ts';
@@ -17,6 +19,7 @@ import { type FieldValidation, parseWriteOptions } from './write-options.ts';
 /** PATCH of an object or of a subresource that has the object's own kind (section 10). */
 export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace, name } = scope;
+  if (patchType(context) === APPLY_PATCH) return handleApply(scope);
   // The type of the patch decides which options exist, so it is judged first.
   const patch = readPatchBody(context, resource.schema.typeName);
   const options = parseWriteOptions(context.query, 'PatchOptions');

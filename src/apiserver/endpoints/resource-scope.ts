@@ -3,6 +3,7 @@ import type { ResourceStore } from '../registry/resource-store.ts';
 import type { WriteContext } from '../registry/strategy.ts';
 import type { Representation } from './negotiation.ts';
 import type { RequestContext } from './request-context.ts';
+import { fieldManager } from './field-manager.ts';
 import type { ResourceRequestInfo } from './request-info.ts';
 
 /** A request that has found its resource and its representation: what the verbs work on. */
@@ -20,5 +21,12 @@ export interface ResourceScope {
 }
 
 export function writeContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
-  return { user: context.user, warn: context.warn, expired: context.expired, dryRun };
+  const manager = fieldManager(context.query.get('fieldManager'), context.header('user-agent'));
+  return {
+    user: context.user,
+    warn: context.warn,
+    expired: context.expired,
+    dryRun,
+    tracking: { by: 'update', manager },
+  };
 }

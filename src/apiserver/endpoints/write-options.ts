@@ -1,5 +1,5 @@
 import type { FieldError } from '../../api/field-error.ts';
-import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../api/field-error.ts';
+import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../../api/field-error.ts';
 import { newInvalid } from '../../api/status-error.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -19,7 +19,27 @@ const MAX_FIELD_MANAGER_BYTES = 128;
 /** API-078, API-198, API-230, API-236: every wrong value is named at once in one 422. */
 export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind): WriteOptions {
   if (query.size === 0) return defaultWriteOptions;
-  const errors: FieldError[] = [];
+  const forbidden = kind === 'PatchOptions' && query.has('force');
+  return parse(query, kind, forbidden ? [fieldForbidden('force', 'may not be specified for non-apply patch')] : []);
+}
+
+export interface ApplyOptions extends WriteOptions {
+  /** Takes fields from other managers instead of refusing. */
+  readonly force: boolean;
+}
+
+/** The PatchOptions of an apply, which has to say who applies (API-210). */
+export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
+  const nobody = (query.get('fieldManager') ?? '') === '';
+  const errors = nobody ? [fieldRequired('fieldManager', 'is required for apply patch')] : [];
+  const force = query.get('force')?.toLowerCase();
+  return {
+    ...parse(query, 'PatchOptions', errors),
+    force: force !== undefined && force !== 'false' && force !== '0',
+  };
+}
+
+function parse(query: URLSearchParams, kind: WriteOptionsKind, errors: FieldError[]): WriteOptions {
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   const wrong = dryRun.filter((value) => value !== 'All');
   if (wrong.length > 0) errors.push(fieldNotSupported('dryRun', wrong, ['All']));
@@ -33,9 +53,6 @@ export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
     errors.push(fieldNotSupported('fieldValidation', fieldValidation, ['Ignore', 'Strict', 'Warn']));
-  }
-  if (kind === 'PatchOptions' && query.has('force')) {
-    errors.push(fieldForbidden('force', 'may not be specified for non-apply patch'));
   }
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors);
   return {

@@ -12,8 +12,9 @@ import { dedupOwnerReferences, validateObjectMeta } from '../../api/validation/o
 import type { AdmissionAttributes } from '../admission/admission-chain.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { StoredObject } from '../storage/stored-object.ts';
+import { recordCreate } from './field-tracking.ts';
 import { generateName, NAME_GENERATION_ATTEMPTS } from './name-generator.ts';
-import { dropManagedFields, metadataOf, setInitialGeneration, stampCreated } from './object-meta.ts';
+import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object-meta.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
 import { splitStatusForCreate } from './status-split.ts';
@@ -39,7 +40,8 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   }
   fillNamespace(object, namespace, info.namespaced);
   dedupe(object, context);
-  dropManagedFields(object);
+  wipeSystemMetadata(object);
+  recordCreate(resource, object, context);
   await environment.admission.admit(attributesOf(object, { namespace, context }));
   dedupe(object, context);
 

@@ -8,12 +8,17 @@ export function metadataOf(object: KubeObject): ObjectMeta {
   return (object.metadata ??= {});
 }
 
-/** API-060: what the server alone decides on a new object. `uid` and `now` come from the caller. */
-export function stampCreated(object: KubeObject, uid: string, now: number): void {
+/** API-060: what no client says of a new object. */
+export function wipeSystemMetadata(object: KubeObject): void {
   const meta = metadataOf(object);
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;
   delete meta.selfLink;
+}
+
+/** API-060: what the server alone decides on a new object. `uid` and `now` come from the caller. */
+export function stampCreated(object: KubeObject, uid: string, now: number): void {
+  const meta = metadataOf(object);
   delete meta.resourceVersion;
   meta.uid = uid;
   meta.creationTimestamp = formatTime(now);
@@ -34,14 +39,6 @@ function restore<K extends keyof ObjectMeta>(meta: ObjectMeta, old: ObjectMeta, 
   const value = old[field];
   if (value === undefined || value === null) delete meta[field];
   else meta[field] = value;
-}
-
-/**
- * managedFields are not tracked yet (section 11 comes with server-side apply): a list that nobody keeps current would say
- * wrong things about owners of fields, so none is stored.
- */
-export function dropManagedFields(object: KubeObject): void {
-  delete object.metadata?.managedFields;
 }
 
 /** API-074, create. */

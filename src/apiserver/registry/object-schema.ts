@@ -1,3 +1,4 @@
+import type { TypeSchema } from '../../api/apply/schema.ts';
 import { copyJson } from '../../api/codec/json-value.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
@@ -19,6 +20,8 @@ export interface ObjectSchema {
   readonly kind: string;
   /** Key into the type table; absent for custom resources, which have no protobuf form and no strategic merge. */
   readonly typeName?: string;
+  /** How managers share values; absent where the type table says it, and where nothing is known. */
+  readonly typeSchema?: TypeSchema;
   /** 400 for values of the wrong type. */
   decode(object: KubeObject): DecodedObject;
   applyDefaults(object: KubeObject): void;

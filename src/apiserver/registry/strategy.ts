@@ -8,11 +8,18 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
 import type { ObjectSchema } from './object-schema.ts';
 
+/**
+ * Who a write is recorded for in managedFields: an update by its manager, or an apply, which has decided about them already.
+ */
+export type FieldTracking = { readonly by: 'update'; readonly manager: string } | { readonly by: 'apply' };
+
 /** What a write is made with, beside the object. */
 export interface WriteContext {
   readonly user: UserInfo;
   /** Everything happens except persistence (API-236). */
   readonly dryRun: boolean;
+  /** Absent in writes of the server's own: they leave managedFields as they are. */
+  readonly tracking?: FieldTracking;
   /** Adds a `Warning` header to the answer (API-010). */
   warn(text: string): void;
   /** The time of the request is over: what is retried is given up (API-006). */

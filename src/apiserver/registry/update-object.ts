@@ -4,13 +4,14 @@ import type { FieldError } from '../../api/field-error.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
-import { newConflict, newInvalid, newNotFound, newServerTimeout } from '../../api/status-error.ts';
+import { isAlreadyExists, newConflict, newInvalid, newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from './deep-equal.ts';
-import { dropManagedFields, metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object-meta.ts';
+import { recordUpdate, setManagedFields, withoutNewTimes } from './field-tracking.ts';
+import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object-meta.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
 import { hasStatusSubresource, keepStatus, onlyStatus } from './status-split.ts';
@@ -32,11 +33,14 @@ export interface UpdateRequest {
    * makes `next` from the previous state and changes only what is its own).
    */
   readonly part: 'object' | 'status' | 'whole';
-  /** `put`: uid and resourceVersion in the object are preconditions. `patch`: they are fields (API-174, API-191). */
-  readonly method: 'put' | 'patch';
+  /**
+   * `put`: uid and resourceVersion in the object are preconditions. `patch`: they are fields (API-174, API-191). `apply`: as
+   * patch, but creates what is missing (API-210).
+   */
+  readonly method: 'put' | 'patch' | 'apply';
   /**
    * The wanted state, in the served version, decoded and defaulted; a fresh copy at each call. Called again with the newest
-   * state when a concurrent write won. Undefined previous: the object does not exist, PUT creates it (API-173).
+   * state when a concurrent write won. Undefined previous: the object does not exist, PUT or apply creates it (API-173, API-210).
    */
   next(previous: KubeObject | undefined): KubeObject | Promise<KubeObject>;
   readonly context: WriteContext;
@@ -77,9 +81,8 @@ type Step = UpdateResult | { readonly outcome: 'raced'; readonly current: KeyVal
 async function createInstead(resource: ResourceStore, request: UpdateRequest): Promise<Step> {
   const { info } = resource;
   const { namespace, name, context } = request;
-  if (request.method !== 'put' || request.subresource !== '' || !info.allowCreateOnUpdate) {
-    throw newNotFound(info, name);
-  }
+  const creates = request.method === 'apply' || (request.method === 'put' && info.allowCreateOnUpdate);
+  if (!creates || request.subresource !== '') throw newNotFound(info, name);
   const object = await request.next(undefined);
   // A uid says that the client means an object that existed; a resourceVersion alone does not stand in the way upstream either.
   if ((object.metadata?.uid ?? '') !== '') {
@@ -90,7 +93,14 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
     );
   }
   delete metadataOf(object).resourceVersion;
-  return { outcome: 'created', object: await createObject(resource, { namespace, object, context }) };
+  try {
+    return { outcome: 'created', object: await createObject(resource, { namespace, object, context }) };
+  } catch (error) {
+    if (request.method !== 'apply' || !isAlreadyExists(error)) throw error;
+    // Somebody else was first: what was meant to create it, is applied to it.
+    const { kv } = await resource.environment.store.get(resource.key(namespace, name));
+    return { outcome: 'raced', current: kv };
+  }
 }
 
 async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: KeyValue): Promise<Step> {
@@ -136,7 +146,8 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   fillNamespace(next, request.namespace, info.namespaced);
   restoreSystemMetadata(next, previous);
   dedupe(next, context);
-  dropManagedFields(next);
+  recordUpdate(resource, { next, previous, part: request.part, context });
+  const { managedFields } = metadataOf(next);
   const attributes = {
     operation: 'UPDATE' as const,
     info,
@@ -155,6 +166,7 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   if (request.part === 'status') {
     const custom = info.typeName === undefined;
     next = onlyStatus(next, previous, custom || strategy.statusKeepsMetadata === true);
+    setManagedFields(next, managedFields);
     const generation = previous.metadata?.generation;
     if (generation === undefined) delete metadataOf(next).generation;
     else metadataOf(next).generation = generation;
@@ -204,6 +216,7 @@ function validate(resource: ResourceStore, { next, previous, context, name }: Ju
 function changesNothing(bytes: Uint8Array, stored: Uint8Array, next: KubeObject, previous: KubeObject): boolean {
   if (bytes.length !== stored.length) return false;
   if (Buffer.compare(bytes, stored) === 0) return true;
-  const resourceVersion = previous.metadata?.resourceVersion;
-  return deepEqual({ ...next, metadata: { ...next.metadata, resourceVersion } }, previous);
+  const { resourceVersion, managedFields } = previous.metadata ?? {};
+  const entries = withoutNewTimes(next.metadata?.managedFields, managedFields);
+  return deepEqual({ ...next, metadata: { ...next.metadata, resourceVersion, managedFields: entries } }, previous);
 }

@@ -1,0 +1,125 @@
+import { equalJson } from '../../api/codec/json-value.ts';
+import { CUSTOM_OBJECT, schemaOf, type TypeSchema } from '../../api/apply/schema.ts';
+import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
+import { trackUpdate } from '../../api/apply/update-managers.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
+import { metadataOf } from './object-meta.ts';
+import type { ObjectSchema } from './object-schema.ts';
+import type { ResourceStore } from './resource-store.ts';
+import { hasStatusSubresource } from './status-split.ts';
+import type { StrategyContext } from './strategy.ts';
+
+/** Writes of the server's own on behalf of these do not say who manages what, upstream as here. */
+const UNTRACKED_SUBRESOURCES: ReadonlySet<string> = new Set(['binding', 'eviction']);
+
+/** What of an object the subresources write that take the whole object; the rest their strategy puts back (API-218). */
+const WRITTEN_BY_SUBRESOURCE: Readonly<Record<string, readonly string[]>> = {
+  approval: ['status'],
+  ephemeralcontainers: ['spec'],
+  finalize: ['spec'],
+  resize: ['spec'],
+  scale: ['spec'],
+};
+
+export type WrittenPart = 'object' | 'status' | 'whole';
+
+/** Which fields a write through this endpoint can be the manager of. */
+export function trackedPart(resource: ResourceStore, part: WrittenPart, subresource: string): TrackedPart {
+  const { info, strategy } = resource;
+  if (part === 'object') return hasStatusSubresource(info) ? ALL_BUT_STATUS : ALL;
+  if (part === 'whole') return { part: 'only', members: WRITTEN_BY_SUBRESOURCE[subresource] ?? [] };
+  const keepsMetadata = info.typeName === undefined || strategy.statusKeepsMetadata === true;
+  return keepsMetadata ? STATUS_ONLY : STATUS_AND_METADATA;
+}
+
+const ALL: TrackedPart = { part: 'all' };
+const ALL_BUT_STATUS: TrackedPart = { part: 'allBut', members: ['status'] };
+const STATUS_ONLY: TrackedPart = { part: 'only', members: ['status'] };
+const STATUS_AND_METADATA: TrackedPart = { part: 'only', members: ['metadata', 'status'] };
+
+/** How values of a kind are shared between managers (API-222). */
+export function typeSchemaOf(schema: ObjectSchema): TypeSchema {
+  return schema.typeSchema ?? (schema.typeName === undefined ? CUSTOM_OBJECT : schemaOf(schema.typeName));
+}
+
+const emptyObjects = new WeakMap<ObjectSchema, KubeObject>();
+
+/** What an object is before anybody has said anything about it: with what Go prints of nothing (API-521). Shared. */
+export function emptyObject(schema: ObjectSchema): KubeObject {
+  let empty = emptyObjects.get(schema);
+  if (empty === undefined) {
+    empty = schema.decode({ apiVersion: apiVersionOf(schema), kind: schema.kind }).object;
+    emptyObjects.set(schema, empty);
+  }
+  return empty;
+}
+
+/** API-216. An object that is made by the server for itself has no managers; one that was applied brings them. */
+export function recordCreate(resource: ResourceStore, object: KubeObject, context: StrategyContext): void {
+  const { tracking } = context;
+  if (tracking?.by === 'apply') return;
+  setManagedFields(
+    object,
+    tracking === undefined
+      ? undefined
+      : trackUpdate({
+          live: emptyObject(resource.schema),
+          next: object,
+          manager: updateManager(resource, tracking.manager, ''),
+          type: typeSchemaOf(resource.schema),
+          tracked: trackedPart(resource, 'object', ''),
+          now: context.now,
+        }),
+  );
+}
+
+interface TrackedWrite {
+  readonly next: KubeObject;
+  readonly previous: KubeObject;
+  readonly part: WrittenPart;
+  readonly context: StrategyContext;
+}
+
+/** API-216 to API-220. Writes the managers of `next` into it. */
+export function recordUpdate(resource: ResourceStore, { next, previous, part, context }: TrackedWrite): void {
+  const { tracking, subresource } = context;
+  if (tracking?.by === 'apply') return;
+  const tracked = tracking !== undefined && !UNTRACKED_SUBRESOURCES.has(subresource);
+  setManagedFields(
+    next,
+    tracked
+      ? trackUpdate({
+          live: previous,
+          next,
+          manager: updateManager(resource, tracking.manager, subresource),
+          type: typeSchemaOf(resource.schema),
+          tracked: trackedPart(resource, part, subresource),
+          now: context.now,
+        })
+      : previous.metadata?.managedFields,
+  );
+}
+
+function updateManager(resource: ResourceStore, name: string, subresource: string) {
+  return { name, operation: 'Update' as const, apiVersion: apiVersionOf(resource.info), subresource };
+}
+
+export function setManagedFields(object: KubeObject, managedFields: ManagedFieldsEntry[] | undefined): void {
+  const meta = metadataOf(object);
+  if (managedFields === undefined) delete meta.managedFields;
+  else meta.managedFields = managedFields;
+}
+
+/**
+ * API-220: if nothing but times differs, the entries as they were, so that the write is seen to change nothing; else those of
+ * the write.
+ */
+export function withoutNewTimes(
+  entries: ManagedFieldsEntry[] | undefined,
+  previous: ManagedFieldsEntry[] | undefined,
+): ManagedFieldsEntry[] | undefined {
+  if (entries === undefined || previous === undefined || entries.length !== previous.length) return entries;
+  const timeless = (all: readonly ManagedFieldsEntry[]): unknown[] => all.map((entry) => ({ ...entry, time: '' }));
+  return equalJson(timeless(entries), timeless(previous)) ? previous : entries;
+}
