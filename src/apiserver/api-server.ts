@@ -7,6 +7,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import { AdmissionChain, type AdmissionPlugin } from './admission/admission-chain.ts';
 import { NamespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import { CustomResourceDefinitions } from './apiextensions/custom-resource-definitions.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { TokenVerifier } from './authentication/token-authenticator.ts';
 import { alwaysAllowAuthorizer, type Authorizer } from './authorization/authorizer.ts';
@@ -20,6 +21,7 @@ import { ResourceHandler } from './endpoints/resource-handler.ts';
 import type { Reviewer } from './endpoints/review.ts';
 import { buildHandlerChain } from './filters/handler-chain.ts';
 import { defaultInFlightLimits, type InFlightLimits } from './filters/max-in-flight.ts';
+import type { JsonSchema } from './openapi/json-schema.ts';
 import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
 import type { RegistryEnvironment } from './registry/resource-store.ts';
@@ -86,6 +88,7 @@ class EmbeddedApiServer implements ApiServer {
   #started: Promise<void> | undefined;
   #bootstrapped = false;
   readonly #eventExpiry: EventExpiry;
+  readonly #definitions: CustomResourceDefinitions;
 
   constructor(options: ApiServerOptions) {
     const { store, clock, random, logger, metrics } = options;
@@ -102,7 +105,8 @@ class EmbeddedApiServer implements ApiServer {
       updateTurns: new UpdateTurns(),
     };
     this.resources = new ResourceRegistry(environment);
-    const strategyOf = strategyTable({ store, random });
+    this.#definitions = new CustomResourceDefinitions({ environment, registry: this.resources, logger });
+    const strategyOf = strategyTable({ store, random, definitions: this.#definitions.strategy });
     for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
     this.#resourceHandler = new ResourceHandler(this.resources, endpointTable(this.#reviewer(authorizer)));
     this.#health = new HealthHandler({
@@ -143,10 +147,12 @@ class EmbeddedApiServer implements ApiServer {
 
   async stop(): Promise<void> {
     this.#eventExpiry.stop();
+    this.#definitions.stop();
     this.#watchCaches.stop();
   }
 
   async #bootstrap(): Promise<void> {
+    await this.#definitions.start();
     const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
     await bootstrap(this.#options, { address: host, port });
     this.#bootstrapped = true;
@@ -227,7 +233,12 @@ async function documentHandlers(registry: ResourceRegistry, options: ApiServerOp
   };
   return {
     discovery: new DiscoveryHandler({ resources, serverAddress }),
-    openapi: new OpenApiHandler({ resources, clock: options.clock }),
+    openapi: new OpenApiHandler({
+      resources,
+      clock: options.clock,
+      customSchema: ({ group, version, resource }) =>
+        registry.find(group, version, resource)?.strategy.openApiSchema as JsonSchema | undefined,
+    }),
   };
 }
 

@@ -48,7 +48,8 @@ export class ResourceHandler {
       if (origin === 'custom') return pageNotFound();
       throw newPathNotFound();
     }
-    const { info } = resource;
+    const { info, strategy } = resource;
+    if (strategy.deprecation !== undefined) context.warn(strategy.deprecation);
     const subresource = info.subresources.find((candidate) => candidate.name === request.subresource);
     // Only what is proxied has a path of its own behind it.
     const surplus = request.rest.length > 0 && request.subresource !== 'proxy';

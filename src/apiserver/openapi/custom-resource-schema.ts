@@ -1,3 +1,5 @@
+import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
+import { publishedSchema } from '../../api/structural/published-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { definitionName, metaTypeName, schemaRef } from './definition-name.ts';
 import { FIELD_DESCRIPTIONS } from './own-descriptions.ts';
@@ -10,23 +12,29 @@ export function customResourceSchema(
   kind: { readonly group: string; readonly version: string; readonly kind: string },
   schema: JsonSchema | undefined,
 ): JsonSchema {
-  const common = FIELD_DESCRIPTIONS['*'] ?? {};
+  const fields = resourceFields();
+  const inside = schema === undefined ? {} : (publishedSchema(schema as JsonSchemaProps, fields) as JsonSchema);
   const published: JsonSchema = {
-    ...schema,
+    ...inside,
     type: 'object',
-    properties: {
-      ...schema?.properties,
-      apiVersion: { description: common['apiVersion'] ?? '', type: 'string' },
-      kind: { description: common['kind'] ?? '', type: 'string' },
-      metadata: {
-        description: common['metadata'] ?? '',
-        allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ObjectMeta'))) }],
-      },
-    },
+    properties: { ...inside.properties, ...fields },
     'x-kubernetes-group-version-kind': [{ group: kind.group, version: kind.version, kind: kind.kind }],
   };
   if (schema === undefined) published['x-kubernetes-preserve-unknown-fields'] = true;
   return published;
+}
+
+/** What every resource has, embedded ones too. */
+function resourceFields(): { apiVersion: JsonSchema; kind: JsonSchema; metadata: JsonSchema } {
+  const common = FIELD_DESCRIPTIONS['*'] ?? {};
+  return {
+    apiVersion: { description: common['apiVersion'] ?? '', type: 'string' },
+    kind: { description: common['kind'] ?? '', type: 'string' },
+    metadata: {
+      description: common['metadata'] ?? '',
+      allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ObjectMeta'))) }],
+    },
+  };
 }
 
 export function customResourceListSchema(

@@ -4,6 +4,7 @@ import type { FieldError } from '../../api/field-error.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { SelectableFields } from '../../api/selectors/selectable-fields.ts';
+import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
 import type { ObjectSchema } from './object-schema.ts';
@@ -87,6 +88,10 @@ export interface Strategy {
   readonly printerColumns?: readonly CustomColumn[];
   /** Of a custom resource; built-in kinds have `spec.replicas`. */
   readonly scale?: ScalePaths;
+  /** Of a custom resource, as its definition has it; built-in kinds have theirs in the type table. */
+  readonly openApiSchema?: JsonSchemaProps;
+  /** Every request to a deprecated version is warned with it. */
+  readonly deprecation?: string;
 }
 
 export const plainStrategy: Strategy = {};

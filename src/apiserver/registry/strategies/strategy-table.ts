@@ -40,10 +40,13 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
 export function strategyTable(environment: {
   readonly store: Store;
   readonly random: Random;
+  /** Of CustomResourceDefinitions. */
+  readonly definitions: Strategy;
 }): (info: ResourceInfo) => Strategy {
   const services = serviceStrategy(new ServiceAddresses(environment));
   return ({ group, resource }) => {
     if (group === '' && resource === 'services') return services;
+    if (group === 'apiextensions.k8s.io') return environment.definitions;
     return fixedRows[`${group}/${resource}`] ?? plainStrategy;
   };
 }

@@ -1,0 +1,122 @@
+import { findResource } from '../../api/kinds/builtin-resources.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ResourceRegistry } from '../registry/resource-registry.ts';
+import type { RegistryEnvironment } from '../registry/resource-store.ts';
+import type { Strategy } from '../registry/strategy.ts';
+import type { Revision, StoreEvent, StoreWatch } from '../storage/interface.ts';
+import { resourcePrefix } from '../storage/storage-keys.ts';
+import { DEFINITIONS } from './definition.ts';
+import type { DefinitionController } from './definition-controller.ts';
+import { type DefinitionRules, definitionStrategy } from './definition-strategy.ts';
+
+export interface CustomResourceDefinitionsOptions {
+  readonly environment: RegistryEnvironment;
+  readonly registry: ResourceRegistry;
+  readonly logger: Logger;
+}
+
+/** After the store has ended the watch; doubles up to the cap. */
+const RETRY_MS = 100;
+const RETRY_CAP_MS = 10_000;
+
+/**
+ * CustomResourceDefinitions of one server: follows what is stored of them. Everything that is only needed when there are some is loaded
+ * with the first one, so that a server without any starts as if there were none (API-454).
+ */
+export class CustomResourceDefinitions {
+  /** Of the definitions themselves. */
+  readonly strategy: Strategy;
+  readonly #options: CustomResourceDefinitionsOptions;
+  #loading: Promise<DefinitionController> | undefined;
+  #controller: DefinitionController | undefined;
+  #watch: StoreWatch | undefined;
+  #state: 'new' | 'running' | 'stopped' = 'new';
+
+  constructor(options: CustomResourceDefinitionsOptions) {
+    this.#options = options;
+    this.strategy = definitionStrategy(() => this.#loadRules());
+  }
+
+  /** Resolves when everything that was defined is served again. */
+  async start(): Promise<void> {
+    if (this.#state !== 'new') return;
+    this.#state = 'running';
+    await this.#follow();
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+    this.#watch?.cancel();
+    this.#controller?.stop();
+  }
+
+  async #follow(): Promise<void> {
+    const { store } = this.#options.environment;
+    const { items, revision } = await store.list(prefix());
+    if (items.length > 0 || this.#controller !== undefined) (await this.#load()).replace(items);
+    await this.#watchFrom(revision + 1);
+  }
+
+  async #watchFrom(startRevision: Revision): Promise<void> {
+    const { store } = this.#options.environment;
+    const watch = await store.watch(prefix(), {
+      startRevision,
+      onEvents: (events) => this.#observe(events),
+      onClose: (error) => {
+        if (error !== undefined) this.#resume(error);
+      },
+    });
+    if (this.#state === 'stopped') watch.cancel();
+    else this.#watch = watch;
+  }
+
+  /**
+   * Called by the store before it answers the write: once the parts are loaded, which every definition of ours waits for, what is
+   * served has changed when the answer goes out.
+   */
+  #observe(events: readonly StoreEvent[]): void {
+    if (this.#controller !== undefined) this.#controller.observe(events);
+    else void this.#load().then((controller) => controller.observe(events));
+  }
+
+  /** The store ended the watch: begin again with a list. */
+  #resume(error: Error, delayMs: number = RETRY_MS): void {
+    if (this.#state !== 'running') return;
+    const { environment, logger } = this.#options;
+    logger.warn('the watch of definitions has ended, starting over', { error: error.message });
+    environment.clock.setTimer(delayMs, () => {
+      if (this.#state !== 'running') return;
+      this.#follow().catch((again: unknown) => {
+        this.#resume(again instanceof Error ? again : new Error(String(again)), Math.min(delayMs * 2, RETRY_CAP_MS));
+      });
+    });
+  }
+
+  #load(): Promise<DefinitionController> {
+    this.#loading ??= this.#create();
+    return this.#loading;
+  }
+
+  async #create(): Promise<DefinitionController> {
+    const { DefinitionController } = await import('./definition-controller.ts');
+    const { environment, registry, logger } = this.#options;
+    const info = findResource(DEFINITIONS.group, 'v1', DEFINITIONS.resource);
+    if (info === undefined) throw new Error('CustomResourceDefinitions are not served');
+    this.#controller = new DefinitionController({ environment, registry, logger, info });
+    if (this.#state === 'stopped') this.#controller.stop();
+    return this.#controller;
+  }
+
+  async #loadRules(): Promise<DefinitionRules> {
+    const [validation, warnings] = await Promise.all([
+      import('./definition-validation.ts'),
+      import('./definition-warnings.ts'),
+      this.#load(),
+    ]);
+    return { ...validation, ...warnings };
+  }
+}
+
+function prefix(): string {
+  return resourcePrefix(DEFINITIONS);
+}

@@ -1,0 +1,136 @@
+import { builtinResources } from '../../api/kinds/builtin-resources.ts';
+import type { ResourceInfo, SubresourceInfo, Verb } from '../../api/kinds/resource-info.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { compareVersions } from '../discovery/version-priority.ts';
+import type { ResourceRegistration } from '../registry/resource-registry.ts';
+import type { StorageConversion } from '../registry/strategy.ts';
+import { customResourceStrategy } from './custom-resource-strategy.ts';
+import { type Definition, type DefinitionVersion, storageVersion, versionsOf } from './definition.ts';
+import { VersionSchema } from './version-schema.ts';
+
+export interface CustomResourceRegistrations {
+  /** One a served version. */
+  readonly served: readonly ResourceRegistration[];
+  /** Of the version objects are kept in, whether it is served or not: what deletes them. */
+  readonly storage: ResourceRegistration;
+}
+
+const VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const TERMINATING_VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+const SUBRESOURCE_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
+const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+
+/** True where a built-in resource has the name: the definition is kept, but serves nothing. */
+export function overlapsBuiltin({ spec }: Definition): boolean {
+  return builtinResources().some(({ group, resource }) => group === spec.group && resource === spec.names.plural);
+}
+
+/**
+ * A definition as rows of the registry (API-454). Undefined when it has no storage version, which no valid one lacks.
+ * `terminating` is asked at each create; what discovery shows is settled here.
+ */
+export function customResourceRegistrations(
+  definition: Definition,
+  terminating: () => boolean,
+): CustomResourceRegistrations | undefined {
+  const { spec } = definition;
+  const stored = storageVersion(spec);
+  if (stored === undefined) return undefined;
+  const schemas = new Map(versionsOf(spec).map((version) => [version.name, schemaOf(definition, version)]));
+  const register = (version: DefinitionVersion, schema: VersionSchema): ResourceRegistration => {
+    const conversion = conversionOf(definition, { schema, stored: stored.name, schemas });
+    const info = infoOf(definition, version, { storage: stored.name, terminating: terminating() });
+    const deprecation = deprecationOf(definition, version);
+    const strategy = customResourceStrategy({ version, schema, conversion, terminating });
+    return { info, strategy: deprecation === undefined ? strategy : { ...strategy, deprecation } };
+  };
+  const rows = versionsOf(spec).map((version) => {
+    const schema = schemas.get(version.name) ?? schemaOf(definition, version);
+    return { version, registration: register(version, schema) };
+  });
+  const storage = rows.find(({ version }) => version === stored)?.registration;
+  if (storage === undefined) return undefined;
+  return { served: rows.filter(({ version }) => version.served).map(({ registration }) => registration), storage };
+}
+
+function schemaOf({ spec, status }: Definition, { name, schema }: DefinitionVersion): VersionSchema {
+  const kind = { group: spec.group, version: name, kind: status.acceptedNames.kind };
+  return new VersionSchema(kind, schema?.openAPIV3Schema);
+}
+
+interface Conversion {
+  readonly schema: VersionSchema;
+  /** The version objects are kept in. */
+  readonly stored: string;
+  readonly schemas: ReadonlyMap<string, VersionSchema>;
+}
+
+/**
+ * Objects are kept in one version and shown in any, by changing apiVersion and what the schema of the target says (API-463). While
+ * a definition has never changed, everything stored was made by the schema that is in force, and needs no second look.
+ */
+function conversionOf(definition: Definition, { schema, stored, schemas }: Conversion): StorageConversion {
+  const storageSchema = schemas.get(stored) ?? schema;
+  const asStored = (object: KubeObject): VersionSchema => {
+    const version = object.apiVersion?.slice(schema.group.length + 1) ?? stored;
+    return schemas.get(version) ?? storageSchema;
+  };
+  const untouched = definition.metadata?.generation === 1;
+  return {
+    servesStoredBytes: untouched && schema === storageSchema,
+    keepsMetadata: true,
+    toStorage: (object) => (schema === storageSchema ? object : storageSchema.adopt(object)),
+    fromStorage: (object) => {
+      const source = asStored(object);
+      const read = source.adopt(object);
+      return source === schema ? read : schema.adopt(read);
+    },
+  };
+}
+
+function infoOf(
+  { spec, status }: Definition,
+  { name, subresources }: DefinitionVersion,
+  { storage, terminating }: { readonly storage: string; readonly terminating: boolean },
+): ResourceInfo {
+  const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = status.acceptedNames;
+  const served: SubresourceInfo[] = [];
+  if (subresources?.status !== undefined) {
+    served.push({ name: 'status', verbs: SUBRESOURCE_VERBS, kind: { group: spec.group, version: name, kind } });
+  }
+  if (subresources?.scale !== undefined) served.push({ name: 'scale', verbs: SUBRESOURCE_VERBS, kind: SCALE });
+  return {
+    group: spec.group,
+    version: name,
+    resource: plural,
+    kind,
+    listKind,
+    singular,
+    namespaced: spec.scope === 'Namespaced',
+    verbs: VERBS,
+    ...(terminating ? { discoveryVerbs: TERMINATING_VERBS } : {}),
+    shortNames,
+    categories,
+    subresources: served,
+    defaultPropagation: 'Background',
+    deleteReturnsObject: false,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+    generation: subresources?.status === undefined ? 'content' : 'spec',
+    nameRule: 'dnsSubdomain',
+    storageVersion: storage,
+  };
+}
+
+/** What every request to a deprecated version is warned with: its own words, or where to go instead. */
+function deprecationOf({ spec }: Definition, version: DefinitionVersion): string | undefined {
+  if (version.deprecated !== true) return undefined;
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning;
+  const named = (name: string): string => `${apiVersionOf({ group: spec.group, version: name })} ${spec.names.kind}`;
+  const [better] = versionsOf(spec)
+    .filter(({ name, served, deprecated }) => served && deprecated !== true && compareVersions(name, version.name) < 0)
+    .map(({ name }) => name)
+    .sort(compareVersions);
+  return `${named(version.name)} is deprecated${better === undefined ? '' : `; use ${named(better)}`}`;
+}

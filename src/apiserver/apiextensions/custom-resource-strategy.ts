@@ -1,0 +1,152 @@
+import type { FieldError } from '../../api/field-error.ts';
+import { fieldInvalid } from '../../api/field-error.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
+import { quoted } from '../../api/meta/quoted.ts';
+import { customSelectableFields } from '../../api/selectors/selectable-fields.ts';
+import { newForbidden } from '../../api/status-error.ts';
+import { validateEmbedded } from '../../api/structural/embedded-metadata.ts';
+import { validateListTypes } from '../../api/structural/list-type.ts';
+import { isQualifiedName } from '../../api/validation/names.ts';
+import { valueAt } from '../endpoints/custom-scale.ts';
+import type { ScalePaths, Strategy, StorageConversion, StrategyContext } from '../registry/strategy.ts';
+import type { DefinitionVersion } from './definition.ts';
+import { servedColumns } from './served-columns.ts';
+import type { VersionSchema } from './version-schema.ts';
+
+export interface CustomResourceStrategyOptions {
+  readonly version: DefinitionVersion;
+  readonly schema: VersionSchema;
+  readonly conversion: StorageConversion;
+  /** Whether the definition is being deleted by now. */
+  readonly terminating: () => boolean;
+}
+
+/** What is special about custom resources: the schema of their version (apiextensions `registry/customresource`). */
+export function customResourceStrategy(options: CustomResourceStrategyOptions): Strategy {
+  const { version, schema, conversion, terminating } = options;
+  const scale = scalePaths(version);
+  return {
+    schema,
+    conversion,
+    printerColumns: servedColumns(version.additionalPrinterColumns ?? []),
+    selectableFields: customSelectableFields((version.selectableFields ?? []).map(({ jsonPath }) => jsonPath)),
+    ...(scale === undefined ? {} : { scale }),
+    ...(schema.props === undefined ? {} : { openApiSchema: schema.props }),
+    prepareForCreate(object, { info, warn }) {
+      if (terminating()) {
+        const why = 'create not allowed while custom resource definition is terminating';
+        throw newForbidden(info, object.metadata?.name ?? '', why);
+      }
+      for (const text of finalizerWarnings(object)) warn(text);
+    },
+    prepareForUpdate(next, previous, { subresource, warn }) {
+      if (subresource === '') for (const text of finalizerWarnings(next, previous)) warn(text);
+    },
+    validate: (object) => [
+      ...schema.validator.validate(object),
+      ...scaleErrors(object, scale, 'whole'),
+      ...validateEmbedded(object, schema.structural),
+      ...validateListTypes(object, schema.structural),
+    ],
+    validateUpdate: (next, previous, { subresource }) => validateUpdate({ next, previous, subresource }, schema, scale),
+  };
+}
+
+interface Updated extends Pick<StrategyContext, 'subresource'> {
+  readonly next: KubeObject;
+  readonly previous: KubeObject;
+}
+
+/** API-470: what was wrong before may stay so. */
+function validateUpdate(
+  { next, previous, subresource }: Updated,
+  schema: VersionSchema,
+  scale: ScalePaths | undefined,
+): FieldError[] {
+  const listErrors = validateListTypes(next, schema.structural);
+  const newListErrors =
+    listErrors.length > 0 && validateListTypes(previous, schema.structural).length > 0 ? [] : listErrors;
+  if (subresource === 'status') {
+    const { status } = next;
+    const errors =
+      status === undefined
+        ? []
+        : schema.statusValidator.validate(status, { path: 'status', previous: { value: previous['status'] } });
+    return [...errors, ...scaleErrors(next, scale, 'status'), ...newListErrors];
+  }
+  return [
+    ...schema.validator.validate(next, { previous: { value: previous } }),
+    ...scaleErrors(next, scale, 'whole'),
+    ...validateEmbedded(next, schema.structural),
+    ...newListErrors,
+  ];
+}
+
+function scalePaths({ subresources }: DefinitionVersion): ScalePaths | undefined {
+  const scale = subresources?.scale;
+  if (scale === undefined) return undefined;
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath = '' } = scale;
+  return {
+    specReplicas: specReplicasPath,
+    statusReplicas: statusReplicasPath,
+    ...(labelSelectorPath === '' ? {} : { labelSelector: labelSelectorPath }),
+  };
+}
+
+const INT32_MAX = 2 ** 31 - 1;
+
+/** What a Scale would show must be what a Scale can hold. */
+function scaleErrors(object: KubeObject, scale: ScalePaths | undefined, part: 'whole' | 'status'): FieldError[] {
+  if (scale === undefined) return [];
+  const errors: FieldError[] = [];
+  for (const path of part === 'status' ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {
+    const value = valueAt(object, path) ?? 0;
+    if (typeof value !== 'number' || !Number.isInteger(value)) {
+      errors.push(
+        fieldInvalid(
+          path,
+          0,
+          `${path} accessor error: ${goText(value)} is of the type ${goType(value)}, expected int64`,
+        ),
+      );
+    } else if (value < 0) errors.push(fieldInvalid(path, value, 'should be a non-negative integer'));
+    else if (value > INT32_MAX) errors.push(fieldInvalid(path, value, `should be less than or equal to ${INT32_MAX}`));
+  }
+  const { labelSelector } = scale;
+  const selector = labelSelector === undefined ? '' : (valueAt(object, labelSelector) ?? '');
+  if (labelSelector !== undefined && typeof selector !== 'string') {
+    const detail = `${labelSelector} accessor error: ${goText(selector)} is of the type ${goType(selector)}, expected string`;
+    errors.push(fieldInvalid(labelSelector, '', detail));
+  }
+  return errors;
+}
+
+function goText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function goType(value: unknown): string {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'string';
+  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
+}
+
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_ORPHAN, FINALIZER_FOREGROUND, 'kubernetes']);
+
+/** API-071: names of finalizers are free here; odd ones that are new are remarked on. */
+function finalizerWarnings(next: KubeObject, previous?: KubeObject): string[] {
+  const known = previous?.metadata?.finalizers ?? [];
+  const added = (next.metadata?.finalizers ?? []).filter((finalizer) => !known.includes(finalizer));
+  return [...new Set(added)].sort().flatMap((finalizer) => {
+    const remark = (text: string): string => `metadata.finalizers: ${quoted(finalizer)}: ${text}`;
+    const warnings = isQualifiedName(finalizer).map(remark);
+    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
+      const including = finalizer.includes('.') ? ' including a path (/)' : '';
+      const why = 'to avoid accidental conflicts with other finalizer writers';
+      warnings.push(remark(`prefer a domain-qualified finalizer name${including} ${why}`));
+    }
+    return warnings;
+  });
+}

@@ -1,0 +1,263 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { type Backoff, exponentialBackoff } from '../../base/backoff.ts';
+import type { Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
+import type { ResourceRegistration, ResourceRegistry } from '../registry/resource-registry.ts';
+import { type RegistryEnvironment, ResourceStore } from '../registry/resource-store.ts';
+import { plainStrategy } from '../registry/strategy.ts';
+import type { KeyValue, StoreEvent } from '../storage/interface.ts';
+import { resourcePrefix } from '../storage/storage-keys.ts';
+import { StoredObject } from '../storage/stored-object.ts';
+import { customResourceRegistrations, overlapsBuiltin } from './custom-resource-registrations.ts';
+import { type Definition, isServed, isServedAlike, isTerminating } from './definition.ts';
+import { decideFinalizer, type FinalizerFacts, withDeletionFailure } from './definition-finalizer.ts';
+import { nextStatus } from './establishing-controller.ts';
+import { InstanceDeletion } from './instance-deletion.ts';
+import { type ClaimedNames, claimedNames } from './naming-controller.ts';
+
+export interface DefinitionControllerOptions {
+  readonly environment: RegistryEnvironment;
+  readonly registry: ResourceRegistry;
+  readonly logger: Logger;
+  /** Of the definitions themselves. */
+  readonly info: ResourceInfo;
+}
+
+/** One definition as it was last seen. */
+interface Known {
+  definition: Definition;
+  /** Rows in the registry. */
+  rows: readonly ResourceRegistration[];
+  /** Deletes the objects; absent as long as nothing was ever served. */
+  storage: ResourceRegistration | undefined;
+  readonly state: { terminating: boolean };
+}
+
+/** A definition that could not be brought on waits before it is tried again; longer each time, up to the cap. */
+interface Pause {
+  readonly backoff: Backoff;
+  /** Absent: it is over. */
+  timer: Timer | undefined;
+}
+
+const RETRY_MS = 250;
+const RETRY_CAP_MS = 60_000;
+
+/**
+ * What the server does about definitions: serves what they define, and brings them from one state to the next (API-453, 454, 456, 458).
+ * What to do is decided by pure functions; here it is done, one definition at a time in a round, deletions of objects apart
+ * from that, because they may wait for others. Bounded by the number of definitions.
+ */
+export class DefinitionController {
+  readonly #options: DefinitionControllerOptions;
+  readonly #resource: ResourceStore;
+  readonly #known = new Map<string, Known>();
+  /** Names of definitions to look at. */
+  readonly #queue = new Set<string>();
+  readonly #pauses = new Map<string, Pause>();
+  readonly #deletions = new Map<string, InstanceDeletion>();
+  #working = false;
+  #stopped = false;
+
+  constructor(options: DefinitionControllerOptions) {
+    const { environment, registry, info } = options;
+    this.#options = options;
+    this.#resource = new ResourceStore({ info, strategy: plainStrategy, environment, siblings: registry });
+  }
+
+  /** All definitions there are. */
+  replace(items: readonly KeyValue[]): void {
+    const names = new Set(items.map(({ key }) => this.#nameOf(key)));
+    for (const name of this.#known.keys()) if (!names.has(name)) this.#forget(name);
+    for (const kv of items) this.#see(kv);
+  }
+
+  /** Changes, in order. What is served has changed when this returns. */
+  observe(events: readonly StoreEvent[]): void {
+    for (const { type, key, value, createRevision, revision } of events) {
+      if (type === 'PUT' && value !== undefined) this.#see({ key, value, createRevision, modRevision: revision });
+      else this.#forget(this.#nameOf(key));
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const { timer } of this.#pauses.values()) timer?.cancel();
+    for (const deletion of this.#deletions.values()) deletion.stop();
+  }
+
+  #nameOf(key: string): string {
+    return key.slice(this.#resource.prefix('').length);
+  }
+
+  #see(kv: KeyValue): void {
+    const name = this.#nameOf(kv.key);
+    const definition = new StoredObject(kv).object() as Definition;
+    const before = this.#known.get(name);
+    if (before !== undefined && isServedAlike(definition, before.definition)) {
+      this.#update(before, definition);
+    } else {
+      this.#serve(name, definition, before);
+    }
+    this.#enqueue(name);
+  }
+
+  /** The same is served; creates may be refused from now on, and discovery says so. */
+  #update(known: Known, definition: Definition): void {
+    known.definition = definition;
+    const terminating = isTerminating(definition);
+    if (terminating === known.state.terminating) return;
+    known.state.terminating = terminating;
+    if (known.rows.length === 0) return;
+    const registrations = customResourceRegistrations(definition, () => known.state.terminating);
+    known.rows = registrations?.served ?? [];
+    for (const row of known.rows) this.#options.registry.add(row);
+  }
+
+  #serve(name: string, definition: Definition, before: Known | undefined): void {
+    const { registry } = this.#options;
+    const state = { terminating: isTerminating(definition) };
+    const registrations =
+      isServed(definition) && !overlapsBuiltin(definition)
+        ? customResourceRegistrations(definition, () => state.terminating)
+        : undefined;
+    const rows = registrations?.served ?? [];
+    if (before !== undefined) this.#withdraw(before, rows);
+    for (const row of rows) registry.add(row);
+    this.#known.set(name, { definition, rows, storage: registrations?.storage, state });
+    if (before === undefined || before.definition.spec.names !== definition.spec.names) this.#enqueueGroup(definition);
+  }
+
+  #forget(name: string): void {
+    const known = this.#known.get(name);
+    if (known === undefined) return;
+    this.#known.delete(name);
+    this.#pauses.get(name)?.timer?.cancel();
+    this.#pauses.delete(name);
+    this.#deletions.get(name)?.stop();
+    this.#deletions.delete(name);
+    this.#withdraw(known, []);
+    // Its names are free now.
+    this.#enqueueGroup(known.definition);
+  }
+
+  /** Takes back what is not served any more, and ends the watches, which see through the old schema (API-458). */
+  #withdraw({ rows }: Known, next: readonly ResourceRegistration[]): void {
+    const { registry, environment } = this.#options;
+    const kept = new Set(next.map(({ info }) => `${info.version}/${info.resource}`));
+    for (const { info } of rows) {
+      if (!kept.has(`${info.version}/${info.resource}`)) registry.remove(info.group, info.version, info.resource);
+    }
+    const [row] = rows;
+    if (row !== undefined) environment.watchCaches.drop(resourcePrefix(row.info));
+  }
+
+  #enqueueGroup({ spec }: Definition): void {
+    for (const [name, { definition }] of this.#known) if (definition.spec.group === spec.group) this.#enqueue(name);
+  }
+
+  #enqueue(name: string): void {
+    if (this.#stopped) return;
+    this.#queue.add(name);
+    if (this.#working) return;
+    this.#working = true;
+    void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    // Not from within the call of the store that told the change.
+    await Promise.resolve();
+    for (const name of this.#queue) {
+      if (this.#stopped) break;
+      this.#queue.delete(name);
+      if (this.#pauses.get(name)?.timer !== undefined) continue;
+      try {
+        await this.#reconcile(name);
+      } catch (error) {
+        this.#pause(name, error);
+      }
+    }
+    this.#working = false;
+  }
+
+  #pause(name: string, error: unknown): void {
+    if (this.#stopped || !this.#known.has(name)) return;
+    const { environment, logger } = this.#options;
+    const pause = this.#pauses.get(name) ?? { backoff: newBackoff(), timer: undefined };
+    const delayMs = pause.backoff.next();
+    logger.warn('a definition could not be brought on, trying again', { name, delayMs, error: messageOf(error) });
+    pause.timer?.cancel();
+    pause.timer = environment.clock.setTimer(delayMs, () => {
+      pause.timer = undefined;
+      this.#enqueue(name);
+    });
+    this.#pauses.set(name, pause);
+  }
+
+  /** One step; a write of ours comes back as an event and leads to the next. */
+  async #reconcile(name: string): Promise<void> {
+    const { store, clock } = this.#options.environment;
+    const { kv } = await store.get(this.#resource.key('', name));
+    const known = this.#known.get(name);
+    if (kv === undefined || known === undefined) return;
+    const definition = this.#resource.stored(kv).object() as Definition;
+    const status = nextStatus(definition, this.#claimedNames(definition), clock.now());
+    if (status !== undefined) {
+      await this.#write(kv, definition, { ...definition, status });
+      return;
+    }
+    const facts: FinalizerFacts = {
+      instances: this.#deletions.get(name)?.done === true ? 'gone' : 'unknown',
+      overlap: overlapsBuiltin(definition) ? 'builtin' : 'none',
+    };
+    const decision = decideFinalizer(definition, facts, clock.now());
+    if (decision.step === 'write') await this.#write(kv, definition, decision.next);
+    else if (decision.step === 'deleteInstances') this.#deleteInstances(name, known);
+  }
+
+  /** Another write that won is seen as an event, and everything is decided anew. */
+  async #write(kv: KeyValue, previous: Definition, next: Definition): Promise<void> {
+    const { store } = this.#options.environment;
+    if (isRemovedByUpdate(previous, next)) await store.delete(kv.key, kv.modRevision);
+    else await store.update(kv.key, this.#resource.encode(next), kv.modRevision);
+  }
+
+  #claimedNames({ spec }: Definition): ClaimedNames {
+    const inGroup = [...this.#known.values()].filter(({ definition }) => definition.spec.group === spec.group);
+    return claimedNames(inGroup.map(({ definition }) => definition.status.acceptedNames));
+  }
+
+  #deleteInstances(name: string, { storage }: Known): void {
+    if (storage === undefined || this.#deletions.has(name)) return;
+    const { environment, registry } = this.#options;
+    const deletion = new InstanceDeletion({
+      resource: new ResourceStore({ ...storage, environment, siblings: registry }),
+      onDone: () => this.#enqueue(name),
+      onFailed: (error) => {
+        this.#deletions.delete(name);
+        this.#pause(name, error);
+        this.#tellFailure(name, error).catch((again: unknown) => this.#pause(name, again));
+      },
+    });
+    this.#deletions.set(name, deletion);
+    deletion.start();
+  }
+
+  /** For people, while nothing happens; the next round says again that deletion is in progress. */
+  async #tellFailure(name: string, error: unknown): Promise<void> {
+    const { store, clock } = this.#options.environment;
+    const { kv } = await store.get(this.#resource.key('', name));
+    if (kv === undefined || this.#stopped) return;
+    const definition = this.#resource.stored(kv).object() as Definition;
+    await this.#write(kv, definition, withDeletionFailure(definition, messageOf(error), clock.now()));
+  }
+}
+
+function newBackoff(): Backoff {
+  return exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,54 @@
+import type { FieldError } from '../../api/field-error.ts';
+import { decideDefinitionDelete } from '../../api/deletion/definition-delete.ts';
+import type { Strategy } from '../registry/strategy.ts';
+import { type Definition, type DefinitionStatus, storageVersion } from './definition.ts';
+
+/** What judges a definition: loaded with the first one that is written. */
+export interface DefinitionRules {
+  validateDefinition(definition: Definition): readonly FieldError[];
+  validateDefinitionUpdate(next: Definition, previous: Definition): readonly FieldError[];
+  validateDefinitionStatus(definition: Definition): readonly FieldError[];
+  definitionWarnings(definition: Definition): readonly string[];
+}
+
+/**
+ * What is special about CustomResourceDefinitions themselves (apiextensions `registry/customresourcedefinition`). `load` resolves
+ * when definitions can be served, so that nothing has to be waited for once one is stored.
+ */
+export function definitionStrategy(load: () => Promise<DefinitionRules>): Strategy {
+  // Preparation comes before validation, and waits for it.
+  let rules: DefinitionRules | undefined;
+  const loaded = (): DefinitionRules => {
+    if (rules === undefined) throw new Error('a definition is validated before it was prepared');
+    return rules;
+  };
+  return {
+    async prepareForCreate(object, { warn }) {
+      rules = await load();
+      const definition = object as Definition;
+      const stored = storageVersion(definition.spec);
+      definition.status = { ...definition.status, storedVersions: stored === undefined ? [] : [stored.name] };
+      for (const text of rules.definitionWarnings(definition)) warn(text);
+    },
+    async prepareForUpdate(object, _previous, { subresource, warn }) {
+      rules = await load();
+      if (subresource !== '') return;
+      const next = object as Definition;
+      next.status = withStoredVersion(next.status, storageVersion(next.spec)?.name);
+      for (const text of rules.definitionWarnings(next)) warn(text);
+    },
+    validate: (object) => loaded().validateDefinition(object as Definition),
+    validateUpdate: (next, previous, { subresource }) =>
+      subresource === ''
+        ? loaded().validateDefinitionUpdate(next as Definition, previous as Definition)
+        : loaded().validateDefinitionStatus(next as Definition),
+    decideDelete: decideDefinitionDelete,
+  };
+}
+
+/** A version that becomes the storage version is remembered for as long as objects may lie in it. */
+function withStoredVersion(status: DefinitionStatus, version: string | undefined): DefinitionStatus {
+  const stored = status.storedVersions ?? [];
+  if (version === undefined || stored.includes(version)) return status;
+  return { ...status, storedVersions: [...stored, version] };
+}

@@ -1,0 +1,91 @@
+import { equalJson } from '../../api/codec/json-value.ts';
+import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
+import type { Condition } from '../../api/meta/conditions.ts';
+import { isConditionTrue } from '../../api/meta/conditions.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { CustomColumn } from '../printers/custom-columns.ts';
+
+/** CustomResourceDefinitions (apiextensions.k8s.io/v1) as decoding by type leaves them. */
+
+export interface DefinitionNames {
+  readonly plural: string;
+  readonly singular?: string;
+  readonly kind: string;
+  readonly listKind?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+export interface DefinitionScale {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
+}
+
+export interface DefinitionVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string;
+  readonly schema?: { readonly openAPIV3Schema?: JsonSchemaProps };
+  readonly subresources?: { readonly status?: object; readonly scale?: DefinitionScale };
+  readonly additionalPrinterColumns?: readonly CustomColumn[];
+  readonly selectableFields?: readonly { readonly jsonPath: string }[];
+}
+
+export interface DefinitionSpec {
+  readonly group: string;
+  readonly names: DefinitionNames;
+  readonly scope: string;
+  /** Null in one that was not judged yet. */
+  readonly versions: readonly DefinitionVersion[] | null;
+  readonly conversion?: { readonly strategy: string; readonly webhook?: object };
+  readonly preserveUnknownFields?: boolean;
+}
+
+export interface DefinitionStatus {
+  readonly conditions: readonly Condition[] | null;
+  readonly acceptedNames: DefinitionNames;
+  readonly storedVersions: readonly string[] | null;
+}
+
+export interface Definition extends KubeObject {
+  spec: DefinitionSpec;
+  status: DefinitionStatus;
+}
+
+export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const;
+
+/** Being deleted, or known to be: nothing new is created (API-457). */
+export function isTerminating({ metadata, status }: Definition): boolean {
+  return Boolean(metadata?.deletionTimestamp) || isConditionTrue(status.conditions, 'Terminating');
+}
+
+export function isEstablished({ status }: Definition): boolean {
+  return isConditionTrue(status.conditions, 'Established');
+}
+
+/** Objects can be read and written: the names are settled, or were (API-454). */
+export function isServed(definition: Definition): boolean {
+  return isEstablished(definition) || isConditionTrue(definition.status.conditions, 'NamesAccepted');
+}
+
+/** The version objects are kept in; every valid definition has one. */
+export function storageVersion(spec: DefinitionSpec): DefinitionVersion | undefined {
+  return versionsOf(spec).find(({ storage }) => storage);
+}
+
+export function versionsOf({ versions }: DefinitionSpec): readonly DefinitionVersion[] {
+  return versions ?? [];
+}
+
+/** Both states of a definition are served in the same way. */
+export function isServedAlike(next: Definition, previous: Definition): boolean {
+  return (
+    next.metadata?.uid === previous.metadata?.uid &&
+    isServed(next) === isServed(previous) &&
+    equalJson(next.spec, previous.spec) &&
+    equalJson(next.status.acceptedNames, previous.status.acceptedNames)
+  );
+}

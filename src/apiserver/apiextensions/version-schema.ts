@@ -1,0 +1,80 @@
+import { setKey } from '../../api/codec/json-value.ts';
+import { apiVersionOf, type GroupVersionKind } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { decodeMetadata } from '../../api/schema/typed-decoding.ts';
+import { applyStructuralDefaults, dropUnsetNulls } from '../../api/structural/defaulting.ts';
+import { coerceEmbedded } from '../../api/structural/embedded-metadata.ts';
+import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
+import { prune } from '../../api/structural/pruning.ts';
+import { SchemaValidator } from '../../api/structural/schema-validator.ts';
+import { type StructuralSchema, structuralSchema } from '../../api/structural/structural-schema.ts';
+import type { DecodedObject, ObjectSchema } from '../registry/object-schema.ts';
+
+/**
+ * The schema of one version of a custom resource, read when it is first needed: a server knows many more definitions than it
+ * serves objects of.
+ */
+export class VersionSchema implements ObjectSchema {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** As in the definition. */
+  readonly props: JsonSchemaProps | undefined;
+  #structural: StructuralSchema | undefined;
+  #validator: SchemaValidator | undefined;
+  #statusValidator: SchemaValidator | undefined;
+
+  constructor({ group, version, kind }: GroupVersionKind, props: JsonSchemaProps | undefined) {
+    this.group = group;
+    this.version = version;
+    this.kind = kind;
+    this.props = props;
+  }
+
+  get structural(): StructuralSchema {
+    return (this.#structural ??= structuralSchema(this.props ?? {}));
+  }
+
+  get validator(): SchemaValidator {
+    return (this.#validator ??= new SchemaValidator(this.props ?? {}));
+  }
+
+  /** Of the status alone, which is all that a write through `/status` is judged by (API-465). */
+  get statusValidator(): SchemaValidator {
+    return (this.#statusValidator ??= new SchemaValidator(this.props?.properties?.['status'] ?? {}));
+  }
+
+  /** API-234, API-461. */
+  decode(object: KubeObject): DecodedObject {
+    const { metadata, unknownFields } = decodeMetadata(object.metadata, this);
+    const { metadata: _metadata, ...rest } = object;
+    const pruned = prune(rest, this.structural);
+    dropUnsetNulls(pruned.object, this.structural);
+    const unknownEmbedded = coerceEmbedded(pruned.object, this.structural, this);
+    return {
+      object: { ...pruned.object, metadata },
+      unknownFields: [...unknownFields.map((path) => `metadata.${path}`), ...pruned.unknownFields, ...unknownEmbedded],
+    };
+  }
+
+  /** API-462. */
+  applyDefaults(object: KubeObject): void {
+    applyStructuralDefaults(object, this.structural);
+  }
+
+  /** An object of this or of another version as one of this version. The result shares its metadata with the input, nothing else. */
+  adopt(object: KubeObject): KubeObject {
+    const { metadata = {}, ...rest } = object;
+    const adopted = prune(rest, this.structural).object as KubeObject;
+    setKey(adopted, 'apiVersion', apiVersionOf(this));
+    dropUnsetNulls(adopted, this.structural);
+    applyStructuralDefaults(adopted, this.structural);
+    const { kind, apiVersion, ...content } = adopted;
+    return {
+      ...(kind === undefined ? {} : { kind }),
+      ...(apiVersion === undefined ? {} : { apiVersion }),
+      metadata,
+      ...content,
+    };
+  }
+}
