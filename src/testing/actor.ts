@@ -1,5 +1,6 @@
 import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
 import type { Activity } from './activity.ts';
+import { turn } from './quiet.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Begins the user agent of every client that the cluster itself hands out; the component follows. */
@@ -23,7 +24,11 @@ export function observedHandler(handler: HttpHandler, seen: { recorder: Recorder
     if (isWatch(request.target)) return handler(request);
     if (request.method === 'GET') return activity.during(() => handler(request));
     const who = actorOf(request);
-    const response = await activity.during(() => recorder.as(who, () => handler(request)));
+    const response = await activity.during(async () => {
+      // Without a turn between them, two operators that undo each other's writes would starve the test that watches them.
+      await turn();
+      return recorder.as(who, () => handler(request));
+    });
     if (response.status >= 400) {
       const path = request.target.split('?')[0] ?? '';
       recorder.note('refused', who, `${request.method} ${path}: ${response.status}`, messageOf(response.body));

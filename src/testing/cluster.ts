@@ -165,7 +165,7 @@ export class TestCluster implements AsyncDisposable {
         ),
       );
       const cluster = new TestCluster({ ...common, settler, running });
-      await until(() => collector?.atRest ?? true, common);
+      await until(() => collector?.atRest ?? true, common, 'the collector has not synced');
       await settler.settle();
       recorder.clear();
       await createObjects(seeder, objects);
@@ -329,16 +329,20 @@ function served(
     groups.every((spec) =>
       parts.server.resources.resources().some(({ group, kind }) => group === spec?.group && kind === spec.names?.kind),
     );
-  return until(isServed, parts);
+  return until(isServed, parts, 'the definitions are not served');
 }
 
 /** Lets things happen, and a little time pass with the fake clock, until the condition holds. */
-async function until(condition: () => boolean, { clock, activity }: Pick<Parts, 'clock' | 'activity'>): Promise<void> {
+async function until(
+  condition: () => boolean,
+  { clock, activity }: Pick<Parts, 'clock' | 'activity'>,
+  otherwise: string,
+): Promise<void> {
   for (let passed = 0; passed <= START.withinMs; passed += START.stepMs) {
     await untilQuiet(activity, MAX_TURNS);
     if (condition()) return;
     if (clock instanceof StandingClock) await clock.advanceAsync(START.stepMs);
     else await new Promise<void>((resolve) => void clock.setTimer(START.stepMs, resolve));
   }
-  throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock`);
+  throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock: ${otherwise}`);
 }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Activity } from './activity.ts';
 
 /** Turns of the event loop in a row without anything under way before it is believed that nothing is. */
@@ -7,9 +7,9 @@ const QUIET_TURNS = 3;
 const PATIENT_AFTER_TURNS = 2000;
 
 /** One turn of the event loop: promises that can settle have settled, and what was deferred before has run. */
-export function turn(clock: Pick<Clock, 'defer'> = systemClock): Promise<void> {
+export function turn(): Promise<void> {
   return new Promise((resolve) => {
-    clock.defer(resolve);
+    systemClock.defer(resolve);
   });
 }
 

@@ -9,8 +9,24 @@ import { Trace, type TracedObject, type TraceEntry, type TraceKind } from './tra
 const MAX_ENTRIES = 20_000;
 /** The one who gives reasons for what it writes. */
 const COLLECTOR = 'garbage-collector-controller';
-/** Decisions that say no more than that there was nothing to decide. */
+/** Decisions that say no more than that there was nothing to decide: not worth a line. */
 const trivialReasons: ReadonlySet<string> = new Set(['goneFromGraph', 'noOwners', 'virtualEntryOutdated']);
+/** Decisions to write nothing. A write of another worker on the same object is not explained by them. */
+const idleReasons: ReadonlySet<string> = new Set([
+  ...trivialReasons,
+  'alreadyTerminating',
+  'kindUnknown',
+  'namespaceUnknown',
+  'objectAbsent',
+  'objectReplaced',
+  'objectUnreadable',
+  'ownerKindUnknown',
+  'ownerUnreadable',
+  'namespacedOwnerOfClusterScoped',
+  'solidOwner',
+  'blockedByDependents',
+  'finalizerAlreadyRemoved',
+]);
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -92,7 +108,7 @@ export class Recorder {
 
   /** The collector has decided about an object, and done what the decision called for. */
   decision({ uid, reason, sentence }: Decided): void {
-    const explained = this.#unexplained.filter(({ uids }) => uids.includes(uid));
+    const explained = idleReasons.has(reason) ? [] : this.#unexplained.filter(({ uids }) => uids.includes(uid));
     for (const { entry } of explained) entry.why = sentence;
     if (explained.length > 0) {
       this.#unexplained = this.#unexplained.filter(({ uids }) => !uids.includes(uid));

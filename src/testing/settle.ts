@@ -25,7 +25,8 @@ export interface Settled {
 /** The cluster does not come to rest. The message ends with what happened last. */
 export class NotSettledError extends Error {
   readonly pending: readonly string[];
-  readonly trace: Trace;
+  /** All of it; private so that a test runner that prints the error's fields does not print this too. */
+  readonly #trace: Trace;
 
   constructor(timeoutMs: number, pending: readonly string[], trace: Trace) {
     super(
@@ -34,7 +35,11 @@ export class NotSettledError extends Error {
     );
     this.name = 'NotSettledError';
     this.pending = pending;
-    this.trace = trace;
+    this.#trace = trace;
+  }
+
+  get trace(): Trace {
+    return this.#trace;
   }
 }
 

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { startCluster } from '../../src/testing/testing.ts';
+import { dependent, owner, tree } from './tree.ts';
+
+describe('the clock of a cluster', () => {
+  it('stands still until it is advanced, whatever happens', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const before = cluster.clock.now();
+    await cluster.client.delete(owner);
+    await cluster.settled();
+    expect(cluster.clock.now()).toBe(before);
+    await cluster.clock.advance(90_000);
+    expect(cluster.clock.now()).toBe(before + 90_000);
+    expect(cluster.clock.nextTimerInMs).toBeGreaterThan(0);
+  });
+
+  it('shows a retry as waiting, and makes it when its time has come', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    cluster.faults.add({ match: { verb: 'delete', name: 'dependent' }, times: 1, answer: { status: 503 } });
+    await cluster.client.delete(owner);
+    expect((await cluster.settled()).waiting).toEqual(['the collector will try something again']);
+    expect(await cluster.client.find(dependent)).toBeDefined();
+    await cluster.clock.advance(1000);
+    expect(await cluster.settled()).toEqual({ waiting: [] });
+    expect(await cluster.client.find(dependent)).toBeUndefined();
+  });
+
+  it('passes as far as settled() is allowed to let it', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const before = cluster.clock.now();
+    cluster.faults.add({ match: { verb: 'delete', name: 'dependent' }, delay: 400 });
+    await cluster.client.delete(owner);
+    expect((await cluster.settled({ advanceMs: 100 })).waiting).not.toEqual([]);
+    expect(cluster.clock.now()).toBe(before);
+    expect(await cluster.settled({ advanceMs: 60_000 })).toEqual({ waiting: [] });
+    expect(cluster.clock.now()).toBe(before + 400);
+    expect(await cluster.client.find(dependent)).toBeUndefined();
+  });
+
+  it('does not go back, and does not move when it is real', async () => {
+    await using fake = await startCluster({ controllers: [] });
+    await expect(fake.clock.advance(-1)).rejects.toThrow('time goes forward');
+    await using real = await startCluster({ clock: 'real', controllers: [] });
+    await expect(real.clock.advance(1)).rejects.toThrow("start it with clock: 'fake'");
+  });
+});

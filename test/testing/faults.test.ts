@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { StatusError, startCluster } from '../../src/testing/testing.ts';
+import { dependent, owner, tree } from './tree.ts';
+
+const collector = 'garbage-collector-controller';
+
+describe('faults', () => {
+  it('answer in the place of the server, to those they match, as often as they say', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    cluster.faults.add({
+      match: { who: 'test', verb: 'get', resource: 'configmaps' },
+      times: 2,
+      answer: { status: 429, reason: 'TooManyRequests', message: 'slow down', retryAfterSeconds: 3 },
+    });
+    const refused = await cluster.client.get(owner).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StatusError);
+    expect((refused as StatusError).status).toMatchObject({
+      code: 429,
+      message: 'slow down',
+      details: { retryAfterSeconds: 3 },
+    });
+    await expect(cluster.client.get(dependent)).resolves.toBeDefined();
+    await expect(cluster.clientAs('another').get(owner)).resolves.toBeDefined();
+    await expect(cluster.client.get(owner)).rejects.toThrow('slow down');
+    await expect(cluster.client.get(owner)).resolves.toBeDefined();
+    expect(cluster.trace().entries.at(-1)).toMatchObject({
+      kind: 'fault',
+      who: 'test',
+      what: 'GET /api/v1/namespaces/default/configmaps/owner: answered 429',
+    });
+  });
+
+  it('COL-151 a lost request is repeated; a lost answer changes nothing about what was done', async () => {
+    for (const drop of ['request', 'response'] as const) {
+      await using cluster = await startCluster({ objects: tree() });
+      cluster.faults.add({ match: ({ who, method }) => who === collector && method === 'DELETE', times: 1, drop });
+      await cluster.client.delete(owner);
+      await cluster.settled();
+      expect((await cluster.client.find(dependent)) === undefined).toBe(drop === 'response');
+      await cluster.settled({ advanceMs: 60_000 });
+      expect(await cluster.client.find(dependent)).toBeUndefined();
+      expect(cluster.trace().entries).toContainEqual(expect.objectContaining({ kind: 'fault', who: collector }));
+    }
+  });
+
+  it('see the body of a request', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const policies: unknown[] = [];
+    cluster.faults.add({
+      match: ({ verb, body }) => {
+        if (verb === 'delete') policies.push((body as { propagationPolicy?: string } | undefined)?.propagationPolicy);
+        return false;
+      },
+      drop: 'request',
+    });
+    await cluster.client.delete(owner, { propagationPolicy: 'Foreground' });
+    await cluster.settled();
+    expect(policies[0]).toBe('Foreground');
+    expect(policies.length).toBeGreaterThan(1);
+  });
+
+  it('can be taken back, one or all', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const takeBack = cluster.faults.add({ match: { verb: 'get' }, drop: 'request' });
+    cluster.faults.add({ match: { verb: 'list' }, drop: 'request' });
+    await expect(cluster.client.get(owner)).rejects.toThrow('a fault rule broke the connection');
+    takeBack();
+    await cluster.client.get(owner);
+    await expect(cluster.client.list({ apiVersion: 'v1', kind: 'Secret' })).rejects.toThrow('broke the connection');
+    cluster.faults.clear();
+    await cluster.client.list({ apiVersion: 'v1', kind: 'Secret' });
+  });
+
+  it('refuse a rule that does nothing', async () => {
+    await using cluster = await startCluster({ controllers: [] });
+    expect(() => cluster.faults.add({ match: {} })).toThrow('does nothing');
+  });
+});
