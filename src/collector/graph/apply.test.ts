@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MetadataColumns } from '../../api/codec/metadata-columns.ts';
 import { apply, applied } from './apply.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { checkInvariants } from './check-consistency.ts';
@@ -119,9 +120,10 @@ describe('columns', () => {
     const graph = new OwnershipGraph();
     const owner = ref('text-uid', { kind: 'Widget', apiVersion: 'example.com/v1', name: 'n'.repeat(300) });
     const { object } = observed(pods, { uid: 'another-text', namespace: 'some-namespace', owners: [owner] });
-    const columns = new ColumnsFromObject().observed(object);
-    const bytes = Buffer.from(columns.bytes);
-    apply(graph, { type: 'observedColumns', resource: pods, columns: { ...columns, bytes } }, []);
+    const read = new ColumnsFromObject().observed(object);
+    const bytes = Buffer.from(read.bytes);
+    const columns = Object.assign(new MetadataColumns(), read, { bytes });
+    apply(graph, { type: 'observedColumns', resource: pods, columns }, []);
     bytes.fill(0x78);
     expect(graph.node('another-text')?.identity.namespace).toBe('some-namespace');
     expect(graph.node('another-text')?.ownerReferences).toEqual([owner]);

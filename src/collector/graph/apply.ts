@@ -1,3 +1,4 @@
+import { changeHash } from '../../api/codec/metadata-columns.ts';
 import { unreachable } from '../../base/assert.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
@@ -79,11 +80,11 @@ function observe(
   const { nodes, references } = graph;
   const { table } = nodes;
   const kind = graph.kindOfResource(resource);
+  const hash = changeHash(columns);
   let node = nodes.findObject(columns);
   if (node === NONE) {
     node = nodes.createObserved(columns, kind);
-    table.setVersion(node, columns.resourceVersion);
-    table.set(node, FLAGS, table.get(node, FLAGS) | finalizersOf(columns) | SEEN);
+    remember(graph, node, columns, hash);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
@@ -92,14 +93,15 @@ function observe(
   if (nodes.state(node) !== STATE_OBSERVED) {
     meetObject(graph, node, columns, kind, effects);
     nodes.setState(node, STATE_OBSERVED);
-    table.setVersion(node, columns.resourceVersion);
-    table.set(node, FLAGS, table.get(node, FLAGS) | finalizersOf(columns) | SEEN);
+    remember(graph, node, columns, hash);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
   }
-  table.setVersion(node, columns.resourceVersion);
-  table.set(node, FLAGS, (before & ~FINALIZERS) | finalizersOf(columns) | SEEN);
+  // Name and namespace of a uid never change, so that with the same kind and hash nothing that matters did.
+  const same = table.get(node, KIND) === kind && table.hasHash(node, hash);
+  remember(graph, node, columns, hash);
+  if (same) return 'unchanged';
   const sameObject = nodes.objectMatches(node, columns, kind);
   // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
   if (!sameObject) references.rename(node, identityOf(resource, nodes.uid(node), columns));
@@ -109,6 +111,14 @@ function observe(
   const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
   const finalizersChanged = ((before ^ table.get(node, FLAGS)) & (FOREGROUND | ORPHAN)) !== 0;
   return sameObject && sameReferences && !started && !deletionNoticed && !finalizersChanged ? 'unchanged' : 'changed';
+}
+
+/** What the last event showed, except references. Flags that are never taken back are left to `startTransitions`. */
+function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns, hash: number): void {
+  const { table } = graph.nodes;
+  table.setVersion(node, columns.resourceVersion);
+  table.setHash(node, hash);
+  table.set(node, FLAGS, (table.get(node, FLAGS) & ~FINALIZERS) | finalizersOf(columns) | SEEN);
 }
 
 function finalizersOf(columns: ObjectColumns): number {

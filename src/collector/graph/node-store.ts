@@ -17,7 +17,6 @@ import {
   KIND,
   LONG_NAME,
   NAME,
-  NAME_LENGTH,
   NAMESPACE,
   NEXT,
   NodeTable,
@@ -194,7 +193,7 @@ export class NodeStore {
     if (this.has(node, UID_IS_TEXT)) this.#uidTexts.release(table.get(node, UID));
     this.kinds.release(table.get(node, KIND));
     this.namespaces.release(table.get(node, NAMESPACE));
-    this.releaseName(holderOfNode(node), table.get(node, NAME), table.get(node, NAME_LENGTH));
+    this.releaseName(holderOfNode(node), table.get(node, NAME), table.nameLength(node));
     this.setState(node, STATE_FREE);
     this.#states[STATE_FREE] = 0;
     table.free(node);
@@ -229,7 +228,7 @@ export class NodeStore {
       this.nameEquals(
         holderOfNode(node),
         table.get(node, NAME),
-        table.get(node, NAME_LENGTH),
+        table.nameLength(node),
         columns.bytes,
         owners[at + OWNER_NAME_RANGE]!,
         owners[at + OWNER_NAME_RANGE + 1]!,
@@ -247,7 +246,7 @@ export class NodeStore {
       this.nameEquals(
         holderOfNode(node),
         table.get(node, NAME),
-        table.get(node, NAME_LENGTH),
+        table.nameLength(node),
         bytes,
         columns.nameStart,
         columns.nameEnd,
@@ -265,7 +264,7 @@ export class NodeStore {
     const namespace = this.namespaces.acquire(namespaceText.bytes, namespaceText.start, namespaceText.end);
     this.namespaces.release(table.get(node, NAMESPACE));
     table.set(node, NAMESPACE, namespace);
-    this.releaseName(holderOfNode(node), table.get(node, NAME), table.get(node, NAME_LENGTH));
+    this.releaseName(holderOfNode(node), table.get(node, NAME), table.nameLength(node));
     const name = this.#scratch.encode(identity.name);
     this.#setName(node, name.bytes, name.start, name.end);
   }
@@ -282,7 +281,7 @@ export class NodeStore {
   }
 
   name(node: number): string {
-    return this.nameText(holderOfNode(node), this.table.get(node, NAME), this.table.get(node, NAME_LENGTH));
+    return this.nameText(holderOfNode(node), this.table.get(node, NAME), this.table.nameLength(node));
   }
 
   identity(node: number): Identity {
@@ -337,7 +336,7 @@ export class NodeStore {
       length === LONG_NAME ? 0 : to.move(from, address, length);
     for (let node = 0; node < table.end; node++) {
       if (table.state(node) === STATE_FREE) continue;
-      table.set(node, NAME, move(table.get(node, NAME), table.get(node, NAME_LENGTH)));
+      table.set(node, NAME, move(table.get(node, NAME), table.nameLength(node)));
     }
     others(move);
     this.#slab = to;
@@ -371,7 +370,7 @@ export class NodeStore {
 
   #setName(node: number, bytes: Uint8Array, start: number, end: number): void {
     this.table.set(node, NAME, this.storeName(holderOfNode(node), bytes, start, end));
-    this.table.set(node, NAME_LENGTH, nameLengthOf(start, end));
+    this.table.setNameLength(node, nameLengthOf(start, end));
   }
 }
 

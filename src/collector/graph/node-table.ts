@@ -34,23 +34,25 @@ export const FLAGS = 4;
 export const REFS = 5;
 /** Address in the name slab. */
 export const NAME = 6;
-/** Length of the name, or LONG_NAME. */
-export const NAME_LENGTH = 7;
 /** Id of apiVersion and kind. */
-export const KIND = 8;
+export const KIND = 7;
 /** Id of the namespace; the empty text for cluster-scoped. */
-export const NAMESPACE = 9;
-const VERSION_LOW = 10;
-const VERSION_HIGH = 11;
+export const NAMESPACE = 8;
+const VERSION_LOW = 9;
+const VERSION_HIGH = 10;
+const HASH_LOW = 11;
+const HASH_HIGH = 12;
 /** First edge of the node's own dependents. */
-export const FIRST = 12;
+export const FIRST = 13;
 /** Neighbours of the inline reference in its owner's list of dependents. */
-export const NEXT = 13;
-export const PREV = 14;
-/** A power of two, so that a node is a shift away. One word is free. */
+export const NEXT = 14;
+export const PREV = 15;
+/** A power of two, so that a node is a shift away. */
 const ROW_SHIFT = 4;
 
-/** NAME_LENGTH of a name kept in `longNames`. */
+/** Above the flags. */
+const NAME_LENGTH_SHIFT = 16;
+/** The length of a name kept in `longNames`. */
 export const LONG_NAME = 255;
 
 export const NONE = -1;
@@ -106,6 +108,25 @@ export class NodeTable {
     const high = version >= 0 ? Math.floor(version / 2 ** 32) : NO_VERSION;
     this.set(node, VERSION_HIGH, high);
     this.set(node, VERSION_LOW, version | 0);
+  }
+
+  /** Length of the name, or LONG_NAME. */
+  nameLength(node: number): number {
+    return (this.get(node, FLAGS) >>> NAME_LENGTH_SHIFT) & 0xff;
+  }
+
+  setNameLength(node: number, length: number): void {
+    this.set(node, FLAGS, (this.get(node, FLAGS) & ((1 << NAME_LENGTH_SHIFT) - 1)) | (length << NAME_LENGTH_SHIFT));
+  }
+
+  /** What `changeHash` said of the last event; of an observed node only. */
+  hasHash(node: number, hash: number): boolean {
+    return this.get(node, HASH_LOW) === (hash | 0) && this.get(node, HASH_HIGH) === Math.floor(hash / 2 ** 32);
+  }
+
+  setHash(node: number, hash: number): void {
+    this.set(node, HASH_LOW, hash | 0);
+    this.set(node, HASH_HIGH, Math.floor(hash / 2 ** 32));
   }
 
   allocate(): number {

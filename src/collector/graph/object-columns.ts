@@ -1,30 +1,7 @@
 import type { MetadataColumns } from '../../api/codec/metadata-columns.ts';
 
 /**
- * What the graph reads of an object's metadata columns, which a `MetadataReader` fills from wire bytes. They are read
- * during `apply` only; whoever filled them may fill them again at once.
+ * An object's metadata as a `MetadataReader` finds it in wire bytes. The columns are read during `apply` only; whoever
+ * filled them may fill them again at once.
  */
-export type ObjectColumns = Readonly<
-  Pick<
-    MetadataColumns,
-    | 'bytes'
-    | 'uid0'
-    | 'uid1'
-    | 'uid2'
-    | 'uid3'
-    | 'uidIsText'
-    | 'uidStart'
-    | 'uidEnd'
-    | 'nameStart'
-    | 'nameEnd'
-    | 'namespaceStart'
-    | 'namespaceEnd'
-    | 'resourceVersion'
-    | 'deleting'
-    | 'foregroundFinalizer'
-    | 'orphanFinalizer'
-    | 'otherFinalizers'
-    | 'ownerCount'
-    | 'owners'
-  >
->;
+export type ObjectColumns = Readonly<MetadataColumns>;

@@ -26,7 +26,6 @@ import {
   INLINE_SHIFT,
   KIND,
   NAME,
-  NAME_LENGTH,
   NEXT,
   NONE,
   PREV,
@@ -458,7 +457,7 @@ export class ReferenceStore {
     const owner = this.ownerOf(edge);
     const row = (edge & 1) === 0 ? this.#inlineToRow(edge >> 1) : edge >> 1;
     const { table, kinds } = this.#nodes;
-    const length = table.get(owner, NAME_LENGTH);
+    const length = table.nameLength(owner);
     const kind = table.get(owner, KIND);
     const address = this.#nodes.copyName(holderOfEdge(row), holderOfNode(owner), table.get(owner, NAME), length);
     kinds.retain(kind);
