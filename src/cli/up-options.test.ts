@@ -32,6 +32,7 @@ describe('the flags of up without commander', () => {
     ['--controllers', '-garbagecollector'],
     ['-f', 'a.yaml', '--filename', 'b', '--filename=c'],
     ['--log-level', 'silent', '--log-format=json'],
+    ['--exit-with-parent', '--store', 'memory'],
   ])('%j reads as commander reads it', async (...args) => {
     expect(plainUpFlags(args)).toEqual(await byCommander(args));
     expect(plainUpFlags(args)).toBeDefined();

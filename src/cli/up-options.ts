@@ -3,7 +3,7 @@ import type { UpFlags } from './up.ts';
 /** One flag of `kubegc up`, in commander's notation. */
 export interface UpOption {
   readonly key: keyof UpFlags;
-  /** `-f, --filename <FILE|DIR>`: every flag takes a value. */
+  /** `-f, --filename <FILE|DIR>`; without `<…>` the flag takes no value. */
   readonly flags: string;
   readonly description: string;
   readonly default?: string;
@@ -51,6 +51,11 @@ export const upOptions: readonly UpOption[] = [
     repeatable: true,
   },
   {
+    key: 'exitWithParent',
+    flags: '--exit-with-parent',
+    description: 'end, as on SIGTERM, when the process that started this one is gone',
+  },
+  {
     key: 'logLevel',
     flags: '--log-level <LEVEL>',
     description: 'least level to log',
@@ -76,15 +81,24 @@ const byName: ReadonlyMap<string, UpOption> = new Map(
  * the command line is worth, and a server that is started by a test is started often.
  */
 export function plainUpFlags(args: readonly string[]): UpFlags | undefined {
-  const flags: Record<string, string | string[]> = {};
+  const flags: Record<string, string | string[] | true> = {};
   for (const option of upOptions) if (option.default !== undefined) flags[option.key] = option.default;
   for (let index = 0; index < args.length; index++) {
     const [, name = '', attached] = /^(--[\w-]+)=([\s\S]*)$/.exec(args[index] ?? '') ?? [undefined, args[index]];
     const option = byName.get(name);
+    if (option?.flags.includes('<') === false) {
+      if (attached !== undefined) return undefined;
+      flags[option.key] = true;
+      continue;
+    }
     const value = attached ?? args[++index];
     if (option === undefined || value === undefined || option.choices?.includes(value) === false) return undefined;
-    if (option.repeatable) flags[option.key] = [...(flags[option.key] ?? []), value];
+    if (option.repeatable) flags[option.key] = [...listOf(flags[option.key]), value];
     else flags[option.key] = value;
   }
   return flags as unknown as UpFlags;
+}
+
+function listOf(value: string | string[] | true | undefined): readonly string[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -10,7 +10,7 @@ import type { LogFormat, LogLevel } from './log-level.ts';
 import { createLogger } from './logger.ts';
 import { readManifests } from './manifests.ts';
 import type { Terminal } from './terminal.ts';
-import { untilSignal } from './termination.ts';
+import { untilParentEnds, untilSignal } from './termination.ts';
 
 /** As the command line gives them; every value is still a person's text. */
 export interface UpFlags {
@@ -20,6 +20,7 @@ export interface UpFlags {
   readonly writeKubeconfig?: string;
   readonly controllers?: readonly string[];
   readonly filename?: readonly string[];
+  readonly exitWithParent?: boolean;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -29,9 +30,12 @@ export function runUp(flags: UpFlags, terminal: Terminal): Promise<number> {
   return up(flags, terminal).catch((error: unknown) => endWithError(error, terminal));
 }
 
-/** Serves until SIGINT or SIGTERM. Resolves with the exit code; rejects with what keeps it from serving. */
+/**
+ * Serves until SIGINT or SIGTERM, or the end of the parent if that was asked for. Resolves with the exit code; rejects with
+ * what keeps it from serving.
+ */
 export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
-  const signalled = untilSignal();
+  const ended = Promise.race([untilSignal(), ...(flags.exitWithParent ? [untilParentEnds()] : [])]);
   const listen = parseListenAddress(flags.listen);
   const controllers = selectControllers(flags.controllers ?? ['*']);
   const manifests = await readManifests(flags.filename ?? []);
@@ -70,7 +74,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     terminal.stdout(`kubegc is ready: ${cluster.url} (${flags.store} store, ${manifests.length} objects loaded)\n`);
     // Who waits for the line above has requests to send; the controllers need no head start on them.
     cluster.startControllers();
-    const outcome = await Promise.race([signalled, cluster.failed]);
+    const outcome = await Promise.race([ended, cluster.failed]);
     if (outcome instanceof Error) {
       terminal.stderr(`error: ${outcome.message}\n`);
       return 1;

@@ -23,7 +23,7 @@ const configMap = (name: string, rest: object = {}): KubeObject => ({
 });
 
 describe('startCluster', () => {
-  it('COL-092 starts with the objects given as YAML, collects what they own, and says why', async () => {
+  it('starts with the objects given as YAML, collects what they own, and says why', async () => {
     await using cluster = await startCluster({ objects: tree() });
     const { metadata } = await cluster.client.get(dependent);
     const { uid } = (await cluster.client.get(owner)).metadata ?? {};
@@ -41,7 +41,7 @@ describe('startCluster', () => {
   });
 
   it.each(['fake', 'real'] as const)(
-    'COL-10A a foreground deletion with a finalizer, the clock is %s',
+    'COL-101 COL-103 a foreground deletion waits for a finalizer below, the clock is %s',
     async (clock) => {
       await using cluster = await startCluster({ clock, objects: tree(['example.com/cleanup']) });
       await cluster.client.delete(owner, { propagationPolicy: 'Foreground' });
@@ -55,7 +55,7 @@ describe('startCluster', () => {
     },
   );
 
-  it('explains the writes of an orphaning by the decision about the owner', async () => {
+  it('COL-120 explains the writes of an orphaning by the decision about the owner', async () => {
     await using cluster = await startCluster({ objects: tree() });
     await cluster.client.delete(owner, { propagationPolicy: 'Orphan' });
     await cluster.settled();
@@ -66,7 +66,7 @@ describe('startCluster', () => {
     expect((await cluster.client.get(dependent)).metadata?.ownerReferences).toBeUndefined();
   });
 
-  it('LIFE-401 empties a namespace that is deleted', async () => {
+  it('empties a namespace that is deleted', async () => {
     await using cluster = await startCluster({
       objects: [
         { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } },

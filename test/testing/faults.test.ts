@@ -30,7 +30,7 @@ describe('faults', () => {
     });
   });
 
-  it('COL-151 a lost request is repeated; a lost answer changes nothing about what was done', async () => {
+  it('a lost request is repeated; a lost answer changes nothing about what was done', async () => {
     for (const drop of ['request', 'response'] as const) {
       await using cluster = await startCluster({ objects: tree() });
       cluster.faults.add({ match: ({ who, method }) => who === collector && method === 'DELETE', times: 1, drop });
