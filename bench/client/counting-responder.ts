@@ -17,6 +17,8 @@ process.once('message', ({ cert, key, answer }) => {
       response.end(body);
     });
   });
+  // A connection that is idle while the others are measured is not to be opened again.
+  server.keepAliveTimeout = 0;
   server.on('secureConnection', () => connections++);
   server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
   process.on('message', () => process.send({ connections, answered }));

@@ -54,7 +54,12 @@ function productClient(name: string, transport: Transport): Contender {
 
 function undiciDispatch(origin: string, ca: string): Contender {
   const connect = { ca };
-  const pool = new Pool(origin, { connections: inFlight, connect, factory: (at, options) => new Client(at, options) });
+  const pool = new Pool(origin, {
+    connections: inFlight,
+    connect,
+    keepAliveTimeout: 600_000,
+    factory: (at, options) => new Client(at, options),
+  });
   const headers = {
     accept: 'application/json',
     'user-agent': 'kubegc/bench',
