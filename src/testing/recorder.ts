@@ -26,6 +26,7 @@ const idleReasons: ReadonlySet<string> = new Set([
   'solidOwner',
   'blockedByDependents',
   'finalizerAlreadyRemoved',
+  'writeRejected',
 ]);
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
