@@ -7,6 +7,8 @@ export class WatchCaches {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #caches = new Map<string, WatchCache>();
+  /** Still read from, by watches opened before the resource was dropped. */
+  readonly #finishing = new Set<WatchCache>();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -23,15 +25,19 @@ export class WatchCaches {
     return cache;
   }
 
-  /** Ends the watches of one resource. */
+  /** The watches of one resource end when they have delivered what happened until now; new ones have nothing to do with them. */
   drop(prefix: string): void {
-    this.#caches.get(prefix)?.stop();
+    const cache = this.#caches.get(prefix);
+    if (cache === undefined) return;
     this.#caches.delete(prefix);
+    this.#finishing.add(cache);
+    cache.finish(() => this.#finishing.delete(cache));
   }
 
   /** Ends all watches. */
   stop(): void {
-    for (const cache of this.#caches.values()) cache.stop();
+    for (const cache of [...this.#caches.values(), ...this.#finishing]) cache.stop();
     this.#caches.clear();
+    this.#finishing.clear();
   }
 }

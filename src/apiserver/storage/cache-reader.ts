@@ -73,6 +73,8 @@ export class CacheReader implements CacheWatch {
   #revision: Revision = 0;
   #waiting: ((step: WatchStep) => void) | undefined;
   #storeWatch: StoreWatch | undefined;
+  /** `end of ring`: nothing more will come, so what is there is the rest. */
+  #lastsUntil: 'closed' | 'end of ring' = 'closed';
 
   constructor(source: ReaderSource, prefix: string) {
     this.#source = source;
@@ -123,6 +125,14 @@ export class CacheReader implements CacheWatch {
 
   close(): void {
     this.end('cancelled', undefined);
+  }
+
+  /** Ends when everything that has happened is delivered. */
+  finish(): void {
+    this.#lastsUntil = 'end of ring';
+    const { kind } = this.#phase;
+    const parked = kind === 'ring' && this.#waiting !== undefined;
+    if (parked) this.end('stopped', undefined);
   }
 
   end(reason: WatchCloseReason, error: Error | undefined): void {
@@ -212,6 +222,10 @@ export class CacheReader implements CacheWatch {
       phase.position = to;
       this.#revision = Math.max(this.#revision, to === ring.end ? this.#source.revision() : (last?.revision ?? 0));
       if (batch !== undefined) return { kind: 'events', batch };
+    }
+    if (this.#lastsUntil === 'end of ring') {
+      this.end('stopped', undefined);
+      return this.#step();
     }
     phase.caughtUp = 'yes';
     this.#source.park(this);

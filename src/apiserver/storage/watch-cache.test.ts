@@ -94,6 +94,11 @@ function summary(s: WatchStep): string[] {
   }
 }
 
+/** What happened to what, and the end. */
+function brief(lines: readonly string[]): string[] {
+  return lines.flatMap((line) => /(?:ADDED|MODIFIED|DELETED) \S+|^closed \w+/.exec(line)?.[0] ?? []);
+}
+
 /** Reads on until what was read meets the condition. */
 async function read(watch: CacheWatch, until: (all: string[]) => boolean): Promise<string[]> {
   const all: string[] = [];
@@ -335,6 +340,42 @@ describe('WatchCache', () => {
     await expect(stopped.watch()).rejects.toThrow('closed');
     await others.write('a', 1);
     await settled();
+  });
+
+  it('API-458 finishes: each reader gets what happened until then, and its end', async () => {
+    const objects = new Objects();
+    const cache = objects.cache();
+    await objects.write('before', 1);
+    const lagging = await cache.watch();
+    const listing = await cache.watch({ initial: 'list' });
+    const parked = await cache.watch();
+    const waiting = step(parked);
+    await objects.write('a', 1);
+    expect(brief(await waiting)).toEqual(['ADDED a']);
+    const last = step(parked);
+    await objects.write('a', undefined);
+    expect(brief(await last)).toEqual(['DELETED a']);
+    const end = step(parked);
+    let empty = 0;
+    cache.finish(() => empty++);
+    await objects.write('later', 1);
+    expect(await end).toEqual(['closed stopped']);
+    expect(brief(await step(lagging))).toEqual(['ADDED a', 'DELETED a']);
+    expect(await step(lagging)).toEqual(['closed stopped']);
+    expect(empty).toBe(0);
+    const listed = brief(await read(listing, (all) => all.at(-1) === 'closed stopped'));
+    expect(listed).toEqual(['ADDED before', 'ADDED a', 'DELETED a', 'closed stopped']);
+    expect(empty).toBe(1);
+  });
+
+  it('API-458 finishes while a watch is being opened', async () => {
+    const objects = new Objects();
+    objects.delay = 3;
+    const cache = objects.cache();
+    const opening = cache.watch();
+    await settled();
+    cache.finish(() => undefined);
+    expect(await step(await opening)).toEqual(['closed stopped']);
   });
 
   it('starts anew when the store ended its watch', async () => {

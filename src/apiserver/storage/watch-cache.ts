@@ -72,6 +72,7 @@ export class WatchCache {
     leave: (reader) => {
       this.#readers.delete(reader);
       this.#unpark(reader);
+      if (this.#readers.size === 0) this.#onEmpty?.();
     },
   };
   #ring: EventRing;
@@ -80,7 +81,8 @@ export class WatchCache {
   #shared: SharedBatch[] = [];
   #started: Promise<void> | undefined;
   #storeWatch: StoreWatch | undefined;
-  #state: 'open' | 'stopped' = 'open';
+  #state: 'open' | 'finishing' | 'stopped' = 'open';
+  #onEmpty: (() => void) | undefined;
 
   constructor({ store, prefix, clock, capacity, maxBytes, maxAgeMs }: WatchCacheOptions) {
     this.#store = store;
@@ -107,6 +109,7 @@ export class WatchCache {
     }
     if (this.#state === 'stopped') reader.end('stopped', undefined);
     else this.#readers.add(reader);
+    if (this.#state === 'finishing') reader.finish();
     return reader;
   }
 
@@ -114,6 +117,19 @@ export class WatchCache {
   start(): Promise<void> {
     this.#started ??= this.#start();
     return this.#started;
+  }
+
+  /**
+   * What is watched is gone: every watch ends once it has delivered what happened until now. The cache is not used again;
+   * `onEmpty` is called when nobody reads from it any more.
+   */
+  finish(onEmpty: () => void): void {
+    this.#state = 'finishing';
+    this.#storeWatch?.cancel();
+    this.#storeWatch = undefined;
+    this.#onEmpty = onEmpty;
+    for (const reader of this.#readers) reader.finish();
+    if (this.#readers.size === 0) onEmpty();
   }
 
   /** Ends all watches; the cache is not used again. */
@@ -134,7 +150,7 @@ export class WatchCache {
         onProgress: (progress) => this.#progress(progress),
         onClose: (error) => this.#reset(error),
       });
-      if (this.#started === undefined) storeWatch.cancel();
+      if (this.#started === undefined || this.#state === 'finishing') storeWatch.cancel();
       else this.#storeWatch = storeWatch;
     } catch (error) {
       this.#started = undefined;

@@ -1,0 +1,577 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Json, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import {
+  definition,
+  definitions,
+  establish,
+  until,
+  version,
+  warningsOf,
+  widget,
+  widgets,
+} from './definition-fixture.ts';
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startTestServer();
+});
+
+const object = (properties: object, rest: object = {}): object => ({ type: 'object', ...rest, properties });
+const text = { type: 'string' };
+const number = { type: 'integer' };
+
+/** A definition of widgets with this under `spec`. */
+const withSpec = (properties: object, extra: object = {}, rest: object = {}): Promise<Json> =>
+  establish(
+    server,
+    definition({
+      versions: [
+        version({
+          schema: object({
+            spec: object(properties, rest),
+            status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          }),
+          extra,
+        }),
+      ],
+    }),
+  );
+
+const strictTable = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+
+describe('reading and writing', () => {
+  it('API-459 what was created is read, listed and watched with its fields in their order', async () => {
+    await withSpec({ z: number, a: text, list: { type: 'array', items: { type: 'number' } } });
+    const watch = await server.watch(`${widgets}?watch=true`);
+    const created = await server.post(widgets, widget('a', { spec: { z: 1, a: 'x', list: [1, 1.5, -3] } }));
+    expect(created.status).toBe(201);
+    expect(created.json).toEqual({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: expect.objectContaining({ name: 'a', namespace: 'default', generation: 1, uid: expect.any(String) }),
+      spec: { z: 1, a: 'x', list: [1, 1.5, -3] },
+    });
+    expect(created.text).toContain('"spec":{"z":1,"a":"x","list":[1,1.5,-3]}');
+    expect((await server.get(`${widgets}/a`)).json).toEqual(created.json);
+    const { json } = await server.get(widgets);
+    expect(json).toMatchObject({ kind: 'WidgetList', apiVersion: 'example.com/v1' });
+    expect(json.items).toEqual([created.json]);
+    expect(await watch.next()).toEqual({ type: 'ADDED', object: created.json });
+    watch.close();
+  });
+
+  it('API-468 PUT needs a resourceVersion and creates nothing', async () => {
+    await withSpec({ a: text });
+    expect(
+      (await server.put(`${widgets}/a`, { ...widget('a'), metadata: { name: 'a', resourceVersion: '1' } })).status,
+    ).toBe(404);
+    const { json } = await server.post(widgets, widget('a', { spec: { a: 'x' } }));
+    const blind = await server.put(`${widgets}/a`, widget('a', { spec: { a: 'y' } }));
+    expect([blind.status, blind.json.message]).toEqual([
+      422,
+      'widgets.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    ]);
+    expect((await server.put(`${widgets}/a`, { ...json, spec: { a: 'y' } })).json['spec']).toEqual({ a: 'y' });
+    expect((await server.put(`${widgets}/a`, { ...json, spec: { a: 'z' } })).status).toBe(409);
+  });
+
+  it('API-468 API-190 all patches but the strategic one', async () => {
+    await withSpec({ a: text, list: { type: 'array', items: text } });
+    await server.post(widgets, widget('a', { spec: { a: 'x', list: ['1'] } }));
+    expect((await server.patch(`${widgets}/a`, { spec: { a: null } })).json['spec']).toEqual({ list: ['1'] });
+    const patch = [{ op: 'add', path: '/spec/list/-', value: '2' }];
+    expect((await server.patch(`${widgets}/a`, patch, 'json')).json['spec']).toEqual({ list: ['1', '2'] });
+    const strategic = await server.patch(`${widgets}/a`, {}, 'strategic');
+    expect([strategic.status, strategic.json.reason]).toEqual([415, 'UnsupportedMediaType']);
+    expect(strategic.json.message).toMatch(
+      /^the body of the request was in an unknown format - accepted media types include: application\/json-patch\+json, application\/merge-patch\+json/,
+    );
+  });
+
+  it('API-077 a write that changes nothing is none', async () => {
+    await withSpec({ a: { type: 'string', default: 'd' } });
+    const { json } = await server.post(widgets, widget('a', { spec: {} }));
+    expect((await server.patch(`${widgets}/a`, { spec: { a: 'd', unknown: 1 } })).json).toEqual(json);
+    expect((await server.put(`${widgets}/a`, { ...json, spec: { unknown: 1 } })).json).toEqual(json);
+  });
+
+  it('API-474 owners, finalizers and deletion are those of any object', async () => {
+    await withSpec({});
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u', blockOwnerDeletion: true }];
+    await server.post(widgets, widget('a', { metadata: { ownerReferences, finalizers: ['example.com/x'] } }));
+    const deleted = await server.request('DELETE', `${widgets}/a?propagationPolicy=Foreground`);
+    expect(deleted.json.metadata).toMatchObject({
+      finalizers: ['example.com/x', 'foregroundDeletion'],
+      deletionTimestamp: expect.any(String),
+      ownerReferences,
+    });
+    const added = await server.patch(`${widgets}/a`, { metadata: { finalizers: ['example.com/x', 'example.com/y'] } });
+    expect(added.json.message).toContain(
+      'Widget.example.com "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added',
+    );
+    expect((await server.patch(`${widgets}/a`, { metadata: { finalizers: null } })).status).toBe(200);
+    expect((await server.get(`${widgets}/a`)).json.message).toBe('widgets.example.com "a" not found');
+    await server.post(widgets, widget('b'));
+    expect((await server.delete(`${widgets}/b`)).json).toMatchObject({
+      kind: 'Status',
+      status: 'Success',
+      details: { group: 'example.com', kind: 'widgets' },
+    });
+    await server.post(widgets, widget('c'));
+    await server.post(widgets, widget('d', { metadata: { labels: { keep: 'me' } } }));
+    await server.delete(`${widgets}?labelSelector=!keep`);
+    expect((await server.get(widgets)).json.items.map(({ metadata }) => metadata?.name)).toEqual(['d']);
+  });
+
+  it('API-071 finalizers may be called anything; what is odd is remarked on', async () => {
+    await withSpec({});
+    const { status, headers } = await server.post(
+      widgets,
+      widget('a', { metadata: { finalizers: ['mine', 'my.own', 'a/b'] } }),
+    );
+    expect(status).toBe(201);
+    expect(warningsOf(headers)).toEqual([
+      'metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
+      'metadata.finalizers: "my.own": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
+    ]);
+    expect(warningsOf((await server.patch(`${widgets}/a`, { metadata: { labels: { a: 'b' } } })).headers)).toEqual([]);
+  });
+
+  it('API-150 of the right kind and version only', async () => {
+    await withSpec({});
+    const wrongVersion = await server.post(widgets, { ...widget('a'), apiVersion: 'example.com/v2' });
+    expect([wrongVersion.status, wrongVersion.json.message]).toEqual([
+      400,
+      'the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)',
+    ]);
+    expect((await server.post(widgets, { ...widget('a'), kind: 'Other' })).status).toBe(422);
+  });
+
+  it('cluster-scoped ones live outside of namespaces', async () => {
+    await establish(server, definition({ scope: 'Cluster' }));
+    expect((await server.post('/apis/example.com/v1/widgets', widget('a'))).json.metadata?.namespace).toBeUndefined();
+    expect((await server.post(widgets, widget('a'))).status).toBe(404);
+  });
+});
+
+describe('the schema', () => {
+  const bars = {
+    size: { type: 'integer', minimum: 1, default: 3 },
+    feeling: { type: 'string', enum: ['Great', 'Down'] },
+    ports: {
+      type: 'array',
+      items: object({ port: number, name: text }, { required: ['port'] }),
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['port'],
+    },
+    tags: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
+    free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    template: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+    maybe: { type: 'string', nullable: true },
+  };
+  beforeEach(() => withSpec(bars));
+
+  it('API-461 API-462 prunes and defaults', async () => {
+    const spec = {
+      unknown: 1,
+      free: { a: { b: 1 } },
+      ports: [{ port: 1, x: 2 }],
+      feeling: null,
+      maybe: null,
+      size: null,
+    };
+    const { json } = await server.post(widgets, widget('a', { spec, other: {} }));
+    expect(json['spec']).toEqual({ free: { a: { b: 1 } }, ports: [{ port: 1 }], maybe: null, size: 3 });
+    expect(json['other']).toBeUndefined();
+  });
+
+  it('API-234 unknown fields are told, by default as warnings', async () => {
+    const body = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","labls":{}},"spec":{"x":1,"size":1,"size":2,"template":{"apiVersion":"v1","kind":"K","metadata":{"nam":"n"}}}}`;
+    const headers = { 'content-type': 'application/json' };
+    const words = [
+      'unknown field "metadata.labls"',
+      'unknown field "spec.x"',
+      'unknown field "spec.template.metadata.nam"',
+      'duplicate field "spec.size"',
+    ];
+    const strict = await server.request('POST', `${widgets}?fieldValidation=Strict`, { body, headers });
+    expect(strict.status).toBe(400);
+    expect(strict.json.message).toBe(
+      `Widget in version "v1" cannot be handled as a Widget: strict decoding error: ${words.join(', ')}`,
+    );
+    const warned = await server.request('POST', widgets, { body, headers });
+    expect([warned.status, warningsOf(warned.headers)]).toEqual([201, words]);
+    expect(warned.json['spec']).toEqual({ size: 2, template: { apiVersion: 'v1', kind: 'K', metadata: {} } });
+    const patched = await server.request('PATCH', `${widgets}/a?fieldValidation=Strict`, {
+      body: '{"spec":{"y":1}}',
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    expect([patched.status, patched.json.message]).toEqual([
+      422,
+      expect.stringContaining('strict decoding error: unknown field "spec.y"'),
+    ]);
+  });
+
+  it('API-460 API-472 is obeyed, in the words of Kubernetes', async () => {
+    const spec = {
+      size: 0,
+      feeling: 'bad',
+      ports: [{ port: 1 }, { port: 1 }, { name: 'x' }],
+      tags: ['a', 'a'],
+      template: { kind: '' },
+    };
+    const { status, json } = await server.post(widgets, widget('a', { spec }));
+    expect(status).toBe(422);
+    expect(json).toMatchObject({ reason: 'Invalid', details: { name: 'a', group: 'example.com', kind: 'Widget' } });
+    expect(json.details?.causes?.map(({ field, message }) => `${field}: ${message}`)).toEqual([
+      'spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1',
+      'spec.feeling: Unsupported value: "bad": supported values: "Great", "Down"',
+      'spec.ports[2].port: Required value',
+      'spec.template.apiVersion: Required value',
+      'spec.template.kind: Invalid value: "": must not be empty',
+      'spec.ports[1]: Duplicate value: {"port":1}',
+      'spec.tags[1]: Duplicate value: "a"',
+    ]);
+    expect(json.message).toMatch(/^Widget\.example\.com "a" is invalid: \[spec\.size: Invalid value: 0: /);
+    const types = await server.post(widgets, widget('a', { spec: { feeling: 1 } }));
+    expect(types.json.details?.causes?.[0]).toEqual({
+      reason: 'FieldValueTypeInvalid',
+      field: 'spec.feeling',
+      message: 'Invalid value: "integer": spec.feeling in body must be of type string: "integer"',
+    });
+  });
+
+  it('API-460 metadata is checked as everywhere', async () => {
+    const { json } = await server.post(widgets, widget('A_b'));
+    expect(json.message).toMatch(
+      /^Widget\.example\.com "A_b" is invalid: metadata\.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain/,
+    );
+    const wrong = await server.post(widgets, { ...widget('a'), metadata: { name: 'a', labels: [] } });
+    expect([wrong.status, wrong.json.message]).toEqual([
+      400,
+      expect.stringContaining('cannot unmarshal array into Go struct field'),
+    ]);
+  });
+
+  it('API-236 a dry run is judged alike and stores nothing', async () => {
+    expect((await server.post(`${widgets}?dryRun=All`, widget('a', { spec: {} }))).json['spec']).toEqual({ size: 3 });
+    expect((await server.post(`${widgets}?dryRun=All`, widget('a', { spec: { size: 0 } }))).status).toBe(422);
+    expect((await server.get(widgets)).json.items).toEqual([]);
+  });
+
+  it('API-470 what was there before a stricter schema may stay, what changes must obey it', async () => {
+    await server.post(widgets, widget('a', { spec: { size: 1, feeling: 'Down' } }));
+    const { json: found } = await server.get(`${definitions}/widgets.example.com`);
+    const schema = object({
+      spec: object({ ...bars, size: { ...bars.size, minimum: 2 }, feeling: { type: 'string', enum: ['Great'] } }),
+    });
+    await server.put(`${definitions}/widgets.example.com`, {
+      ...found,
+      spec: { ...(found['spec'] as object), versions: [version({ schema })] },
+    });
+    expect((await server.patch(`${widgets}/a`, { spec: { maybe: 'x' } })).status).toBe(200);
+    const worse = await server.patch(`${widgets}/a`, { spec: { size: 0 } });
+    expect(worse.json.message).toBe(
+      'Widget.example.com "a" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 2',
+    );
+    expect((await server.patch(`${widgets}/a`, { spec: { size: 2, feeling: 'Great' } })).status).toBe(200);
+    expect((await server.post(widgets, widget('b', { spec: { feeling: 'Down' } }))).status).toBe(422);
+  });
+
+  it('API-461 API-462 a new schema shows what was stored in its own light, and ends watches that saw the old one', async () => {
+    await server.post(widgets, widget('a', { spec: { free: { a: 1 }, maybe: 'x' } }));
+    const watch = await server.watch(`${widgets}?watch=true`);
+    await watch.next();
+    const { json: found } = await server.get(`${definitions}/widgets.example.com`);
+    const schema = object({ spec: object({ size: number, colour: { type: 'string', default: 'red' } }) });
+    await server.put(`${definitions}/widgets.example.com`, {
+      ...found,
+      spec: { ...(found['spec'] as object), versions: [version({ schema })] },
+    });
+    expect(await watch.next()).toBeUndefined();
+    const wanted = { size: 3, colour: 'red' };
+    expect((await server.get(`${widgets}/a`)).json['spec']).toEqual(wanted);
+    expect((await server.get(widgets)).json.items[0]?.['spec']).toEqual(wanted);
+    const again = await server.watch(`${widgets}?watch=true`);
+    expect((await again.next())?.object['spec']).toEqual(wanted);
+    await server.patch(`${widgets}/a`, { spec: { size: 4 } });
+    expect((await again.next())?.object['spec']).toEqual({ size: 4, colour: 'red' });
+    again.close();
+  });
+});
+
+describe('subresources', () => {
+  const scale = {
+    specReplicasPath: '.spec.size',
+    statusReplicasPath: '.status.size',
+    labelSelectorPath: '.status.selector',
+  };
+
+  it('API-465 status is written apart, and writes nothing else', async () => {
+    const status = object({ phase: { type: 'string', enum: ['Up'] } });
+    await establish(
+      server,
+      definition({
+        versions: [
+          version({ schema: object({ spec: object({ a: number }), status }), extra: { subresources: { status: {} } } }),
+        ],
+      }),
+    );
+    const { json } = await server.post(widgets, widget('a', { spec: { a: 1 }, status: { phase: 'Up' } }));
+    expect(json['status']).toBeUndefined();
+    const changed = await server.put(`${widgets}/a/status`, {
+      ...json,
+      metadata: { ...json.metadata, labels: { a: 'b' } },
+      spec: { a: 2 },
+      status: { phase: 'Up' },
+    });
+    expect(changed.json).toMatchObject({ spec: { a: 1 }, status: { phase: 'Up' }, metadata: { generation: 1 } });
+    expect(changed.json.metadata?.labels).toBeUndefined();
+    expect((await server.patch(`${widgets}/a`, { spec: { a: 3 }, status: { phase: 'Down' } })).json).toMatchObject({
+      spec: { a: 3 },
+      status: { phase: 'Up' },
+    });
+    const wrong = await server.patch(`${widgets}/a/status`, { status: { phase: 'Down' } });
+    expect(wrong.json.message).toBe(
+      'Widget.example.com "a" is invalid: status.phase: Unsupported value: "Down": supported values: "Up"',
+    );
+    expect((await server.get(`${widgets}/a/status`)).json).toMatchObject({ status: { phase: 'Up' } });
+    expect((await server.get(`${widgets}/a/scale`)).status).toBe(404);
+  });
+
+  it('API-465 without it, status is a field like others and its path is 404', async () => {
+    await withSpec({});
+    expect((await server.post(widgets, widget('a', { status: { b: 1 } }))).json['status']).toEqual({ b: 1 });
+    expect((await server.get(`${widgets}/a/status`)).status).toBe(404);
+  });
+
+  it.each([
+    ['with status', { status: {} }, [1, 2, 2, 2]],
+    ['without', undefined, [1, 2, 3, 3]],
+  ])('API-466 generation %s', async (_what, subresources, wanted) => {
+    await withSpec({ a: number }, subresources === undefined ? {} : { subresources });
+    const generations = [
+      (await server.post(widgets, widget('a', { metadata: { generation: 7 } }))).json.metadata?.generation,
+    ];
+    for (const patch of [{ spec: { a: 1 } }, { status: { b: 1 } }, { metadata: { labels: { a: 'b' } } }]) {
+      generations.push((await server.patch(`${widgets}/a`, patch)).json.metadata?.generation);
+    }
+    expect(generations).toEqual(wanted);
+  });
+
+  it('API-467 scale', async () => {
+    await withSpec({ size: { type: 'integer' } }, { subresources: { status: {}, scale } });
+    const { json } = await server.post(widgets, widget('a', { spec: {} }));
+    const missing = await server.get(`${widgets}/a/scale`);
+    expect([missing.status, missing.json.message]).toEqual([
+      500,
+      'Internal error occurred: the spec replicas field ".spec.size" does not exist',
+    ]);
+    const empty = await server.patch(`${widgets}/a/scale`, { metadata: { labels: { a: 'b' } } });
+    expect([empty.status, empty.json.message]).toEqual([400, 'the spec replicas field ".spec.size" cannot be empty']);
+    const scaled = await server.patch(`${widgets}/a/scale`, { spec: { replicas: 4 } });
+    expect(scaled.json).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'a', uid: json.metadata?.uid },
+      spec: { replicas: 4 },
+      status: { replicas: 0 },
+    });
+    await server.patch(`${widgets}/a/status`, { status: { size: 2, selector: 'a=b' } });
+    const { json: current } = await server.get(`${widgets}/a/scale`);
+    expect(current).toMatchObject({ spec: { replicas: 4 }, status: { replicas: 2, selector: 'a=b' } });
+    expect((await server.put(`${widgets}/a/scale`, { ...current, spec: { replicas: 5 } })).json).toMatchObject({
+      spec: { replicas: 5 },
+    });
+    expect((await server.put(`${widgets}/a/scale`, { ...current, spec: { replicas: 6 } })).status).toBe(409);
+    expect((await server.get(`${widgets}/a`)).json).toMatchObject({ spec: { size: 5 }, metadata: { generation: 3 } });
+    const table = await server.get(`${widgets}/a/scale`, { accept: strictTable });
+    expect(
+      (table.json as unknown as { columnDefinitions: { name: string }[] }).columnDefinitions.map(({ name }) => name),
+    ).toEqual(['Name', 'Desired', 'Available', 'Age']);
+    const odd = await server.patch(`${widgets}/a`, { spec: { size: -1 } });
+    expect(odd.json.message).toBe(
+      'Widget.example.com "a" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer',
+    );
+  });
+});
+
+describe('versions', () => {
+  const v1 = version({ schema: object({ spec: object({ a: text, old: text }) }) });
+  const v2 = version({
+    name: 'v2',
+    storage: false,
+    schema: object({ spec: object({ a: text, fresh: { type: 'string', default: 'd' } }) }),
+  });
+  const widgets2 = widgets.replace('v1', 'v2');
+
+  it('API-463 all show the same objects, each in its own light', async () => {
+    await establish(server, definition({ versions: [v1, v2, version({ name: 'v3', served: false, storage: false })] }));
+    await server.post(widgets, widget('a', { spec: { a: 'x', old: 'y' } }));
+    const second = { ...widget('b', { spec: { a: 'z', fresh: 'f' } }), apiVersion: 'example.com/v2' };
+    expect((await server.post(widgets2, second)).json).toMatchObject({ apiVersion: 'example.com/v2' });
+    const shown = async (path: string): Promise<unknown[]> =>
+      (await server.get(path)).json.items.map(({ apiVersion, spec }) => [apiVersion, spec]);
+    expect(await shown(widgets)).toEqual([
+      ['example.com/v1', { a: 'x', old: 'y' }],
+      ['example.com/v1', { a: 'z' }],
+    ]);
+    expect(await shown(widgets2)).toEqual([
+      ['example.com/v2', { a: 'x', fresh: 'd' }],
+      ['example.com/v2', { a: 'z', fresh: 'd' }],
+    ]);
+    expect((await server.get(widgets.replace('v1', 'v3'))).status).toBe(404);
+    const watch = await server.watch(`${widgets2}?watch=true`);
+    expect((await watch.take(2)).map(({ object: { apiVersion } }) => apiVersion)).toEqual([
+      'example.com/v2',
+      'example.com/v2',
+    ]);
+    await server.patch(`${widgets}/a`, { spec: { a: 'w' } });
+    expect((await watch.next())?.object).toMatchObject({ apiVersion: 'example.com/v2', spec: { a: 'w' } });
+    watch.close();
+    const patched = await server.patch(`${widgets2}/a`, { spec: { a: 'v' } });
+    expect(patched.json).toMatchObject({
+      apiVersion: 'example.com/v2',
+      metadata: { generation: 3 },
+      spec: { a: 'v', fresh: 'd' },
+    });
+  });
+
+  it('API-463 objects stay readable when another version becomes that of storage', async () => {
+    await establish(server, definition({ versions: [v1, v2] }));
+    await server.post(widgets, widget('a', { spec: { a: 'x', old: 'y' } }));
+    const { json } = await server.get(`${definitions}/widgets.example.com`);
+    const versions = [
+      { ...v1, storage: false },
+      { ...v2, storage: true },
+    ];
+    await server.put(`${definitions}/widgets.example.com`, {
+      ...json,
+      spec: { ...(json['spec'] as object), versions },
+    });
+    expect((await server.get(`${widgets}/a`)).json['spec']).toEqual({ a: 'x', old: 'y' });
+    expect((await server.get(`${widgets2}/a`)).json['spec']).toEqual({ a: 'x', fresh: 'd' });
+    await server.patch(`${widgets}/a`, { metadata: { labels: { touched: 'yes' } } });
+    expect((await server.get(`${widgets}/a`)).json['spec']).toEqual({ a: 'x' });
+  });
+
+  it('a deprecated version says so with each answer', async () => {
+    const old = { ...v1, deprecated: true };
+    await establish(
+      server,
+      definition({
+        versions: [
+          old,
+          v2,
+          { ...version({ name: 'v1beta1', storage: false }), deprecated: true, deprecationWarning: 'gone soon' },
+        ],
+      }),
+    );
+    expect(warningsOf((await server.get(widgets)).headers)).toEqual([
+      'example.com/v1 Widget is deprecated; use example.com/v2 Widget',
+    ]);
+    expect(warningsOf((await server.get(widgets2)).headers)).toEqual([]);
+    expect(warningsOf((await server.get(widgets.replace('v1', 'v1beta1'))).headers)).toEqual(['gone soon']);
+  });
+});
+
+describe('selecting and showing', () => {
+  it('API-469 by the fields of the version', async () => {
+    const schema = object({ spec: object({ colour: text, on: { type: 'boolean' }, size: number }) });
+    const selectableFields = [{ jsonPath: '.spec.colour' }, { jsonPath: '.spec.on' }];
+    await establish(server, definition({ versions: [version({ schema, extra: { selectableFields } })] }));
+    const select = async (selector: string): Promise<unknown> => {
+      const { status, json } = await server.get(`${widgets}?fieldSelector=${encodeURIComponent(selector)}`);
+      return status === 200 ? json.items.map(({ metadata }) => metadata?.name) : json.message;
+    };
+    await server.post(widgets, widget('red', { spec: { colour: 'red', on: true } }));
+    await server.post(widgets, widget('blue', { spec: { colour: 'blue', size: 1 } }));
+    expect(await select('spec.colour=red')).toEqual(['red']);
+    expect(await select('spec.colour!=red,metadata.namespace=default')).toEqual(['blue']);
+    expect(await select('spec.on=')).toEqual(['blue']);
+    expect(await select('spec.size=1')).toBe('field label not supported: spec.size');
+    const watch = await server.watch(`${widgets}?watch=true&fieldSelector=spec.colour%3Dgreen`);
+    await server.patch(`${widgets}/blue`, { spec: { colour: 'green' } });
+    await server.patch(`${widgets}/blue`, { spec: { colour: 'grey' } });
+    expect(await watch.summary(2)).toEqual(['ADDED blue', 'DELETED blue']);
+    watch.close();
+    await server.delete(`${widgets}?fieldSelector=spec.colour%3Dred`);
+    expect((await server.get(widgets)).json.items).toHaveLength(1);
+  });
+
+  interface Table extends Json {
+    columnDefinitions: { name: string; type: string; description: string; priority: number }[];
+    rows: (Json & { cells: unknown[] })[];
+  }
+
+  it('API-435 in columns of its own', async () => {
+    const additionalPrinterColumns = [
+      { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+      { name: 'Colour', type: 'string', jsonPath: '.spec.colour', description: 'what it looks like', priority: 1 },
+      { name: 'Since', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ];
+    await withSpec({ size: number, colour: text }, { additionalPrinterColumns });
+    await server.post(widgets, widget('a', { spec: { size: 3 } }));
+    const { json } = await server.get(widgets, { accept: strictTable });
+    const table = json as Table;
+    expect(table.columnDefinitions.map(({ name, description, priority }) => [name, description, priority])).toEqual([
+      ['Name', expect.any(String), 0],
+      ['Size', 'Custom resource definition column (in JSONPath format): .spec.size', 0],
+      ['Colour', 'what it looks like', 1],
+      ['Since', 'Custom resource definition column (in JSONPath format): .metadata.creationTimestamp', 0],
+    ]);
+    expect(table.rows.map(({ cells }) => cells)).toEqual([['a', 3, null, expect.stringMatching(/^\d+s$/)]]);
+    const watch = await server.watch(`${widgets}?watch=true`, { accept: strictTable });
+    const [event] = await watch.take(1);
+    expect((event!.object as Table).rows[0]?.cells.slice(0, 3)).toEqual(['a', 3, null]);
+    watch.close();
+  });
+
+  it('API-435 by age without columns, and up to the first that cannot be read', async () => {
+    await withSpec({});
+    const names = async (): Promise<string[]> =>
+      ((await server.get(widgets, { accept: strictTable })).json as Table).columnDefinitions.map(({ name }) => name);
+    expect(await names()).toEqual(['Name', 'Age']);
+    const { json } = await server.get(`${definitions}/widgets.example.com`);
+    const additionalPrinterColumns = [
+      { name: 'A', type: 'string', jsonPath: '.spec.a' },
+      { name: 'B', type: 'string', jsonPath: '.spec[' },
+      { name: 'C', type: 'string', jsonPath: '.spec.c' },
+    ];
+    await server.put(`${definitions}/widgets.example.com`, {
+      ...json,
+      spec: { ...(json['spec'] as object), versions: [version({ extra: { additionalPrinterColumns } })] },
+    });
+    expect(await names()).toEqual(['Name', 'A']);
+  });
+
+  it('API-417 OpenAPI describes it, as it is now', async () => {
+    const port = { 'x-kubernetes-int-or-string': true, description: 'where to knock' };
+    await withSpec({ port });
+    const schemaOf = async (): Promise<Record<string, unknown>> => {
+      const { json } = await server.get('/openapi/v3/apis/example.com/v1');
+      const { components } = json as unknown as { components: { schemas: Record<string, Record<string, unknown>> } };
+      return components.schemas['com.example.v1.Widget'] ?? {};
+    };
+    expect(await schemaOf()).toMatchObject({
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group: 'example.com', version: 'v1', kind: 'Widget' }],
+      properties: {
+        apiVersion: { type: 'string' },
+        metadata: { allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }] },
+        spec: { properties: { port: { ...port, anyOf: [{ type: 'integer' }, { type: 'string' }] } } },
+      },
+    });
+    const { json } = await server.get(`${definitions}/widgets.example.com`);
+    const schema = object({ spec: object({ door: text }) });
+    await server.put(`${definitions}/widgets.example.com`, {
+      ...json,
+      spec: { ...(json['spec'] as object), versions: [version({ schema })] },
+    });
+    expect((await schemaOf())['properties']).toMatchObject({ spec: { properties: { door: text } } });
+    await server.delete(`${definitions}/widgets.example.com`);
+    await until('the document is gone', async () =>
+      (await server.get('/openapi/v3/apis/example.com/v1')).status === 404 ? true : undefined,
+    );
+  });
+});
