@@ -111,6 +111,7 @@ export class TestCluster implements AsyncDisposable {
     const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity });
     const stopping = new AbortController();
     let listener: Listener | undefined;
+    let started: ApiServer | undefined;
     try {
       const token = Buffer.from(systemRandom.bytes(32)).toString('base64url');
       const tokens = staticTokenVerifier([{ token, user: { username: 'kubegc-admin', groups: MASTERS } }]);
@@ -131,6 +132,7 @@ export class TestCluster implements AsyncDisposable {
       const faults = new Faults({ clock, random: randomOf(seed, 1 + controllerNames.length), recorder });
       const gate = new WriteGate();
       if (options.listen) listener = await listen((request) => faults.intercept(request, handler), token);
+      started = server;
       await server.start();
       const common = { clock, activity, recorder, faults, gate, store, server, handler, listener, stopping };
       const seeder = new ClusterClient({
@@ -173,6 +175,7 @@ export class TestCluster implements AsyncDisposable {
       return cluster;
     } catch (error) {
       stopping.abort();
+      await started?.stop();
       await listener?.server.close();
       await store.close();
       throw error;
