@@ -1,10 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import {
-  createSecureServer,
-  type Http2SecureServer,
-  type Http2ServerRequest,
-  type ServerHttp2Session,
-} from 'node:http2';
+import { createSecureServer, type Http2SecureServer, Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
@@ -46,19 +41,36 @@ export interface HttpServer {
 /** Time answers under way get when the server closes; then sockets are cut, so that close takes less than a second. */
 const CLOSE_GRACE_MS = 500;
 
+/** A client that takes nothing of an answer for so long is cut, so that a half-open watch holds its place no longer (API-136). */
+const WRITE_STALL_MS = 60_000;
+
+/** A body has to be there in the time a request has as a whole (API-006). */
+const BODY_TIMEOUT_MS = 60_000;
+
+/** After so long without a sign of life the kernel asks whether a client is still there. */
+const KEEP_ALIVE_PROBE_MS = 60_000;
+
+/** Request line and headers of HTTP/1: selectors and continue tokens may be long. HTTP/2 has bounds of its own, near this one. */
+const MAX_HEADER_BYTES = 128 * 1024;
+
 type Request = IncomingMessage | Http2ServerRequest;
 
 /**
  * Serves a handler over HTTP/2 and HTTP/1.1 on one TLS port, chosen by ALPN (API-015), or over cleartext HTTP/1.1.
- * A client that goes away aborts the handler's signal; a slow reader is waited for, never buffered for.
+ * A client that goes away aborts the handler's signal; a slow reader is waited for, never buffered for, and one that does not read
+ * at all is cut.
  */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
   const exchanges = new Exchanges(options);
-  const server = createListener(options, (request, response) => void exchanges.serve(request, response));
+  const server = createListener(options, (request, response) => {
+    // A surprise here concerns one exchange; unhandled it would end the process.
+    exchanges.serve(request, response).catch(() => response.destroy());
+  });
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
@@ -107,11 +119,12 @@ function createListener(
   const { tls } = options;
   if (tls === undefined) {
     if (options.cleartext !== true) throw new TypeError('cleartext HTTP must be asked for');
-    return createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) =>
-      listener(request, response as unknown as ResponseStream),
+    return createServer(
+      { keepAliveTimeout: 0, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES },
+      (request, response) => listener(request, response as unknown as ResponseStream),
     );
   }
-  return createSecureServer(
+  const server = createSecureServer(
     {
       allowHTTP1: true,
       key: tls.keyPem,
@@ -124,6 +137,15 @@ function createListener(
     },
     (request, response) => listener(request, response as unknown as ResponseStream),
   );
+  // Its constructor takes no such option, but its HTTP/1 connections look for it here.
+  return Object.assign(server, { maxHeaderSize: MAX_HEADER_BYTES });
+}
+
+/** Clients of a proxy name the whole URL. */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
+  const target = url.replace(/^https?:\/\/[^/?]*/i, '');
+  return target.startsWith('?') || target === '' ? `/${target}` : target;
 }
 
 /** Requests under way on one server, so that closing can end them. Bounded by the connections' streams. */
@@ -141,19 +163,33 @@ class Exchanges {
   }
 
   async serve(request: Request, response: ResponseStream): Promise<void> {
+    const multiplexed = request instanceof Http2ServerRequest;
+    if (!multiplexed && request.httpVersionMajor !== 1) {
+      response.writeHead(505, { connection: 'close' });
+      response.end();
+      return;
+    }
     // Read first: a connection that breaks forgets who was at its other end.
     const peer = peerOf(request.socket as TLSSocket);
-    const body = await readBody(request, this.#bodyLimit);
+    const body = await readBody(request, {
+      limit: this.#bodyLimit,
+      timeoutMs: BODY_TIMEOUT_MS,
+      clock: this.#clock,
+    });
     if (body === 'aborted') return;
     const incoming = new IncomingRequest({
       method: request.method ?? 'GET',
-      target: request.url ?? '/',
+      target: originForm(request.url ?? '/'),
       headers: requestHeaders(request),
       body: body.bytes,
       peer,
     });
     this.#active.add(incoming);
-    const onClose = (): void => incoming.abort();
+    let gone = false;
+    const onClose = (): void => {
+      gone = true;
+      incoming.abort();
+    };
     response.on('close', onClose);
     // A write after the client has gone is reported here; the close event says what matters.
     response.on('error', onClose);
@@ -162,7 +198,10 @@ class Exchanges {
       await writeResponse(response, answer, {
         head: request.method === 'HEAD',
         // The rest of an oversized body is still coming: the connection cannot carry another request.
-        lastOnConnection: body.cut && request.httpVersionMajor === 1,
+        lastOnConnection: body.cut && !multiplexed,
+        gone: () => gone,
+        stallMs: WRITE_STALL_MS,
+        clock: this.#clock,
       });
     } catch {
       // Handlers answer every failure themselves; what arrives here broke while the answer was being written.

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
+import { constants, Http2ServerRequest } from 'node:http2';
+import type { Clock } from '../../base/clock.ts';
 
 export interface RequestBody {
   readonly bytes: Uint8Array | undefined;
@@ -9,16 +10,34 @@ export interface RequestBody {
 
 const noBody: RequestBody = { bytes: undefined, cut: false };
 
-/** The whole body, up to `limit` bytes and one. Resolves to `aborted` when the client goes away before its end. */
+interface ReadOptions {
+  /** Bytes. */
+  readonly limit: number;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/**
+ * The whole body, up to `limit` bytes and one. Resolves to `aborted` when the client goes away before its end, or takes longer
+ * than it may: then the request is cut.
+ */
 export async function readBody(
   request: IncomingMessage | Http2ServerRequest,
-  limit: number,
+  { limit, timeoutMs, clock }: ReadOptions,
 ): Promise<RequestBody | 'aborted'> {
   if (!announcesBody(request)) {
     request.resume();
     return noBody;
   }
-  return new Promise((resolve) => {
+  return new Promise((settle) => {
+    const timer = clock.setTimer(timeoutMs, () => {
+      settle('aborted');
+      abandon(request);
+    });
+    const resolve = (body: RequestBody | 'aborted'): void => {
+      timer.cancel();
+      settle(body);
+    };
     const chunks: Uint8Array[] = [];
     let length = 0;
     let cut = false;
@@ -46,6 +65,12 @@ export async function readBody(
 function announcesBody(request: IncomingMessage | Http2ServerRequest): boolean {
   const { headers } = request;
   if (headers['content-length'] !== undefined) return headers['content-length'] !== '0';
-  if (request.httpVersionMajor === 1) return headers['transfer-encoding'] !== undefined;
-  return !(request as Http2ServerRequest).stream.endAfterHeaders;
+  // The version in the request line is the client's word, the class is not.
+  if (request instanceof Http2ServerRequest) return !request.stream.endAfterHeaders;
+  return headers['transfer-encoding'] !== undefined;
+}
+
+function abandon(request: IncomingMessage | Http2ServerRequest): void {
+  if (request instanceof Http2ServerRequest) request.stream.close(constants.NGHTTP2_CANCEL);
+  else request.destroy();
 }

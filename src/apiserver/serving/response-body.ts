@@ -1,9 +1,8 @@
+import type { Clock } from '../../base/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 
 /** What the answers of node:http and node:http2 have in common; the published types of the two do not overlap. */
 export interface ResponseStream {
-  readonly destroyed: boolean;
-  readonly closed: boolean;
   writeHead(status: number, headers: Record<string, string | readonly string[]>): unknown;
   flushHeaders(): void;
   write(chunk: Uint8Array): boolean;
@@ -18,9 +17,19 @@ interface WriteOptions {
   readonly head: boolean;
   /** HTTP/1.1 only: no further request on this connection. */
   readonly lastOnConnection: boolean;
+  /** The client has left. Asked here because the answers of node:http2 do not say so themselves. */
+  gone(): boolean;
+  readonly stallMs: number;
+  readonly clock: Clock;
 }
 
-/** Writes an answer and waits until the connection has taken it. A stream that the client left is ended by `return()`. */
+/** Larger pieces are written in slices of it: so the connection never holds more, and taking one is a sign of life. */
+const SLICE = 256 * 1024;
+
+/**
+ * Writes an answer and waits until the connection has taken it. A stream that the client left is ended by `return()`; a client
+ * that takes nothing for `stallMs` is cut.
+ */
 export async function writeResponse(
   response: ResponseStream,
   answer: HttpResponse,
@@ -29,36 +38,61 @@ export async function writeResponse(
   const { body } = answer;
   const headers: Record<string, string | readonly string[]> = { ...answer.headers };
   if (options.lastOnConnection) headers['connection'] = 'close';
-  if (body instanceof Uint8Array) {
-    if (answer.status !== 204 && answer.status !== 304) headers['content-length'] = String(body.length);
-    response.writeHead(answer.status, headers);
-    if (options.head || body.length === 0) response.end();
-    else response.end(body);
-    return;
-  }
+  const finished = body instanceof Uint8Array;
+  if (finished && answer.status !== 204 && answer.status !== 304) headers['content-length'] = String(body.length);
   response.writeHead(answer.status, headers);
   if (options.head) {
     response.end();
-    await body[Symbol.asyncIterator]().return?.();
+    if (!finished) await body[Symbol.asyncIterator]().return?.();
+    return;
+  }
+  if (finished && body.length <= SLICE) {
+    if (body.length === 0) response.end();
+    else response.end(body);
     return;
   }
   // A watch answers before its first event (API-120).
   response.flushHeaders();
-  for await (const chunk of body) {
-    if (response.destroyed || response.closed) break;
-    if (!response.write(chunk)) await drained(response);
+  for await (const chunk of finished ? [body] : body) {
+    if ((await writeSlices(response, chunk, options)) === 'cut') break;
   }
   response.end();
 }
 
-function drained(response: ResponseStream): Promise<void> {
+async function writeSlices(
+  response: ResponseStream,
+  chunk: Uint8Array,
+  options: WriteOptions,
+): Promise<'taken' | 'cut'> {
+  for (const slice of slices(chunk)) {
+    if (options.gone()) return 'cut';
+    if (response.write(slice)) continue;
+    if ((await drained(response, options)) === 'goes on') continue;
+    response.destroy();
+    return 'cut';
+  }
+  return options.gone() ? 'cut' : 'taken';
+}
+
+function* slices(body: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < body.length; start += SLICE) yield body.subarray(start, start + SLICE);
+}
+
+/** Waits for the client to take what was written, or to leave. */
+function drained(
+  response: ResponseStream,
+  { clock, stallMs }: Pick<WriteOptions, 'clock' | 'stallMs'>,
+): Promise<'goes on' | 'stalled'> {
   return new Promise((resolve) => {
-    const settle = (): void => {
-      response.off('drain', settle);
-      response.off('close', settle);
-      resolve();
+    const settle = (outcome: 'goes on' | 'stalled'): void => {
+      timer.cancel();
+      response.off('drain', onEvent);
+      response.off('close', onEvent);
+      resolve(outcome);
     };
-    response.on('drain', settle);
-    response.on('close', settle);
+    const onEvent = (): void => settle('goes on');
+    const timer = clock.setTimer(stallMs, () => settle('stalled'));
+    response.on('drain', onEvent);
+    response.on('close', onEvent);
   });
 }
