@@ -215,6 +215,13 @@ describe('kubegc collect --mode auto', () => {
   });
 });
 
+/** Deletions of Secrets that the server refused, as it counts them. */
+async function refusedDeletes(): Promise<readonly string[]> {
+  const text = String((await client.send('GET', '/metrics')).body['text']);
+  const counted = text.split('\n').filter((line) => line.startsWith('apiserver_request_total{'));
+  return counted.filter((line) => /verb="DELETE".*resource="secrets".*code="4/.test(line));
+}
+
 describe('two collectors', () => {
   it('COL-214 COL-215 the leader is killed in the middle of a cascade, the other one finishes it', async () => {
     const one = await ready(collector('--mode', 'collect', '--kube-api-qps', '100', '--kube-api-burst', '1', ...quick));
@@ -231,6 +238,27 @@ describe('two collectors', () => {
     expect((await page(two, '/metrics')).text).toMatch(/^kubegc_collector_acting 0$/m);
     await until('the other one has finished', allAreGone);
     expect(two.output).toContain('took the lease');
+  });
+
+  it('COL-214 a leader that is stalled in the middle of a cascade writes nothing when it wakes after another one led', async () => {
+    const slow = ['--kube-api-qps', '100', '--kube-api-burst', '1'];
+    const one = await ready(collector('--mode', 'collect', '--bind-address', '127.0.0.1:0', ...slow, ...quick));
+    await until('the first one leads', async () => one.output.includes('took the lease'));
+    const two = await ready(collector('--mode', 'collect', ...quick));
+    await family(300);
+    await deleteOwner('Background');
+    await until('the cascade is under way', async () => (await dependents()).length < 280);
+    one.kill('SIGSTOP');
+    await until('the other one has finished', allAreGone);
+    expect(two.output).toContain('took the lease');
+    // What it had sent before it was stopped has arrived; a delete after that would meet objects that are gone.
+    const refused = await refusedDeletes();
+    one.kill('SIGCONT');
+    await until('it knows that it lost', async () => one.output.includes('lost the lease'));
+    await until('it stands by', async () => one.output.includes('another one holds the lease, standing by'));
+    expect(await refusedDeletes()).toEqual(refused);
+    const { text } = await page(one, '/metrics');
+    expect(text).toMatch(/^kubegc_collector_acting 0$/m);
   });
 
   it('COL-215 SIGTERM gives the lease back, and the other one takes it without waiting for its end', async () => {
@@ -252,6 +280,14 @@ describe('two collectors', () => {
     expect((await two.stop()).code).toBe(0);
     expect(await holder()).toBe('');
   });
+});
+
+it('explains itself, and is completed', async () => {
+  const { stdout } = await kubegc(['collect', '--help']);
+  expect(stdout).toContain('kubegc collect --mode observe --bind-address 127.0.0.1:10257');
+  const { stdout: script } = await kubegc(['completion', 'bash']);
+  const typed = `${script}\nCOMP_WORDS=(kubegc collect --mo) COMP_CWORD=2; _kubegc; echo "\${COMPREPLY[@]}"`;
+  expect((await runCommand('bash', ['-c', typed])).stdout).toBe('--mode\n');
 });
 
 describe('kubegc collect that cannot', () => {
