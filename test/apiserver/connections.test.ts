@@ -273,6 +273,30 @@ describe('connections that break', () => {
     await closed;
   });
 
+  it('API-136 over HTTP/2 it is the stream that is cut, the others of its connection go on', async () => {
+    const timers = clock.pendingTimers;
+    const client = session();
+    const stuck = client.request({ ':path': `${configMaps}?watch=1` });
+    stuck.on('error', () => undefined);
+    const cut = new Promise<void>((resolve) => stuck.once('close', () => resolve()));
+    stuck.pause();
+    const other = watch(client);
+    await vi.waitFor(() => expect(openStreams).toBe(2));
+    let written = 0;
+    while (clock.pendingTimers < timers + 3) {
+      await server.post(configMaps, big(`w${written}`, 900));
+      written++;
+      await vi.waitFor(() => expect(other.lines).toHaveLength(written), 10_000);
+      expect(written).toBeLessThan(200);
+    }
+    clock.advance(60_000);
+    await vi.waitFor(() => expect(openStreams).toBe(1));
+    stuck.resume();
+    await cut;
+    await server.post(configMaps, configMap('after'));
+    await vi.waitFor(() => expect(other.lines).toHaveLength(written + 1), 10_000);
+  });
+
   it('a slow reader that takes a little now and then is not cut', async () => {
     for (let i = 0; i < 30; i++) await server.post(configMaps, big(`b${i}`, 900));
     const socket = await raw();

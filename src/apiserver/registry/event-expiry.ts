@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { KeyValue, Store } from '../storage/interface.ts';
+import type { KeyValue, Revision, Store } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 
@@ -24,14 +24,27 @@ export interface EventExpiryOptions {
   readonly logger: Logger;
 }
 
+/** The store's revision at a moment of this process. */
+interface Mark {
+  /** Monotonic ms. */
+  readonly at: number;
+  readonly revision: Revision;
+}
+
 /**
- * Removes events that nobody has written to for an hour. The store does not know when a write was, so the newest time that the
- * event itself tells counts. One sweep at a time, the next one a minute after it.
+ * Removes events that nobody has written to for an hour. The store does not know when a write was, but each sweep notes which
+ * revision it found: what has not changed since a sweep an hour ago is an hour old, whatever the clocks of the machine and of
+ * clients say. Of events from before the first sweep the newest time that they tell counts, until an hour has shown more.
+ * One sweep at a time, the next one a minute after it.
  */
 export class EventExpiry {
   readonly #options: EventExpiryOptions;
   #timer: Timer | undefined;
   #state: 'stopped' | 'running' = 'stopped';
+  /** Oldest first, one a sweep; only the first may be older than an hour. */
+  #marks: readonly Mark[] = [];
+  /** What the first sweep found. */
+  #known: Revision | undefined;
 
   constructor(options: EventExpiryOptions) {
     this.#options = options;
@@ -50,22 +63,35 @@ export class EventExpiry {
 
   /** Number of events removed. */
   async sweep(): Promise<number> {
-    const { store, clock } = this.#options;
+    const { store } = this.#options;
+    const isExpired = await this.#judge();
     const prefix = resourcePrefix({ group: '', resource: 'events' });
-    const oldest = clock.now() - TIME_TO_LIVE_MS;
     let removed = 0;
     let start: string | undefined;
     // Ends: each page begins behind the last one.
     for (;;) {
       const page = await store.list(prefix, { limit: PAGE, ...(start === undefined ? {} : { start }) });
-      const results = await Promise.all(
-        page.items.filter((kv) => lastWrite(kv) < oldest).map((kv) => this.#remove(kv)),
-      );
+      const results = await Promise.all(page.items.filter(isExpired).map((kv) => this.#remove(kv)));
       removed += results.filter((gone) => gone).length;
       const last = page.items.at(-1);
       if (!page.more || last === undefined) return removed;
       start = `${last.key}\u0000`;
     }
+  }
+
+  /** Notes the revision of now, and says what an hour without a write means. */
+  async #judge(): Promise<(kv: KeyValue) => boolean> {
+    const { store, clock } = this.#options;
+    const at = clock.monotonic();
+    const revision = await store.currentRevision();
+    const marks = [...this.#marks, { at, revision }];
+    while ((marks[1]?.at ?? Infinity) <= at - TIME_TO_LIVE_MS) marks.shift();
+    this.#marks = marks;
+    const [first] = marks;
+    const hourOld = first !== undefined && first.at <= at - TIME_TO_LIVE_MS ? first.revision : 0;
+    const known = (this.#known ??= revision);
+    const oldest = clock.now() - TIME_TO_LIVE_MS;
+    return (kv) => kv.modRevision <= hourOld || (kv.modRevision <= known && lastWrite(kv) < oldest);
   }
 
   /** An event written to in the meantime is not expired any more; the guard of its revision keeps it. */
