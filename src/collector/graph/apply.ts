@@ -1,4 +1,3 @@
-import { changeHash } from '../../api/codec/metadata-columns.ts';
 import { unreachable } from '../../base/assert.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
@@ -80,11 +79,12 @@ function observe(
   const { nodes, references } = graph;
   const { table } = nodes;
   const kind = graph.kindOfResource(resource);
-  const hash = changeHash(columns);
+  const { hash } = graph;
+  hash.of(columns);
   let node = nodes.findObject(columns);
   if (node === NONE) {
     node = nodes.createObserved(columns, kind);
-    remember(graph, node, columns, hash);
+    remember(graph, node, columns);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
@@ -93,14 +93,14 @@ function observe(
   if (nodes.state(node) !== STATE_OBSERVED) {
     meetObject(graph, node, columns, kind, effects);
     nodes.setState(node, STATE_OBSERVED);
-    remember(graph, node, columns, hash);
+    remember(graph, node, columns);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
   }
   // Name and namespace of a uid never change, so that with the same kind and hash nothing that matters did.
   const same = table.get(node, KIND) === kind && table.hasHash(node, hash);
-  remember(graph, node, columns, hash);
+  remember(graph, node, columns);
   if (same) return 'unchanged';
   const sameObject = nodes.objectMatches(node, columns, kind);
   // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
@@ -114,10 +114,10 @@ function observe(
 }
 
 /** What the last event showed, except references. Flags that are never taken back are left to `startTransitions`. */
-function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns, hash: number): void {
+function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns): void {
   const { table } = graph.nodes;
   table.setVersion(node, columns.resourceVersion);
-  table.setHash(node, hash);
+  table.setHash(node, graph.hash);
   table.set(node, FLAGS, (table.get(node, FLAGS) & ~FINALIZERS) | finalizersOf(columns) | SEEN);
 }
 

@@ -1,3 +1,5 @@
+import type { EventHash } from './event-hash.ts';
+
 /** Bits of a node's flags. */
 export const STATE_MASK = 0b11;
 /** On the free list. */
@@ -119,14 +121,14 @@ export class NodeTable {
     this.set(node, FLAGS, (this.get(node, FLAGS) & ((1 << NAME_LENGTH_SHIFT) - 1)) | (length << NAME_LENGTH_SHIFT));
   }
 
-  /** What `changeHash` said of the last event; of an observed node only. */
-  hasHash(node: number, hash: number): boolean {
-    return this.get(node, HASH_LOW) === (hash | 0) && this.get(node, HASH_HIGH) === Math.floor(hash / 2 ** 32);
+  /** The EventHash of the last event; of an observed node only. */
+  hasHash(node: number, { low, high }: EventHash): boolean {
+    return this.get(node, HASH_LOW) === low && this.get(node, HASH_HIGH) === high;
   }
 
-  setHash(node: number, hash: number): void {
-    this.set(node, HASH_LOW, hash | 0);
-    this.set(node, HASH_HIGH, Math.floor(hash / 2 ** 32));
+  setHash(node: number, { low, high }: EventHash): void {
+    this.set(node, HASH_LOW, low);
+    this.set(node, HASH_HIGH, high);
   }
 
   allocate(): number {

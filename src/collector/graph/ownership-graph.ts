@@ -2,6 +2,7 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { BlockingDependents, Graph, GraphCounts, GraphNode, NodeId } from './graph.ts';
 import type { Coordinates, Identity, Uid } from './identity.ts';
 import type { MonitoredResource } from './event.ts';
+import { EventHash } from './event-hash.ts';
 import { NodeStore } from './node-store.ts';
 import {
   BEING_DELETED,
@@ -44,6 +45,9 @@ export class OwnershipGraph implements Graph {
   /** For `apply` and the files of this folder only. */
   readonly nodes: NodeStore;
   readonly references: ReferenceStore;
+  /** Of the event that `apply` is at. */
+  readonly hash: EventHash;
+  readonly #hashSeed: number;
   readonly #absentOwners: { readonly size: number } | undefined;
   /** The ids of monitored kinds, each a user of its kind until the resource vanishes. One entry per monitor. */
   readonly #resources: Map<MonitoredResource, number>;
@@ -52,7 +56,9 @@ export class OwnershipGraph implements Graph {
 
   constructor({ hashSeed = 0, absentOwners }: OwnershipGraphOptions = {}, from?: OwnershipGraph) {
     this.#absentOwners = absentOwners;
-    this.nodes = new NodeStore(hashSeed, from?.nodes);
+    this.#hashSeed = from === undefined ? hashSeed : from.#hashSeed;
+    this.hash = new EventHash(this.#hashSeed);
+    this.nodes = new NodeStore(this.#hashSeed, from?.nodes);
     this.references = new ReferenceStore(this.nodes, from?.references);
     this.#resources = new Map(from === undefined ? [] : from.#resources);
   }
