@@ -10,7 +10,7 @@ const NAMED = 10;
  * objects, which apply cannot tell apart. One text each.
  */
 export function definitionWarnings({ spec }: Definition): string[] {
-  const warnings: string[] = [];
+  const rules = new Map<string, string[]>();
   const formats = new Set<string>();
   const sets = new Set<string>();
   for (const { name, schema } of versionsOf(spec)) {
@@ -23,8 +23,11 @@ export function definitionWarnings({ spec }: Definition): string[] {
       const items = itemSchema(inner)?.type;
       if (inner['x-kubernetes-list-type'] === 'set' && (items === 'object' || items === 'array')) sets.add(items);
     });
-    if (places.length > 0) warnings.push(ruleWarning(name, places));
+    // Versions are often alike.
+    const named = placesText(places);
+    if (places.length > 0) rules.set(named, [...(rules.get(named) ?? []), name]);
   }
+  const warnings = [...rules].map(([places, versions]) => ruleWarning(versions, places));
   for (const format of formats) warnings.push(`unrecognized format ${JSON.stringify(format)}`);
   for (const items of [...sets].sort()) {
     const what = `x-kubernetes-list-type: set for items of type ${JSON.stringify(items)}`;
@@ -37,8 +40,12 @@ function typeOf(schema: JsonSchemaProps): string {
   return schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '');
 }
 
-function ruleWarning(version: string, places: readonly string[]): string {
-  const named = places.slice(0, NAMED).join(', ');
+function placesText(places: readonly string[]): string {
   const more = places.length > NAMED ? ` and ${places.length - NAMED} more` : '';
-  return `version ${version}: x-kubernetes-validations (CEL) are kept but not evaluated: ${named}${more}`;
+  return `${places.slice(0, NAMED).join(', ')}${more}`;
+}
+
+function ruleWarning(versions: readonly string[], places: string): string {
+  const which = `version${versions.length === 1 ? '' : 's'} ${versions.join(', ')}`;
+  return `${which}: x-kubernetes-validations (CEL) are kept but not evaluated: ${places}`;
 }
