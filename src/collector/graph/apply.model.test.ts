@@ -4,7 +4,7 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import { apply } from './apply.ts';
 import { checkInvariants } from './check-consistency.ts';
 import type { Effect } from './effect.ts';
-import type { GraphEvent, MonitoredResource } from './event.ts';
+import type { GraphEvent, MonitoredResource, ObservedEvent } from './event.ts';
 import type { Identity } from './identity.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { NaiveGraph } from './testing/naive-graph.ts';
@@ -45,7 +45,11 @@ const identity: fc.Arbitrary<Identity> = fc
  * An event, or a virtual delete for what a uid is recorded as at that moment. Name and namespace of a uid under one
  * resource never change: those of observed objects come from the layout.
  */
-type Command = GraphEvent | { readonly type: 'disprove'; readonly uid: string };
+type Command =
+  | GraphEvent
+  | { readonly type: 'disprove'; readonly uid: string }
+  /** Observed with the references of the object observed last. */
+  | { readonly type: 'sibling'; readonly uid: string; readonly resource: MonitoredResource };
 
 type Place = { readonly name: string; readonly namespace: string };
 type Layout = readonly Place[];
@@ -82,6 +86,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   { weight: 2, arbitrary: identity.map((of): Command => ({ type: 'virtualDelete', identity: of })) },
   { weight: 3, arbitrary: uid.map((of): Command => ({ type: 'disprove', uid: of })) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ uid, resource }).map((of): Command => ({ type: 'sibling', ...of })),
+  },
   { weight: 1, arbitrary: resource.map((of): Command => ({ type: 'listStarted', resource: of })) },
   {
     weight: 1,
@@ -93,7 +101,30 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Command>({ type: 'historyReset' }) },
 );
 
-function eventOf(graph: OwnershipGraph, places: Layout, asked: Command): GraphEvent | undefined {
+type PlainCommand = Exclude<Command, { readonly type: 'sibling' }>;
+
+/** Makes events of commands. */
+class History {
+  readonly #places: Layout;
+  #last: ObservedEvent | undefined;
+
+  constructor(places: Layout) {
+    this.#places = places;
+  }
+
+  next(graph: OwnershipGraph, asked: Command): GraphEvent | undefined {
+    const event = eventOf(graph, this.#places, asked.type === 'sibling' ? this.#sibling(asked) : asked);
+    if (event?.type === 'observed') this.#last = event;
+    return event;
+  }
+
+  #sibling({ uid: of, resource: from }: Command & { readonly type: 'sibling' }): PlainCommand {
+    if (this.#last === undefined) return { type: 'disprove', uid: of };
+    return { ...this.#last, resource: from, object: { ...this.#last.object, uid: of } };
+  }
+}
+
+function eventOf(graph: OwnershipGraph, places: Layout, asked: PlainCommand): GraphEvent | undefined {
   if (asked.type === 'observed') {
     return { ...asked, object: { ...asked.object, ...placeOf(places, asked.object.uid, asked.resource) } };
   }
@@ -166,8 +197,9 @@ describe('apply against a naive graph', () => {
       fc.property(layout, history, (places, commands) => {
         const graph = new OwnershipGraph();
         const naive = new NaiveGraph();
+        const events = new History(places);
         for (const asked of commands) {
-          const event = eventOf(graph, places, asked);
+          const event = events.next(graph, asked);
           if (event === undefined) continue;
           const effects: Effect[] = [];
           const copy = graph.clone();
@@ -191,8 +223,9 @@ describe('apply against a naive graph', () => {
     fc.assert(
       fc.property(layout, history, (places, commands) => {
         const graph = new OwnershipGraph();
+        const events = new History(places);
         for (const asked of commands) {
-          const event = eventOf(graph, places, asked);
+          const event = events.next(graph, asked);
           if (event !== undefined) apply(graph, event, []);
         }
         for (const of of UIDS) {

@@ -148,6 +148,19 @@ describe('references', () => {
     expect(graph.dependents('p')).toEqual(['a']);
   });
 
+  it('COL-078 the second of two objects with one reference is checked like the first', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }));
+    expect(said(run(graph, observed(pods, { uid: 'b', owners: [ref('o')] })))).toEqual([]);
+    expect(said(run(graph, observed(pods, { uid: 'c', namespace: 'ns2', owners: [ref('o')] })))).toEqual([
+      'report c -> o',
+      'observed c potentiallyInvalid',
+    ]);
+    expect(graph.dependents('o').sort()).toEqual(['a', 'b', 'c']);
+    run(graph, deleted(pods, 'o'));
+    expect(said(run(graph, observed(pods, { uid: 'd', owners: [ref('o')] })))).toEqual(['observed d ownerKnownAbsent']);
+  });
+
   it('COL-24G two references to one uid are both kept, and the dependent is counted once', () => {
     const graph = new OwnershipGraph();
     const owners = [ref('o', { blockOwnerDeletion: false }), ref('o', { blockOwnerDeletion: true, name: 'other' })];

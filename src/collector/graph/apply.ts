@@ -35,6 +35,7 @@ const objects = new ColumnsFromObject();
  * order (COL-212). Postcondition: the invariants of `check-consistency.ts` (COL-051).
  */
 export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[]): ApplyOutcome {
+  if (event.type !== 'observedColumns' && event.type !== 'observed') graph.sibling.forget();
   switch (event.type) {
     case 'observedColumns':
       return observe(graph, event.resource, event.columns, effects);
@@ -89,6 +90,7 @@ function observe(
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
   }
+  graph.sibling.forget();
   const before = table.get(node, FLAGS);
   if (nodes.state(node) !== STATE_OBSERVED) {
     meetObject(graph, node, columns, kind, effects);

@@ -9,6 +9,12 @@ import type { Edge } from './reference-store.ts';
 /** Links a node that has no references to all owners in the columns: COL-070, COL-078. */
 export function linkReferences(graph: OwnershipGraph, node: number, columns: ObjectColumns, effects: Effect[]): void {
   if (columns.ownerCount === 0) return;
+  const { hash, references, sibling } = graph;
+  if (columns.ownerCount === 1 && sibling.hasSameReference(hash)) {
+    const edge = references.appendDerived(node, sibling.owner, columns);
+    queueTroubled(graph, node, troubleWith(graph, node, edge, effects), effects);
+    return;
+  }
   let trouble: Trouble = 'none';
   let last: Edge = NONE;
   for (let i = 0; i < columns.ownerCount; i++) {
@@ -17,6 +23,8 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
     // The owner was not virtual before, or it would not have been queued just now.
     if (trouble === 'none' && effects.length === known) trouble = troubleWith(graph, node, last, effects);
   }
+  if (columns.ownerCount === 1 && !references.isExplicit(last)) sibling.remember(references.ownerOf(last), hash);
+  else sibling.forget();
   queueTroubled(graph, node, trouble, effects);
 }
 

@@ -18,6 +18,7 @@ import {
   STATE_OBSERVED,
 } from './node-table.ts';
 import { ReferenceStore } from './reference-store.ts';
+import { Sibling } from './sibling.ts';
 
 export interface OwnershipGraphOptions {
   /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */
@@ -47,6 +48,7 @@ export class OwnershipGraph implements Graph {
   readonly references: ReferenceStore;
   /** Of the event that `apply` is at. */
   readonly hash: EventHash;
+  readonly sibling = new Sibling();
   readonly #hashSeed: number;
   readonly #absentOwners: { readonly size: number } | undefined;
   /** The ids of monitored kinds, each a user of its kind until the resource vanishes. One entry per monitor. */

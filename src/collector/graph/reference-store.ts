@@ -211,30 +211,38 @@ export class ReferenceStore {
    * only reference of an object is kept in its node.
    */
   append(node: number, owner: number, columns: ObjectColumns, at: number, last: Edge): Edge {
-    const flags = edgeFlags(columns.owners[at + OWNER_FLAGS]!);
     const derived = this.#nodes.ownerMatches(owner, columns, at);
+    if (derived && columns.ownerCount === 1) return this.appendDerived(node, owner, columns);
+    const flags = edgeFlags(columns.owners[at + OWNER_FLAGS]!);
+    const row = this.#newRow(node, owner, flags);
+    if (!derived) this.#setCoordinates(row, columns, at);
+    if (last === NONE) this.#startChain(node, row);
+    else this.#edges.set(last >> 1, EDGE_SIBLING, row);
+    const edge = chainEdge(row);
+    this.#added(edge, node, owner, flags);
+    return edge;
+  }
+
+  /** Gives a node that has none its only reference, which has its owner's coordinates. */
+  appendDerived(node: number, owner: number, columns: ObjectColumns): Edge {
+    const { table } = this.#nodes;
+    const flags = edgeFlags(columns.owners[OWNER_FLAGS]!);
+    const bits = table.get(node, FLAGS) & ~INLINE_MASK;
+    table.set(node, FLAGS, bits | REFS_INLINE | (flags << INLINE_SHIFT));
+    table.set(node, REFS, owner);
+    const edge = inlineEdge(node);
+    this.#added(edge, node, owner, flags);
+    return edge;
+  }
+
+  #added(edge: Edge, node: number, owner: number, flags: number): void {
     this.#count++;
-    let edge: Edge;
-    if (derived && columns.ownerCount === 1) {
-      const { table } = this.#nodes;
-      const bits = table.get(node, FLAGS) & ~INLINE_MASK;
-      table.set(node, FLAGS, bits | REFS_INLINE | (flags << INLINE_SHIFT));
-      table.set(node, REFS, owner);
-      edge = inlineEdge(node);
-    } else {
-      const row = this.#newRow(node, owner, flags);
-      if (!derived) this.#setCoordinates(row, columns, at);
-      if (last === NONE) this.#startChain(node, row);
-      else this.#edges.set(last >> 1, EDGE_SIBLING, row);
-      edge = chainEdge(row);
-    }
     this.#enter(edge, owner);
     if ((flags & BLOCK) !== 0 && owner !== node && this.#nodes.has(owner, DELETING_DEPENDENTS)) {
       const waiting = this.#waiting.get(owner)!;
       waiting.count++;
       waiting.additions++;
     }
-    return edge;
   }
 
   /**
