@@ -2,6 +2,8 @@ import { setKey } from '../../api/codec/json-value.ts';
 import { apiVersionOf, type GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { decodeMetadata } from '../../api/schema/typed-decoding.ts';
+import type { TypeSchema } from '../../api/apply/schema.ts';
+import { applySchema } from '../../api/structural/apply-schema.ts';
 import { applyStructuralDefaults, dropUnsetNulls } from '../../api/structural/defaulting.ts';
 import { coerceEmbedded } from '../../api/structural/embedded-metadata.ts';
 import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
@@ -20,6 +22,7 @@ export class VersionSchema implements ObjectSchema {
   readonly kind: string;
   /** As in the definition. */
   readonly props: JsonSchemaProps | undefined;
+  #typeSchema: TypeSchema | undefined;
   #structural: StructuralSchema | undefined;
   #validator: SchemaValidator | undefined;
   #statusValidator: SchemaValidator | undefined;
@@ -29,6 +32,11 @@ export class VersionSchema implements ObjectSchema {
     this.version = version;
     this.kind = kind;
     this.props = props;
+  }
+
+  /** API-222. */
+  get typeSchema(): TypeSchema {
+    return (this.#typeSchema ??= applySchema(this.props ?? {}));
   }
 
   get structural(): StructuralSchema {
