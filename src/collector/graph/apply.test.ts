@@ -161,6 +161,22 @@ describe('references', () => {
     expect(said(run(graph, observed(pods, { uid: 'd', owners: [ref('o')] })))).toEqual(['observed d ownerKnownAbsent']);
   });
 
+  it('COL-070 an owner that went with its only dependent is virtual anew for the next', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', owners: [ref('o')] }), deleted(pods, 'a'));
+    expect(said(run(graph, observed(pods, { uid: 'b', owners: [ref('o')] })))).toEqual(['virtual o virtualOwner']);
+    expect(graph.dependents('o')).toEqual(['b']);
+  });
+
+  it('COL-073, COL-078 what an owner turned out to be counts for the next dependent with the same reference', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a', owners: [ref('o')] }), observed(pods, { uid: 'o', name: 'x' }));
+    expect(said(run(graph, observed(pods, { uid: 'b', owners: [ref('o')] })))).toEqual([
+      'observed b potentiallyInvalid',
+    ]);
+    expect(graph.node('b')?.ownerReferences).toEqual([ref('o')]);
+  });
+
   it('COL-24G two references to one uid are both kept, and the dependent is counted once', () => {
     const graph = new OwnershipGraph();
     const owners = [ref('o', { blockOwnerDeletion: false }), ref('o', { blockOwnerDeletion: true, name: 'other' })];

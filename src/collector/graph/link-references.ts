@@ -24,7 +24,6 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
     if (trouble === 'none' && effects.length === known) trouble = troubleWith(graph, node, last, effects);
   }
   if (columns.ownerCount === 1 && !references.isExplicit(last)) sibling.remember(references.ownerOf(last), hash);
-  else sibling.forget();
   queueTroubled(graph, node, trouble, effects);
 }
 
