@@ -41,22 +41,8 @@ export function compareObjects(
   right: Readonly<Record<string, unknown>>,
   { type, fields }: { readonly type: TypeSchema; readonly fields: ComparedFields },
 ): Comparison {
-  const map = type.map!;
-  const found: Differences = {};
-  compareMembers(left, right, {
-    found,
-    compared: fields.member,
-    compareItem: (name, a, b) => {
-      const item = memberType(map, name);
-      if (item === undefined) return undefined;
-      if (name === 'metadata' && item.map !== undefined && isJsonObject(a) && isJsonObject(b)) {
-        return compareMaps(a, b, item.map, fields.metadata);
-      }
-      return compareItems(a, b, item);
-    },
-  });
-  if (found.added === undefined && found.modified === undefined && found.removed === undefined) return NO_CHANGE;
-  return { ...NO_CHANGE, ...found };
+  const found = compareMaps(left, right, { map: type.map!, compared: fields.member, metadata: fields.metadata });
+  return found === undefined ? NO_CHANGE : { ...NO_CHANGE, ...found };
 }
 
 /** Absent is undefined; one of the two may be. */
@@ -90,62 +76,65 @@ function compareAs(form: ValueForm, a: unknown, b: unknown, type: TypeSchema): D
       if (type.map!.relationship === 'atomic' || (isEmpty(left) && isEmpty(right))) {
         return equalJson(a, b) ? undefined : MODIFIED;
       }
-      return compareMaps(left, right, type.map!, everything);
+      return compareMaps(left, right, { map: type.map! });
     }
   }
 }
-
-const everything = (): boolean => true;
 
 function isEmpty(object: Record<string, unknown>): boolean {
   for (const _ in object) return false;
   return true;
 }
 
-function compareMaps(
-  a: Record<string, unknown>,
-  b: Record<string, unknown>,
-  map: MapSchema,
-  compared: (name: string) => boolean,
-): Differences | undefined {
-  const found: Differences = {};
-  compareMembers(a, b, {
-    found,
-    compared,
-    compareItem: (name, left, right) => {
-      const type = memberType(map, name);
-      return type === undefined ? undefined : compareItems(left, right, type);
-    },
-  });
+interface ComparedMap {
+  readonly map: MapSchema;
+  /** Absent: every member is looked at. */
+  compared?(name: string): boolean;
+  /** Of the object's own metadata. */
+  metadata?(name: string): boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function compareMaps(a: Fields, b: Fields, of: ComparedMap): Differences | undefined {
+  let found: Differences | undefined;
+  for (const name in b) {
+    const right = b[name];
+    const left = ownMember(a, name);
+    if (left === right || right === undefined || of.compared?.(name) === false) continue;
+    const below = compareMember(name, left, { right, of });
+    if (below !== undefined) note((found ??= {}), fieldElement(name), below);
+  }
+  for (const name in a) {
+    const left = a[name];
+    if (left === undefined || ownMember(b, name) !== undefined || of.compared?.(name) === false) continue;
+    const below = compareMember(name, left, { right: undefined, of });
+    if (below !== undefined) note((found ??= {}), fieldElement(name), below);
+  }
   return found;
 }
 
-interface MemberComparison {
-  readonly found: Differences;
-  compared(name: string): boolean;
-  compareItem(name: string, a: unknown, b: unknown): Differences | undefined;
+/** Names that objects inherit are absent: a ConfigMap may have a key `constructor`, or not. */
+function ownMember(object: Fields, name: string): unknown {
+  const value = object[name];
+  if (typeof value !== 'function' && name !== '__proto__') return value;
+  return Object.hasOwn(object, name) ? value : undefined;
 }
 
-function compareMembers(
-  a: Readonly<Record<string, unknown>>,
-  b: Readonly<Record<string, unknown>>,
-  { found, compared, compareItem }: MemberComparison,
-): void {
-  for (const name of Object.keys(b)) {
-    const right = b[name];
-    const left = Object.hasOwn(a, name) ? a[name] : undefined;
-    if (left === right || right === undefined || !compared(name)) continue;
-    note(found, fieldElement(name), compareItem(name, left, right));
+function compareMember(
+  name: string,
+  left: unknown,
+  { right, of }: { readonly right: unknown; readonly of: ComparedMap },
+): Differences | undefined {
+  const type = memberType(of.map, name);
+  if (type === undefined) return undefined;
+  if (of.metadata !== undefined && name === 'metadata' && isJsonObject(left) && isJsonObject(right)) {
+    return compareMaps(left, right, { map: type.map!, compared: of.metadata });
   }
-  for (const name of Object.keys(a)) {
-    const left = a[name];
-    if (left === undefined || (Object.hasOwn(b, name) && b[name] !== undefined) || !compared(name)) continue;
-    note(found, fieldElement(name), compareItem(name, left, undefined));
-  }
+  return compareItems(left, right, type);
 }
 
-function note(found: Differences, element: string, below: Differences | undefined): void {
-  if (below === undefined) return;
+function note(found: Differences, element: string, below: Differences): void {
   for (const kind of KINDS) {
     const set = below[kind];
     // Containers are written into only while they are built here, before anybody else sees them.
@@ -156,23 +145,26 @@ function note(found: Differences, element: string, below: Differences | undefine
 function compareElements(a: readonly unknown[], b: readonly unknown[], list: ListSchema): Differences | undefined {
   const left = elementsOf(list, a);
   const right = elementsOf(list, b);
-  const type = list.element();
-  const found: Differences = {};
+  let found: Differences | undefined;
   for (const element of new Set([...left.keys(), ...right.keys()])) {
-    const before = left.get(element) ?? [];
-    const after = right.get(element) ?? [];
-    if (before.length <= 1 && after.length <= 1) {
-      note(found, element, compareItems(before[0], after[0], type));
-    } else if (before.length >= 2 && after.length >= 2) {
-      // Doubles are one thing, as in an atomic list.
-      if (!equalJson(before, after)) note(found, element, MODIFIED);
-    } else if (before.length >= 2) {
-      note(found, element, after.length > 0 ? { removed: LEAF, added: wholeValue(after[0], type) } : { removed: LEAF });
-    } else {
-      note(found, element, before.length > 0 ? { removed: wholeValue(before[0], type), added: LEAF } : { added: LEAF });
-    }
+    const below = compareElement(left.get(element) ?? [], right.get(element) ?? [], list.element());
+    if (below !== undefined) note((found ??= {}), element, below);
   }
   return found;
+}
+
+/** All values of one element before and after. More than one are one thing, as in an atomic list. */
+function compareElement(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  type: TypeSchema,
+): Differences | undefined {
+  if (before.length <= 1 && after.length <= 1) return compareItems(before[0], after[0], type);
+  if (before.length >= 2 && after.length >= 2) return equalJson(before, after) ? undefined : MODIFIED;
+  if (before.length >= 2) {
+    return after.length > 0 ? { removed: LEAF, added: wholeValue(after[0], type) } : { removed: LEAF };
+  }
+  return before.length > 0 ? { removed: wholeValue(before[0], type), added: LEAF } : { added: LEAF };
 }
 
 function merged(a: Differences | undefined, b: Differences | undefined): Differences | undefined {
@@ -205,7 +197,8 @@ function wholeValue(value: unknown, type: TypeSchema): FieldSet {
   }
   if (form === 'map' && type.map!.relationship === 'granular' && isJsonObject(value) && !isEmpty(value)) {
     const node: Record<string, FieldSet> = { '.': LEAF };
-    for (const name of Object.keys(value)) {
+    // In the order in which it will be written.
+    for (const name of Object.keys(value).sort()) {
       const item = value[name];
       if (item === undefined) continue;
       const below = memberType(type.map!, name);

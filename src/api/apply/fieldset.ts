@@ -86,7 +86,17 @@ function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
 /** Members of `a` that are not members of `b`; `a` itself when none is. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return EMPTY_SET;
-  return differ(a, b, 'path') ?? EMPTY_SET;
+  return haveCommonMember(a, b) ? (differ(a, b, 'path') ?? EMPTY_SET) : a;
+}
+
+/** Mostly not, and then nothing has to be made. */
+function haveCommonMember(a: FieldSet, b: FieldSet): boolean {
+  for (const element in b) {
+    const node = element === SELF ? undefined : a[element];
+    if (node === undefined) continue;
+    if ((isMember(node) && isMember(b[element]!)) || haveCommonMember(node, b[element]!)) return true;
+  }
+  return false;
 }
 
 /** `own`: whether the path of the node stays a member. Undefined when nothing stays. */
@@ -186,28 +196,27 @@ function collectPaths(set: FieldSet, prefix: string, paths: string[]): void {
 
 /** The set with its elements in the order in which Go writes them; itself if they are. */
 export function inOrder(set: FieldSet): FieldSet {
-  const elements: PathElement[] = [];
-  let ordered = true;
-  let changed: Builder | undefined;
-  for (const element in set) {
-    const previous = elements.at(-1);
-    if (ordered && previous !== undefined && compareSteps(previous, element) > 0) ordered = false;
-    elements.push(element);
-    const node = set[element]!;
-    if (node === LEAF) continue;
-    const below = inOrder(node);
-    if (below !== node) (changed ??= {})[element] = below;
-  }
-  if (ordered && changed === undefined) return set;
-  if (!ordered) elements.sort(compareSteps);
+  if (isOrdered(set)) return set;
   const result: Builder = {};
-  for (const element of elements) result[element] = changed?.[element] ?? set[element]!;
+  for (const element of Object.keys(set).sort(compareSteps)) result[element] = inOrder(set[element]!);
   return result;
+}
+
+function isOrdered(set: FieldSet): boolean {
+  let previous: PathElement | undefined;
+  for (const element in set) {
+    if (previous !== undefined && compareSteps(previous, element) > 0) return false;
+    previous = element;
+    const node = set[element]!;
+    if (node !== LEAF && !isOrdered(node)) return false;
+  }
+  return true;
 }
 
 function compareSteps(a: PathElement, b: PathElement): number {
   if (a === SELF || b === SELF) return a === b ? 0 : a === SELF ? -1 : 1;
-  return compareElements(a, b);
+  // Nearly all steps are fields.
+  return a.startsWith('f:') && b.startsWith('f:') ? (a < b ? -1 : 1) : compareElements(a, b);
 }
 
 /**

@@ -18,7 +18,7 @@ export interface ManagedEntry extends Manager {
   readonly fields: FieldSet;
   /** RFC 3339; empty when it is not known. */
   readonly time: string;
-  /** Its form in the object, as long as nothing of it has changed. */
+  /** The entry of the object it comes from. */
   readonly stored?: ManagedFieldsEntry;
 }
 
@@ -138,11 +138,12 @@ function encodeManager({
   fields,
   stored,
 }: ManagedEntry): ManagedFieldsEntry {
-  if (stored !== undefined && stored.fieldsV1 === fields) return stored;
+  const unchanged = stored !== undefined && stored.fieldsV1 === fields;
+  if (unchanged && (stored.time ?? '') === time) return stored;
   const entry: ManagedFieldsEntry = { manager: name, operation, apiVersion };
   if (time !== '') entry.time = time;
   entry.fieldsType = 'FieldsV1';
-  entry.fieldsV1 = inOrder(fields);
+  entry.fieldsV1 = unchanged ? fields : inOrder(fields);
   if (subresource !== '') entry.subresource = subresource;
   return entry;
 }

@@ -1,6 +1,6 @@
 import { equalJson } from '../codec/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
-import { type Comparison, compareObjects } from './compare.ts';
+import { type Comparison, compareObjects, NO_CHANGE } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet, union } from './fieldset.ts';
 import {
   encodeManagers,
@@ -47,9 +47,9 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
   const sent = manager.subresource === '' ? next.metadata?.managedFields : undefined;
   // Most clients send back what they have read.
   const given = sent === undefined || sent === null || equalJson(sent, stored) ? undefined : sent;
-  const managers = given === undefined ? storedManagers(stored) : requestedManagers(given, stored);
   // Tracking begins with the object, or with its first apply, and nowhere in between.
-  if (managers.length === 0 && (live.metadata?.uid ?? '') !== '') return undefined;
+  const exists = (live.metadata?.uid ?? '') !== '';
+  if (given === undefined && stored === undefined && exists) return undefined;
   let changes: Comparison;
   try {
     changes = compareObjects(live, next, { type: update.type, fields: comparedFields(update.tracked) });
@@ -57,8 +57,10 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
     if (error instanceof TypedValueError) return stored;
     throw error;
   }
-  const after = takeOver(managers, changes, update);
-  return after === managers && given === undefined ? stored : encodeManagers(after);
+  if (given === undefined && changes === NO_CHANGE) return stored;
+  const managers = given === undefined ? storedManagers(stored) : requestedManagers(given, stored);
+  if (managers.length === 0 && exists) return undefined;
+  return encodeManagers(takeOver(managers, changes, update));
 }
 
 /** What changed goes from all managers to this one; its time is renewed when it gets something. */
@@ -74,13 +76,22 @@ export function takeOver(
   const taken = trackedOnly(written, tracked);
   const result: ManagedEntry[] = [];
   let own: FieldSet = EMPTY_SET;
+  let stored: ManagedFieldsEntry | undefined;
   for (const entry of managers) {
+    if (!isEmptySet(taken) && isSameManager(entry, owner)) {
+      // What it writes it has anyway, so only what goes has to be looked for.
+      own = difference(entry.fields, isEmptySet(removed) ? removed : touched);
+      stored = entry.stored;
+      continue;
+    }
     const fields = sameVersion(entry, owner) ? difference(entry.fields, touched) : entry.fields;
-    if (!isEmptySet(taken) && isSameManager(entry, owner)) own = fields;
-    else if (fields === entry.fields) result.push(entry);
+    if (fields === entry.fields) result.push(entry);
     else if (!isEmptySet(fields)) result.push({ ...entry, fields });
   }
-  if (!isEmptySet(taken)) result.push({ ...owner, fields: union(own, taken), time: entryTime(now) });
+  if (!isEmptySet(taken)) {
+    const entry = { ...owner, fields: union(own, taken), time: entryTime(now) };
+    result.push(stored === undefined ? entry : { ...entry, stored });
+  }
   return capped(result);
 }
 
@@ -91,9 +102,9 @@ export function sameVersion(a: Manager, b: Manager): boolean {
 
 /** API-217. The oldest updates of each version become one entry, until there are few enough. */
 function capped(managers: ManagedEntry[]): Managers {
+  if (managers.length <= MAX_UPDATE_MANAGERS) return managers;
   const oldestFirst = managers.filter(({ operation }) => operation === 'Update').sort(compareAges);
   let surplus = oldestFirst.length - MAX_UPDATE_MANAGERS;
-  if (surplus <= 0) return managers;
   const kept = new Set(managers);
   const buckets = new Map<string, ManagedEntry>();
   for (const entry of oldestFirst) {

@@ -11,6 +11,11 @@ import type { RequestContext } from './request-context.ts';
 export interface PatchBody {
   apply(document: unknown): unknown;
   readonly text: string;
+  /**
+   * `fields`: it neither reads nor writes managedFields, so they may be left out of the document, and are kept by that
+   * (API-219). They are most of what would have to be copied and decoded.
+   */
+  readonly sees: 'fields' | 'everything';
   /** API-199: keys that occur twice, members that no JSON patch operation has. */
   readonly findings: readonly string[];
 }
@@ -33,9 +38,12 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   if (contentType !== JSON_PATCH && (typeof patch !== 'object' || patch === null || Array.isArray(patch))) {
     throw newBadRequest('the patch must be a JSON object');
   }
+  const text = Buffer.from(body).toString();
   return {
     apply: (document) => apply(document, patch),
-    text: Buffer.from(body).toString(),
+    text,
+    // Operations of a JSON patch can name what is around them.
+    sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : 'fields',
     findings: findingsOf(contentType, patch, body),
   };
 }

@@ -46,7 +46,7 @@ interface Patching {
 
 /** The document with the patch applied, as an object of its kind with defaults. Shares nothing that may be changed. */
 export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
-  const result = patch.apply(document);
+  const result = patch.apply(patch.sees === 'fields' ? withoutManagedFields(document) : document);
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     throw newBadRequest('the patch does not leave an object');
   }
@@ -63,6 +63,11 @@ export function patched(document: KubeObject, { patch, expected, validation, con
   }
   expected.applyDefaults(decoded.object);
   return decoded.object;
+}
+
+function withoutManagedFields(document: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = document.metadata ?? {};
+  return { ...document, metadata };
 }
 
 function refuseOtherKind(object: KubeObject, expected: ObjectSchema): void {

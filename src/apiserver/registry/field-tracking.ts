@@ -111,15 +111,11 @@ export function setManagedFields(object: KubeObject, managedFields: ManagedField
   else meta.managedFields = managedFields;
 }
 
-/**
- * API-220: if nothing but times differs, the entries as they were, so that the write is seen to change nothing; else those of
- * the write.
- */
-export function withoutNewTimes(
-  entries: ManagedFieldsEntry[] | undefined,
-  previous: ManagedFieldsEntry[] | undefined,
-): ManagedFieldsEntry[] | undefined {
-  if (entries === undefined || previous === undefined || entries.length !== previous.length) return entries;
+/** API-220: such a write changes nothing. */
+export function differInTimesOnly(
+  entries: readonly ManagedFieldsEntry[] = [],
+  previous: readonly ManagedFieldsEntry[] = [],
+): boolean {
   const timeless = (all: readonly ManagedFieldsEntry[]): unknown[] => all.map((entry) => ({ ...entry, time: '' }));
-  return equalJson(timeless(entries), timeless(previous)) ? previous : entries;
+  return entries.length === previous.length && equalJson(timeless(entries), timeless(previous));
 }

@@ -10,7 +10,7 @@ import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from './deep-equal.ts';
-import { recordUpdate, setManagedFields, withoutNewTimes } from './field-tracking.ts';
+import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object-meta.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
@@ -217,6 +217,6 @@ function changesNothing(bytes: Uint8Array, stored: Uint8Array, next: KubeObject,
   if (bytes.length !== stored.length) return false;
   if (Buffer.compare(bytes, stored) === 0) return true;
   const { resourceVersion, managedFields } = previous.metadata ?? {};
-  const entries = withoutNewTimes(next.metadata?.managedFields, managedFields);
-  return deepEqual({ ...next, metadata: { ...next.metadata, resourceVersion, managedFields: entries } }, previous);
+  const metadata = { ...next.metadata, resourceVersion, managedFields };
+  return deepEqual({ ...next, metadata }, previous) && differInTimesOnly(next.metadata?.managedFields, managedFields);
 }
