@@ -575,3 +575,53 @@ describe('selecting and showing', () => {
     );
   });
 });
+
+describe('server-side apply', () => {
+  const apply = (name: string, spec: object, manager: string, extra = '') =>
+    server.request('PATCH', `${widgets}/${name}?fieldManager=${manager}${extra}`, {
+      body: JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec }),
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    });
+
+  beforeEach(() =>
+    withSpec({
+      colour: { type: 'string', default: 'red' },
+      ports: {
+        type: 'array',
+        items: object({ port: number, name: text }, { required: ['port'] }),
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['port'],
+      },
+    }),
+  );
+
+  it('API-210 API-222 lists of a definition are shared by their keys', async () => {
+    const created = await apply('a', { ports: [{ port: 1, name: 'one' }] }, 'first');
+    expect([created.status, created.json['spec']]).toEqual([201, { ports: [{ port: 1, name: 'one' }], colour: 'red' }]);
+    const shared = await apply('a', { ports: [{ port: 2 }] }, 'second');
+    expect(shared.json['spec']).toEqual({ ports: [{ port: 1, name: 'one' }, { port: 2 }], colour: 'red' });
+    const conflict = await apply('a', { ports: [{ port: 1, name: 'uno' }] }, 'second');
+    expect([conflict.status, conflict.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "first": .spec.ports[port=1].name',
+    ]);
+    const less = await apply('a', {}, 'first');
+    expect(less.json['spec']).toEqual({ ports: [{ port: 2 }], colour: 'red' });
+  });
+
+  it('API-223 fields that are not declared are refused, and what the schema forbids', async () => {
+    const unknown = await apply('a', { size: 1 }, 'first');
+    expect([unknown.status, unknown.json.message]).toEqual([
+      500,
+      'failed to create typed patch object (/a; example.com/v1, Kind=Widget): .spec.size: field not declared in schema',
+    ]);
+    expect((await apply('a', { ports: [{ port: 1 }, { name: 'x' }] }, 'first')).status).toBeGreaterThanOrEqual(400);
+  });
+
+  it('API-457 does not create while the definition goes', async () => {
+    await server.post(widgets, widget('held', { metadata: { finalizers: ['example.com/x'] } }));
+    await server.delete(`${definitions}/widgets.example.com`);
+    expect((await apply('b', {}, 'first')).status).toBe(403);
+    expect((await apply('held', { colour: 'blue' }, 'first')).status).toBe(200);
+  });
+});
