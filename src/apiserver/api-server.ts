@@ -1,5 +1,5 @@
 import { builtinResources } from '../api/kinds/builtin-resources.ts';
-import { newPathNotFound } from '../api/status-error.ts';
+import { newMethodNotSupported, newPathNotFound } from '../api/status-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HttpHandler, HttpResponse } from '../base/http-message.ts';
 import type { Logger } from '../base/logger.ts';
@@ -177,7 +177,10 @@ class EmbeddedApiServer implements ApiServer {
     const { path, query, request } = context;
     const health = this.#health.handle(path, query);
     if (health !== undefined) return health;
-    if (path === '/version' || path === '/version/') return jsonDocument(this.#options.version);
+    if (path === '/version' || path === '/version/') {
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw newMethodNotSupported();
+      return jsonDocument(this.#options.version);
+    }
     const { metricsHandler } = this.#options;
     if (path === '/metrics' && metricsHandler !== undefined) return metricsHandler(request);
     const mounted = this.#mounted.find(({ prefix }) => path.startsWith(prefix));

@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import { MemoryLogger } from '../../src/base/memory-logger.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { randomRequest } from './random-request.ts';
-import { samples } from './samples.ts';
+import { type Sample, samples } from './samples.ts';
 
 /** Real time after which an answer counts as never coming. */
 const HANG_MS = 20_000;
@@ -25,12 +25,22 @@ const UNTYPED = [
 const PLAIN_TEXTS = new Set(['404 page not found\n', 'Too many requests, please try again later.\n']);
 
 const logger = new MemoryLogger();
+const clock = new FakeClock();
 let server: TestServer;
 
 beforeAll(async () => {
   // Fake time: nothing happens but what is asked for.
-  server = await startTestServer({ clock: new FakeClock(), logger });
+  server = await startTestServer({ clock, logger });
 });
+
+/** Unless it is there already; a custom resource together with its definition. */
+async function make(sample: Sample): Promise<void> {
+  const definition = samples.find(({ kind }) => kind === 'CustomResourceDefinition');
+  if (sample.kind === 'Widget' && definition !== undefined) await make(definition);
+  await server.post(sample.collection, { apiVersion: sample.apiVersion, kind: sample.kind, ...sample.object });
+  // What the server's own controllers do about it, and about what was before.
+  await clock.settle();
+}
 
 async function answered(request: HttpRequest): Promise<HttpResponse> {
   let timer: NodeJS.Timeout | undefined;
@@ -82,7 +92,7 @@ describe('requests that are nearly right', () => {
       fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 31 - 1 }), async (seed) => {
         const random = seededRandom(seed);
         const sample = random.pick(samples);
-        await server.post(sample.collection, sample.object);
+        await make(sample);
         const before = await server.store.currentRevision();
         const errors = logger.lines.length;
         const controller = new AbortController();

@@ -105,14 +105,8 @@ const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 const PATCH_TYPES = ['json-patch', 'merge-patch', 'strategic-merge-patch'].map((name) => `application/${name}+json`);
-const CONTENT_TYPES = [
-  JSON_TYPE,
-  YAML_TYPE,
-  PROTOBUF_TYPE,
-  ...PATCH_TYPES,
-  'application/apply-patch+yaml',
-  'text/plain',
-];
+const APPLY_TYPE = 'application/apply-patch+yaml';
+const CONTENT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE, ...PATCH_TYPES, APPLY_TYPE, 'text/plain'];
 
 type Tree = Record<string, unknown>;
 
@@ -248,6 +242,13 @@ function patchOf(random: Random, type: string, tree: Tree): unknown {
   return part;
 }
 
+/** An applied configuration: the object, with or without a part of it, changed. */
+function applied(random: Random, tree: Tree): Uint8Array {
+  for (const key of ['data', 'spec', 'status']) if (chance(random, 0.3)) delete tree[key];
+  for (let changes = random.integer(3); changes > 0; changes--) mutateTree(random, tree);
+  return Buffer.from(chance(random, 0.5) ? JSON.stringify(tree) : stringifyYaml(tree));
+}
+
 function deleteOptions(random: Random): Tree {
   const options: Tree = {};
   if (chance(random, 0.5))
@@ -271,6 +272,7 @@ function bodyOf(random: Random, method: string, sample: Sample): { bytes: Uint8A
     tree['metadata']['name'] = `n${random.integer(1_000_000)}`;
   }
   if (method === 'PATCH') {
+    if (chance(random, 0.3)) return { bytes: applied(random, tree), type: APPLY_TYPE };
     const type = random.pick(PATCH_TYPES);
     return { bytes: Buffer.from(JSON.stringify(patchOf(random, type, tree))), type };
   }
@@ -289,7 +291,8 @@ function targetOf(random: Random, method: string, sample: Sample): string {
     segments[random.integer(segments.length)] = random.pick(SEGMENTS);
     path = segments.join('/');
   }
-  const query: string[] = [];
+  // Without a manager every apply is refused.
+  const query: string[] = method === 'PATCH' ? [`fieldManager=${random.pick(['m', 'n'])}`] : [];
   for (let i = random.integer(chance(random, 0.5) ? 3 : 1); i > 0; i--) {
     const [name, values] = random.pick(QUERIES);
     query.push(`${name}=${encodeURIComponent(random.pick(values))}`);

@@ -50,6 +50,8 @@ const namespaced: Readonly<Record<string, readonly Row[]>> = {
   ],
   'coordination.k8s.io/v1': [['leases', 'Lease', { spec: { holderIdentity: 'h', leaseDurationSeconds: 15 } }]],
   'networking.k8s.io/v1': [['ingresses', 'Ingress', { spec: { defaultBackend: backend() } }]],
+  // Served as long as the definition below is.
+  'example.com/v1': [['widgets', 'Widget', { spec: { size: 1, parts: [{ name: 'a' }] } }]],
   'discovery.k8s.io/v1': [['endpointslices', 'EndpointSlice', { addressType: 'IPv4', endpoints: [], ports: [] }]],
 };
 
@@ -93,7 +95,11 @@ function backend(): object {
 }
 
 function definition(): object {
-  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } };
+  const part = { type: 'object', required: ['name'], properties: { name: { type: 'string', maxLength: 5 } } };
+  const parts = { type: 'array', items: part, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] };
+  const size = { type: 'integer', minimum: 0, default: 3 };
+  const spec = { type: 'object', properties: { size, parts } };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
   const names = { plural: 'widgets', kind: 'Widget' };
   const version = { name: 'v1', served: true, storage: true, schema };
   return { spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version] } };

@@ -113,7 +113,7 @@ const KINDS_OF_EVERY_GROUP_VERSION: ReadonlySet<string> = new Set([
   'UpdateOptions',
   'WatchEvent',
 ]);
-/** Further kinds of `meta.k8s.io/v1`; Status and discovery documents say `v1`. */
+/** Further kinds of `meta.k8s.io/v1`, for older clients also of `v1beta1`; Status and discovery documents say `v1`. */
 const META_KINDS: ReadonlySet<string> = new Set([
   'APIGroup',
   'APIGroupList',
@@ -124,6 +124,8 @@ const META_KINDS: ReadonlySet<string> = new Set([
   'Status',
   'Table',
 ]);
+
+const META_VERSIONS: ReadonlySet<string> = new Set(['v1', 'meta.k8s.io/v1', 'meta.k8s.io/v1beta1']);
 
 type FieldExtras = Pick<
   FieldInfo,
@@ -201,8 +203,7 @@ export function typeNameOf(apiVersion: string, kind: string): string | undefined
   const found = table().kinds.get(`${apiVersion}/${kind}`);
   if (found !== undefined) return found;
   if (KINDS_OF_EVERY_GROUP_VERSION.has(kind)) return `${META_V1}.${kind}`;
-  if ((apiVersion === 'v1' || apiVersion === 'meta.k8s.io/v1') && META_KINDS.has(kind)) return `${META_V1}.${kind}`;
-  return undefined;
+  return META_VERSIONS.has(apiVersion) && META_KINDS.has(kind) ? `${META_V1}.${kind}` : undefined;
 }
 
 /** Fields as declared, inline structs as one field: the shape protobuf has. Empty for scalar, special, unknown types. */

@@ -26,8 +26,8 @@ export async function watchEncoder(scope: ResourceScope): Promise<WatchEncoder> 
   const { mediaType, transform } = scope.representation;
   if (transform?.kind === 'Table') return tableEncoder(scope);
   const representation = transform === undefined ? 'full' : 'metadata';
-  if (mediaType === PROTOBUF_TYPE) return protobufEncoder(scope, representation);
-  return jsonEncoder(scope, { representation, version: transform?.version ?? 'v1' });
+  const form: Form = { representation, version: transform?.version ?? 'v1' };
+  return mediaType === PROTOBUF_TYPE ? protobufEncoder(scope, form) : jsonEncoder(scope, form);
 }
 
 type EncodeEvent = (event: CacheEvent) => Uint8Array;
@@ -41,12 +41,12 @@ function servedOf(resource: ResourceStore): (event: CacheEvent) => ServedObject 
   return ({ current }) => resource.serve(current);
 }
 
-interface JsonForm {
+interface Form {
   readonly representation: 'full' | 'metadata';
   readonly version: 'v1' | 'v1beta1';
 }
 
-function jsonEncoder({ resource, info }: ResourceScope, { representation, version }: JsonForm): WatchEncoder {
+function jsonEncoder({ resource, info }: ResourceScope, { representation, version }: Form): WatchEncoder {
   const served = servedOf(resource);
   const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
   const tail = {
@@ -73,13 +73,13 @@ function jsonFrame(type: string, object: string): Uint8Array {
 
 async function protobufEncoder(
   { resource, info }: ResourceScope,
-  representation: 'full' | 'metadata',
+  { representation, version }: Form,
 ): Promise<WatchEncoder> {
   const { encodeProtobuf } = await import('../../api/codec/protobuf.ts');
   const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
   const error = (status: Status): Uint8Array =>
     encodeWatchFrame('ERROR', encodeProtobuf(status as unknown as KubeObject));
-  if (representation === 'metadata') {
+  if (representation === 'metadata' && version === 'v1') {
     return {
       shared: 'metadata+protobuf',
       batch: (batch) => batch.frame('metadata+protobuf'),
@@ -89,6 +89,16 @@ async function protobufEncoder(
     };
   }
   const served = servedOf(resource);
+  if (representation === 'metadata') {
+    const reduced = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}` };
+    return {
+      ...sharing(`protobuf metadata ${version}`, (event) =>
+        encodeWatchFrame(event.type, encodeProtobuf(partialObjectMetadata(served(event), version))),
+      ),
+      bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodeProtobuf({ ...reduced, metadata })),
+      error,
+    };
+  }
   return {
     ...sharing(`protobuf ${type.apiVersion}`, (event) =>
       encodeWatchFrame(event.type, encodeProtobuf(served(event).object())),
