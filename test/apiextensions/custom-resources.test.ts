@@ -60,6 +60,15 @@ describe('reading and writing', () => {
     watch.close();
   });
 
+  it('API-455 a watch from the version of an object that is gone begins with its deletion', async () => {
+    await withSpec({});
+    const { json } = await server.post(widgets, widget('setup-instance'));
+    await server.delete(`${widgets}/setup-instance`);
+    const watch = await server.watch(`${widgets}?watch=true&resourceVersion=${json.metadata?.resourceVersion}`);
+    expect(await watch.summary(1)).toEqual(['DELETED setup-instance']);
+    watch.close();
+  });
+
   it('API-468 PUT needs a resourceVersion and creates nothing', async () => {
     await withSpec({ a: text });
     expect(

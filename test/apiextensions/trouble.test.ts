@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../../src/apiserver/test/test-server.ts';
+import type { Store, StoreWatch, WatchOptions } from '../../src/apiserver/storage/interface.ts';
+import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { conditionOf, definition, definitions, establish, until, widget, widgets } from './definition-fixture.ts';
+
+/** A store that fails where the test says. */
+class FaultyStore implements Store {
+  readonly #store = openMemoryStore({ clock: systemClock });
+  /** Throws, or not. */
+  fault: (call: 'update' | 'delete', key: string) => void = () => undefined;
+  readonly watches: { readonly prefix: string; readonly options: WatchOptions; readonly watch: StoreWatch }[] = [];
+
+  readonly get = this.#store.get.bind(this.#store);
+  readonly list = this.#store.list.bind(this.#store);
+  readonly create = this.#store.create.bind(this.#store);
+  readonly currentRevision = this.#store.currentRevision.bind(this.#store);
+  readonly compact = this.#store.compact.bind(this.#store);
+  readonly close = this.#store.close.bind(this.#store);
+
+  async update(key: string, value: Uint8Array, expected: number): ReturnType<Store['update']> {
+    this.fault('update', key);
+    return this.#store.update(key, value, expected);
+  }
+
+  async delete(key: string, expected: number): ReturnType<Store['delete']> {
+    this.fault('delete', key);
+    return this.#store.delete(key, expected);
+  }
+
+  async watch(prefix: string, options: WatchOptions): Promise<StoreWatch> {
+    const watch = await this.#store.watch(prefix, options);
+    this.watches.push({ prefix, options, watch });
+    return watch;
+  }
+}
+
+const name = 'widgets.example.com';
+
+describe('when the store fails', () => {
+  it('API-453 a definition is established later', async () => {
+    const store = new FaultyStore();
+    const server = await startTestServer({ store });
+    let failures = 0;
+    store.fault = (call, key) => {
+      if (call === 'update' && key.includes('customresourcedefinitions') && failures++ < 2) throw new Error('no room');
+    };
+    await establish(server, definition());
+    expect(failures).toBeGreaterThan(2);
+    await server.server.stop();
+  });
+
+  it('API-456 objects are deleted later, and until then the condition says why not', async () => {
+    const store = new FaultyStore();
+    const server = await startTestServer({ store });
+    await establish(server, definition());
+    await server.post(widgets, widget('a'));
+    let broken = true;
+    store.fault = (call, key) => {
+      if (broken && call === 'delete' && key.includes('/widgets/')) throw new Error('no room');
+    };
+    await server.delete(`${definitions}/${name}`);
+    const json = await until('the condition tells', async () => {
+      const answer = await server.get(`${definitions}/${name}`);
+      return conditionOf(answer.json, 'Terminating')?.reason === 'InstanceDeletionFailed' ? answer.json : undefined;
+    });
+    expect(conditionOf(json, 'Terminating')?.message).toContain('could not issue all deletes: ');
+    broken = false;
+    await until('it is gone', async () =>
+      (await server.get(`${definitions}/${name}`)).status === 404 ? true : undefined,
+    );
+    await server.server.stop();
+  });
+
+  it('API-454 a watch of definitions that ends begins anew, with what happened meanwhile', async () => {
+    const store = new FaultyStore();
+    const server = await startTestServer({ store });
+    await establish(server, definition());
+    const [first] = store.watches.filter(({ prefix }) => prefix.includes('customresourcedefinitions'));
+    first?.watch.cancel();
+    await server.delete(`${definitions}/${name}`);
+    await server.post(
+      definitions,
+      definition({ names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' } }),
+    );
+    expect((await server.get('/apis/example.com/v1/gadgets')).status).toBe(404);
+    first?.options.onClose?.(new Error('the store has ended it'));
+    await until('the new one is served', async () =>
+      (await server.get('/apis/example.com/v1/gadgets')).status === 200 ? true : undefined,
+    );
+    await until('the old one is gone', async () => ((await server.get(widgets)).status === 404 ? true : undefined));
+    await server.server.stop();
+  });
+});
