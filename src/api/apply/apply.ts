@@ -18,7 +18,7 @@ import { mergeTyped } from './merge.ts';
 import { removeItems, withNamedFields } from './remove-items.ts';
 import type { TypeSchema } from './schema.ts';
 import { comparedFields, partOf, type TrackedPart, trackedOnly } from './tracked-fields.ts';
-import { sameVersion, takeOver } from './update-managers.ts';
+import { takeOver } from './update-managers.ts';
 
 /** Owns what was there before anybody applied (API-217). */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
@@ -85,13 +85,11 @@ function applyOnce(application: Application): Applied {
         });
 
   const changes = compareObjects(live, object, { type, fields: compared });
-  const conflicts = conflictsOf(others, changes, manager);
+  const conflicts = conflictsOf(others, changes);
   if (conflicts.length > 0 && application.onConflict === 'refuse') return { outcome: 'conflict', conflicts };
 
   const touched = union(union(changes.added, changes.modified), changes.removed);
-  const after: ManagedEntry[] = others.map((entry) =>
-    sameVersion(entry, manager) ? { ...entry, fields: difference(entry.fields, touched) } : entry,
-  );
+  const after: ManagedEntry[] = others.map((entry) => ({ ...entry, fields: difference(entry.fields, touched) }));
   const changed = !equalJson(live, object);
   // A new manager that changes nothing has no time: upstream renews it only with the object.
   after.push({
@@ -115,10 +113,9 @@ function managersBefore(
   return takeOver([], compareObjects(emptyLive, live, { type, fields }), { manager: owner, tracked, now });
 }
 
-function conflictsOf(others: Managers, { added, modified }: Comparison, manager: Manager): ManagerConflict[] {
+function conflictsOf(others: Managers, { added, modified }: Comparison): ManagerConflict[] {
   const written = union(added, modified);
   return others
-    .filter((entry) => sameVersion(entry, manager))
     .map((entry) => ({ manager: entry, fields: intersection(entry.fields, written) }))
     .filter(({ fields }) => !isEmptySet(fields));
 }

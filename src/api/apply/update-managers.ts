@@ -63,7 +63,10 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
   return encodeManagers(takeOver(managers, changes, update));
 }
 
-/** What changed goes from all managers to this one; its time is renewed when it gets something. */
+/**
+ * What changed goes from all managers to this one; its time is renewed when it gets something. Entries written in another
+ * version of the kind are taken by the same paths: versions that differ, differ in names, so a path means the same or nothing.
+ */
 export function takeOver(
   managers: Managers,
   { added, modified, removed }: Comparison,
@@ -84,7 +87,7 @@ export function takeOver(
       stored = entry.stored;
       continue;
     }
-    const fields = sameVersion(entry, owner) ? difference(entry.fields, touched) : entry.fields;
+    const fields = difference(entry.fields, touched);
     if (fields === entry.fields) result.push(entry);
     else if (!isEmptySet(fields)) result.push({ ...entry, fields });
   }
@@ -93,11 +96,6 @@ export function takeOver(
     result.push(stored === undefined ? entry : { ...entry, stored });
   }
   return capped(result);
-}
-
-/** Fields of another version have other names; what they are in this one is not known here. */
-export function sameVersion(a: Manager, b: Manager): boolean {
-  return a.apiVersion === b.apiVersion;
 }
 
 /** API-217. The oldest updates of each version become one entry, until there are few enough. */

@@ -360,6 +360,31 @@ describe('managedFields of other writes', () => {
     ]);
   });
 
+  it('API-215 an entry keeps the version it was written in, and loses what is written in another', async () => {
+    const autoscalers = (version: string): string =>
+      `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+    await server.post(`${autoscalers('v2')}?fieldManager=two`, {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'a' },
+      spec: {
+        scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' },
+        minReplicas: 2,
+        maxReplicas: 5,
+      },
+    });
+    const patched = await server.patch(`${autoscalers('v1')}/a?fieldManager=one`, { spec: { maxReplicas: 9 } });
+    const summary = entries(patched).map(({ manager, apiVersion, fieldsV1 }) => [
+      manager,
+      apiVersion,
+      Object.keys((fieldsV1?.['f:spec'] ?? {}) as object),
+    ]);
+    expect(summary.sort()).toEqual([
+      ['one', 'autoscaling/v1', ['f:maxReplicas']],
+      ['two', 'autoscaling/v2', ['f:metrics', 'f:minReplicas', 'f:scaleTargetRef']],
+    ]);
+  });
+
   it('API-077 API-220 a write that changes nothing is none, whatever the time', async () => {
     const created = await server.post(`${configMaps}?fieldManager=m`, configMap('a'));
     const version = created.json.metadata?.resourceVersion;
