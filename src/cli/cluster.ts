@@ -146,7 +146,7 @@ export class Cluster {
 
   /** Creates the objects, or updates those that are there already. */
   load(manifests: readonly Manifest[]): Promise<void> {
-    return loadManifests(this.#parts.client, manifests);
+    return loadManifests({ client: this.#parts.client, clock: this.#options.clock }, manifests);
   }
 
   /** Loads and runs the selected controllers, once. What goes wrong resolves {@link failed}. */

@@ -149,6 +149,19 @@ describe.each(kubectlPaths())('%s', (path) => {
     await kubectl.run(`delete -f ${definitions} --timeout=30s`);
   });
 
+  it('API-454 up -f takes definitions and their objects from files', async () => {
+    await using other = await temporaryDirectory();
+    const kubeconfig = join(other.path, 'kubeconfig');
+    const listen = ['--listen', '127.0.0.1:0', '--store', 'memory', '--write-kubeconfig', kubeconfig];
+    const filled = new KubegcProcess(['up', ...listen, '-f', garden, '-f', definitions]);
+    await filled.ready();
+    const reader = new Kubectl({ path, kubeconfig, home: other.path });
+    expect(await reader.run('get beds,plants -o name')).toBe(
+      'bed.garden.example.com/north\nplant.garden.example.com/fern\nplant.garden.example.com/rose\n',
+    );
+    await filled.stop();
+  });
+
   it.skipIf(operators.length === 0)('real operators: their definitions are served, explained and deleted', async () => {
     const files = operators.flatMap((file) => ['-f', file]);
     await kubectl.run(['apply', ...files]);
