@@ -553,6 +553,9 @@ describe('properties', () => {
       fc.property(caseArbitrary, (given) => {
         const once = decide(given, start(given));
         if (once.outcome !== 'update') return;
+        // Where the clock went back, a grace cut to 0 leaves a time still ahead, which the next DELETE brings to now.
+        const ahead = Date.parse(once.object.metadata?.deletionTimestamp ?? '') > NOW;
+        if (ahead && once.object.metadata?.deletionGracePeriodSeconds === 0) return;
         expect(decide(given, once.object).outcome).toBe('unchanged');
       }),
     );

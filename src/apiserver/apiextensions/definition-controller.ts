@@ -10,7 +10,7 @@ import type { KeyValue, StoreEvent } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import { customResourceRegistrations, overlapsBuiltin } from './custom-resource-registrations.ts';
-import { type Definition, isServed, isServedAlike, isTerminating } from './definition.ts';
+import { type Definition, isServed, isServedAlike, isTerminating, definitionOf } from './definition.ts';
 import { decideFinalizer, type FinalizerFacts, withDeletionFailure } from './definition-finalizer.ts';
 import { nextStatus } from './establishing-controller.ts';
 import { InstanceDeletion } from './instance-deletion.ts';
@@ -93,7 +93,7 @@ export class DefinitionController {
 
   #see(kv: KeyValue): void {
     const name = this.#nameOf(kv.key);
-    const definition = new StoredObject(kv).object() as Definition;
+    const definition = definitionOf(new StoredObject(kv).object());
     const before = this.#known.get(name);
     if (before !== undefined && isServedAlike(definition, before.definition)) {
       this.#update(before, definition);
@@ -201,7 +201,7 @@ export class DefinitionController {
     const { kv } = await store.get(this.#resource.key('', name));
     const known = this.#known.get(name);
     if (kv === undefined || known === undefined) return;
-    const definition = this.#resource.stored(kv).object() as Definition;
+    const definition = definitionOf(this.#resource.stored(kv).object());
     const status = nextStatus(definition, this.#claimedNames(definition), clock.now());
     if (status !== undefined) {
       await this.#write(kv, definition, { ...definition, status });
@@ -249,7 +249,7 @@ export class DefinitionController {
     const { store, clock } = this.#options.environment;
     const { kv } = await store.get(this.#resource.key('', name));
     if (kv === undefined || this.#stopped) return;
-    const definition = this.#resource.stored(kv).object() as Definition;
+    const definition = definitionOf(this.#resource.stored(kv).object());
     await this.#write(kv, definition, withDeletionFailure(definition, messageOf(error), clock.now()));
   }
 }

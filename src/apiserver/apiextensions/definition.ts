@@ -57,6 +57,23 @@ export interface Definition extends KubeObject {
 
 export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const;
 
+const NO_NAMES: DefinitionNames = { plural: '', kind: '' };
+const NO_SPEC: DefinitionSpec = { group: '', names: NO_NAMES, scope: '', versions: null };
+const NO_STATUS: DefinitionStatus = { conditions: null, acceptedNames: NO_NAMES, storedVersions: null };
+
+/**
+ * A stored object as the controllers take it. One that did not come through this server's create (a restored backup, an older
+ * version of kubegc) may lack its status or more: it serves nothing until it is judged, and never stops the server.
+ */
+export function definitionOf(object: KubeObject): Definition {
+  const { spec, status } = object as Partial<Definition>;
+  return {
+    ...object,
+    spec: { ...NO_SPEC, ...spec, names: { ...NO_NAMES, ...spec?.names } },
+    status: { ...NO_STATUS, ...status },
+  };
+}
+
 /** Being deleted, or known to be: nothing new is created (API-457). */
 export function isTerminating({ metadata, status }: Definition): boolean {
   return Boolean(metadata?.deletionTimestamp) || isConditionTrue(status.conditions, 'Terminating');
