@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../status-error.ts';
 import type { DecodeRequestOptions } from './decode-request.ts';
 import { decodeRequestBody, mediaTypeOf } from './decode-request.ts';
-import { encodeProtobuf } from './protobuf.ts';
+import { decodeProtobuf, encodeProtobuf } from './protobuf.ts';
+import { parseYamlStrict } from './yaml.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const CONFIG_MAP: DecodeRequestOptions = { kind: 'ConfigMap', protobuf: 'accepted' };
-const CUSTOM: DecodeRequestOptions = { kind: 'Widget', protobuf: 'refused' };
+const codecs = { yaml: parseYamlStrict, protobuf: decodeProtobuf };
+const CONFIG_MAP: DecodeRequestOptions = { kind: 'ConfigMap', protobuf: 'accepted', codecs };
+const CUSTOM: DecodeRequestOptions = { kind: 'Widget', protobuf: 'refused', codecs };
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 function failure(body: Uint8Array, contentType: string | undefined, options = CONFIG_MAP): StatusError {
@@ -32,6 +34,12 @@ describe('request bodies', () => {
       });
     },
   );
+
+  it.each(['application/yaml', PROTOBUF])('needs the codec of %s brought along', (contentType) => {
+    expect(() => decodeRequestBody(bytes('{}'), contentType, { kind: 'ConfigMap', protobuf: 'accepted' })).toThrow(
+      TypeError,
+    );
+  });
 
   it('API-028 YAML 1.1, with duplicates', () => {
     expect(decodeRequestBody(bytes('data:\n  a: yes\n  b: x\n  b: "no"\n'), 'application/yaml', CONFIG_MAP)).toEqual({

@@ -2,8 +2,15 @@ import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
 import { isJsonObject } from './json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json.ts';
-import { decodeProtobuf, ProtobufError } from './protobuf.ts';
-import { parseYamlStrict } from './yaml.ts';
+import type { decodeProtobuf } from './protobuf.ts';
+import { ProtobufError } from './protobuf-wire.ts';
+import type { parseYamlStrict } from './yaml.ts';
+
+/** The large codecs. Most bodies are JSON, so the caller brings the others, for the types that {@link mediaTypeOf} names. */
+export interface BodyCodecs {
+  readonly yaml?: typeof parseYamlStrict;
+  readonly protobuf?: typeof decodeProtobuf;
+}
 
 export interface DecodeRequestOptions {
   /** Kind the endpoint expects: for the text of errors, and for protobuf envelopes that name none. */
@@ -12,6 +19,8 @@ export interface DecodeRequestOptions {
   readonly apiVersion?: string;
   /** Custom resources have no protobuf form (API-030). */
   readonly protobuf: 'accepted' | 'refused';
+  /** A TypeError, if one is missing that the body needs. */
+  readonly codecs?: BodyCodecs;
 }
 
 export interface DecodedRequest {
@@ -22,8 +31,8 @@ export interface DecodedRequest {
 }
 
 const JSON_TYPE = 'application/json';
-const YAML_TYPE = 'application/yaml';
-const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+export const YAML_TYPE = 'application/yaml';
+export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 /** Bytes of a body that an error message shows (apiserver `summarizeData`). */
 const SUMMARY_LENGTH = 30;
 
@@ -63,8 +72,9 @@ function decodeValue(
   mediaType: string,
   expected: DecodeRequestOptions,
 ): { value: unknown; duplicates: string[] } {
-  if (mediaType === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes, expected), duplicates: [] };
-  if (mediaType === YAML_TYPE) return parseYamlStrict(decodeUtf8(bytes));
+  const { codecs = {} } = expected;
+  if (mediaType === PROTOBUF_TYPE) return { value: brought(codecs.protobuf)(bytes, expected), duplicates: [] };
+  if (mediaType === YAML_TYPE) return brought(codecs.yaml)(decodeUtf8(bytes));
   try {
     const text = decodeUtf8(bytes);
     const value = parseJsonText(text);
@@ -73,6 +83,11 @@ function decodeValue(
     if (!(error instanceof StatusError)) throw error;
     throw newBadRequest(`couldn't get version/kind; ${error.message}`);
   }
+}
+
+function brought<T>(codec: T | undefined): T {
+  if (codec === undefined) throw new TypeError('the codec of the body was not brought');
+  return codec;
 }
 
 function requireObject(value: unknown): KubeObject {

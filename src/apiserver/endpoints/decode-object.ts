@@ -1,5 +1,13 @@
+import {
+  type BodyCodecs,
+  type DecodedRequest,
+  decodeRequestBody,
+  type DecodeRequestOptions,
+  mediaTypeOf,
+  PROTOBUF_TYPE,
+  YAML_TYPE,
+} from '../../api/codec/decode-request.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
-import type { decodeRequestBody as decodeRequest } from '../../api/codec/decode-request.ts';
 import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newBadRequest, newInvalid } from '../../api/status-error.ts';
@@ -22,19 +30,22 @@ export async function decodeObject(
   return typedObject(object, { expected, validation, duplicates, warn: context.warn });
 }
 
-type DecodeRequestBody = typeof decodeRequest;
-
-let decodeRequestBody: DecodeRequestBody | undefined;
-
-/** The codecs of three media types are loaded with the first body: a server that only answers reads starts without them. */
 export async function decodeBody(
   context: RequestContext,
-  options: Parameters<DecodeRequestBody>[2],
-): Promise<ReturnType<DecodeRequestBody>> {
+  options: Omit<DecodeRequestOptions, 'codecs'>,
+): Promise<DecodedRequest> {
   const { body } = context.request;
   if (body === undefined || body.length === 0) throw newBadRequest('request body is empty');
-  decodeRequestBody ??= (await import('../../api/codec/decode-request.ts')).decodeRequestBody;
-  return decodeRequestBody(body, context.header('content-type'), options);
+  const contentType = context.header('content-type');
+  const mediaType = mediaTypeOf(contentType);
+  if (mediaType !== YAML_TYPE && mediaType !== PROTOBUF_TYPE) return decodeRequestBody(body, contentType, options);
+  return decodeRequestBody(body, contentType, { ...options, codecs: await codecsOf(mediaType) });
+}
+
+/** Loaded with the first body that needs them: together they are larger than the server. */
+async function codecsOf(mediaType: typeof YAML_TYPE | typeof PROTOBUF_TYPE): Promise<BodyCodecs> {
+  if (mediaType === YAML_TYPE) return { yaml: (await import('../../api/codec/yaml.ts')).parseYamlStrict };
+  return { protobuf: (await import('../../api/codec/protobuf.ts')).decodeProtobuf };
 }
 
 /** API-065, API-150: for built-in kinds no type at all means the endpoint's. */
