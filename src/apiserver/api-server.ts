@@ -84,7 +84,8 @@ class EmbeddedApiServer implements ApiServer {
   readonly #health: HealthHandler;
   readonly #readyChecks: HealthCheck[] = [];
   readonly #mounted: { readonly prefix: string; readonly handler: HttpHandler }[] = [];
-  #discovery: Promise<DocumentHandlers> | undefined;
+  #discovery: Promise<DocumentHandler> | undefined;
+  #openApi: Promise<DocumentHandler> | undefined;
   #started: Promise<void> | undefined;
   #bootstrapped = false;
   readonly #eventExpiry: EventExpiry;
@@ -190,11 +191,12 @@ class EmbeddedApiServer implements ApiServer {
     return pageNotFound();
   }
 
-  /** Discovery and OpenAPI, loaded when first asked for. */
+  /** Discovery and OpenAPI, each loaded when first asked for. */
   async #document({ path, request }: RequestContext): Promise<HttpResponse> {
-    this.#discovery ??= documentHandlers(this.resources, this.#options);
-    const { discovery, openapi } = await this.#discovery;
-    const document = path.startsWith('/openapi/') ? openapi.handle(path, request) : discovery.handle(path, request);
+    const handler = path.startsWith('/openapi/')
+      ? (this.#openApi ??= openApiHandler(this.resources, this.#options))
+      : (this.#discovery ??= discoveryHandler(this.resources, this.#options));
+    const document = (await handler).handle(path, request);
     if (document !== undefined) return document;
     // API-004: inside a built-in group an unknown version is a Status.
     const [, root, group = ''] = path.split('/');
@@ -218,31 +220,27 @@ class EmbeddedApiServer implements ApiServer {
   }
 }
 
-interface DocumentHandlers {
-  readonly discovery: { handle(path: string, request: RequestContext['request']): HttpResponse | undefined };
-  readonly openapi: { handle(path: string, request: RequestContext['request']): HttpResponse | undefined };
+interface DocumentHandler {
+  handle(path: string, request: RequestContext['request']): HttpResponse | undefined;
 }
 
-async function documentHandlers(registry: ResourceRegistry, options: ApiServerOptions): Promise<DocumentHandlers> {
-  const [{ DiscoveryHandler }, { OpenApiHandler }] = await Promise.all([
-    import('./discovery/discovery-handler.ts'),
-    import('./openapi/openapi-handler.ts'),
-  ]);
-  const resources = (): ReturnType<ResourceRegistry['resources']> => registry.resources();
-  const { address } = options;
+async function discoveryHandler(registry: ResourceRegistry, { address }: ApiServerOptions): Promise<DocumentHandler> {
+  const { DiscoveryHandler } = await import('./discovery/discovery-handler.ts');
   const serverAddress = (): string => {
     const { host, port } = address?.() ?? { host: 'localhost', port: 6443 };
     return `${host}:${port}`;
   };
-  return {
-    discovery: new DiscoveryHandler({ resources, serverAddress }),
-    openapi: new OpenApiHandler({
-      resources,
-      clock: options.clock,
-      customSchema: ({ group, version, resource }) =>
-        registry.find(group, version, resource)?.strategy.openApiSchema as JsonSchema | undefined,
-    }),
-  };
+  return new DiscoveryHandler({ resources: () => registry.resources(), serverAddress });
+}
+
+async function openApiHandler(registry: ResourceRegistry, { clock }: ApiServerOptions): Promise<DocumentHandler> {
+  const { OpenApiHandler } = await import('./openapi/openapi-handler.ts');
+  return new OpenApiHandler({
+    resources: () => registry.resources(),
+    clock,
+    customSchema: ({ group, version, resource }) =>
+      registry.find(group, version, resource)?.strategy.openApiSchema as JsonSchema | undefined,
+  });
 }
 
 const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
