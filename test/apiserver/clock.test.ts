@@ -1,39 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EventExpiry } from '../../src/apiserver/registry/event-expiry.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import type { Clock, Timer } from '../../src/base/clock.ts';
-import { FakeClock } from '../../src/base/fake-clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { SetClock } from './set-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-/** The machine's clock is set while time goes on. */
-class SetClock implements Clock {
-  readonly fake = new FakeClock(Date.parse('2026-11-21T12:00:00Z'));
-  #offset = 0;
-
-  now(): number {
-    return this.fake.now() + this.#offset;
-  }
-
-  monotonic(): number {
-    return this.fake.monotonic();
-  }
-
-  setTimer(delayMs: number, fn: () => void): Timer {
-    return this.fake.setTimer(delayMs, fn);
-  }
-
-  defer(fn: () => void): void {
-    this.fake.defer(fn);
-  }
-
-  jump(ms: number): void {
-    this.#offset += ms;
-  }
-}
 
 let clock: SetClock;
 let server: TestServer;
