@@ -241,7 +241,7 @@ describe('tables', () => {
     await timed.post(configMaps, configMap('a'));
     const age = async (): Promise<unknown> => {
       const { rows } = (await timed.get(`${configMaps}/a`, { accept: table })).json;
-      return (rows[0]?.['cells'] as unknown[]).at(-1);
+      return (rows[0]?.['cells'] as unknown[] | undefined)?.at(-1);
     };
     const ages: unknown[] = [];
     for (const step of [
