@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startTestServer } from '../../src/apiserver/test/test-server.ts';
 import type { Store, StoreWatch, WatchOptions } from '../../src/apiserver/storage/interface.ts';
+import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { conditionOf, definition, definitions, establish, until, widget, widgets } from './definition-fixture.ts';
@@ -70,6 +71,21 @@ describe('when the store fails', () => {
     await until('it is gone', async () =>
       (await server.get(`${definitions}/${name}`)).status === 404 ? true : undefined,
     );
+    await server.server.stop();
+  });
+
+  it('API-454 a definition that somebody wrote past the API keeps no other from being served', async () => {
+    const store = new FaultyStore();
+    const key = '/registry/apiextensions.k8s.io/customresourcedefinitions/odd.example.com';
+    const odd = {
+      kind: 'CustomResourceDefinition',
+      apiVersion: 'apiextensions.k8s.io/v1',
+      metadata: { name: 'odd.example.com' },
+    };
+    await store.create(key, encodeStored(odd));
+    const server = await startTestServer({ store });
+    await establish(server, definition());
+    expect((await server.post(widgets, widget('a'))).status).toBe(201);
     await server.server.stop();
   });
 
