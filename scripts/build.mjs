@@ -33,6 +33,8 @@ const result = await build({
   splitting: true,
   format: 'esm',
   platform: 'node',
+  // ES modules where a library has them: what is not used is left out.
+  mainFields: ['module', 'main'],
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
