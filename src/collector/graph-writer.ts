@@ -57,8 +57,10 @@ export class GraphWriter {
     this.#adds.inc(LABELS);
     try {
       const outcome = apply(graph, event, effects);
+      // First, so that what the effects put off stays so. Nobody observed a virtual delete: it is what came of working on
+      // a key, and would wake just that key.
+      if (outcome === 'changed' && event.type !== 'virtualDelete') this.#wake(event);
       for (const effect of effects) this.#carryOut(effect);
-      if (outcome === 'changed') this.#wake(event);
     } finally {
       effects.length = 0;
     }
@@ -114,8 +116,6 @@ function uidOf(event: GraphEvent): Uid | undefined {
       return event.object.uid;
     case 'deleted':
       return event.uid;
-    case 'virtualDelete':
-      return event.identity.uid;
     case 'observedColumns':
     case 'deletedColumns':
       return event.columns.uidIsText

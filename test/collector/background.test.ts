@@ -190,6 +190,18 @@ describe('a reference to nothing', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
+  it('COL-075 COL-076 two to one missing uid with different names, from one object that is held: they take turns ever more slowly', async () => {
+    const uid = '33333333-3333-4333-8333-333333333333';
+    const owners = ['x', 'y'].map((name) => refToNothing(configMap, name, { uid }));
+    await rig.create(secret, 'd', { owners, finalizers: ['x.io/hold'] });
+    await rig.advance(300_000);
+    expect((await rig.get(secret, 'd'))?.metadata?.deletionTimestamp).toEqual(expect.any(String));
+    expect(rig.recorder.counts['GET']).toBeLessThan(30);
+    await rig.patch(secret, 'd', { finalizers: null });
+    await rig.rest(61_000);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
   it('COL-112 COL-24C COL-119 that can not be resolved keeps its object, and delays no other', async () => {
     const [owner, never] = [await rig.create(configMap, 'owner'), refToNothing(configMap, 'never')];
     const unserved = refToNothing(widget, 'w', { apiVersion: 'nowhere.io/v1', kind: 'Nothing' });

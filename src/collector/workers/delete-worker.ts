@@ -89,7 +89,16 @@ export class DeleteWorker {
     logger.debug(sentenceOf(reason), { uid, verdict, reason });
     onDecision?.({ uid, identity, verdict, reason, actions: step.actions });
     if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
-    return verdict;
+    return verdict === 'forget' && this.#isStillSought(uid, step) ? 'leave' : verdict;
+  }
+
+  /**
+   * Nothing is at these coordinates, but some reference names others (COL-075). As long as an object holds references with
+   * different coordinates to one uid that is not there, they take turns, and must do so ever more slowly.
+   */
+  #isStillSought(uid: Uid, { actions }: Verdict): boolean {
+    if (!actions.some(({ action }) => action === 'emitVirtualDelete')) return false;
+    return this.#context.graph.node(uid)?.state === 'virtual';
   }
 
   async #readOwners(

@@ -54,6 +54,18 @@ describe('WorkerPool', () => {
     await done;
   });
 
+  it('COL-083 neither puts back nor resets a key that is left', async () => {
+    const outcomes: WorkOutcome[] = ['requeue', 'leave'];
+    const { clock, queue, done } = setUp(() => Promise.resolve(outcomes.shift() ?? 'forget'), 1);
+    queue.add('a');
+    await turn();
+    clock.advance(5);
+    await turn();
+    expect([outcomes.length, queue.len(), queue.delayed, queue.numRequeues('a')]).toEqual([0, 0, 0, 1]);
+    queue.shutDown();
+    await done;
+  });
+
   it('COL-084 COL-156 survives an exception, tries the key again, and goes on after a second', async () => {
     let calls = 0;
     const { clock, queue, done } = setUp(() => {

@@ -4,8 +4,11 @@ import type { Logger } from '../../base/logger.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { WorkKey } from '../graph/work-key.ts';
 
-/** `forget` resets the key's failures, `requeue` puts it back with back-off (COL-082, COL-083). */
-export type WorkOutcome = 'forget' | 'requeue';
+/**
+ * `forget` resets the key's failures, `requeue` puts it back with back-off (COL-082, COL-083). `leave` does neither: the key
+ * is settled for now, but if it comes back it waits longer than the last time.
+ */
+export type WorkOutcome = 'forget' | 'requeue' | 'leave';
 
 export interface WorkerPoolOptions {
   readonly queue: RateLimitingQueue<WorkKey>;
@@ -52,7 +55,7 @@ export class WorkerPool {
       try {
         const outcome = await process(item);
         if (outcome === 'requeue') queue.addRateLimited(item);
-        else queue.forget(item);
+        else if (outcome === 'forget') queue.forget(item);
       } catch (error) {
         logger.error('processing a key failed unexpectedly', { key: item, error });
         queue.addRateLimited(item);
