@@ -52,7 +52,13 @@ const namespaced: Readonly<Record<string, readonly Row[]>> = {
   'networking.k8s.io/v1': [['ingresses', 'Ingress', { spec: { defaultBackend: backend() } }]],
   // Served as long as the definition below is.
   'example.com/v1': [['widgets', 'Widget', { spec: { size: 1, parts: [{ name: 'a' }] } }]],
-  'discovery.k8s.io/v1': [['endpointslices', 'EndpointSlice', { addressType: 'IPv4', endpoints: [], ports: [] }]],
+  'discovery.k8s.io/v1': [
+    [
+      'endpointslices',
+      'EndpointSlice',
+      { addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }], ports: [{ port: 1 }] },
+    ],
+  ],
 };
 
 const clusterScoped: Readonly<Record<string, readonly Row[]>> = {
@@ -61,7 +67,9 @@ const clusterScoped: Readonly<Record<string, readonly Row[]>> = {
     ['nodes', 'Node', { spec: { unschedulable: true }, status: { phase: 'Running' } }],
     ['persistentvolumes', 'PersistentVolume', volume()],
   ],
-  'rbac.authorization.k8s.io/v1': [['clusterroles', 'ClusterRole', { rules: [] }]],
+  'rbac.authorization.k8s.io/v1': [
+    ['clusterroles', 'ClusterRole', { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] }],
+  ],
   'storage.k8s.io/v1': [['storageclasses', 'StorageClass', { provisioner: 'example.com/p' }]],
   'scheduling.k8s.io/v1': [['priorityclasses', 'PriorityClass', { value: 5 }]],
   'apiextensions.k8s.io/v1': [['customresourcedefinitions', 'CustomResourceDefinition', definition()]],
