@@ -30,6 +30,8 @@ export class Selection {
   readonly text: string;
   readonly #labels: LabelSelector | undefined;
   readonly #fields: FieldSelector | undefined;
+  /** Whether a field is asked for that is not in the metadata. */
+  readonly #looksInside: boolean;
   readonly #selectable: SelectableFields;
 
   /** 400 for selectors that cannot be read or name an unknown field. `namespace` is the path's, empty for all. */
@@ -39,6 +41,7 @@ export class Selection {
     this.text = JSON.stringify([selectors.labelSelector, selectors.fieldSelector]);
     const fields = selectors.fieldSelector === '' ? undefined : parseFieldSelector(selectors.fieldSelector);
     this.#fields = fields?.empty === true ? undefined : fields;
+    this.#looksInside = fields?.requirements.some(({ field }) => !field.startsWith('metadata.')) === true;
     const custom = info.typeName === undefined;
     this.#selectable = strategy.selectableFields ?? selectableFields(info.group, info.resource);
     if (this.#fields !== undefined) {
@@ -56,9 +59,11 @@ export class Selection {
     return this.#labels === undefined && this.#fields === undefined;
   }
 
-  /** Labels are looked at first: they need the metadata only. */
+  /** Labels are looked at first: they need the metadata only, as most field selectors do. */
   matches(candidate: Pick<ServedObject, 'object' | 'metadata'>): boolean {
     if (this.#labels !== undefined && !this.#labels.matches(candidate.metadata().labels)) return false;
-    return this.#fields === undefined || matchesFields(this.#fields, this.#selectable, candidate.object());
+    if (this.#fields === undefined) return true;
+    const object = this.#looksInside ? candidate.object() : { metadata: candidate.metadata() };
+    return matchesFields(this.#fields, this.#selectable, object);
   }
 }
