@@ -12,6 +12,7 @@ import { authorize } from './authorization.ts';
 import { limitBody } from './body-limit.ts';
 import { compress } from './compression.ts';
 import { errorResponse } from './error-response.ts';
+import { impersonate } from './impersonation.ts';
 import { type InFlightLimits, inFlightKind, MaxInFlight, tooManyRequests } from './max-in-flight.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { requestTimeout, withTimeout } from './request-timeout.ts';
@@ -37,7 +38,7 @@ const noQuery = new URLSearchParams();
 const MAX_AUDIT_ID = 128;
 
 /**
- * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, who it is, whether he may, size,
+ * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, who it is, as whom, whether he may, size,
  * number in flight, time; and on the way back warnings, headers, compression, numbers.
  */
 export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
@@ -47,6 +48,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
 
   const pass = async (context: RequestContext): Promise<HttpResponse> => {
     context.user = authenticate(context, options.authentication);
+    context.user = impersonate(context, options.authorizer);
     authorize(context, options.authorizer);
     limitBody(context);
     const kind = inFlightKind(context);

@@ -229,6 +229,15 @@ class Exchanges {
   }
 }
 
+/** Node joins a repeated header into one text with commas; names of groups may hold commas themselves. */
 function requestHeaders(request: Request): HttpHeaders {
-  return request.headers as HttpHeaders;
+  const headers = request.headers as HttpHeaders;
+  if (!('impersonate-user' in headers)) return headers;
+  const apart: Record<string, string | readonly string[]> = { ...headers };
+  const { rawHeaders } = request;
+  for (const name of Object.keys(headers)) {
+    if (!name.startsWith('impersonate-')) continue;
+    apart[name] = rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name);
+  }
+  return apart;
 }

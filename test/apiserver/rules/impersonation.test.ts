@@ -1,0 +1,138 @@
+import { connect } from 'node:http2';
+import { request as httpsRequest } from 'node:https';
+import { describe, expect, it } from 'vitest';
+import { createServingCertificates } from '../../../src/apiserver/authentication/certificates.ts';
+import type { Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
+import { serve } from '../../../src/apiserver/serving/http-server.ts';
+import { configMaps, type Json, startTestServer } from '../../../src/apiserver/test/test-server.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
+
+/** API-376: a request is made as whom it says, or not at all. */
+
+const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+const userOf = (json: Json): unknown => (json['status'] as { userInfo?: unknown } | undefined)?.userInfo;
+
+describe('impersonation', () => {
+  it.each([
+    [{ 'impersonate-user': 'alice' }, { username: 'alice', groups: ['system:authenticated'] }],
+    [
+      { 'impersonate-user': 'alice', 'impersonate-group': ['dev', 'a,b'], 'impersonate-uid': '7' },
+      { username: 'alice', uid: '7', groups: ['dev', 'a,b', 'system:authenticated'] },
+    ],
+    [
+      { 'impersonate-user': 'alice', 'impersonate-extra-example.com%2fscope': ['view', 'edit'] },
+      { username: 'alice', groups: ['system:authenticated'], extra: { 'example.com/scope': ['view', 'edit'] } },
+    ],
+    [
+      { 'impersonate-user': 'system:serviceaccount:ns:robot' },
+      {
+        username: 'system:serviceaccount:ns:robot',
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
+      },
+    ],
+    [{ 'impersonate-user': 'system:anonymous' }, { username: 'system:anonymous', groups: ['system:unauthenticated'] }],
+  ])('API-376 %j', async (headers, expected) => {
+    const server = await startTestServer();
+    const { status, json } = await server.request('POST', reviews, {
+      body: {},
+      headers: headers as unknown as Record<string, string>,
+    });
+    expect([status, userOf(json)]).toEqual([201, expected]);
+  });
+
+  it('API-376 every part must be allowed, and then it is the other user who must be allowed', async () => {
+    const asked: string[] = [];
+    const authorizer: Authorizer = {
+      authorize: ({ user, verb, group, resource, subresource, namespace, name }) => {
+        asked.push([user.username, verb, group, resource, subresource, namespace, name].join(' '));
+        return { allowed: verb !== 'impersonate' || name !== 'root', reason: '' };
+      },
+    };
+    const server = await startTestServer({ authorizer });
+    const refused = await server.request('GET', configMaps, { headers: { 'impersonate-user': 'root' } });
+    expect([refused.status, refused.json.message]).toEqual([
+      403,
+      'users "root" is forbidden: User "system:anonymous" cannot impersonate resource "users" in API group "" at the cluster scope',
+    ]);
+    asked.length = 0;
+    const headers = {
+      'impersonate-user': 'system:serviceaccount:ns:robot',
+      'impersonate-group': 'dev',
+      'impersonate-uid': '7',
+      'impersonate-extra-scope': 'view',
+    };
+    expect((await server.request('GET', configMaps, { headers })).status).toBe(200);
+    expect(asked).toEqual([
+      'system:anonymous impersonate  serviceaccounts  ns robot',
+      'system:anonymous impersonate  groups   dev',
+      'system:anonymous impersonate authentication.k8s.io uids   7',
+      'system:anonymous impersonate authentication.k8s.io userextras scope  view',
+      'system:serviceaccount:ns:robot list  configmaps  default ',
+    ]);
+  });
+
+  it.each(['impersonate-group', 'impersonate-uid', 'impersonate-extra-x'])(
+    'API-376 %s without a user is 400',
+    async (name) => {
+      const server = await startTestServer();
+      const { status, json } = await server.request('GET', configMaps, { headers: { [name]: 'x' } });
+      expect([status, json.reason]).toEqual([400, 'BadRequest']);
+    },
+  );
+
+  it('API-376 groups sent over sockets stay apart', async () => {
+    const certificates = await createServingCertificates({ clock: systemClock, random: systemRandom });
+    const { server } = await startTestServer();
+    const listener = await serve({
+      handler: server.handler,
+      host: '127.0.0.1',
+      port: 0,
+      tls: { keyPem: certificates.keyPem, certPem: certificates.certPem },
+    });
+    const groups = ['a,b', 'c'];
+    const one = await new Promise<string>((resolve, reject) => {
+      const headers = { 'impersonate-user': 'alice', 'impersonate-group': groups, 'content-length': 2 };
+      httpsRequest(
+        {
+          port: listener.port,
+          host: '127.0.0.1',
+          method: 'POST',
+          path: reviews,
+          ca: certificates.caPem,
+          agent: false,
+          headers,
+        },
+        (response) => {
+          let text = '';
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.on('end', () => resolve(text));
+        },
+      )
+        .on('error', reject)
+        .end('{}');
+    });
+    const client = connect(listener.url, { ca: certificates.caPem });
+    const two = await new Promise<string>((resolve, reject) => {
+      const stream = client.request({
+        ':method': 'POST',
+        ':path': reviews,
+        'impersonate-user': 'alice',
+        'impersonate-group': groups,
+      });
+      let text = '';
+      stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      stream.on('end', () => resolve(text));
+      stream.on('error', reject);
+      stream.end('{}');
+    });
+    client.close();
+    for (const text of [one, two]) {
+      expect(userOf(JSON.parse(text) as Json)).toEqual({
+        username: 'alice',
+        groups: [...groups, 'system:authenticated'],
+      });
+    }
+    await listener.close();
+  });
+});
