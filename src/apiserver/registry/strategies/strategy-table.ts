@@ -6,6 +6,7 @@ import { certificateSigningRequestStrategy } from './certificate-signing-request
 import { jobStrategy } from './job.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { nodeStrategy } from './node.ts';
+import { notEnforced } from './not-enforced.ts';
 import { podStrategy } from './pod.ts';
 import { secretStrategy } from './secret.ts';
 import { ServiceAddresses } from './service-addresses.ts';
@@ -16,15 +17,21 @@ import { pendingVolumeStrategy } from './volume.ts';
 const protectedMetadata: Strategy = { statusKeepsMetadata: true };
 
 const fixedRows: Readonly<Record<string, Strategy>> = {
+  '/limitranges': notEnforced('limits are not applied'),
   '/namespaces': namespaceStrategy,
   '/nodes': nodeStrategy,
   '/persistentvolumeclaims': pendingVolumeStrategy,
   '/persistentvolumes': pendingVolumeStrategy,
   '/pods': podStrategy,
+  '/resourcequotas': notEnforced('quotas are not counted'),
   '/secrets': secretStrategy,
   'batch/jobs': jobStrategy,
   'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': notEnforced('webhooks are not called'),
   'admissionregistration.k8s.io/validatingadmissionpolicies': protectedMetadata,
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': notEnforced('webhooks are not called'),
   'certificates.k8s.io/podcertificaterequests': protectedMetadata,
   'internal.apiserver.k8s.io/storageversions': protectedMetadata,
   'networking.k8s.io/servicecidrs': protectedMetadata,

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../../../src/apiserver/test/test-server.ts';
+
+/** What is stored but not acted on says so: no silence where somebody counts on being protected. */
+
+const admission = '/apis/admissionregistration.k8s.io/v1';
+const ns = '/api/v1/namespaces/default';
+const hook = {
+  name: 'h.example.com',
+  clientConfig: { url: 'https://x' },
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+};
+
+describe('kinds without effect', () => {
+  it.each([
+    [`${admission}/mutatingwebhookconfigurations`, { webhooks: [hook] }, 'webhooks are not called'],
+    [`${admission}/validatingwebhookconfigurations`, { webhooks: [hook] }, 'webhooks are not called'],
+    [
+      `${admission}/validatingadmissionpolicybindings`,
+      { spec: { policyName: 'p', validationActions: ['Deny'] } },
+      'policies are not evaluated',
+    ],
+    [`${admission}/mutatingadmissionpolicybindings`, { spec: { policyName: 'p' } }, 'policies are not evaluated'],
+    [`${ns}/resourcequotas`, { spec: { hard: { pods: '1' } } }, 'quotas are not counted'],
+    [`${ns}/limitranges`, { spec: { limits: [{ type: 'Pod', max: { cpu: '1' } }] } }, 'limits are not applied'],
+  ])('API-360 %s warns at every write', async (collection, fields, what) => {
+    const server = await startTestServer();
+    const warning = [`299 - "${what}: this server stores the object, but does not act on it"`];
+    const created = await server.post(collection, { metadata: { name: 'x' }, ...fields });
+    expect([created.status, created.headers['warning']]).toEqual([201, warning]);
+    const changed = await server.patch(`${collection}/x`, { metadata: { labels: { a: 'b' } } });
+    expect([changed.status, changed.headers['warning']]).toEqual([200, warning]);
+    expect((await server.get(`${collection}/x`)).headers['warning']).toBeUndefined();
+  });
+});
