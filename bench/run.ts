@@ -71,7 +71,7 @@ for (const [id, file] of Object.entries(files)) {
       else {
         const { good, great } = result.demands;
         console.log(
-          `${result.id.padEnd(18)} ${result.level.padEnd(6)} ${number(result.value)} ${result.metric}; ` +
+          `${result.id.padEnd(18)} ${(smoke ? 'ran' : result.level).padEnd(6)} ${number(result.value)} ${result.metric}; ` +
             `${result.ratio.toFixed(2)}x of ${result.baseline.what} (${number(result.baseline.value)}); good ${good}, great ${great}`,
         );
       }
