@@ -32,6 +32,9 @@ describe('JSON', () => {
     ['\ufeff{}', 'unexpected token'],
     ['{"a":12345678901234567891}', 'number 12345678901234567891 cannot be held exactly'],
     ['[-9007199254740993]', 'number -9007199254740993 cannot be held exactly'],
+    ['{"a":[1e400]}', 'a number is too large'],
+    [`[${'9'.repeat(400)}]`, 'a number is too large'],
+    [`[-${'9'.repeat(250)}e60]`, 'a number is too large'],
   ])('API-150 %j is 400', (text, problem) => {
     const error = failure(bytes(text));
     expect(error.code).toBe(400);

@@ -40,6 +40,9 @@ export function parseJsonText(text: string): unknown {
   } catch (error) {
     throw newBadRequest(`json parse error: ${jsonProblem(error)}`);
   }
+  if (MAYBE_INFINITE.test(text) && hasInfinity(value)) {
+    throw newBadRequest('json parse error: a number is too large');
+  }
   const lost = unsafeInteger(text);
   if (lost !== undefined) throw newBadRequest(`json parse error: number ${lost} cannot be held exactly`);
   return value;
@@ -111,6 +114,16 @@ function countKeys(value: unknown): number {
     keys += 1 + countKeys((value as Record<string, unknown>)[key]);
   }
   return keys;
+}
+
+/** An exponent of two digits, or more digits than the largest double has: only such a number can be beyond it. */
+const MAYBE_INFINITE = /\d[eE]\+?\d\d|\d{309}/;
+
+/** JSON.parse makes infinity of a number that no double holds, and JSON.stringify null of infinity. */
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(hasInfinity);
 }
 
 const LONG_DIGITS = /\d{16}/;

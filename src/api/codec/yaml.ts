@@ -1,10 +1,11 @@
-import type { Document, DocumentOptions, ParsedNode, ParseOptions, SchemaOptions } from 'yaml';
-import { parseAllDocuments, stringify } from 'yaml';
+import type { DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
+import { Composer, LineCounter, stringify, YAMLParseError } from 'yaml';
 
 import type { StatusError } from '../status-error.ts';
 import { newBadRequest } from '../status-error.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
 import { GO_YAML_SCALARS } from './yaml-scalars.ts';
+import { boundedTokens } from './yaml-tokens.ts';
 
 export interface YamlValue {
   readonly value: unknown;
@@ -34,15 +35,14 @@ export function parseYaml(text: string): unknown {
 
 /** The same, with the duplicate keys. */
 export function parseYamlStrict(text: string): YamlValue {
-  const [first] = documentsOf(text);
-  return first === undefined ? { value: null, duplicates: [] } : convert(first);
+  // What follows the first document is not even read.
+  for (const first of documentsOf(text)) return first;
+  return { value: null, duplicates: [] };
 }
 
 /** All documents of a text; empty ones, such as a comment between two separators, are left out. */
 export function parseYamlDocuments(text: string): unknown[] {
-  return documentsOf(text)
-    .map((document) => convert(document).value)
-    .filter((value) => value !== null);
+  return Array.from(documentsOf(text), ({ value }) => value).filter((value) => value !== null);
 }
 
 /**
@@ -63,28 +63,28 @@ export function stringifyYaml(value: unknown): string {
   });
 }
 
-function documentsOf(text: string): readonly Document.Parsed<ParsedNode>[] {
+function* documentsOf(text: string): Generator<YamlValue> {
+  const lines = new LineCounter();
   try {
-    const documents = parseAllDocuments(text, PARSING);
-    return 'empty' in documents ? [] : documents;
+    for (const document of new Composer(PARSING).compose(boundedTokens(text, lines))) {
+      const [problem] = document.errors;
+      if (problem !== undefined) throw problem;
+      yield convertYamlNode(document);
+    }
   } catch (error) {
-    throw yamlProblem(error);
+    throw yamlProblem(error, lines);
   }
 }
 
-function convert(document: Document.Parsed<ParsedNode>): YamlValue {
-  const [problem] = document.errors;
-  if (problem !== undefined) throw yamlProblem(problem);
-  try {
-    return convertYamlNode(document);
-  } catch (error) {
-    throw yamlProblem(error);
-  }
-}
-
-function yamlProblem(error: unknown): StatusError {
+function yamlProblem(error: unknown, lines: LineCounter): StatusError {
   const text = error instanceof Error ? error.message : String(error);
   // The library's composer recurses, so nesting shows as an overflow of the native stack, thrown or reported.
-  const message = text.startsWith('Maximum call stack') ? 'exceeded max depth' : text.split('\n', 1)[0];
+  const message = text.startsWith('Maximum call stack') ? 'exceeded max depth' : `${text}${placeOf(error, lines)}`;
   return newBadRequest(`error converting YAML to JSON: yaml: ${message}`);
+}
+
+function placeOf(error: unknown, lines: LineCounter): string {
+  if (!(error instanceof YAMLParseError) || error.pos[0] < 0) return '';
+  const { line, col } = lines.linePos(error.pos[0]);
+  return ` at line ${line}, column ${col}:`;
 }

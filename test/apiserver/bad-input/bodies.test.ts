@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_YAML_TOKENS } from '../../../src/api/codec/yaml-tokens.ts';
 import { encodeProtobuf } from '../../../src/api/codec/protobuf.ts';
 import { configMap, configMaps } from '../../../src/apiserver/test/test-server.ts';
 import {
@@ -39,6 +40,11 @@ describe('bodies', () => {
       post(bytes('{"metadata":{"name":"', [0xff, 0xfe], '"}}'), JSON_TYPE),
       refusal(400, startingWith(`${notJson}invalid UTF-8`)),
     ],
+    ...['9'.repeat(400), '1e400', '-1e400', `${'9'.repeat(300)}e20`].map((number): Row => [
+      `the number ${number.slice(0, 8)}`,
+      post(`{"metadata":{"name":"x"},"x":${number}}`, JSON_TYPE),
+      refusal(400, startingWith(`${notJson}a number is too large`)),
+    ]),
     [
       'a number that no double holds',
       post('{"metadata":{"name":"x","generation":99999999999999999999}}', JSON_TYPE),
@@ -183,6 +189,12 @@ describe('bodies', () => {
     ],
     ['a list as key', post('? [a]\n: b\nmetadata: {name: x}', YAML_TYPE), refusal(400, /unsupported map key/)],
     ['3,000 times [', post(nested(3000), YAML_TYPE), refusal(400, /yaml: exceeded max depth/)],
+    ['three million times {', post('{'.repeat(3_000_000), YAML_TYPE), refusal(400, /yaml: exceeded max depth/)],
+    [
+      'a million pieces',
+      post('- a\n'.repeat(MAX_YAML_TOKENS / 4), YAML_TYPE),
+      refusal(400, /yaml: document is too large/),
+    ],
   ]);
 
   const valid = encodeProtobuf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'xyz' }, data: { k: 'v' } });
