@@ -3,7 +3,7 @@ import type { Random } from '../../base/random.ts';
 import { fromStorage, storageResource, toStorage } from '../../api/conversion/convert.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { newNotFound, newServiceUnavailable } from '../../api/status-error.ts';
+import { newNotFound, newServiceUnavailable, newRequestEntityTooLarge } from '../../api/status-error.ts';
 import type { AdmissionChain } from '../admission/admission-chain.ts';
 import type { KeyValue, Store } from '../storage/interface.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
@@ -14,6 +14,9 @@ import { listPrefix, objectKey, resourcePrefix } from '../storage/storage-keys.t
 import { objectSchema, type ObjectSchema } from './object-schema.ts';
 import { ConvertedObject, type ServedObject } from './served-object.ts';
 import type { StorageConversion, Strategy } from './strategy.ts';
+
+/** Of one stored object: as much as one request may bring (API-007). etcd's own limit is half of that. */
+export const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 
 /** Another resource of the same server: pods for a binding, budgets for an eviction. */
 export interface ResourceLookup {
@@ -101,6 +104,19 @@ export class ResourceStore {
 
   encode(object: KubeObject): Uint8Array {
     return encodeStored(this.#conversion === undefined ? object : this.#conversion.toStorage(object));
+  }
+
+  /**
+   * The same for what a client made: 413 above {@link MAX_OBJECT_BYTES}, which patch upon patch would else go beyond. What is too
+   * large only because of who manages its fields loses that, in the caller's own `object` (API-155).
+   */
+  encodeBounded(object: KubeObject): Uint8Array {
+    const bytes = this.encode(object);
+    if (bytes.length <= MAX_OBJECT_BYTES) return bytes;
+    const { metadata } = object;
+    if (metadata?.managedFields === undefined) throw newRequestEntityTooLarge(`limit is ${MAX_OBJECT_BYTES}`);
+    delete metadata.managedFields;
+    return this.encodeBounded(object);
   }
 
   async find(namespace: string, name: string): Promise<ServedObject | undefined> {

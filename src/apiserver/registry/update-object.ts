@@ -117,7 +117,7 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
     metadataOf(next).resourceVersion = String(removal.revision);
     return { outcome: 'removed', object: new TransientObject(next, removal.revision) };
   }
-  const bytes = resource.encode(next);
+  const bytes = resource.encodeBounded(next);
   if (changesNothing(bytes, kv.value, next, previous)) return { outcome: 'unchanged', object: served };
   if (request.context.dryRun) {
     metadataOf(next).resourceVersion = String(served.revision);

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import type { AdmissionPlugin } from '../../../src/apiserver/admission/admission-chain.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
@@ -340,5 +340,50 @@ describe('API-236 API-237 dry runs', () => {
     expect((await server.delete(sample.collection + query)).json.items).toHaveLength(1);
     expect((await server.get(target)).text).toBe(stored);
     expect(await server.store.currentRevision()).toBe(before);
+  });
+});
+
+describe('the size of an object', () => {
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const widgets = '/apis/example.com/v1/namespaces/default/widgets';
+  const widget = (name: string, extra: object = {}) => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name },
+    ...extra,
+  });
+  beforeEach(async () => {
+    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const { object } = sampleOf('CustomResourceDefinition');
+    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: open } };
+    await server.post(definitions, { ...object, spec: { ...(object['spec'] as object), versions: [version] } });
+    await vi.waitFor(async () => expect((await server.get(widgets)).status).toBe(200));
+  });
+
+  it('API-007 no row of patches makes one larger than a request may be, and it can still be deleted', async () => {
+    await server.post(widgets, widget('a', { metadata: { name: 'a', finalizers: ['example.com/f'] } }));
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i++)
+      statuses.push((await server.patch(`${widgets}/a`, { [`p${i}`]: 'x'.repeat(1_000_000) })).status);
+    expect(statuses).toEqual([200, 200, 200, 413]);
+    const { json } = await server.patch(`${widgets}/a`, { p9: 'x'.repeat(1_000_000) });
+    expect([json.reason, json.message]).toEqual([
+      'RequestEntityTooLarge',
+      'Request entity too large: limit is 3145728',
+    ]);
+    expect(
+      (await server.delete(`${widgets}/a`, { propagationPolicy: 'Foreground' })).json.metadata?.finalizers,
+    ).toEqual(['example.com/f', 'foregroundDeletion']);
+    expect((await server.patch(`${widgets}/a`, { metadata: { finalizers: null } })).status).toBe(200);
+    expect((await server.get(`${widgets}/a`)).status).toBe(404);
+  });
+
+  it('API-155 what is too large only by its managed fields is stored without them', async () => {
+    const small = await server.post(`${widgets}?fieldManager=m`, widget('small', { spec: { a: 1 } }));
+    expect(small.json.metadata?.managedFields).toHaveLength(1);
+    const spec = Object.fromEntries(Array.from({ length: 120_000 }, (_, i) => [`field-${i}`, 1]));
+    const { status, json } = await server.post(`${widgets}?fieldManager=m`, widget('large', { spec }));
+    expect([status, json.metadata?.managedFields]).toEqual([201, undefined]);
+    expect(Object.keys((await server.get(`${widgets}/large`)).json['spec'] as object)).toHaveLength(120_000);
   });
 });
