@@ -140,6 +140,7 @@ export class GarbageCollector implements Service {
         logger,
         reader: this.#reader,
         apply: this.#writer.apply,
+        onWaitingListed: this.#writer.lookAgain,
         onSynced,
         onHistoryReset: () => this.#resetHistory(offered),
         ...(effect === undefined ? {} : { onChanged: () => this.#configurationChanged(effect) }),

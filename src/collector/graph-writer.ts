@@ -6,6 +6,7 @@ import { apply } from './graph/apply.ts';
 import type { Effect, InvalidNamespaceReport } from './graph/effect.ts';
 import type { GraphEvent } from './graph/event.ts';
 import type { Uid } from './graph/identity.ts';
+import type { ObjectColumns } from './graph/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
 import { formatUid } from './graph/uid-words.ts';
 import { workKey } from './graph/work-key.ts';
@@ -66,6 +67,14 @@ export class GraphWriter {
     }
   };
 
+  /** Has an object looked at that waits for its dependents, or for these to be orphaned, as if that had begun just now. */
+  readonly lookAgain = (columns: ObjectColumns): void => {
+    const { attemptToDelete, attemptToOrphan } = this.#options.queues;
+    const key = workKey(uidOfColumns(columns), 'observed');
+    if (columns.orphanFinalizer) attemptToOrphan.add(key);
+    if (columns.foregroundFinalizer) attemptToDelete.add(key);
+  };
+
   #carryOut(effect: Effect): void {
     const { absentOwners, queues, report } = this.#options;
     switch (effect.effect) {
@@ -118,14 +127,13 @@ function uidOf(event: GraphEvent): Uid | undefined {
       return event.uid;
     case 'observedColumns':
     case 'deletedColumns':
-      return event.columns.uidIsText
-        ? latin1(event.columns.bytes, event.columns.uidStart, event.columns.uidEnd)
-        : formatUid(event.columns.uid0, event.columns.uid1, event.columns.uid2, event.columns.uid3);
+      return uidOfColumns(event.columns);
     default:
       return undefined;
   }
 }
 
-function latin1(bytes: Uint8Array, start: number, end: number): Uid {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
+function uidOfColumns({ bytes, uidIsText, uidStart, uidEnd, uid0, uid1, uid2, uid3 }: ObjectColumns): Uid {
+  if (!uidIsText) return formatUid(uid0, uid1, uid2, uid3);
+  return Buffer.from(bytes.buffer, bytes.byteOffset + uidStart, uidEnd - uidStart).toString('latin1');
 }

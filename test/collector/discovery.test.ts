@@ -314,6 +314,38 @@ describe('a resource that fails', () => {
     expect(rig.recorder.counts).toEqual({ DELETE: 1 });
   });
 
+  it.each([
+    { policy: 'Orphan', between: 'Foreground' },
+    { policy: 'Foreground', between: 'Background' },
+  ] as const)(
+    'COL-060 COL-063 a deletion with $policy that ended and began again meanwhile is not taken for the old one',
+    async ({ policy, between }) => {
+      await rig.startCollector();
+      await rig.create(configMap, 'owner', { finalizers: ['x.io/hold'] });
+      rig.faults.on({ target: /configmaps\?.*resourceVersion=/ }, refuse(410, 'Expired'), 1);
+      const back = holdIntake(/configmaps\?/);
+      // The collector sees that the deletion begins, but not that it takes its finalizer away.
+      rig.faults.on(
+        { method: 'PATCH', target: /configmaps\/owner/ },
+        (request, next) => {
+          rig.streams.cut(/configmaps/);
+          return next(request);
+        },
+        1,
+      );
+      await rig.delete(configMap, 'owner', policy);
+      await rig.advance(100);
+      expect((await rig.get(configMap, 'owner'))?.metadata?.finalizers).toEqual(['x.io/hold']);
+      await rig.delete(configMap, 'owner', between);
+      await rig.delete(configMap, 'owner', policy);
+      await rig.advance(10_000);
+      back();
+      await rig.advance(10_000);
+      await rig.rest();
+      expect((await rig.get(configMap, 'owner'))?.metadata?.finalizers).toEqual(['x.io/hold']);
+    },
+  );
+
   it('a server whose version went backwards is listed anew, and no absence is remembered', async () => {
     await rig.startCollector();
     const owner = await rig.create(configMap, 'owner');

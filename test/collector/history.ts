@@ -52,6 +52,11 @@ export class History {
     this.#byClient.add(uid);
   }
 
+  /** What is there now, in the order of keys. */
+  get objects(): KnownObject[] {
+    return [...this.#objects].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+  }
+
   held(finalizer: string): KnownObject[] {
     return [...this.#objects.values()].filter(({ metadata }) => metadata.finalizers?.includes(finalizer) === true);
   }

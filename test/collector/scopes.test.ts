@@ -163,6 +163,25 @@ describe('a cluster-scoped dependent of a namespaced owner', () => {
     expect(told?.['involvedObject']).not.toHaveProperty('namespace');
   });
 
+  it('COL-071 COL-092 COL-113 its end is noticed, even if it was only ever known from its own dependent', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    const waiting: (() => void)[] = [];
+    await rig.withoutCollector(async () => {
+      const child = await rig.create(clusterRole, 'child', { owners: [refTo(owner)] });
+      await rig.create(secret, 'grandchild', { owners: [refTo(child)] });
+      rig.faults.on({ target: /clusterroles\?/ }, async (request, next) => {
+        await new Promise<void>((go) => waiting.push(go));
+        return next(request);
+      });
+    });
+    await rig.advance(40_000);
+    expect(await rig.names(secret)).toEqual(['grandchild']);
+    await rig.delete(clusterRole, 'child');
+    for (const go of waiting) go();
+    await rig.rest(70_000);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
   it.each(['cluster first', 'namespaced first'])(
     'COL-24B with a namespaced sibling of one missing owner (%s): that goes, it stays, and nothing is retried for ever',
     async (order) => {

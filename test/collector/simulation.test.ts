@@ -4,10 +4,10 @@ import { Simulation } from './simulation.ts';
 /** More: `SIMULATION_SEEDS=2000 npx vitest run test/collector/simulation`; one: `SIMULATION_SEED=17`. */
 const only = process.env['SIMULATION_SEED'];
 const first = only === undefined ? 1 : Number(only);
-const count = only === undefined ? Number(process.env['SIMULATION_SEEDS'] ?? 60) : 1;
+const count = only === undefined ? Number(process.env['SIMULATION_SEEDS'] ?? 160) : 1;
 
 /** Seeds of one test, so that a long run shows where it is. */
-const BATCH = 20;
+const BATCH = 40;
 const batches = Array.from({ length: Math.ceil(count / BATCH) }, (_, batch) => first + batch * BATCH);
 
 describe('random histories, with a network that fails', () => {

@@ -20,7 +20,7 @@ import { History } from './history.ts';
 import { type Policy, Rig, type RunningCollector } from './rig.ts';
 
 const kinds: readonly TestKind[] = [configMap, secret, widget, clusterRole, clusterWidget];
-const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const names = ['a', 'b', 'c', 'd', 'e'];
 const namespaces = ['default', 'n2'];
 const policies: readonly Policy[] = ['Background', 'Foreground', 'Orphan'];
 /** A finalizer of somebody who gives it up in the end. */
@@ -84,14 +84,15 @@ export class Simulation {
     const choice = this.#random.integer(100);
     if (choice < 38) return this.#create();
     if (choice < 60) return this.#delete();
-    if (choice < 75) return this.#editReferences();
+    if (choice < 76) return this.#editReferences();
     if (choice < 88) return this.#editFinalizers();
-    if (choice < 96) return void this.#rig.streams.cut(/./);
+    if (choice < 92) return void this.#rig.streams.cut(/./);
+    if (choice < 97) return this.#loseTrack();
     return this.#restart();
   }
 
   async #create(): Promise<void> {
-    const place = this.#place();
+    const place = this.#anyPlace();
     const owners = this.#references(place);
     const finalizers = this.#random.integer(4) === 0 ? [HOLD] : [];
     await this.#try(`create ${show(place)} owned by ${owners.map(({ kind, name }) => `${kind} ${name}`)}`, async () => {
@@ -145,6 +146,16 @@ export class Simulation {
     await this.#rig.patch(kind, name, { finalizers, resourceVersion: object?.metadata?.resourceVersion }, where);
   }
 
+  /** A resource is not seen for a while, and then only by a new list. */
+  async #loseTrack(): Promise<void> {
+    const { resource } = this.#random.pick(kinds).gvr;
+    const target = new RegExp(`/${resource}\\?`);
+    this.#log.push(`lose track of ${resource}`);
+    this.#rig.faults.on({ target }, refuse(410, 'Expired'), 1 + this.#random.integer(3));
+    this.#rig.streams.cut(target);
+    await this.#rig.settle();
+  }
+
   async #restart(): Promise<void> {
     this.#log.push('restart');
     this.#stormy = false;
@@ -171,7 +182,18 @@ export class Simulation {
     }
   }
 
+  /** Mostly something that is there. */
   #place(): Place {
+    const there = this.#history.objects;
+    if (there.length > 0 && this.#random.integer(8) > 0) {
+      const { kind, name, namespace } = this.#random.pick(there);
+      const found = kinds.find((each) => each.kind === kind);
+      if (found !== undefined) return { kind: found, name, namespace };
+    }
+    return this.#anyPlace();
+  }
+
+  #anyPlace(): Place {
     const kind = this.#random.pick(kinds);
     return {
       kind,
@@ -215,6 +237,7 @@ export class Simulation {
   async #calmDown(): Promise<void> {
     this.#stormy = false;
     const rig = this.#rig;
+    rig.faults.clear();
     await rig.advance(5000);
     for (const { kind, name, namespace } of this.#history.held(HOLD)) {
       const found = kinds.find((each) => each.kind === kind);

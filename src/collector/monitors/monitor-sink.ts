@@ -10,6 +10,8 @@ export interface MonitorSinkOptions {
   readonly read: ReadColumns;
   /** The one writer of the graph (COL-043). */
   readonly apply: (event: GraphEvent) => void;
+  /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
+  readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
   /** The server's resource version is lower than it was: its history was replaced, by a backup for example. */
   readonly onHistoryReset: () => void;
@@ -26,6 +28,7 @@ export class MonitorSink implements ReflectorSink {
   #synced = false;
   #trouble: Error | undefined;
   #silent = false;
+  #enumerating = false;
   /** Of the newest enumeration or bookmark; NaN before, and for versions that are no plain number. */
   #version = Number.NaN;
 
@@ -49,6 +52,7 @@ export class MonitorSink implements ReflectorSink {
 
   replaceBegin(): void {
     if (this.#silent) return;
+    this.#enumerating = true;
     this.#options.apply({ type: 'listStarted', resource: this.#options.resource });
   }
 
@@ -56,6 +60,7 @@ export class MonitorSink implements ReflectorSink {
     if (this.#silent) return;
     const { apply, resource, onHistoryReset } = this.#options;
     this.#trouble = undefined;
+    this.#enumerating = false;
     apply({ type: 'listFinished', resource, consistent: gaps === 'proven' });
     const version = numberOf(resourceVersion);
     const wentBack = version < this.#version;
@@ -64,12 +69,20 @@ export class MonitorSink implements ReflectorSink {
   }
 
   /** What it showed is true, and was applied; the next enumeration begins anew. */
-  replaceAbort(): void {}
+  replaceAbort(): void {
+    this.#enumerating = false;
+  }
 
   added(bytes: Uint8Array, start: number, end: number): void {
     if (this.#silent) return;
-    const { resource, read, apply } = this.#options;
-    apply({ type: 'observedColumns', resource, columns: read(bytes, start, end) });
+    const { resource, read, apply, onWaitingListed } = this.#options;
+    const columns = read(bytes, start, end);
+    apply({ type: 'observedColumns', resource, columns });
+    if (this.#enumerating && columns.deleting && (columns.foregroundFinalizer || columns.orphanFinalizer)) {
+      // What happened since the watch was lost is not known: the deletion may have ended and begun again, and would look
+      // like the one that was dealt with (COL-060, COL-063).
+      onWaitingListed(columns);
+    }
     this.#followed();
   }
 

@@ -6,6 +6,7 @@ import type { Random } from '../../base/random.ts';
 import { Reflector } from '../../client/reflector.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
+import type { ObjectColumns } from '../graph/object-columns.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import { MonitorSink } from './monitor-sink.ts';
 import type { Monitor } from './monitors.ts';
@@ -18,6 +19,7 @@ export interface MonitorOptions {
   /** May be shared by all monitors: `apply` reads its columns before the next object is read. */
   readonly reader: MetadataReader;
   readonly apply: (event: GraphEvent) => void;
+  readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
   readonly onHistoryReset: () => void;
   readonly onChanged?: () => void;
@@ -25,7 +27,8 @@ export interface MonitorOptions {
 
 /** One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
-  const { client, clock, random, logger, reader, apply, onSynced, onHistoryReset, onChanged } = options;
+  const { client, clock, random, logger, reader, apply, onWaitingListed, onSynced, onHistoryReset, onChanged } =
+    options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
   const stopping = new AbortController();
@@ -36,6 +39,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
       return reader;
     },
     apply,
+    onWaitingListed,
     onSynced: () => {
       logger.debug('a monitor is synced', { resource: resourceKey(offered) });
       onSynced();

@@ -76,7 +76,8 @@ export class DeleteWorker {
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: new Map() };
         continue;
       }
-      return this.#finish({ uid, identity }, step, outcome);
+      const finished = this.#finish({ uid, identity }, step, outcome);
+      return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     return 'requeue';
   };
@@ -89,16 +90,17 @@ export class DeleteWorker {
     logger.debug(sentenceOf(reason), { uid, verdict, reason });
     onDecision?.({ uid, identity, verdict, reason, actions: step.actions });
     if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
-    return verdict === 'forget' && this.#isStillSought(uid, step) ? 'leave' : verdict;
+    return verdict;
   }
 
-  /**
-   * Nothing is at these coordinates, but some reference names others (COL-075). As long as an object holds references with
-   * different coordinates to one uid that is not there, they take turns, and must do so ever more slowly.
-   */
-  #isStillSought(uid: Uid, { actions }: Verdict): boolean {
-    if (!actions.some(({ action }) => action === 'emitVirtualDelete')) return false;
-    return this.#context.graph.node(uid)?.state === 'virtual';
+  /** What becomes of the key of a node that is virtual still. */
+  #afterForget({ uid, latest }: Round, { actions }: Verdict): WorkOutcome {
+    if (this.#context.graph.node(uid)?.state !== 'virtual') return 'forget';
+    // It exists, and nobody would notice its end before its monitor has shown it (COL-071, COL-092).
+    if (latest.state === 'found' && latest.object.uid === uid) return 'requeue';
+    // Nothing is at these coordinates, but some reference names others (COL-075). As long as an object holds references with
+    // different coordinates to one uid that is not there, they take turns, and must do so ever more slowly.
+    return actions.some(({ action }) => action === 'emitVirtualDelete') ? 'leave' : 'forget';
   }
 
   async #readOwners(
