@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cpus, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { machineLine } from './machine.ts';
 import type { BenchResult } from './result.ts';
 
 /**
@@ -53,10 +53,7 @@ function runOne(file: string): Promise<readonly BenchResult[]> {
 const number = (value: number): string =>
   value >= 1000 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(3)).toString();
 
-if (!json)
-  console.log(
-    `Node ${process.version}, Linux ${release()}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}${smoke ? ', smoke' : ''}`,
-  );
+if (!json) console.log(smoke ? 'smoke: the figures mean nothing' : await machineLine());
 let failures = 0;
 for (const [id, file] of Object.entries(files)) {
   if (asked.length > 0 && !asked.includes(id)) continue;

@@ -1,0 +1,57 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
+
+/** What users can type or scrape stands in the reference pages, and nothing else does. */
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const page = (name: string): string => readFileSync(join(root, 'docs', name), 'utf8');
+
+function sources(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return sources(path);
+    return path.endsWith('.ts') && !path.endsWith('.test.ts') ? [readFileSync(path, 'utf8')] : [];
+  });
+}
+
+describe('documentation', () => {
+  const silent = { stdout: () => undefined, stderr: () => undefined, columns: 100 };
+  const commands = buildProgram(silent, () => undefined).commands;
+
+  it.each(['up', 'collect'])('docs/%s.md names every flag of the command, and no other', (name) => {
+    const command = commands.find((each) => each.name() === name);
+    const flags = command?.options.map((option) => option.long).filter((flag) => flag !== '--help');
+    const described = [...page(`${name}.md`).matchAll(/^\| `(?:-\w, )?(--[\w-]+)/gm)].map((match) => match[1]);
+    expect(described.toSorted()).toEqual(flags?.toSorted());
+  });
+
+  it('docs/metrics.md names every metric, and no other', () => {
+    const pattern = /name: '((?:kubegc|workqueue|apiserver|rest_client|garbagecollector|leader_election)_\w+)'/g;
+    const registered = sources(join(root, 'src')).flatMap((text) =>
+      [...text.matchAll(pattern)].map((match) => match[1] ?? ''),
+    );
+    const described = [...page('metrics.md').matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1] ?? '');
+    expect(described.toSorted()).toEqual([...new Set(registered)].toSorted());
+  });
+
+  it('links only to files that exist', () => {
+    const pages = [
+      'README.md',
+      'ARCHITECTURE.md',
+      'CONTRIBUTING.md',
+      ...readdirSync(join(root, 'docs'))
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => `docs/${name}`),
+    ];
+    const broken = pages.flatMap((name) => {
+      const text = readFileSync(join(root, name), 'utf8');
+      const targets = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
+      return targets
+        .filter((target) => !existsSync(join(root, dirname(name), target)))
+        .map((target) => `${name}: ${target}`);
+    });
+    expect(broken).toEqual([]);
+  });
+});
