@@ -11,6 +11,7 @@ import { Lru } from '../../base/lru.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import { parseIncludeObject } from './include-object.ts';
 import { refuseMismatch } from './object-writer.ts';
 import { type Negotiation, negotiate, type Representable, type Representation, wantsPretty } from './negotiation.ts';
 import { pageNotFound } from './plain-text.ts';
@@ -67,6 +68,7 @@ export class ResourceHandler {
     const scope = { context, request, resource, info, subresource, namespace, name: request.name, representation };
     // Before anything is written: what is refused changes nothing.
     refuseMismatch(scope, target.shape);
+    if (representation.transform?.kind === 'Table') parseIncludeObject(context.query.get('includeObject'));
     return endpoint(scope);
   }
 

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ServedObject } from '../registry/served-object.ts';
+import { parseIncludeObject } from './include-object.ts';
 import type { ResourceScope } from './resource-scope.ts';
 import type { tableConvertor as makeTableConvertor, TableMeta, WatchTables } from './table.ts';
 
@@ -9,7 +10,7 @@ export async function tableFor(
   objects: Iterable<ServedObject>,
   list?: TableMeta,
 ): Promise<KubeObject> {
-  const { parseIncludeObject, tableConvertor, tableOf } = await import('./table.ts');
+  const { tableConvertor, tableOf } = await import('./table.ts');
   const rows: KubeObject[] = [];
   for (const object of objects) rows.push(object.object());
   const table = tableOf(convertorOf(scope, tableConvertor), rows, {
@@ -23,7 +24,7 @@ export async function tableFor(
 
 /** The tables of one watch (API-133). */
 export async function watchTablesFor(scope: ResourceScope): Promise<WatchTables> {
-  const { parseIncludeObject, tableConvertor, WatchTables } = await import('./table.ts');
+  const { tableConvertor, WatchTables } = await import('./table.ts');
   return new WatchTables(convertorOf(scope, tableConvertor), {
     includeObject: parseIncludeObject(scope.context.query.get('includeObject')),
     version: scope.representation.transform?.version ?? 'v1',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findResource } from '../../api/kinds/builtin-resources.ts';
 import { StatusError } from '../../api/status-error.ts';
-import { parseIncludeObject, tableConvertor, tableOf, WatchTables } from './table.ts';
+import { parseIncludeObject } from './include-object.ts';
+import { tableConvertor, tableOf, WatchTables } from './table.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const info = (group: string, resource: string) => {

@@ -1,12 +1,11 @@
-import { fieldInvalid, formatFieldError } from '../../api/field-error.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
-import { newBadRequest } from '../../api/status-error.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
 import { customPrinterColumns } from '../printers/custom-columns.ts';
 import { textAt } from '../printers/object-fields.ts';
 import type { Cell, PrinterColumn, TableColumnDefinition } from '../printers/printer-column.ts';
 import { printerColumnsFor } from '../printers/printer-columns.ts';
+import type { IncludeObject } from './include-object.ts';
 
 /** `meta.k8s.io` Tables (API section 21): what `kubectl get` prints. */
 export interface TableRow {
@@ -38,8 +37,6 @@ export interface TableMeta {
   readonly remainingItemCount?: number;
 }
 
-export type IncludeObject = 'Metadata' | 'Object' | 'None';
-
 /** How objects of one kind become rows. `row` leaves the object out; {@link tableOf} adds what the client wants of it. */
 export interface TableConvertor {
   readonly columns: readonly TableColumnDefinition[];
@@ -66,14 +63,6 @@ export function tableConvertor(
       return conditions === undefined ? { cells } : { cells, conditions };
     },
   };
-}
-
-/** The query parameter `includeObject`; 400 for a value that is not one of the three (API-430). */
-export function parseIncludeObject(value: string | null | undefined): IncludeObject {
-  if (value === null || value === undefined || value === '') return 'Metadata';
-  if (value === 'Metadata' || value === 'Object' || value === 'None') return value;
-  const error = fieldInvalid('includeObject', value, "must be 'Metadata', 'Object', 'None', or empty");
-  throw newBadRequest(`Unable to convert to Table as requested: ${formatFieldError(error)}`);
 }
 
 export interface TableOptions {

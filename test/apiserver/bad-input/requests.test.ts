@@ -308,13 +308,16 @@ describe('queries', () => {
       refusal(422, /is invalid: \[dryRun: .*, fieldValidation: .*\]$/),
     ],
   ]);
-  refuses('API-430 includeObject', [
-    [
-      'unknown',
-      get(`${configMaps}?includeObject=x`, 'application/json;as=Table;g=meta.k8s.io;v=v1'),
-      refusal(400, /unrecognized includeObject value: "x"|includeObject/),
-    ],
-  ]);
+  const table = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+  const include = `Unable to convert to Table as requested: includeObject: Invalid value: "x": must be 'Metadata', 'Object', 'None', or empty`;
+  refuses(
+    'API-430 includeObject, before anything is written',
+    ['GET', 'PUT', 'POST', 'DELETE'].map((method): Row => {
+      const target = method === 'POST' ? configMaps : WITNESS;
+      const body = method === 'GET' || method === 'DELETE' ? undefined : configMap(method === 'POST' ? 'x' : 'witness');
+      return [method, { method, target: `${target}?includeObject=x`, body, headers: table }, refusal(400, include)];
+    }),
+  );
 
   it('API-016 what is no option, or a boolean, never fails', async () => {
     for (const query of ['%', '&&=&', 'a=%E0%A4%A', 'nosuch=1', 'pretty=maybe', 'allowWatchBookmarks=x', '%zz=%zz']) {

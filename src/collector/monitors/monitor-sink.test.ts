@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { MetadataReader } from '../../api/codec/metadata-reader.ts';
+import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
+import { MonitorSink } from './monitor-sink.ts';
+
+const resource: MonitoredResource = { apiVersion: 'v1', kind: 'Secret', resource: 'secrets' };
+const bytesOf = (metadata: object): Uint8Array =>
+  Buffer.from(JSON.stringify({ metadata: { name: 'a', uid: 'u', ...metadata } }));
+
+function setUp() {
+  const told: string[] = [];
+  const reader = new MetadataReader();
+  const sink = new MonitorSink({
+    resource,
+    read: (bytes, start, end) => {
+      reader.read(bytes, start, end);
+      return reader;
+    },
+    apply: (event: GraphEvent) =>
+      void told.push(event.type === 'listFinished' ? `listFinished consistent=${event.consistent}` : event.type),
+    onWaitingListed: () => void told.push('waiting'),
+    onSynced: () => void told.push('synced'),
+    onHistoryReset: () => void told.push('historyReset'),
+    onChanged: () => void told.push('changed'),
+  });
+  const show = (verb: 'added' | 'modified' | 'deleted', metadata: object = {}): void => {
+    const bytes = bytesOf(metadata);
+    sink[verb](bytes, 0, bytes.length);
+  };
+  /** What was told since the last call. */
+  const news = (): string[] => told.splice(0);
+  return { sink, show, news };
+}
+
+describe('MonitorSink', () => {
+  it('COL-042 turns an enumeration into a list, and what follows into events', () => {
+    const { sink, show, news } = setUp();
+    sink.replaceBegin();
+    show('added');
+    sink.replaceEnd('5', 'proven');
+    sink.synced();
+    expect(news()).toEqual(['listStarted', 'observedColumns', 'listFinished consistent=true', 'synced']);
+    show('added');
+    show('modified');
+    show('deleted');
+    expect(news().filter((each) => each !== 'changed')).toEqual([
+      'observedColumns',
+      'observedColumns',
+      'deletedColumns',
+    ]);
+    expect(sink.isSynced).toBe(true);
+  });
+
+  it('COL-047 tells the graph when the gaps of a list prove nothing, and concludes nothing from one that breaks off', () => {
+    const { sink, show, news } = setUp();
+    sink.replaceBegin();
+    show('added');
+    sink.replaceAbort();
+    sink.replaceBegin();
+    sink.replaceEnd('5', 'unproven');
+    expect(news()).toEqual(['listStarted', 'observedColumns', 'listStarted', 'listFinished consistent=false']);
+  });
+
+  it.each([
+    {
+      verb: 'added' as const,
+      metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['orphan'] },
+      told: true,
+    },
+    {
+      verb: 'added' as const,
+      metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion'] },
+      told: true,
+    },
+    { verb: 'added' as const, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x'] }, told: false },
+    { verb: 'added' as const, metadata: { finalizers: ['orphan'] }, told: false },
+  ])('COL-060 COL-063 an enumeration tells of what waits: $metadata', ({ verb, metadata, told }) => {
+    const { sink, show, news } = setUp();
+    sink.replaceBegin();
+    show(verb, metadata);
+    expect(news().includes('waiting')).toBe(told);
+    sink.replaceEnd('5', 'proven');
+    show(verb, metadata);
+    expect(news()).not.toContain('waiting');
+  });
+
+  it('BETTER-3 changes count only after the first enumeration', () => {
+    const { sink, show, news } = setUp();
+    sink.replaceBegin();
+    show('added');
+    sink.replaceEnd('5', 'proven');
+    sink.synced();
+    expect(news()).not.toContain('changed');
+    show('deleted');
+    expect(news()).toContain('changed');
+  });
+
+  it('COL-048 is in trouble from a failure until the server shows anything again', () => {
+    const { sink, show } = setUp();
+    const recoveries = [
+      () => show('modified'),
+      () => show('deleted'),
+      () => sink.bookmark('6'),
+      () => sink.replaceEnd('7', 'proven'),
+    ];
+    for (const recover of recoveries) {
+      sink.failed(new Error('no'));
+      expect(sink.trouble?.message).toBe('no');
+      recover();
+      expect(sink.trouble).toBeUndefined();
+    }
+  });
+
+  it.each([
+    { versions: ['5', '4'], reset: true },
+    { versions: ['5', '5'], reset: false },
+    { versions: ['9', '10'], reset: false },
+    { versions: ['five', '4'], reset: false },
+  ])('notices that the history was replaced: $versions', ({ versions, reset }) => {
+    const { sink, news } = setUp();
+    for (const version of versions) {
+      sink.replaceBegin();
+      sink.replaceEnd(version, 'proven');
+    }
+    expect(news().includes('historyReset')).toBe(reset);
+  });
+
+  it('a bookmark counts as a version that was there', () => {
+    const { sink, news } = setUp();
+    sink.replaceEnd('5', 'proven');
+    sink.bookmark('9');
+    sink.replaceEnd('8', 'proven');
+    expect(news()).toContain('historyReset');
+  });
+
+  it('says nothing any more once it is silenced', () => {
+    const { sink, show, news } = setUp();
+    sink.silence();
+    sink.replaceBegin();
+    show('added');
+    show('deleted');
+    sink.replaceEnd('5', 'proven');
+    sink.synced();
+    expect([news(), sink.isSynced]).toEqual([[], false]);
+  });
+
+  it('throws for bytes that are no object, so that the reflector lists again', () => {
+    const { sink } = setUp();
+    expect(() => sink.added(Buffer.from('{"metadata":'), 0, 12)).toThrow();
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../base/fake-clock.ts';
+import type { OfferedResource } from '../resources/deletable-resources.ts';
+import { Monitors } from './monitors.ts';
+import { waitForSync } from './wait-for-sync.ts';
+
+const offered = (resource: string, version = 'v1'): OfferedResource => ({
+  group: '',
+  version,
+  resource,
+  kind: resource,
+  namespaced: true,
+  verbs: [],
+});
+
+function setUp() {
+  const log: string[] = [];
+  const running = new Map<string, { sync(): void; fail(): void }>();
+  const monitors = new Monitors(({ resource, version, kind }, onSynced) => {
+    const name = `${resource}/${version}`;
+    log.push(`start ${name}`);
+    const state: { synced: boolean; trouble: Error | undefined } = { synced: false, trouble: undefined };
+    running.set(name, {
+      sync: () => {
+        state.synced = true;
+        onSynced();
+      },
+      fail: () => {
+        state.trouble = new Error('no');
+      },
+    });
+    return {
+      resource: { apiVersion: version, kind, resource },
+      get synced() {
+        return state.synced;
+      },
+      get trouble() {
+        return state.trouble;
+      },
+      stop: async () => {
+        log.push(`stop ${name}`);
+        await Promise.resolve();
+        log.push(`stopped ${name}`);
+      },
+    };
+  });
+  return { monitors, log, running };
+}
+const none: ReadonlySet<string> = new Set();
+
+describe('Monitors', () => {
+  it('COL-021 starts what is new and stops what is gone; waits until that has ended', async () => {
+    const { monitors, log } = setUp();
+    expect(await monitors.sync([offered('a'), offered('b')], none)).toEqual({ added: 2, removed: [] });
+    const { added, removed } = await monitors.sync([offered('b'), offered('c')], none);
+    expect([added, removed.map(({ resource }) => resource.resource)]).toEqual([1, ['a']]);
+    expect(log).toEqual(['start a/v1', 'start b/v1', 'start c/v1', 'stop a/v1', 'stopped a/v1']);
+    expect(monitors.ofResource(offered('b', 'any'))?.resource.apiVersion).toBe('v1');
+    expect(monitors.ofResource(offered('a'))).toBeUndefined();
+  });
+
+  it('COL-025 is synced when there is one and all are; current while none has failed', async () => {
+    const { monitors, running } = setUp();
+    expect([monitors.synced, monitors.current]).toEqual([false, false]);
+    await monitors.sync([offered('a'), offered('b')], none);
+    running.get('a/v1')?.sync();
+    expect([monitors.synced, monitors.unsynced.map(({ resource }) => resource)]).toEqual([false, ['b']]);
+    running.get('b/v1')?.sync();
+    expect([monitors.synced, monitors.current, monitors.failing]).toEqual([true, true, 0]);
+    running.get('b/v1')?.fail();
+    expect([monitors.synced, monitors.current, monitors.failing]).toEqual([true, false, 1]);
+    await monitors.sync([offered('a'), offered('b'), offered('c')], none);
+    expect(monitors.synced).toBe(false);
+  });
+
+  it('starts all anew: the old ones are told to stop before', async () => {
+    const { monitors, log, running } = setUp();
+    await monitors.sync([offered('a')], none);
+    running.get('a/v1')?.sync();
+    await monitors.restart();
+    expect(log.slice(1)).toEqual(['stop a/v1', 'start a/v1', 'stopped a/v1']);
+    expect([monitors.size, monitors.synced]).toEqual([1, false]);
+  });
+
+  it('COL-215 stops all', async () => {
+    const { monitors, log } = setUp();
+    await monitors.sync([offered('a'), offered('b')], none);
+    await monitors.stop();
+    expect([log.slice(-2), monitors.size]).toEqual([['stopped a/v1', 'stopped b/v1'], 0]);
+  });
+});
+
+describe('waitForSync', () => {
+  it.each([
+    { what: 'all are synced', end: 'sync' },
+    { what: 'the time is over', end: 'time' },
+    { what: 'it is aborted', end: 'abort' },
+  ])('COL-210 ends when $what, and leaves nothing behind', async ({ end }) => {
+    const { monitors, running } = setUp();
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    await monitors.sync([offered('a'), offered('b')], none);
+    let ended = false;
+    const waiting = waitForSync(monitors, { clock, timeoutMs: 30_000, signal: stop.signal }).then(() => {
+      ended = true;
+    });
+    running.get('a/v1')?.sync();
+    await clock.advanceAsync(29_999);
+    expect(ended).toBe(false);
+    if (end === 'sync') running.get('b/v1')?.sync();
+    if (end === 'time') clock.advance(1);
+    if (end === 'abort') stop.abort();
+    await waiting;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('COL-210 ends at once when there is nothing to wait for', async () => {
+    const { monitors, running } = setUp();
+    const clock = new FakeClock();
+    await monitors.sync([offered('a')], none);
+    running.get('a/v1')?.sync();
+    await waitForSync(monitors, { clock, timeoutMs: 30_000, signal: new AbortController().signal });
+    await waitForSync(setUp().monitors, { clock, timeoutMs: 30_000, signal: AbortSignal.abort() });
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { deleteObject } from './delete-object.ts';
+import { objectWith, setUp, statusWith, target } from './operation.fixture.ts';
+
+const request = { target, policy: 'Background', preconditions: { uid: 'uid-a', resourceVersion: '7' } } as const;
+
+describe('the answer to a write', () => {
+  it.each([
+    { what: 'a Status of success', answer: statusWith(200, ''), is: 'accepted' },
+    { what: 'the object', answer: objectWith({ finalizers: ['f'] }), is: 'accepted' },
+    { what: 'NotFound with its name', answer: statusWith(404, 'NotFound', { details: { name: 'a' } }), is: 'absent' },
+    { what: 'any other 404', answer: statusWith(404, 'NotFound'), is: 'failed' },
+    { what: '409', answer: statusWith(409, 'Conflict'), is: 'conflict' },
+    { what: '422', answer: statusWith(422, 'Invalid'), is: 'invalid' },
+    { what: '415', answer: statusWith(415, 'UnsupportedMediaType'), is: 'unsupportedMediaType' },
+    { what: '500', answer: statusWith(500, 'InternalError'), is: 'failed' },
+    { what: 'another object', answer: objectWith({ uid: 'uid-b' }), is: 'failed' },
+    { what: 'an empty object', answer: { status: 200, body: {} }, is: 'failed' },
+    {
+      what: '200 with a Status of failure',
+      answer: { status: 200, body: statusWith(404, 'NotFound').body },
+      is: 'failed',
+    },
+  ])('COL-093 COL-094 COL-156 $what: $is', async ({ answer, is }) => {
+    const { context } = setUp([answer]);
+    expect((await deleteObject(context, request)).answer).toBe(is);
+  });
+
+  it('COL-170 COL-171 the body of a DELETE', async () => {
+    const { context, sent } = setUp([statusWith(200, '')]);
+    await deleteObject(context, request);
+    await deleteObject(context, { target, policy: 'Foreground', preconditions: { uid: 'uid-a' } });
+    expect(sent).toEqual([
+      'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a","resourceVersion":"7"},"propagationPolicy":"Background"}',
+      'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a"},"propagationPolicy":"Foreground"}',
+    ]);
+  });
+});
