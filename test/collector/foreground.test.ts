@@ -192,6 +192,16 @@ describe('circles', () => {
     expect(await rig.names(configMap)).toEqual([]);
   });
 
+  it('COL-10C COL-24G whose members refer to each other twice go as a whole', async () => {
+    const objects = await chain(['a'], ['b', 'a']);
+    const [a, b] = [objects.get('a') ?? {}, objects.get('b') ?? {}];
+    await rig.patch(configMap, 'b', { ownerReferences: [refTo(a), refTo(a, { block: true })] });
+    await rig.patch(configMap, 'a', { ownerReferences: [refTo(b), refTo(b, { block: true })] });
+    await rig.delete(configMap, 'a', 'Foreground');
+    await rig.rest();
+    expect(await rig.names(configMap)).toEqual([]);
+  });
+
   it('COL-10D BETTER-10 an object that blocks itself goes', async () => {
     const objects = await chain(['a']);
     await close(objects, 'a', 'a');

@@ -28,6 +28,8 @@ export class History {
   readonly #byClient = new Set<string>();
   /** Uids that waited for their dependents at some time: whoever saw that may have acted upon it. */
   readonly #waited = new Set<string>();
+  /** Uids that nobody might touch at some time (COL-113), and that nobody looked at again when that changed. */
+  readonly #wasOutOfReach = new Set<string>();
   readonly wrong: string[] = [];
   #watch: StoreWatch | undefined;
 
@@ -96,7 +98,7 @@ export class History {
       if (metadata.finalizers?.includes(finalizer) === true) found.push(`still has the finalizer ${finalizer}`);
     }
     const references = metadata.ownerReferences ?? [];
-    if (references.length === 0 || isOutOfReach(object)) return found;
+    if (references.length === 0 || this.#wasOutOfReach.has(object.uid)) return found;
     const living = references.filter((reference) => this.#owner(object, reference) !== undefined);
     if (living.length === 0) found.push('has no owner left');
     else if (living.length < references.length) found.push('has a reference to nothing beside a living owner');
@@ -113,6 +115,7 @@ export class History {
     if (now === undefined) this.#objects.delete(key);
     else this.#objects.set(key, now);
     if (now !== undefined && isWaiting(now)) this.#waited.add(now.uid);
+    if (now !== undefined && isOutOfReach(now)) this.#wasOutOfReach.add(now.uid);
     if (previous === undefined && before !== undefined) this.wrong.push(`the store lost ${key}`);
   }
 

@@ -90,4 +90,13 @@ describe('unblocking', () => {
     const body = JSON.parse((sent[2] ?? '').replace('PATCH merge-patch+json ', '')) as unknown;
     expect(body).toEqual({ metadata: { resourceVersion: '7', ownerReferences: all } });
   });
+
+  it('COL-24G COL-235 P4 at once when two references name one uid: P3 would always find the first', async () => {
+    const live = [reference('x', { blockOwnerDeletion: false }), reference('x', blocking)];
+    const unblocked = live.map((each) => ({ ...each, blockOwnerDeletion: false }));
+    const { context, sent } = setUp([objectWith({ resourceVersion: '7', ownerReferences: live }), objectWith({})]);
+    await unblockReferences(context, { ...action, references: unblocked.slice(1), all: unblocked });
+    expect(sent.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(['GET', 'PATCH merge-patch+json']);
+    expect(context.support.takesStrategic(target)).toBe(true);
+  });
 });

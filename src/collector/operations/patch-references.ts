@@ -42,7 +42,7 @@ export async function removeReferences(context: PatchContext, action: RemoveRefe
 
 export async function unblockReferences(context: PatchContext, action: UnblockReferencesAction): Promise<WriteAnswer> {
   const { target, references } = action;
-  if (context.support.takesStrategic(target)) {
+  if (context.support.takesStrategic(target) && !namesOneUidTwice(action)) {
     const answer = await send(context, target, {
       type: 'application/strategic-merge-patch+json',
       body: unblockReferencesPatch(target, references),
@@ -56,6 +56,14 @@ export async function unblockReferences(context: PatchContext, action: UnblockRe
       reference.blockOwnerDeletion ? { ...reference, blockOwnerDeletion: false } : reference,
     ),
   );
+}
+
+/**
+ * A strategic merge patch finds an element of the list by its uid. Of two references to one uid (COL-235) it changes the
+ * first, for ever, whichever of them blocks.
+ */
+function namesOneUidTwice({ references, all }: UnblockReferencesAction): boolean {
+  return references.some(({ uid }) => all.filter((reference) => reference.uid === uid).length > 1);
 }
 
 /**
