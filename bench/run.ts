@@ -18,8 +18,12 @@ const files: Readonly<Record<string, string>> = {
   P03: 'collector/bytes-per-object.ts',
   P06: 'apiserver/cascade.ts',
   P08: 'apiserver/crud.ts',
+  P09: 'apiserver/latency.ts',
+  P10: 'apiserver/list.ts',
+  P11: 'apiserver/fan-out.ts',
   P13: 'program/start-up.ts',
   P14: 'program/idle-memory.ts',
+  P15: 'apiserver/stored-bytes.ts',
   P16: 'collector/stalls.ts',
   P20: 'client/delete-loop.ts',
 };

@@ -2,6 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { readKubeconfig } from '../../test/program/read-kubeconfig.ts';
 
+interface MediaTypes {
+  readonly accept?: string;
+  readonly contentType?: string;
+}
+
 /** Keep-alive HTTPS requests from `connections` closed loops, as a load generator: nothing is parsed but the status. */
 export class Load {
   readonly #agent: Agent;
@@ -26,7 +31,7 @@ export class Load {
 
   send(method: string, path: string, body?: Buffer, contentType = 'application/json'): Promise<number> {
     return new Promise((settle, reject) => {
-      this.open(method, path, body, contentType).then((answer) => {
+      this.open(method, path, body, { contentType }).then((answer) => {
         answer.resume();
         answer.once('end', () => settle(answer.statusCode ?? 0));
         answer.once('error', reject);
@@ -34,7 +39,8 @@ export class Load {
     });
   }
 
-  open(method: string, path: string, body?: Buffer, contentType = 'application/json'): Promise<IncomingMessage> {
+  open(method: string, path: string, body?: Buffer, types: MediaTypes = {}): Promise<IncomingMessage> {
+    const { accept = 'application/json', contentType = 'application/json' } = types;
     return new Promise((settle, reject) => {
       const outgoing = request(
         {
@@ -45,7 +51,7 @@ export class Load {
           path,
           headers: {
             authorization: this.#authorization,
-            accept: 'application/json',
+            accept,
             ...(body ? { 'content-type': contentType, 'content-length': body.length } : {}),
           },
         },

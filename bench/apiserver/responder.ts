@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processCpuMicros } from '../program/process-cpu.ts';
 
 const source = `
 const { createServer } = require('node:https');
@@ -33,12 +33,7 @@ export async function startResponder(
   );
   return {
     port,
-    cpuMicros() {
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ');
-      return ((Number(fields[11]) + Number(fields[12])) / 100) * 1_000_000;
-    },
+    cpuMicros: () => processCpuMicros(child.pid),
     stop: () => void child.kill(),
   };
 }

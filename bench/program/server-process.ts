@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { processCpuMicros } from './process-cpu.ts';
 
 const dist = fileURLToPath(new URL('../../dist/kubegc.js', import.meta.url));
 
@@ -44,11 +45,7 @@ export class ServerProcess {
 
   /** User and system time it has used so far, µs. */
   get cpuMicros(): number {
-    const fields = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ');
-    const ticks = Number(fields[11]) + Number(fields[12]);
-    return (ticks / 100) * 1_000_000;
+    return processCpuMicros(this.child.pid);
   }
 
   /** Resident set, bytes. */
