@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import { AdmissionChain, type AdmissionPlugin } from './admission/admission-chain.ts';
-import { NamespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import { defaultPlugins } from './admission/default-plugins.ts';
 import { CustomResourceDefinitions } from './apiextensions/custom-resource-definitions.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { TokenVerifier } from './authentication/token-authenticator.ts';
@@ -79,6 +79,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly handler: HttpHandler;
   readonly resources: ResourceRegistry;
   readonly #options: ApiServerOptions;
+  readonly #environment: RegistryEnvironment;
   readonly #watchCaches: WatchCaches;
   readonly #resourceHandler: ResourceHandler;
   readonly #health: HealthHandler;
@@ -97,14 +98,18 @@ class EmbeddedApiServer implements ApiServer {
     this.#watchCaches = new WatchCaches(store, clock);
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
     const authorizer = options.authorizer ?? alwaysAllowAuthorizer;
-    const environment: RegistryEnvironment = {
+    this.#environment = {
       store,
       clock,
       random,
-      admission: new AdmissionChain([new NamespaceLifecycle(store), ...(options.admission ?? [])]),
+      admission: new AdmissionChain([
+        ...defaultPlugins({ store, clock, random, logger, metrics, authorizer }),
+        ...(options.admission ?? []),
+      ]),
       watchCaches: this.#watchCaches,
       updateTurns: new UpdateTurns(),
     };
+    const environment = this.#environment;
     this.resources = new ResourceRegistry(environment);
     this.#definitions = new CustomResourceDefinitions({ environment, registry: this.resources, logger });
     const strategyOf = strategyTable({ store, random, definitions: this.#definitions.strategy });
@@ -149,11 +154,12 @@ class EmbeddedApiServer implements ApiServer {
   async stop(): Promise<void> {
     this.#eventExpiry.stop();
     this.#definitions.stop();
+    this.#environment.admission.stop();
     this.#watchCaches.stop();
   }
 
   async #bootstrap(): Promise<void> {
-    await this.#definitions.start();
+    await Promise.all([this.#definitions.start(), this.#environment.admission.start()]);
     const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
     await bootstrap(this.#options, { address: host, port });
     this.#bootstrapped = true;

@@ -11,6 +11,9 @@ import {
   successStatus,
 } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
+import { admitTransient } from '../registry/admission-attributes.ts';
+import { fillNamespace } from '../registry/create-object.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { statusResponse } from './body-format.ts';
 import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
@@ -29,27 +32,44 @@ interface Pod extends KubeObject {
 
 /** `POST pods/<n>/binding` (API-316). */
 export function handleBinding(scope: ResourceScope): Promise<HttpResponse> {
-  return bind(scope, scope.name);
+  return bind(scope, { pods: scope.resource, podName: scope.name });
 }
 
 /** `POST bindings`: the same, the pod is named in the body. */
 export function handleBindings(scope: ResourceScope): Promise<HttpResponse> {
   const pods = scope.resource.siblings.find('', 'v1', 'pods');
   if (pods === undefined) throw newPathNotFound();
-  return bind({ ...scope, resource: pods }, undefined);
+  return bind(scope, { pods });
 }
 
-async function bind(scope: ResourceScope, podName: string | undefined): Promise<HttpResponse> {
-  const { context, resource, namespace } = scope;
+interface Bound {
+  readonly pods: ResourceStore;
+  /** Of the path; absent where only the body names the pod. */
+  readonly podName?: string;
+}
+
+async function bind(scope: ResourceScope, { pods, podName }: Bound): Promise<HttpResponse> {
+  const { context, namespace } = scope;
   const options = parseWriteOptions(context.query, 'CreateOptions');
   const binding: Binding = await decodeObject(context, bindingSchema(), options.fieldValidation);
   const given = binding.metadata?.name ?? '';
   const name = podName ?? given;
   if (given !== '' && given !== name) throw newBadRequest('name in URL does not match name in Binding object');
+  const at = writeContext(scope, options.dryRun);
+  fillNamespace(binding, namespace, true);
+  await admitTransient(scope.resource, {
+    operation: 'CREATE',
+    kind: { group: '', version: 'v1', kind: 'Binding' },
+    subresource: podName === undefined ? '' : 'binding',
+    namespace,
+    name,
+    object: binding,
+    context: at,
+  });
   validateBinding(binding, name);
   const nodeName = binding.target?.name ?? '';
-  const now = formatTime(resource.environment.clock.now());
-  await updateObject(resource, {
+  const now = formatTime(pods.environment.clock.now());
+  await updateObject(pods, {
     namespace,
     name,
     subresource: 'binding',
@@ -59,7 +79,7 @@ async function bind(scope: ResourceScope, podName: string | undefined): Promise<
       if (previous === undefined) throw newNotFound({ group: '', resource: 'pods' }, name);
       return bound(previous, { nodeName, annotations: binding.metadata?.annotations, uid: binding.metadata?.uid, now });
     },
-    context: writeContext(scope, options.dryRun),
+    context: { ...at, admission: 'skipped' },
   });
   return statusResponse({ ...successStatus({}), code: 201 }, scope.representation);
 }

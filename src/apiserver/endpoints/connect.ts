@@ -1,14 +1,26 @@
+import type { SubresourceInfo } from '../../api/kinds/resource-info.ts';
 import { newBadRequest, newServiceUnavailable } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import type { ResourceScope } from './resource-scope.ts';
+import { admitTransient } from '../registry/admission-attributes.ts';
+import { connectOptions } from './connect-options.ts';
+import { type ResourceScope, writeContext } from './resource-scope.ts';
 
 interface PodSpec {
   readonly spec?: { readonly nodeName?: string };
 }
 
+async function admitConnection(scope: ResourceScope, { name: subresource, kind }: SubresourceInfo): Promise<void> {
+  const { context, request, resource, namespace, name } = scope;
+  const object = connectOptions(kind, context.query, request.rest.join('/'));
+  const write = { operation: 'CONNECT', kind, subresource, namespace, name, object } as const;
+  await admitTransient(resource, { ...write, context: writeContext(scope, false) });
+}
+
 /** log, exec, attach, portforward, proxy: nothing here runs containers or reaches nodes (API-320). Never a hang. */
 export async function handleConnect(scope: ResourceScope): Promise<HttpResponse> {
   const { resource, namespace, name, subresource, info } = scope;
+  // Reading a log is a GET and not asked about.
+  if (subresource !== undefined && subresource.name !== 'log') await admitConnection(scope, subresource);
   const object = (await resource.get(namespace, name)).object();
   const what = subresource?.name ?? '';
   const { nodeName } = (object as PodSpec).spec ?? {};

@@ -10,6 +10,8 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import { newBadRequest, newNotFound, successStatus } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
+import { admitTransient } from '../registry/admission-attributes.ts';
+import { fillNamespace } from '../registry/create-object.ts';
 import { deleteObject } from '../registry/delete-object.ts';
 import { spendDisruption } from '../registry/disruption-budget.ts';
 import { updateObject } from '../registry/update-object.ts';
@@ -32,8 +34,20 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
     throw newBadRequest('name in URL does not match name in Eviction object');
   const options = evictionOptions(eviction, write.dryRun);
   const dryRun = isDryRun(options);
-  const pod: Pod = (await resource.get(namespace, name)).object();
   const at = writeContext(scope, dryRun);
+  fillNamespace(eviction, namespace, true);
+  await admitTransient(resource, {
+    operation: 'CREATE',
+    kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+    subresource: 'eviction',
+    namespace,
+    name,
+    object: eviction,
+    context: at,
+  });
+  // The Eviction was admitted; what follows from it is not asked about again, upstream as here.
+  const admitted = { ...at, admission: 'skipped' } as const;
+  const pod: Pod = (await resource.get(namespace, name)).object();
   requirePreconditions(pod, options);
   if (!ignoresBudgets(pod)) await spendDisruption(resource, pod, at);
   // Marking the pod has changed its version; the uid still says that it is the same one.
@@ -49,13 +63,13 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
       requirePreconditions(previous, options);
       return withDisruptionTarget(previous, formatTime(resource.environment.clock.now()));
     },
-    context: at,
+    context: admitted,
   });
   await deleteObject(resource, {
     namespace,
     name,
     options: { ...options, preconditions: { uid: pod.metadata?.uid ?? '', ...preconditions } },
-    context: at,
+    context: admitted,
   });
   return statusResponse({ ...successStatus({}), code: 201 }, scope.representation);
 }

@@ -1,3 +1,4 @@
+import { copyJson } from '../../api/codec/json-value.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
@@ -33,12 +34,14 @@ export async function handleFinalize(scope: ResourceScope): Promise<HttpResponse
 
 function withFinalizers(previous: KubeObject, sent: KubeObject): KubeObject {
   const { uid, resourceVersion } = sent.metadata ?? {};
-  const { finalizers: _old, ...spec } = (previous['spec'] ?? {}) as Record<string, unknown>;
+  const { finalizers: _old, ...spec } = copyJson(previous['spec'] ?? {}) as Record<string, unknown>;
   const { finalizers } = (sent['spec'] ?? {}) as Record<string, unknown>;
+  // A copy of its own, for plug-ins to change.
+  const { metadata, ...rest } = copyJson(previous);
   return {
-    ...previous,
+    ...rest,
     metadata: {
-      ...previous.metadata,
+      ...metadata,
       ...(uid === undefined || uid === '' ? {} : { uid }),
       ...(resourceVersion === undefined || resourceVersion === '' ? {} : { resourceVersion }),
     },

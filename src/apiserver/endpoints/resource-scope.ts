@@ -1,6 +1,6 @@
 import type { ResourceInfo, SubresourceInfo } from '../../api/kinds/resource-info.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
-import type { WriteContext } from '../registry/strategy.ts';
+import type { WriteContext, WriteRequestOptions } from '../registry/strategy.ts';
 import type { Representation } from './negotiation.ts';
 import type { RequestContext } from './request-context.ts';
 import { fieldManager } from './field-manager.ts';
@@ -20,12 +20,29 @@ export interface ResourceScope {
   readonly representation: Representation;
 }
 
+/** As given: they have been judged when they were parsed. */
+function requestOptions(query: URLSearchParams): WriteRequestOptions {
+  if (query.size === 0) return noOptions;
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
+  const fieldManager = query.get('fieldManager') ?? '';
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  return {
+    ...(dryRun.length === 0 ? {} : { dryRun }),
+    ...(fieldManager === '' ? {} : { fieldManager }),
+    ...(fieldValidation === '' ? {} : { fieldValidation }),
+  };
+}
+
+const noOptions: WriteRequestOptions = {};
+
 export function writeContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
   const manager = fieldManager(context.query.get('fieldManager'), context.header('user-agent'));
   return {
     user: context.user,
     warn: context.warn,
     expired: context.expired,
+    ...(context.deadline === undefined ? {} : { deadline: context.deadline }),
+    options: requestOptions(context.query),
     dryRun,
     tracking: { by: 'update', manager },
   };

@@ -123,6 +123,7 @@ function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObje
 /** uid and resourceVersion of the Scale are preconditions on the parent. */
 async function scaleParent(scope: ResourceScope, { method, dryRun, wanted }: Scaling): Promise<HttpResponse> {
   const { resource, namespace, name, info } = scope;
+  const paths = resource.strategy.scale;
   const result = await updateObject(resource, {
     namespace,
     name,
@@ -132,21 +133,29 @@ async function scaleParent(scope: ResourceScope, { method, dryRun, wanted }: Sca
     next: async (parent) => {
       if (parent === undefined) throw newNotFound(info, name);
       const scale = await wanted(parent);
-      const replicas = (scale as Workload).spec?.replicas ?? 0;
-      const paths = resource.strategy.scale;
-      if (replicas === NOT_SET && paths !== undefined) {
-        throw newBadRequest(`the spec replicas field ${JSON.stringify(paths.specReplicas)} cannot be empty`);
-      }
-      if (replicas < 0) {
-        const error = fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0');
-        throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, [error]);
-      }
-      const scaled = withPreconditions(parent, scale.metadata ?? {});
-      return paths === undefined ? withReplicas(scaled, replicas) : withCustomReplicas(scaled, paths, replicas);
+      return scaled(withPreconditions(parent, scale.metadata ?? {}), scale, paths);
+    },
+    view: {
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      of: (parent) => scaleOf(parent, paths),
+      merge: (parent, scale) => scaled(parent, scale, paths),
     },
     context: writeContext(scope, dryRun),
   });
   return writeScale(scope, result.object.object());
+}
+
+/** The parent with the number of a Scale. 400, 422 for one that cannot be. */
+function scaled(parent: KubeObject, scale: KubeObject, paths: ScalePaths | undefined): KubeObject {
+  const replicas = (scale as Workload).spec?.replicas ?? 0;
+  if (replicas === NOT_SET && paths !== undefined) {
+    throw newBadRequest(`the spec replicas field ${JSON.stringify(paths.specReplicas)} cannot be empty`);
+  }
+  if (replicas < 0) {
+    const error = fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0');
+    throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, parent.metadata?.name ?? '', [error]);
+  }
+  return paths === undefined ? withReplicas(parent, replicas) : withCustomReplicas(parent, paths, replicas);
 }
 
 function withReplicas(parent: KubeObject, replicas: number): KubeObject {

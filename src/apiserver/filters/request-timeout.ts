@@ -30,6 +30,7 @@ export function withTimeout<T>(
     timeoutMs,
   }: { readonly context: RequestContext; readonly clock: Clock; readonly timeoutMs: number },
 ): Promise<T> {
+  context.deadline = clock.monotonic() + timeoutMs;
   return new Promise<T>((resolve, reject) => {
     const timer = clock.setTimer(timeoutMs, () => {
       context.expire();

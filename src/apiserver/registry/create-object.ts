@@ -9,9 +9,10 @@ import {
   newUntypedInternal,
 } from '../../api/status-error.ts';
 import { dedupOwnerReferences, validateObjectMeta } from '../../api/validation/object-meta.ts';
-import type { AdmissionAttributes } from '../admission/admission-chain.ts';
+import type { AdmissionAttributes } from '../admission/attributes.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { StoredObject } from '../storage/stored-object.ts';
+import { admissionAttributes } from './admission-attributes.ts';
 import { recordCreate } from './field-tracking.ts';
 import { generateName, NAME_GENERATION_ATTEMPTS } from './name-generator.ts';
 import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object-meta.ts';
@@ -42,8 +43,10 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   dedupe(object, context);
   wipeSystemMetadata(object);
   recordCreate(resource, object, context);
-  await environment.admission.admit(attributesOf(object, { namespace, context }));
-  dedupe(object, context);
+  if (context.admission !== 'skipped') {
+    await environment.admission.admit(attributesOf(resource, request));
+    dedupe(object, context);
+  }
 
   if (strategy.statusOnCreate !== 'kept') splitStatusForCreate(object, info);
   setInitialGeneration(object, info.generation);
@@ -54,9 +57,10 @@ export async function createObject(resource: ResourceStore, request: CreateReque
 /** Names, judges and writes; a generated name that is taken is replaced by another one (API-061). */
 async function persist(
   resource: ResourceStore,
-  { object, namespace }: CreateRequest,
+  request: CreateRequest,
   context: StrategyContext,
 ): Promise<ServedObject> {
+  const { object, namespace } = request;
   const { info, strategy, environment } = resource;
   const meta = metadataOf(object);
   const generated = (meta.name ?? '') === '' && (meta.generateName ?? '') !== '';
@@ -68,7 +72,7 @@ async function persist(
     let existing: KeyValue;
     try {
       validate(resource, object);
-      await environment.admission.validate(attributesOf(object, { namespace, context }));
+      if (context.admission !== 'skipped') await environment.admission.validate(attributesOf(resource, request));
       const outcome = await write(resource, resource.key(namespace, name), { object, dryRun: context.dryRun });
       if ('created' in outcome) return outcome.created;
       ({ existing } = outcome);
@@ -103,21 +107,9 @@ async function write(
   return { existing: result.current };
 }
 
-function attributesOf(
-  object: KubeObject,
-  { namespace, context }: { readonly namespace: string; readonly context: StrategyContext },
-): AdmissionAttributes {
-  return {
-    operation: 'CREATE',
-    info: context.info,
-    subresource: '',
-    namespace,
-    name: object.metadata?.name ?? '',
-    object,
-    user: context.user,
-    dryRun: context.dryRun,
-    warn: context.warn,
-  };
+function attributesOf(resource: ResourceStore, { object, namespace, context }: CreateRequest): AdmissionAttributes {
+  const name = object.metadata?.name ?? '';
+  return admissionAttributes(resource, { operation: 'CREATE', subresource: '', namespace, name, object, context });
 }
 
 /** API-064. */

@@ -65,6 +65,7 @@ async function deleteAll(
           namespace,
           name,
           options: structuredClone(request.options),
+          admittedName: '',
           context: request.context,
         });
       } catch (error) {

@@ -5,6 +5,7 @@ import { graceRuleOf } from '../../api/deletion/pod-grace.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import type { KeyValue } from '../storage/interface.ts';
+import { admissionAttributes } from './admission-attributes.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { WriteContext } from './strategy.ts';
 
@@ -15,6 +16,8 @@ export interface DeleteRequest {
   readonly namespace: string;
   readonly name: string;
   readonly options: DeleteOptions;
+  /** The name admission sees, where that is not the object's: of a collection the empty one. */
+  readonly admittedName?: string;
   readonly context: WriteContext;
 }
 
@@ -61,17 +64,15 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   const decision = (strategy.decideDelete ?? decideDelete)(input);
   if (decision.outcome === 'refuse') throw decision.error;
   const dryRun = isDryRun(options);
-  await admission.validate({
-    operation: 'DELETE',
-    info,
-    subresource: '',
-    namespace,
-    name,
-    oldObject: stored,
-    user: context.user,
-    dryRun,
-    warn: context.warn,
-  });
+  // As upstream, which is done here before it asks: a pod that shuts down already has been admitted when that began.
+  if (decision.reason === 'gracePeriodNotShorter') return done(decision, decision.object);
+  if (context.admission !== 'skipped') {
+    const admitted = request.admittedName ?? name;
+    const write = { operation: 'DELETE', subresource: '', namespace, name: admitted, oldObject: stored } as const;
+    await admission.admitAndValidate(
+      admissionAttributes(resource, { ...write, deleteOptions: options, context: { ...context, dryRun } }),
+    );
+  }
   if (dryRun || decision.outcome === 'unchanged') return done(decision, decision.object);
   if (decision.outcome === 'update') {
     const written = await store.update(kv.key, resource.encode(decision.object), kv.modRevision);

@@ -21,6 +21,8 @@ export const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 /** Another resource of the same server: pods for a binding, budgets for an eviction. */
 export interface ResourceLookup {
   find(group: string, version: string, resource: string): ResourceStore | undefined;
+  /** The same array until something changes. */
+  resources(): readonly ResourceInfo[];
 }
 
 /** What every resource of one server shares. */
@@ -102,8 +104,17 @@ export class ResourceStore {
     return conversion === undefined || conversion.servesStoredBytes ? stored : new ConvertedObject(stored, conversion);
   }
 
+  toStorage(object: KubeObject): KubeObject {
+    return this.#conversion === undefined ? object : this.#conversion.toStorage(object);
+  }
+
+  /** Never changes its input. */
+  fromStorage(object: KubeObject): KubeObject {
+    return this.#conversion === undefined ? object : this.#conversion.fromStorage(object);
+  }
+
   encode(object: KubeObject): Uint8Array {
-    return encodeStored(this.#conversion === undefined ? object : this.#conversion.toStorage(object));
+    return encodeStored(this.toStorage(object));
   }
 
   /**

@@ -14,9 +14,22 @@ import type { ObjectSchema } from './object-schema.ts';
  */
 export type FieldTracking = { readonly by: 'update'; readonly manager: string } | { readonly by: 'apply' };
 
+/** The options of a create, update or patch as the client gave them; what it did not give is absent. */
+export interface WriteRequestOptions {
+  readonly dryRun?: readonly string[];
+  readonly fieldManager?: string;
+  readonly fieldValidation?: string;
+}
+
 /** What a write is made with, beside the object. */
 export interface WriteContext {
   readonly user: UserInfo;
+  /** What the client asked for, as admission shows it; absent in writes of the server's own. */
+  readonly options?: WriteRequestOptions;
+  /** `skipped`: the server does what admission has allowed already, or what nobody may stop. Default: asked. */
+  readonly admission?: 'skipped';
+  /** When the request is answered with a time-out, by `Clock.monotonic`; absent where nobody waits. */
+  readonly deadline?: number;
   /** Everything happens except persistence (API-236). */
   readonly dryRun: boolean;
   /** Absent in writes of the server's own: they leave managedFields as they are. */

@@ -2,12 +2,15 @@ import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
 import { storagePreconditionText } from '../../api/deletion/preconditions.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
+import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
 import { isAlreadyExists, newConflict, newInvalid, newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
+import type { AdmissionAttributes } from '../admission/attributes.ts';
 import type { KeyValue } from '../storage/interface.ts';
+import { admissionAttributes } from './admission-attributes.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from './deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
@@ -43,7 +46,17 @@ export interface UpdateRequest {
    * state when a concurrent write won. Undefined previous: the object does not exist, PUT or apply creates it (API-173, API-210).
    */
   next(previous: KubeObject | undefined): KubeObject | Promise<KubeObject>;
+  /** What admission sees, where that is not the object. */
+  readonly view?: AdmittedView;
   readonly context: WriteContext;
+}
+
+/** An update that is about another kind than the object's: its Scale. */
+export interface AdmittedView {
+  readonly kind: GroupVersionKind;
+  of(object: KubeObject): KubeObject;
+  /** A copy of the object with what admission has made of its view. */
+  merge(object: KubeObject, view: KubeObject): KubeObject;
 }
 
 export interface UpdateResult {
@@ -148,20 +161,10 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   dedupe(next, context);
   recordUpdate(resource, { next, previous, part: request.part, context });
   const { managedFields } = metadataOf(next);
-  const attributes = {
-    operation: 'UPDATE' as const,
-    info,
-    subresource: request.subresource,
-    namespace: request.namespace,
-    name: request.name,
-    object: next,
-    oldObject: previous,
-    user: context.user,
-    dryRun: context.dryRun,
-    warn: context.warn,
-  };
-  await environment.admission.admit(attributes);
-  dedupe(next, context);
+  if (context.admission !== 'skipped') {
+    next = await mutated(resource, request, { next, previous });
+    dedupe(next, context);
+  }
 
   if (request.part === 'status') {
     const custom = info.typeName === undefined;
@@ -177,8 +180,40 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   const preparation = strategy.prepareForUpdate?.(next, previous, context);
   if (preparation !== undefined) await preparation;
   validate(resource, { next, previous, context, name: request.name });
-  await environment.admission.validate({ ...attributes, object: next });
+  if (context.admission !== 'skipped') {
+    await environment.admission.validate(attributesOf(resource, request, { next, previous }));
+  }
   return next;
+}
+
+interface Change {
+  readonly next: KubeObject;
+  readonly previous: KubeObject;
+}
+
+/** The next state as the mutating phase leaves it. */
+async function mutated(resource: ResourceStore, request: UpdateRequest, change: Change): Promise<KubeObject> {
+  const attributes = attributesOf(resource, request, change);
+  await resource.environment.admission.admit(attributes);
+  const { view } = request;
+  return view === undefined || attributes.object === undefined
+    ? change.next
+    : view.merge(change.next, attributes.object);
+}
+
+function attributesOf(resource: ResourceStore, request: UpdateRequest, change: Change): AdmissionAttributes {
+  const { namespace, name, subresource, view, context } = request;
+  const see = (object: KubeObject): KubeObject => view?.of(object) ?? object;
+  return admissionAttributes(resource, {
+    operation: 'UPDATE',
+    ...(view === undefined ? {} : { kind: view.kind }),
+    subresource,
+    namespace,
+    name,
+    object: see(change.next),
+    oldObject: see(change.previous),
+    context,
+  });
 }
 
 /** API-171, API-191: a patch that names no version carries the stored one through, so it always passes. */

@@ -1,0 +1,35 @@
+/**
+ * Whether the mutating phase of one write is run a second time, because a plug-in at its end has changed what those before it have
+ * seen (apiserver `ReinvocationContext`). There is no third time.
+ */
+export class Reinvocation {
+  #round: 'first' | 'second' = 'first';
+  #wanted = false;
+  readonly #state = new Map<string, unknown>();
+
+  get round(): 'first' | 'second' {
+    return this.#round;
+  }
+
+  /** Asked for by a plug-in during the first round. */
+  request(): void {
+    this.#wanted = true;
+  }
+
+  /** True when the second round is due: it has then begun. */
+  begin(): boolean {
+    if (this.#round === 'second' || !this.#wanted) return false;
+    this.#round = 'second';
+    return true;
+  }
+
+  /** What a plug-in remembers between the rounds; made by the first who asks. */
+  stateOf<T>(plugin: string, make: () => T): T {
+    let state = this.#state.get(plugin) as T | undefined;
+    if (state === undefined) {
+      state = make();
+      this.#state.set(plugin, state);
+    }
+    return state;
+  }
+}

@@ -1,0 +1,60 @@
+import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { AdmissionAttributes, AdmissionOperation } from '../admission/attributes.ts';
+import { Reinvocation } from '../admission/reinvocation.ts';
+import { objectInterfaces } from './object-interfaces.ts';
+import type { ResourceStore } from './resource-store.ts';
+import type { WriteContext } from './strategy.ts';
+
+export interface AdmittedWrite {
+  readonly operation: AdmissionOperation;
+  /** Default: the resource's own. */
+  readonly kind?: GroupVersionKind;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly object?: KubeObject;
+  readonly oldObject?: KubeObject;
+  /** Of a DELETE; those of other writes are in the context. */
+  readonly deleteOptions?: object;
+  readonly context: WriteContext;
+}
+
+const OPTION_KINDS = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
+
+/** A write as admission sees it. */
+export function admissionAttributes(resource: ResourceStore, write: AdmittedWrite): AdmissionAttributes {
+  const { info } = resource;
+  const { operation, subresource, namespace, name, object, oldObject, context } = write;
+  const isNamespace = info.group === '' && info.resource === 'namespaces';
+  const { group, version, kind } = write.kind ?? info;
+  return {
+    operation,
+    info,
+    kind: { group, version, kind },
+    subresource,
+    namespace: isNamespace && namespace === '' ? name : namespace,
+    name,
+    ...optionsOf(write),
+    ...(object === undefined ? {} : { object }),
+    ...(oldObject === undefined ? {} : { oldObject }),
+    user: context.user,
+    dryRun: context.dryRun,
+    ...(context.deadline === undefined ? {} : { deadline: context.deadline }),
+    interfaces: objectInterfaces(resource),
+    reinvocation: new Reinvocation(),
+    warn: context.warn,
+  };
+}
+
+function optionsOf({ operation, deleteOptions, context }: AdmittedWrite): { options?: KubeObject } {
+  if (operation === 'CONNECT') return {};
+  const options = operation === 'DELETE' ? deleteOptions : context.options;
+  return { options: { kind: OPTION_KINDS[operation], apiVersion: 'meta.k8s.io/v1', ...options } };
+}
+
+/** Runs both phases for something that is created but not stored: a review, an Eviction, a Binding. `object` may be changed. */
+export async function admitTransient(resource: ResourceStore, write: AdmittedWrite): Promise<void> {
+  if (write.context.admission === 'skipped') return;
+  await resource.environment.admission.admitAndValidate(admissionAttributes(resource, write));
+}
