@@ -11,6 +11,17 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
+/** The same logger for a part whose warnings somebody else tells of: they become lines of `debug`. */
+export function demoteWarnings(logger: Logger): Logger {
+  return {
+    debug: (message, fields) => logger.debug(message, fields),
+    info: (message, fields) => logger.info(message, fields),
+    warn: (message, fields) => logger.debug(message, fields),
+    error: (message, fields) => logger.error(message, fields),
+    child: (fields) => demoteWarnings(logger.child(fields)),
+  };
+}
+
 function drop(): void {}
 
 /** Says nothing. */

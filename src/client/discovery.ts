@@ -33,6 +33,8 @@ export interface DiscoveryResult {
   readonly preferred: readonly DiscoveredResource[];
   /** Group versions (`apps/v1`) that exist, or are said to, but could not be read: nothing is known of their resources. */
   readonly failedGroupVersions: ReadonlyMap<string, Error>;
+  /** Resources listed without a kind, as `group/version resource`: no object of theirs can be named by anybody. */
+  readonly withoutKind: readonly string[];
 }
 
 export interface DiscoveryOptions {
@@ -70,6 +72,7 @@ class Found {
   readonly #named: DiscoveredGroup[] = [];
   readonly #resources = new Map<string, readonly DiscoveredResource[]>();
   readonly #failed = new Map<string, Error>();
+  readonly #withoutKind: string[] = [];
 
   get groups(): readonly DiscoveredGroup[] {
     return [...this.#core, ...this.#named];
@@ -91,6 +94,10 @@ class Found {
     this.#resources.set(groupVersion, resources);
   }
 
+  skip(groupVersion: string, resource: string): void {
+    this.#withoutKind.push(`${groupVersion} ${resource}`);
+  }
+
   fail(groupVersion: string, error: Error): void {
     this.#failed.set(groupVersion, error);
   }
@@ -103,6 +110,7 @@ class Found {
       resources: groups.flatMap(({ name, versions }) => versions.flatMap((version) => of(name, version))),
       preferred: groups.flatMap((group) => preferredOf(group, (version) => of(group.name, version))),
       failedGroupVersions: this.#failed,
+      withoutKind: this.#withoutKind,
     };
   }
 }
@@ -173,7 +181,12 @@ function readAggregated(document: unknown, found: Found): void {
         found.fail(groupVersion, new DecodeError(`stale GroupVersion discovery: ${groupVersion}`));
         continue;
       }
-      const served = resources.filter((r) => (r.responseKind?.kind ?? '') !== '');
+      const served = resources.filter((r) => {
+        const hasKind = (r.responseKind?.kind ?? '') !== '';
+        // One that has no verbs either is only there for its subresources.
+        if (!hasKind && (r.verbs ?? []).length > 0) found.skip(groupVersion, r.resource);
+        return hasKind;
+      });
       found.addVersion(
         groupVersion,
         served.map((r) => ({
@@ -234,7 +247,11 @@ async function readLegacy(client: RestClient, { found, options }: Reading): Prom
         const path = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
         try {
           const response = await client.request(request(path, options));
-          found.addVersion(groupVersion, resourcesOf(groupVersion, response.json()));
+          const document = response.json() as ResourceList;
+          found.addVersion(groupVersion, resourcesOf(groupVersion, document));
+          for (const { name, kind = '', verbs = [] } of document.resources ?? []) {
+            if (kind === '' && !name.includes('/') && verbs.length > 0) found.skip(groupVersion, name);
+          }
         } catch (error) {
           found.fail(groupVersion, error instanceof Error ? error : new Error(String(error)));
         }
@@ -256,13 +273,13 @@ interface ResourceList {
   }[];
 }
 
-function resourcesOf(groupVersion: string, document: unknown): DiscoveredResource[] {
+function resourcesOf(groupVersion: string, document: ResourceList): DiscoveredResource[] {
   const parsed = parseGroupVersion(groupVersion);
   if (parsed === undefined) throw new DecodeError(`unexpected GroupVersion string: ${groupVersion}`);
-  const entries = (document as ResourceList).resources ?? [];
+  const entries = document.resources ?? [];
   // COL-011: `pods/status` is a part of `pods`.
   return entries
-    .filter(({ name, kind }) => !name.includes('/') && kind !== undefined)
+    .filter(({ name, kind = '' }) => !name.includes('/') && kind !== '')
     .map((entry) => ({
       ...parsed,
       resource: entry.name,

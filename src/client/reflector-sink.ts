@@ -34,6 +34,8 @@ export interface ReflectorSink {
   bookmark(resourceVersion: string): void;
   /** The first enumeration is complete (COL-025). Called once, right after its `replaceEnd`. */
   synced(): void;
+  /** The server has answered a list or watch; what it has to say follows. */
+  opened?(): void;
   /** Something went wrong and will be tried again (COL-048). A StatusError, TransportError or DecodeError. */
   failed(error: Error): void;
   /** Back-pressure: while the promise is pending no more is read from the server. */

@@ -171,6 +171,7 @@ export class Reflector implements Service {
       timeoutMs: 'none',
       signal: attempt.signal,
     });
+    this.#sink.opened?.();
     const decoder = listDecoder(headerOf(headers, 'content-type'), (bytes, start, end) => {
       this.#deliver('ADDED', bytes, start, end);
     });
@@ -212,6 +213,7 @@ export class Reflector implements Service {
         signal: attempt.signal,
       });
       watch.opened = true;
+      this.#sink.opened?.();
       if (enumerates) silence.pet(INITIAL_EVENTS_SILENCE_MS);
       const decoder = watchDecoder(headerOf(headers, 'content-type'), (type, { bytes, start, end }) => {
         if (type === 'BOOKMARK') this.#bookmark(watch, step, bytes.subarray(start, end));

@@ -3,6 +3,7 @@ import { MetadataReader } from '../api/codec/metadata-reader.ts';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
 import { isAbortError } from '../base/abort-error.ts';
 import { linkSignals } from '../base/abort.ts';
+import { BoundedLog } from '../base/bounded-log.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import type { Logger } from '../base/logger.ts';
@@ -22,6 +23,7 @@ import { invalidNamespaceEvent } from './invalid-namespace-event.ts';
 import { KindMapper } from './kind-mapper.ts';
 import { Monitors } from './monitors/monitors.ts';
 import { startMonitor } from './monitors/start-monitor.ts';
+import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
 import { PatchSupport } from './operations/patch-support.ts';
 import { createQueues, type Queues } from './queues.ts';
@@ -80,6 +82,8 @@ const COMPONENT = 'garbage-collector-controller';
 const SHUTDOWN_GRACE_MS = 10_000;
 /** Between two looks at what piled up while another one leads, ms. */
 const BACKLOG_SWEEP_MS = 10_000;
+/** Of writes that did not happen: as many lines at once, then one in this time. */
+const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
 /** Changes of admission within this time wake the keys that wait only once, ms. */
 const WAKE_APART_MS = 1000;
 
@@ -96,6 +100,7 @@ export class GarbageCollector implements Service {
   readonly #metrics: CollectorMetrics;
   readonly #absentOwners: AbsentOwnerCache;
   readonly #monitors: Monitors;
+  readonly #troubles: TroubleLog;
   readonly #kinds: KindMapper;
   readonly #resourceSync: ResourceSync;
   readonly #support = new PatchSupport();
@@ -111,12 +116,13 @@ export class GarbageCollector implements Service {
     const { clock, metrics, client, random, logger } = options;
     this.#options = options;
     this.#logger = logger;
-    this.#graph = new OwnershipGraph({ hashSeed: random.integer(2 ** 31) });
     this.#queues = createQueues({ clock, metrics, retryCapMs: options.retryCapMs ?? DEFAULTS.retryCapMs });
     this.#metrics = collectorMetrics(metrics);
     this.#absentOwners = new AbsentOwnerCache(
       options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
     );
+    this.#graph = new OwnershipGraph({ hashSeed: random.integer(2 ** 31), absentOwners: this.#absentOwners });
+    this.#troubles = new TroubleLog({ clock, logger });
     this.#recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });
     this.#writer = new GraphWriter({
       graph: this.#graph,
@@ -138,6 +144,7 @@ export class GarbageCollector implements Service {
         clock,
         random,
         logger,
+        troubles: this.#troubles,
         reader: this.#reader,
         apply: this.#writer.apply,
         onWaitingListed: this.#writer.lookAgain,
@@ -218,6 +225,7 @@ export class GarbageCollector implements Service {
     await Promise.all(workers);
     await Promise.all(services);
     await this.#monitors.stop();
+    this.#troubles.stop();
     this.#wakeTimer?.cancel();
     if (failures.length > 0) throw failures[0];
   }
@@ -276,6 +284,7 @@ export class GarbageCollector implements Service {
       clock,
       random,
       logger: this.#logger,
+      failures: new BoundedLog({ logger: this.#logger, clock, ...FAILURE_LINES }),
       graph: this.#graph,
       absentOwners: this.#absentOwners,
       kinds: this.#kinds,

@@ -17,6 +17,10 @@ export interface MonitorSinkOptions {
   readonly onHistoryReset: () => void;
   /** Something of this resource was created, changed or deleted after the first enumeration. */
   readonly onChanged?: () => void;
+  /** A list or watch failed, and will be tried again. */
+  readonly onFailed?: (error: Error) => void;
+  /** The server answered a list or watch. */
+  readonly onAnswered?: () => void;
 }
 
 /**
@@ -108,8 +112,13 @@ export class MonitorSink implements ReflectorSink {
     this.#options.onSynced();
   }
 
+  opened(): void {
+    if (!this.#silent) this.#options.onAnswered?.();
+  }
+
   failed(error: Error): void {
     this.#trouble = error;
+    if (!this.#silent) this.#options.onFailed?.(error);
   }
 
   #followed(): void {

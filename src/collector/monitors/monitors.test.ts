@@ -13,11 +13,12 @@ const offered = (resource: string, version = 'v1'): OfferedResource => ({
   verbs: [],
 });
 
-function setUp() {
+function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) => boolean } = {}) {
   const log: string[] = [];
   const running = new Map<string, { sync(): void; fail(): void }>();
   const monitors = new Monitors(({ resource, version, kind }, onSynced) => {
     const name = `${resource}/${version}`;
+    if (refuse(resource)) throw new Error(`no watcher for ${resource}`);
     log.push(`start ${name}`);
     const state: { synced: boolean; trouble: Error | undefined } = { synced: false, trouble: undefined };
     running.set(name, {
@@ -51,12 +52,42 @@ const none: ReadonlySet<string> = new Set();
 describe('Monitors', () => {
   it('COL-021 starts what is new and stops what is gone; waits until that has ended', async () => {
     const { monitors, log } = setUp();
-    expect(await monitors.sync([offered('a'), offered('b')], none)).toEqual({ added: 2, removed: [] });
+    expect(await monitors.sync([offered('a'), offered('b')], none)).toEqual({ added: 2, removed: [], failed: [] });
     const { added, removed } = await monitors.sync([offered('b'), offered('c')], none);
     expect([added, removed.map(({ resource }) => resource.resource)]).toEqual([1, ['a']]);
     expect(log).toEqual(['start a/v1', 'start b/v1', 'start c/v1', 'stop a/v1', 'stopped a/v1']);
     expect(monitors.ofResource(offered('b', 'any'))?.resource.apiVersion).toBe('v1');
     expect(monitors.ofResource(offered('a'))).toBeUndefined();
+  });
+
+  it('COL-022 COL-023 BETTER-1 starts every one that can be started; the others are told of together, and tried again', async () => {
+    let broken = true;
+    const { monitors, log } = setUp({ refuse: (resource) => broken && resource !== 'b' });
+    const wanted = [offered('a'), offered('b'), offered('c')];
+    const first = await monitors.sync(wanted, none);
+    expect(log).toEqual(['start b/v1']);
+    expect([first.added, first.failed.map(({ resource, error }) => [resource.resource, error.message])]).toEqual([
+      1,
+      [
+        ['a', 'no watcher for a'],
+        ['c', 'no watcher for c'],
+      ],
+    ]);
+    broken = false;
+    expect(await monitors.sync(wanted, none)).toEqual({ added: 2, removed: [], failed: [] });
+    expect([log, monitors.size]).toEqual([['start b/v1', 'start a/v1', 'start c/v1'], 3]);
+  });
+
+  it('BETTER-1 one that cannot be started anew is left out, and comes back with the next pass', async () => {
+    let broken = false;
+    const { monitors, log } = setUp({ refuse: (resource) => broken && resource === 'a' });
+    await monitors.sync([offered('a'), offered('b')], none);
+    broken = true;
+    expect((await monitors.restart()).map(({ resource }) => resource.resource)).toEqual(['a']);
+    expect(monitors.size).toBe(1);
+    broken = false;
+    await monitors.sync([offered('a'), offered('b')], none);
+    expect([monitors.size, log.at(-1)]).toEqual([2, 'start a/v1']);
   });
 
   it('COL-025 is synced when there is one and all are; current while none has failed', async () => {

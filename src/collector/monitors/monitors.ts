@@ -31,6 +31,19 @@ function entryOf(resource: OfferedResource, monitor: Monitor): Entry {
   };
 }
 
+/** A resource that could not be watched at all, and is tried again at the next pass (COL-022). */
+export interface UnstartedMonitor {
+  readonly resource: OfferedResource;
+  readonly error: Error;
+}
+
+/** What a pass changed. */
+export interface MonitorChange {
+  readonly added: number;
+  readonly removed: readonly StoppedMonitor[];
+  readonly failed: readonly UnstartedMonitor[];
+}
+
 /** A monitor that was stopped, with what discovery had said of its resource. */
 export interface StoppedMonitor {
   readonly offered: OfferedResource;
@@ -98,13 +111,10 @@ export class Monitors {
     return () => void this.#onSynced.delete(listener);
   }
 
-  /** Starts and stops monitors so that exactly the wanted resources are watched (COL-019, COL-021). */
-  async sync(
-    wanted: readonly OfferedResource[],
-    failedGroupVersions: ReadonlySet<string>,
-  ): Promise<{ added: number; removed: readonly StoppedMonitor[] }> {
+  /** Starts and stops monitors so that exactly the wanted resources are watched (COL-019, COL-021…023). */
+  async sync(wanted: readonly OfferedResource[], failedGroupVersions: ReadonlySet<string>): Promise<MonitorChange> {
     const { added, removed } = planMonitors(this.#entries, wanted, failedGroupVersions);
-    for (const resource of added) this.#entries.set(resourceKey(resource), this.#started(resource));
+    const failed = this.#startAll(added);
     const removing = removed.map((key) => {
       const entry = this.#entries.get(key)!;
       this.#entries.delete(key);
@@ -112,22 +122,38 @@ export class Monitors {
     });
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
     const stopped = removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource }));
-    return { added: added.length, removed: stopped };
+    return { added: added.length - failed.length, removed: stopped, failed };
   }
 
   /** Every resource is listed anew: nothing that was seen before counts any more. */
-  async restart(): Promise<void> {
+  async restart(): Promise<readonly UnstartedMonitor[]> {
     const before = [...this.#entries.values()];
     // The old one is silent as soon as it is told to stop, so that the two never mix.
     const stopping = before.map(({ monitor }) => monitor.stop());
-    for (const { resource } of before) this.#entries.set(resourceKey(resource), this.#started(resource));
+    const failed = this.#startAll(before.map(({ resource }) => resource));
     await Promise.all(stopping);
+    return failed;
   }
 
   async stop(): Promise<void> {
     const monitors = [...this.#entries.values()].map(({ monitor }) => monitor);
     this.#entries.clear();
     await Promise.all(monitors.map((monitor) => monitor.stop()));
+  }
+
+  /** Those that cannot be started are not entered, so that the next pass tries them again. */
+  #startAll(resources: readonly OfferedResource[]): UnstartedMonitor[] {
+    const failed: UnstartedMonitor[] = [];
+    for (const resource of resources) {
+      const key = resourceKey(resource);
+      try {
+        this.#entries.set(key, this.#started(resource));
+      } catch (error) {
+        this.#entries.delete(key);
+        failed.push({ resource, error: error instanceof Error ? error : new Error(String(error)) });
+      }
+    }
+    return failed;
   }
 
   #started(resource: OfferedResource): Entry {

@@ -1,7 +1,7 @@
 import type { MetadataReader } from '../../api/codec/metadata-reader.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import { demoteWarnings, type Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
 import { Reflector } from '../../client/reflector.ts';
 import type { RestClient } from '../../client/rest-client.ts';
@@ -10,12 +10,15 @@ import type { ObjectColumns } from '../graph/object-columns.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import { MonitorSink } from './monitor-sink.ts';
 import type { Monitor } from './monitors.ts';
+import type { TroubleLog } from './trouble-log.ts';
 
 export interface MonitorOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Of all monitors: tells what the reflectors warn of. */
+  readonly troubles: TroubleLog;
   /** May be shared by all monitors: `apply` reads its columns before the next object is read. */
   readonly reader: MetadataReader;
   readonly apply: (event: GraphEvent) => void;
@@ -27,10 +30,11 @@ export interface MonitorOptions {
 
 /** One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
-  const { client, clock, random, logger, reader, apply, onWaitingListed, onSynced, onHistoryReset, onChanged } =
-    options;
+  const { client, clock, random, logger, troubles, reader, apply } = options;
+  const { onWaitingListed, onSynced, onHistoryReset, onChanged } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
+  const key = resourceKey(offered);
   const stopping = new AbortController();
   const sink = new MonitorSink({
     resource,
@@ -41,17 +45,19 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     apply,
     onWaitingListed,
     onSynced: () => {
-      logger.debug('a monitor is synced', { resource: resourceKey(offered) });
+      logger.debug('a monitor is synced', { resource: key });
       onSynced();
     },
     onHistoryReset,
+    onFailed: (error) => troubles.failed(key, error),
+    onAnswered: () => troubles.recovered(key),
     ...(onChanged === undefined ? {} : { onChanged }),
   });
   const reflector = new Reflector({
     client,
     clock,
     random,
-    logger,
+    logger: demoteWarnings(logger),
     gvr: { group, version, resource: name },
     representation: 'metadata',
     sink,
@@ -67,6 +73,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     },
     stop: () => {
       sink.silence();
+      troubles.forget(key);
       stopping.abort();
       return running;
     },

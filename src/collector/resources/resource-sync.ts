@@ -2,14 +2,14 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { RestMapper } from '../../api/meta/rest-mapper.ts';
 import { exponentialBackoff, type Backoff } from '../../base/backoff.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { LogFields, Logger } from '../../base/logger.ts';
 import type { Counter } from '../../base/metrics.ts';
 import type { Random } from '../../base/random.ts';
 import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { MonitoredResource } from '../graph/event.ts';
 import type { KindMapper } from '../kind-mapper.ts';
-import type { Monitors, StoppedMonitor } from '../monitors/monitors.ts';
+import type { Monitors, StoppedMonitor, UnstartedMonitor } from '../monitors/monitors.ts';
 import { deletableResources, type GroupResourceName, resourceKey } from './deletable-resources.ts';
 
 export interface ResourceSyncOptions {
@@ -48,6 +48,15 @@ const SOONER: Readonly<Record<SoonerReason, { readonly afterMs: number; readonly
   pathNotFound: { afterMs: 1000, apartMs: 10_000 },
 };
 
+/** A warning is repeated after this long at the soonest, ms. */
+const TELL_AGAIN_MS = 3_600_000;
+
+const UNWATCHABLE = 'some resources cannot be watched';
+const DISCOVERY_FAILED = 'discovery failed; the monitors stay as they are';
+const DISCOVERY_EMPTY = 'discovery found no resource; the monitors stay as they are';
+const DISCOVERY_PARTIAL = 'discovery failed for some group versions';
+const DISCOVERY_TROUBLE = [DISCOVERY_FAILED, DISCOVERY_EMPTY, DISCOVERY_PARTIAL];
+
 /** A pass that failed is repeated sooner than after a period. */
 const RETRY = { baseMs: 500, factor: 2, jitter: 0.2 };
 
@@ -66,6 +75,8 @@ export class ResourceSync {
   /** Sets the timer of the wait under way anew; undefined while a pass is under way. */
   #rearm: (() => void) | undefined;
   #syncTimer: Timer | undefined;
+  /** Warnings that hold, with what they said and when. As many as there are messages. */
+  readonly #told = new Map<string, { readonly said: string; readonly at: number }>();
 
   constructor(options: ResourceSyncOptions) {
     this.#options = options;
@@ -125,12 +136,12 @@ export class ResourceSync {
   }
 
   async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
-    const { logger, kinds, monitors, ignored, syncErrors, onChanged } = this.#options;
+    const { kinds, monitors, ignored, syncErrors, onChanged } = this.#options;
     const discovered = await this.#discover(signal);
     if (signal.aborted) return 'failed';
     const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
     if (discovered === undefined || wanted.length === 0) {
-      if (discovered !== undefined) logger.warn('discovery found no deletable resource; the monitors stay as they are');
+      if (discovered !== undefined) this.#tell('discovery found no deletable resource; the monitors stay as they are');
       syncErrors.inc();
       return 'failed';
     }
@@ -139,7 +150,8 @@ export class ResourceSync {
     const unread = this.#resources.filter((resource) => failed.has(apiVersionOf(resource)));
     this.#resources = [...discovered.resources, ...unread];
     kinds.replace(new RestMapper(this.#resources));
-    const { added, removed } = await monitors.sync(wanted, failed);
+    const { added, removed, failed: unstarted } = await monitors.sync(wanted, failed);
+    this.#tellSkipped(discovered.withoutKind, unstarted);
     if (added === 0 && removed.length === 0) return 'done';
     this.#superseded.push(...removed);
     this.#settleSuperseded();
@@ -148,18 +160,48 @@ export class ResourceSync {
     return 'done';
   }
 
+  /** COL-022: what could not be watched, all in one line; the others are, and the next pass tries these again. */
+  #tellSkipped(withoutKind: readonly string[], unstarted: readonly UnstartedMonitor[]): void {
+    if (withoutKind.length + unstarted.length === 0) return void this.#told.delete(UNWATCHABLE);
+    this.#options.syncErrors.inc();
+    this.#tell(UNWATCHABLE, {
+      resources: [
+        ...withoutKind.map((resource) => `${resource}: without a kind`),
+        ...unstarted.map(({ resource, error }) => `${resourceKey(resource)}: ${error.message}`),
+      ].join('; '),
+    });
+  }
+
+  /** A pass that goes wrong the way the last one did is told of once an hour at most. */
+  #tell(message: string, fields: LogFields = {}): void {
+    const { clock, logger } = this.#options;
+    const said = JSON.stringify(fields);
+    const last = this.#told.get(message);
+    if (last?.said === said && clock.monotonic() - last.at < TELL_AGAIN_MS) return logger.debug(message, fields);
+    this.#told.set(message, { said, at: clock.monotonic() });
+    logger.warn(message, fields);
+  }
+
+  /** Discovery told everything it has. */
+  #tellComplete(): void {
+    const wasTold = DISCOVERY_TROUBLE.map((message) => this.#told.delete(message));
+    if (wasTold.includes(true)) this.#options.logger.info('discovery is complete again');
+  }
+
   async #discover(signal: AbortSignal): Promise<DiscoveryResult | undefined> {
-    const { client, logger } = this.#options;
+    const { client } = this.#options;
     try {
       const found = await discover(client, { signal });
-      for (const [groupVersion, error] of found.failedGroupVersions) {
-        logger.warn('discovery failed for a group version', { groupVersion, error: error.message });
-      }
+      if (found.failedGroupVersions.size > 0) {
+        this.#tell(DISCOVERY_PARTIAL, {
+          groupVersions: [...found.failedGroupVersions].map(([each, error]) => `${each}: ${error.message}`).join('; '),
+        });
+      } else if (found.resources.length > 0) this.#tellComplete();
       if (found.resources.length > 0) return found;
-      logger.warn('discovery found no resource; the monitors stay as they are');
+      this.#tell(DISCOVERY_EMPTY);
     } catch (error) {
       if (!signal.aborted) {
-        logger.warn('discovery failed; the monitors stay as they are', {
+        this.#tell(DISCOVERY_FAILED, {
           error: error instanceof Error ? error.message : String(error),
         });
       }

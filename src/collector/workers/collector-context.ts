@@ -1,3 +1,4 @@
+import type { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
@@ -18,6 +19,8 @@ export interface CollectorContext extends CallContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** For writes that did not happen: a server in trouble makes many of them. */
+  readonly failures: BoundedLog;
   readonly graph: Graph;
   readonly absentOwners: AbsentOwnerCache;
   readonly kinds: KindMapper;

@@ -222,13 +222,9 @@ export class DeleteWorker {
   }
 
   #failed(action: Action, { answer, error }: WriteAnswer, reason: Reason = 'writeRejected'): ActionOutcome {
-    const level = answer === 'conflict' ? 'debug' : 'warn';
-    this.#context.logger[level]('a write did not happen and is retried', {
-      ...action,
-      answer,
-      error: error?.message,
-      reason,
-    });
+    const { logger, failures } = this.#context;
+    const log = answer === 'conflict' ? { warn: logger.debug.bind(logger) } : failures;
+    log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, reason });
     return { next: 'requeue', reason };
   }
 }

@@ -92,7 +92,7 @@ export class OrphanWorker {
 
   /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
   async #releaseOne(owner: Uid, { target, identity }: Dependent): Promise<boolean> {
-    const { metrics, logger } = this.#context;
+    const { metrics, failures } = this.#context;
     const owners = [owner];
     const answer = await removeReferences(this.#context, { action: 'removeReferences', target, identity, owners });
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
@@ -101,7 +101,7 @@ export class OrphanWorker {
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
     if ('need' in release || release.release === 'failed') {
-      logger.warn('a dependent could not be orphaned and is tried again', {
+      failures.warn('a dependent could not be orphaned and is tried again', {
         ...target,
         owner,
         error: answer.error?.message,
@@ -113,14 +113,14 @@ export class OrphanWorker {
   }
 
   async #finish(about: Pick<Decision, 'uid' | 'identity'>, step: Verdict): Promise<WorkOutcome> {
-    const { metrics, logger, onDecision } = this.#context;
+    const { metrics, logger, failures, onDecision } = this.#context;
     const { actions } = step;
     for (const action of actions) {
       if (action.action !== 'removeFinalizer') continue;
       const answer = await removeFinalizer(this.#context, action);
       const { verdict, reason } = afterRemoveFinalizer(answer.answer);
       if (verdict === 'requeue') {
-        logger.warn(sentenceOf(reason), { ...action.target, error: answer.error?.message });
+        failures.warn(sentenceOf(reason), { ...action.target, error: answer.error?.message });
         metrics.decisions.inc({ verdict, reason });
         onDecision?.({ ...about, verdict, reason, actions });
         return verdict;

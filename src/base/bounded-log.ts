@@ -1,0 +1,40 @@
+import type { Clock } from './clock.ts';
+import type { LogFields, Logger } from './logger.ts';
+
+export interface BoundedLogOptions {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Lines at once after a pause. */
+  readonly burst: number;
+  /** After that, one line in this time, ms. */
+  readonly everyMs: number;
+}
+
+/** Warnings that may come by the thousands: some of them, and how many were left out. What is left out goes to `debug`. */
+export class BoundedLog {
+  readonly #options: BoundedLogOptions;
+  #tokens: number;
+  #last: number;
+  #leftOut = 0;
+
+  constructor(options: BoundedLogOptions) {
+    this.#options = options;
+    this.#tokens = options.burst;
+    this.#last = options.clock.monotonic();
+  }
+
+  warn(message: string, fields: LogFields = {}): void {
+    const { logger, clock, burst, everyMs } = this.#options;
+    const now = clock.monotonic();
+    this.#tokens = Math.min(burst, this.#tokens + (now - this.#last) / everyMs);
+    this.#last = now;
+    if (this.#tokens < 1) {
+      this.#leftOut++;
+      return logger.debug(message, fields);
+    }
+    this.#tokens--;
+    const leftOut = this.#leftOut;
+    this.#leftOut = 0;
+    logger.warn(message, leftOut === 0 ? fields : { ...fields, leftOut });
+  }
+}

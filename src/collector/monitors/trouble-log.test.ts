@@ -1,0 +1,88 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newForbidden } from '../../api/status-error.ts';
+import { FakeClock } from '../../base/fake-clock.ts';
+import { MemoryLogger } from '../../base/memory-logger.ts';
+import { TransportError } from '../../client/transport.ts';
+import { TroubleLog } from './trouble-log.ts';
+
+let clock: FakeClock;
+let logger: MemoryLogger;
+let log: TroubleLog;
+beforeEach(() => {
+  clock = new FakeClock();
+  logger = new MemoryLogger();
+  log = new TroubleLog({ clock, logger });
+});
+
+const refused = (): Error => new TransportError('refused', 'connect ECONNREFUSED');
+const forbidden = (): Error => newForbidden({ group: '', resource: 'secrets' }, '', 'no');
+const lines = (): Record<string, unknown>[] =>
+  logger.lines.map(({ level, message, fields }) => ({ level, message, ...fields }));
+const resources = Array.from({ length: 60 }, (_, i) => `r${i}`);
+
+describe('TroubleLog', () => {
+  it('COL-048 says once that the server is away, with the number of its watches, and once that it is back', () => {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      for (const resource of resources) log.failed(resource, refused());
+      clock.advance(5000);
+    }
+    expect(lines()).toEqual([
+      {
+        level: 'warn',
+        message: 'the API server does not answer; its watches are tried again',
+        watches: 60,
+        resources: 'r0, r1, r2, r3, r4',
+        error: 'connect ECONNREFUSED',
+      },
+    ]);
+    for (const resource of resources) log.recovered(resource);
+    expect(lines().slice(1)).toEqual([{ level: 'info', message: 'the API server answers again', afterSeconds: 15 }]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('says it again once a minute while it lasts', () => {
+    log.failed('a', refused());
+    clock.advance(1000);
+    for (let second = 0; second < 600; second++) {
+      log.failed('a', refused());
+      clock.advance(1000);
+    }
+    expect(lines()).toHaveLength(11);
+  });
+
+  it('says nothing of trouble that is over before it was told', () => {
+    log.failed('a', refused());
+    clock.advance(999);
+    log.recovered('a');
+    clock.advance(100_000);
+    expect([lines(), clock.pendingTimers]).toEqual([[], 0]);
+  });
+
+  it('tells causes apart; a watch has the newest one', () => {
+    log.failed('a', forbidden());
+    log.failed('b', refused());
+    log.failed('c', refused());
+    clock.advance(1000);
+    expect(lines().map(({ watches }) => watches)).toEqual([1, 2]);
+    log.failed('b', forbidden());
+    log.failed('c', forbidden());
+    expect(lines().at(-1)?.message).toBe('the API server answers again');
+    for (const resource of ['a', 'b', 'c']) log.recovered(resource);
+    expect(lines().at(-1)?.message).toBe('the watches that failed work again');
+  });
+
+  it('a resource that is not watched any more has not recovered', () => {
+    log.failed('a', forbidden());
+    clock.advance(1000);
+    log.forget('a');
+    expect([lines().length, clock.pendingTimers]).toEqual([1, 0]);
+  });
+
+  it('leaves no timer behind when it is stopped', () => {
+    log.failed('a', forbidden());
+    log.failed('b', refused());
+    log.stop();
+    clock.advance(100_000);
+    expect([lines(), clock.pendingTimers]).toEqual([[], 0]);
+  });
+});
