@@ -143,8 +143,8 @@ class Http1Transport implements Transport {
   }
 }
 
-/** A connection that was kept ended without a byte of answer. */
-class StaleConnection extends TransportError {}
+/** A connection that was kept ended without a byte of answer. Who sends what may be repeated does so. */
+export class StaleConnection extends TransportError {}
 
 /**
  * The length is always stated: without it Node sends the body of a DELETE unframed and the server sees none, which would

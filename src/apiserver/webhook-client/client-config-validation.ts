@@ -1,0 +1,82 @@
+import { X509Certificate } from 'node:crypto';
+import { type FieldError, fieldInvalid, fieldRequired } from '../../api/field-error.ts';
+import { isDns1123Subdomain } from '../../api/validation/names.ts';
+import type { WebhookClientConfig, WebhookService } from './client-config.ts';
+
+const FORM = '; desired format: https://host[/path]';
+
+/** Errors of a client configuration, in apiserver's order: either URL or service, and that one as it has to be (`util/webhook`). */
+export function validateClientConfig(config: WebhookClientConfig, path: string): FieldError[] {
+  const { url, service } = config;
+  if ((url === undefined) === (service === undefined)) {
+    return [fieldRequired(path, 'exactly one of url or service is required')];
+  }
+  return url === undefined ? validateService(service, `${path}.service`) : validateUrl(url, `${path}.url`);
+}
+
+/** Go's X509 key pair loading refuses a bundle without a certificate in it; an absent one means the system's. */
+export function validateCaBundle(caBundle: string | undefined, path: string): FieldError[] {
+  if (caBundle === undefined || caBundle === '') return [];
+  const pem = Buffer.from(caBundle, 'base64').toString('utf8');
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length > 0 && blocks.every(isCertificate)) return [];
+  const why = 'unable to load root certificates: unable to parse bytes as PEM block';
+  return [fieldInvalid(path, caBundle, why)];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function validateUrl(text: string, path: string): FieldError[] {
+  if (!URL.canParse(text) && !URL.canParse(text, 'https://none')) {
+    return [fieldRequired(path, `url must be a valid URL: parse ${JSON.stringify(text)}: invalid URI${FORM}`)];
+  }
+  const { scheme, host, userInfo, fragment, query } = partsOf(text);
+  const errors: FieldError[] = [];
+  if (scheme !== 'https') errors.push(fieldInvalid(path, scheme, `'https' is the only allowed URL scheme${FORM}`));
+  if (host === '') errors.push(fieldInvalid(path, host, `host must be specified${FORM}`));
+  if (userInfo !== undefined) {
+    errors.push(fieldInvalid(path, userInfo, 'user information is not permitted in the URL'));
+  }
+  if (fragment !== '') errors.push(fieldInvalid(path, fragment, 'fragments are not permitted in the URL'));
+  if (query !== '') errors.push(fieldInvalid(path, query, 'query parameters are not permitted in the URL'));
+  return errors;
+}
+
+/** RFC 3986 in parts, as written: the URL class would normalise what has to be named in the error. */
+const URL_PARTS = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/;
+
+function partsOf(text: string) {
+  const [, scheme = '', userInfo, host = '', query = '', fragment = ''] = URL_PARTS.exec(text) ?? [];
+  return { scheme: scheme.toLowerCase(), userInfo, host, query, fragment };
+}
+
+function validateService(service: WebhookService | undefined, path: string): FieldError[] {
+  const { name = '', namespace = '', port = 443, path: urlPath } = service ?? {};
+  const errors: FieldError[] = [];
+  if (name === '') errors.push(fieldRequired(`${path}.name`));
+  if (namespace === '') errors.push(fieldRequired(`${path}.namespace`));
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    errors.push(fieldInvalid(`${path}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'));
+  }
+  if (urlPath !== undefined) errors.push(...validatePath(urlPath, `${path}.path`));
+  return errors;
+}
+
+function validatePath(text: string, path: string): FieldError[] {
+  if (text === '' || text === '/') return [];
+  const invalid = (detail: string): FieldError => fieldInvalid(path, text, detail);
+  if (text === '//') return [invalid('segment[0] may not be empty')];
+  const errors: FieldError[] = text.startsWith('/') ? [] : [invalid("must start with a '/'")];
+  const segments = text.slice(1).replace(/\/$/, '').split('/');
+  for (const [index, segment] of segments.entries()) {
+    if (segment === '') errors.push(invalid(`segment[${index}] may not be empty`));
+    else errors.push(...isDns1123Subdomain(segment).map((problem) => invalid(`segment[${index}]: ${problem}`)));
+  }
+  return errors;
+}

@@ -1,0 +1,51 @@
+/** Where a webhook is, as configurations of every kind say it (`WebhookClientConfig`). One of `url` and `service` is given. */
+export interface WebhookClientConfig {
+  /** `https://host[:port]/path`. */
+  readonly url?: string;
+  readonly service?: WebhookService;
+  /** Base64 of the PEM certificates to trust; absent or blank: those of the system. */
+  readonly caBundle?: string;
+}
+
+export interface WebhookService {
+  readonly namespace: string;
+  readonly name: string;
+  readonly path?: string;
+  readonly port?: number;
+}
+
+export const DEFAULT_SERVICE_PORT = 443;
+
+/** Where a call goes, before names are resolved. */
+export interface WebhookTarget {
+  /** `host:port` as in the URL and the Host header. */
+  readonly authority: string;
+  readonly path: string;
+  /** Of the URL itself, which is connected to as it is; absent for services, which are resolved. */
+  readonly server?: string;
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port: number };
+  /** Name that the certificate of a service must have. */
+  readonly serverName?: string;
+  readonly caPem?: string;
+}
+
+/** Undefined when neither URL nor service is given, or the URL is none: what validation has let pass has one. */
+export function webhookTarget({ url, service, caBundle }: WebhookClientConfig): WebhookTarget | undefined {
+  const pem = Buffer.from(caBundle ?? '', 'base64').toString('utf8');
+  const trust = pem.trim() === '' ? {} : { caPem: pem };
+  if (service !== undefined) {
+    const { namespace, name, path = '', port = DEFAULT_SERVICE_PORT } = service;
+    const serverName = `${name}.${namespace}.svc`;
+    return {
+      authority: `${serverName}:${port}`,
+      path: path.startsWith('/') ? path : `/${path}`,
+      service: { namespace, name, port },
+      serverName,
+      ...trust,
+    };
+  }
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { protocol, host, pathname } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+  return { authority: host, path: pathname, server: `${protocol}//${host}`, ...trust };
+}
