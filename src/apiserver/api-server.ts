@@ -7,10 +7,13 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import { AdmissionChain, type AdmissionPlugin } from './admission/admission-chain.ts';
 import { defaultPlugins } from './admission/default-plugins.ts';
+import { RoleEscalation } from './admission/role-escalation.ts';
 import { CustomResourceDefinitions } from './apiextensions/custom-resource-definitions.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { TokenVerifier } from './authentication/token-authenticator.ts';
+import { alwaysDenyAuthorizer, type AuthorizationMode } from './authorization/authorization-mode.ts';
 import { alwaysAllowAuthorizer, type Authorizer } from './authorization/authorizer.ts';
+import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
 import { bootstrap } from './bootstrap.ts';
 import { formatJson } from './endpoints/body-format.ts';
 import { endpointTable } from './endpoints/endpoint-table.ts';
@@ -42,7 +45,9 @@ export interface ApiServerOptions {
   readonly authenticator?: Authenticator;
   /** Default: `refused` with an authenticator, `allowed` without. */
   readonly anonymous?: 'allowed' | 'refused';
-  /** Default: everything is allowed (API-372). */
+  /** Default: everything is allowed to everybody who is let in (API-372). */
+  readonly authorizationMode?: AuthorizationMode;
+  /** Decides instead of the mode. */
   readonly authorizer?: Authorizer;
   /** Who answers TokenReviews. */
   readonly tokens?: TokenVerifier;
@@ -80,6 +85,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly resources: ResourceRegistry;
   readonly #options: ApiServerOptions;
   readonly #environment: RegistryEnvironment;
+  readonly #rbac: RbacAuthorizer | undefined;
   readonly #watchCaches: WatchCaches;
   readonly #resourceHandler: ResourceHandler;
   readonly #health: HealthHandler;
@@ -97,7 +103,9 @@ class EmbeddedApiServer implements ApiServer {
     this.#options = options;
     this.#watchCaches = new WatchCaches(store, clock);
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
-    const authorizer = options.authorizer ?? alwaysAllowAuthorizer;
+    this.#rbac = options.authorizationMode === 'RBAC' ? new RbacAuthorizer({ store, clock, logger }) : undefined;
+    const byMode = options.authorizationMode === 'AlwaysDeny' ? alwaysDenyAuthorizer : alwaysAllowAuthorizer;
+    const authorizer = options.authorizer ?? this.#rbac ?? byMode;
     this.#environment = {
       store,
       clock,
@@ -105,6 +113,7 @@ class EmbeddedApiServer implements ApiServer {
       admission: new AdmissionChain([
         ...defaultPlugins({ store, clock, random, logger, metrics, authorizer }),
         ...(options.admission ?? []),
+        ...(this.#rbac === undefined ? [] : [new RoleEscalation(this.#rbac)]),
       ]),
       watchCaches: this.#watchCaches,
       updateTurns: new UpdateTurns(),
@@ -155,15 +164,24 @@ class EmbeddedApiServer implements ApiServer {
     this.#eventExpiry.stop();
     this.#definitions.stop();
     this.#environment.admission.stop();
+    this.#rbac?.stop();
     this.#watchCaches.stop();
   }
 
   async #bootstrap(): Promise<void> {
     await Promise.all([this.#definitions.start(), this.#environment.admission.start()]);
     const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
-    await bootstrap(this.#options, { address: host, port });
+    await Promise.all([bootstrap(this.#options, { address: host, port }), this.#startRbac()]);
     this.#bootstrapped = true;
     this.#eventExpiry.start();
+  }
+
+  /** The roles a cluster starts with are loaded only where they count. */
+  async #startRbac(): Promise<void> {
+    if (this.#rbac === undefined) return;
+    const { ensurePolicy } = await import('./authorization/bootstrap-policy/ensure-policy.ts');
+    await ensurePolicy(this.#options);
+    await this.#rbac.start();
   }
 
   #notReady(): string | undefined {

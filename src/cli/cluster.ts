@@ -6,7 +6,7 @@ import { createApiServer, type ApiServer } from '../apiserver/api-server.ts';
 import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
 import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
-import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
+import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
 import { Compactor } from '../apiserver/storage/compactor.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
@@ -32,6 +32,7 @@ export interface ClusterOptions {
   readonly directory?: DataDirectory;
   readonly listen: ListenAddress;
   readonly controllers: ReadonlySet<ControllerName>;
+  readonly authorizationMode: AuthorizationMode;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -98,7 +99,9 @@ export class Cluster {
         metrics,
         version: serverVersion(),
         authenticator: unionAuthenticator([tokenAuthenticator(tokens), x509Authenticator]),
-        authorizer: systemMastersAuthorizer,
+        authorizationMode: options.authorizationMode,
+        // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.
+        anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
         tokens,
         address: () => ({ host: listen.host, port: httpServer?.port ?? listen.port }),
         metricsHandler: async () => {

@@ -45,6 +45,13 @@ export const upOptions: readonly UpOption[] = [
     repeatable: true,
   },
   {
+    key: 'authorizationMode',
+    flags: '--authorization-mode <MODE>',
+    description: 'who may do what: AlwaysAllow lets everybody who is let in do everything, RBAC goes by roles and bindings',
+    choices: ['AlwaysAllow', 'AlwaysDeny', 'RBAC'],
+    default: 'AlwaysAllow',
+  },
+  {
     key: 'filename',
     flags: '-f, --filename <FILE|DIR>',
     description: 'create these objects once the server answers (repeatable)',

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
 import { Cluster } from './cluster.ts';
 import { CommandError, endWithError, systemReason } from './command-error.ts';
 import { selectControllers } from './controllers.ts';
@@ -19,6 +20,7 @@ export interface UpFlags {
   readonly listen: string;
   readonly writeKubeconfig?: string;
   readonly controllers?: readonly string[];
+  readonly authorizationMode: AuthorizationMode;
   readonly filename?: readonly string[];
   readonly exitWithParent?: boolean;
   readonly logLevel: LogLevel;
@@ -55,6 +57,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     ...(directory ? { directory } : {}),
     listen,
     controllers,
+    authorizationMode: flags.authorizationMode,
     clock: systemClock,
     random: systemRandom,
     logger,

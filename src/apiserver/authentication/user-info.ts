@@ -10,6 +10,8 @@ export interface UserInfo {
 export const GROUP_MASTERS = 'system:masters';
 /** Every user whose credentials were accepted is a member (API-371). */
 export const GROUP_AUTHENTICATED = 'system:authenticated';
+/** Whoever brought no credentials, where that is allowed (API-371). */
+export const GROUP_UNAUTHENTICATED = 'system:unauthenticated';
 
 /** The same user with membership of `system:authenticated`, which no credential has to spell out (API-371). */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {

@@ -1,4 +1,4 @@
-import { GROUP_AUTHENTICATED, GROUP_MASTERS } from '../authentication/user-info.ts';
+import { GROUP_AUTHENTICATED, GROUP_MASTERS, GROUP_UNAUTHENTICATED } from '../authentication/user-info.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 
 /** What is asked for, and by whom (apiserver `pkg/authorization/authorizer`). */
@@ -36,6 +36,8 @@ export interface SubjectRules {
   readonly nonResourceRules: readonly NonResourceRule[];
   /** True when the user may do more than is listed. */
   readonly incomplete: boolean;
+  /** Why something could not be looked at. */
+  readonly evaluationError?: string;
 }
 
 export interface ResourceRule {
@@ -70,16 +72,23 @@ export const systemMastersAuthorizer: Authorizer = {
   },
   rulesFor(user) {
     if (user.groups.includes(GROUP_MASTERS)) return EVERYTHING;
-    return user.groups.includes(GROUP_AUTHENTICATED) ? LOOK_AROUND : NOTHING;
+    if (user.groups.includes(GROUP_AUTHENTICATED)) return LOOK_AROUND;
+    return user.groups.includes(GROUP_UNAUTHENTICATED) ? PUBLIC : NOTHING;
   },
 };
 
 /** Paths that answer without credentials too (API-013, API-014). `path` is without the query. */
 export function isPublicPath(path: string): boolean {
-  return PUBLIC_PATHS.has(path);
+  return isHealthPath(path) || VERSION_PATHS.has(path);
 }
 
-const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
+/** Nobody needs a right to ask whether the server lives, whoever decides (kube-apiserver `--authorization-always-allow-paths`). */
+export function isHealthPath(path: string): boolean {
+  return HEALTH_PATHS.has(path);
+}
+
+const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
+const VERSION_PATHS: ReadonlySet<string> = new Set(['/version', '/version/']);
 
 const EVERYTHING: SubjectRules = {
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
@@ -88,6 +97,12 @@ const EVERYTHING: SubjectRules = {
 };
 
 const NOTHING: SubjectRules = { resourceRules: [], nonResourceRules: [], incomplete: false };
+
+const PUBLIC: SubjectRules = {
+  resourceRules: [],
+  nonResourceRules: [{ verbs: ['get'], nonResourceURLs: [...HEALTH_PATHS, ...VERSION_PATHS] }],
+  incomplete: false,
+};
 
 const LOOK_AROUND: SubjectRules = {
   resourceRules: [
@@ -101,7 +116,16 @@ const LOOK_AROUND: SubjectRules = {
   nonResourceRules: [
     {
       verbs: ['get'],
-      nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...PUBLIC_PATHS],
+      nonResourceURLs: [
+        '/api',
+        '/api/*',
+        '/apis',
+        '/apis/*',
+        '/openapi',
+        '/openapi/*',
+        ...HEALTH_PATHS,
+        ...VERSION_PATHS,
+      ],
     },
   ],
   incomplete: false,

@@ -125,6 +125,7 @@ function selfSubjectRulesReview(body: KubeObject, user: UserInfo, authorizer: Au
     resourceRules: [],
     nonResourceRules: [],
     incomplete: true,
+    evaluationError: 'the authorizer in use cannot list the rules of a user',
   };
   return {
     kind: 'SelfSubjectRulesReview',
@@ -135,9 +136,7 @@ function selfSubjectRulesReview(body: KubeObject, user: UserInfo, authorizer: Au
       resourceRules: rules.resourceRules,
       nonResourceRules: rules.nonResourceRules,
       incomplete: rules.incomplete,
-      ...(authorizer.rulesFor === undefined
-        ? { evaluationError: 'the authorizer in use cannot list the rules of a user' }
-        : {}),
+      ...(rules.evaluationError === undefined ? {} : { evaluationError: rules.evaluationError }),
     },
   };
 }

@@ -44,6 +44,7 @@ export function writeContext({ context }: ResourceScope, dryRun: boolean): Write
     ...(context.deadline === undefined ? {} : { deadline: context.deadline }),
     options: requestOptions(context.query),
     dryRun,
+    authorizeCreate: () => context.requireVerb('create'),
     tracking: { by: 'update', manager },
   };
 }

@@ -1,12 +1,16 @@
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
-import { isPublicPath } from '../authorization/authorizer.ts';
+import { isHealthPath } from '../authorization/authorizer.ts';
 import { forbidden } from '../authorization/forbidden.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
 
-/** Throws the 403 of a request its user may not make. */
+/** Throws the 403 of a request its user may not make, and lets the endpoints ask for a further verb on the same object. */
 export function authorize(context: RequestContext, authorizer: Authorizer): void {
-  if (isPublicPath(context.path)) return;
-  const attributes = attributesOf(context);
+  context.requireVerb = (verb) => requireAllowed({ ...attributesOf(context), verb }, authorizer);
+  if (isHealthPath(context.path)) return;
+  requireAllowed(attributesOf(context), authorizer);
+}
+
+function requireAllowed(attributes: AuthorizationAttributes, authorizer: Authorizer): void {
   const { allowed, reason } = authorizer.authorize(attributes);
   if (!allowed) throw forbidden(attributes, reason);
 }

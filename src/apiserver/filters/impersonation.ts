@@ -1,7 +1,7 @@
 import { newBadRequest } from '../../api/status-error.ts';
 import type { HttpHeaders } from '../../base/http-message.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
-import { withAuthenticatedGroup } from '../authentication/user-info.ts';
+import { GROUP_UNAUTHENTICATED, withAuthenticatedGroup } from '../authentication/user-info.ts';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { forbidden } from '../authorization/forbidden.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
@@ -9,7 +9,6 @@ import type { RequestContext } from '../endpoints/request-context.ts';
 const EXTRA = 'impersonate-extra-';
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const ANONYMOUS = 'system:anonymous';
-const GROUP_UNAUTHENTICATED = 'system:unauthenticated';
 
 /** What one must be allowed to impersonate, as if it were an object. */
 type Impersonated = Pick<AuthorizationAttributes, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>;

@@ -34,6 +34,8 @@ export interface WriteContext {
   readonly dryRun: boolean;
   /** Absent in writes of the server's own: they leave managedFields as they are. */
   readonly tracking?: FieldTracking;
+  /** Throws the 403 when a PUT or apply finds nothing and its user may not create. Absent in writes of the server's own. */
+  authorizeCreate?(): void;
   /** Adds a `Warning` header to the answer (API-010). */
   warn(text: string): void;
   /** The time of the request is over: what is retried is given up (API-006). */

@@ -96,6 +96,7 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
   const { namespace, name, context } = request;
   const creates = request.method === 'apply' || (request.method === 'put' && info.allowCreateOnUpdate);
   if (!creates || request.subresource !== '') throw newNotFound(info, name);
+  context.authorizeCreate?.();
   const object = await request.next(undefined);
   // A uid says that the client means an object that existed; a resourceVersion alone does not stand in the way upstream either.
   if ((object.metadata?.uid ?? '') !== '') {

@@ -1,0 +1,80 @@
+import { quoted } from '../../api/meta/quoted.ts';
+import type { AuthorizationAttributes } from './authorizer.ts';
+
+/** One rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1` PolicyRule): for resources or for paths, never for both. */
+export interface PolicyRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  // `r`, `r/sub`, `*` for all, `*/sub` for that subresource of all.
+  readonly resources: readonly string[];
+  /** Empty: all names, and requests that name no object. */
+  readonly resourceNames: readonly string[];
+  /** Exact paths, or a prefix followed by `*`. */
+  readonly nonResourceURLs: readonly string[];
+}
+
+/** The rules of a stored Role or ClusterRole, whatever it really holds: who writes past the API grants nothing by nonsense. */
+export function policyRules(value: unknown): readonly PolicyRule[] {
+  if (!Array.isArray(value)) return [];
+  return value
+    .filter((rule): rule is Record<string, unknown> => typeof rule === 'object' && rule !== null)
+    .map((rule) => ({
+      verbs: texts(rule['verbs']),
+      apiGroups: texts(rule['apiGroups']),
+      resources: texts(rule['resources']),
+      resourceNames: texts(rule['resourceNames']),
+      nonResourceURLs: texts(rule['nonResourceURLs']),
+    }));
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+/** Whether this rule alone allows it: it must match in all its parts; there are no deny rules (API-375). */
+export function ruleAllows(rule: PolicyRule, attributes: AuthorizationAttributes): boolean {
+  if (!matches(rule.verbs, attributes.verb)) return false;
+  if (!attributes.isResource) return rule.nonResourceURLs.some((url) => matchesPath(url, attributes.path));
+  return (
+    matches(rule.apiGroups, attributes.group) &&
+    matchesResource(rule.resources, attributes) &&
+    (rule.resourceNames.length === 0 || rule.resourceNames.includes(attributes.name))
+  );
+}
+
+function matches(allowed: readonly string[], asked: string): boolean {
+  return allowed.includes('*') || allowed.includes(asked);
+}
+
+function matchesResource(
+  allowed: readonly string[],
+  { resource, subresource }: Pick<AuthorizationAttributes, 'resource' | 'subresource'>,
+): boolean {
+  if (subresource === '') return matches(allowed, resource);
+  return matches(allowed, `${resource}/${subresource}`) || allowed.includes(`*/${subresource}`);
+}
+
+/** Also whether a rule for `url` covers one for `path`, which may end in `*` itself. */
+export function matchesPath(url: string, path: string): boolean {
+  return url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')));
+}
+
+/** As upstream's escalation errors print it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`, empty parts left out. */
+export function compactString(rule: PolicyRule): string {
+  const parts: readonly (readonly [string, readonly string[]])[] = [
+    ['APIGroups', rule.apiGroups],
+    ['Resources', rule.resources],
+    ['NonResourceURLs', rule.nonResourceURLs],
+    ['ResourceNames', rule.resourceNames],
+    ['Verbs', rule.verbs],
+  ];
+  const shown = parts
+    .filter(([, values]) => values.length > 0)
+    .map(([name, values]) => `${name}:${quotedList(values)}`);
+  return `{${shown.join(', ')}}`;
+}
+
+/** Go's `%q` of a list. */
+export function quotedList(values: readonly string[]): string {
+  return `[${values.map(quoted).join(' ')}]`;
+}
