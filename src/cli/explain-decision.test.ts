@@ -8,6 +8,7 @@ const preconditions = { uid: 'u', resourceVersion: '1' };
 const decision: Decision = {
   uid: 'u',
   identity,
+  queuedFor: 'ownerGone',
   verdict: 'forget',
   reason: 'ownersAbsent',
   actions: [
@@ -18,13 +19,21 @@ const decision: Decision = {
 it('says why in a sentence, and of what object, what was done, and the name of the reason', () => {
   expect(explainDecision(decision)).toEqual({
     message: 'None of its owners exists.',
-    fields: { object: 'ReplicaSet.apps default/web', uid: 'u', did: 'delete (Background)', reason: 'ownersAbsent' },
+    fields: {
+      object: 'ReplicaSet.apps default/web',
+      uid: 'u',
+      because: 'ownerGone',
+      did: 'delete (Background)',
+      reason: 'ownersAbsent',
+    },
   });
 });
 
 it('says nothing was done when nothing was, and that the object comes again', () => {
   const cluster = { ...identity, apiVersion: 'v1', kind: 'Node', namespace: '', name: 'n1' };
-  expect(explainDecision({ ...decision, identity: cluster, verdict: 'requeue', actions: [] }).fields).toEqual({
+  expect(
+    explainDecision({ ...decision, identity: cluster, queuedFor: undefined, verdict: 'requeue', actions: [] }).fields,
+  ).toEqual({
     object: 'Node n1',
     uid: 'u',
     did: 'nothing',
@@ -42,7 +51,7 @@ it('names each action in words', () => {
     { action: 'enqueueBlockingDependents', owner: 'u' },
     { action: 'emitVirtualDelete', identity },
   ];
-  expect(explainDecision({ ...decision, identity: undefined, actions }).fields).toEqual({
+  expect(explainDecision({ ...decision, identity: undefined, queuedFor: undefined, actions }).fields).toEqual({
     uid: 'u',
     did: 'unblock 0 references, remove 2 references, remove finalizer orphan, note that ReplicaSet web is absent, look at its blocking dependents, forget it',
     reason: 'ownersAbsent',

@@ -1,10 +1,10 @@
 import type { LogFields } from '../base/logger.ts';
 import type { Action } from '../collector/decide/actions.ts';
-import { sentenceOf } from '../collector/decide/reasons.ts';
+import { sentenceOf } from '../collector/reasons.ts';
 import type { Decision } from '../collector/workers/decision.ts';
 
 /** A decision as one line of the log: why in words, then the object, what was done about it, and the reason's name. */
-export function explainDecision({ uid, identity, verdict, reason, actions }: Decision): {
+export function explainDecision({ uid, identity, queuedFor, verdict, reason, actions }: Decision): {
   readonly message: string;
   readonly fields: LogFields;
 } {
@@ -13,6 +13,7 @@ export function explainDecision({ uid, identity, verdict, reason, actions }: Dec
     fields: {
       ...(identity === undefined ? {} : { object: objectName(identity) }),
       uid,
+      ...(queuedFor === undefined ? {} : { because: queuedFor }),
       did: actions.length === 0 ? 'nothing' : actions.map(actionWord).join(', '),
       reason,
       ...(verdict === 'requeue' ? { again: true } : {}),

@@ -13,6 +13,7 @@ export interface CollectorMetrics {
   readonly deletions: Counter;
   readonly patches: Counter;
   readonly decisions: Counter;
+  readonly queued: Counter;
 }
 
 export function collectorMetrics(metrics: Metrics): CollectorMetrics {
@@ -35,6 +36,11 @@ export function collectorMetrics(metrics: Metrics): CollectorMetrics {
       name: 'kubegc_collector_decisions_total',
       help: 'Decisions about queued objects, by verdict and reason',
       labelNames: ['verdict', 'reason'],
+    }),
+    queued: metrics.counter({
+      name: 'kubegc_collector_queued_total',
+      help: 'Objects queued to be looked at, by reason; one that waits in the queue already counts again',
+      labelNames: ['reason'],
     }),
   };
 }

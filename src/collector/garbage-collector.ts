@@ -14,6 +14,7 @@ import { EventRecorder } from '../client/event-recorder.ts';
 import { LeaseLostError } from '../client/leader-elector.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { collectorGauges, collectorMetrics, type CollectorMetrics } from './collector-metrics.ts';
+import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
 import type { WorkKey } from './graph/work-key.ts';
@@ -27,6 +28,7 @@ import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
 import { PatchSupport } from './operations/patch-support.ts';
 import { createQueues, type Queues } from './queues.ts';
+import type { QueueReason } from './reasons.ts';
 import { type ConfigurationEffect, configurationEffect } from './resources/configuration-resources.ts';
 import {
   defaultIgnoredResources,
@@ -109,6 +111,7 @@ export class GarbageCollector implements Service {
   readonly #reader = new MetadataReader();
   readonly #pools: WorkerPool[] = [];
   readonly #gate = new WorkGate();
+  readonly #queuedFor = new Map<WorkKey, QueueReason>();
   /** Set while a change of admission is to wake the keys that wait. */
   #wakeTimer: Timer | undefined;
 
@@ -130,9 +133,10 @@ export class GarbageCollector implements Service {
       queues: this.#queues,
       clock,
       metrics,
+      onQueued: this.#onQueued,
       report: (report) => {
         const { involvedObject, event } = invalidNamespaceEvent(report);
-        logger.warn(event.message, { dependent: report.dependent });
+        logger.warn(event.message, { dependent: report.dependent, reason: event.reason });
         this.#recorder.event(involvedObject, event);
       },
     });
@@ -176,8 +180,12 @@ export class GarbageCollector implements Service {
       monitors: this.#monitors,
       kinds: this.#kinds,
     });
+    this.consistency = new ConsistencyCheck({ client, graph: this.#graph, monitors: this.#monitors });
     this.debugHandler = debugHandler(this.#graph);
   }
+
+  /** Compares the graph with the server. */
+  readonly consistency: ConsistencyCheck;
 
   /** The ownership graph in DOT, below {@link DEBUG_BASES} (COL-180). */
   readonly debugHandler: HttpHandler;
@@ -252,7 +260,9 @@ export class GarbageCollector implements Service {
   /** While another one leads nobody takes the keys. */
   async #sweepBacklog(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const backlogs = Object.values(this.#queues).map((queue) => new Backlog(queue, this.#graph));
+    const backlogs = Object.values(this.#queues).map(
+      (queue) => new Backlog(queue, this.#graph, (key) => this.#takeReason(key)),
+    );
     while (!signal.aborted) {
       try {
         await sleep(clock, BACKLOG_SWEEP_MS, signal);
@@ -293,6 +303,8 @@ export class GarbageCollector implements Service {
       metrics: this.#metrics,
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
+      onQueued: this.#onQueued,
+      whyQueued: (key) => this.#takeReason(key),
       onPathNotFound: () => this.#resourceSync.sooner('pathNotFound'),
       ...(onDecision === undefined ? {} : { onDecision }),
       get stopping() {
@@ -316,6 +328,18 @@ export class GarbageCollector implements Service {
       pool(this.#queues.attemptToOrphan, new OrphanWorker(context).process),
     );
     return this.#pools.map((each) => each.run());
+  }
+
+  /** The newest reason counts; kept only for whoever is told of decisions. Bounded by the keys in the queues. */
+  readonly #onQueued = (key: WorkKey, reason: QueueReason): void => {
+    this.#metrics.queued.inc({ reason });
+    if (this.#options.onDecision !== undefined) this.#queuedFor.set(key, reason);
+  };
+
+  #takeReason(key: WorkKey): QueueReason | undefined {
+    const reason = this.#queuedFor.get(key);
+    this.#queuedFor.delete(key);
+    return reason;
   }
 
   #configurationChanged(effect: ConfigurationEffect): void {

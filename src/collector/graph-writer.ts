@@ -9,8 +9,9 @@ import type { Uid } from './graph/identity.ts';
 import type { ObjectColumns } from './graph/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
 import { formatUid } from './graph/uid-words.ts';
-import { workKey } from './graph/work-key.ts';
+import { workKey, type WorkKey } from './graph/work-key.ts';
 import { QUEUE_NAMES, type Queues } from './queues.ts';
+import type { QueueReason } from './reasons.ts';
 
 export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
@@ -19,6 +20,8 @@ export interface GraphWriterOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly report: (report: InvalidNamespaceReport) => void;
+  /** Told of every key that is queued, and why. */
+  readonly onQueued?: (key: WorkKey, reason: QueueReason) => void;
 }
 
 const LABELS = { name: QUEUE_NAMES.graphChanges };
@@ -71,6 +74,7 @@ export class GraphWriter {
   readonly lookAgain = (columns: ObjectColumns): void => {
     const { attemptToDelete, attemptToOrphan } = this.#options.queues;
     const key = workKey(uidOfColumns(columns), 'observed');
+    this.#options.onQueued?.(key, 'waitingListed');
     if (columns.orphanFinalizer) attemptToOrphan.add(key);
     if (columns.foregroundFinalizer) attemptToDelete.add(key);
   };
@@ -81,6 +85,7 @@ export class GraphWriter {
       case 'enqueue': {
         const queue = queues[effect.queue];
         const key = workKey(effect.uid, effect.as);
+        this.#options.onQueued?.(key, effect.reason);
         if (effect.delay === 'rateLimited') queue.addRateLimited(key);
         else queue.add(key);
         return;

@@ -4,7 +4,9 @@ import { invalidNamespaceEvent } from './invalid-namespace-event.ts';
 it.each(['ns', ''])('COL-144 the Event of a reference across namespaces, from namespace "%s"', (namespace) => {
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'o', uid: 'uid-o' };
   const dependent = { apiVersion: 'v1', kind: 'Pod', name: 'd', uid: 'uid-d', namespace };
-  expect(invalidNamespaceEvent({ effect: 'reportInvalidNamespace', dependent, ownerReference: owner })).toEqual({
+  const reason = 'OwnerRefInvalidNamespace';
+  const report = { effect: 'reportInvalidNamespace', dependent, ownerReference: owner, reason } as const;
+  expect(invalidNamespaceEvent(report)).toEqual({
     involvedObject: dependent,
     event: {
       type: 'Warning',

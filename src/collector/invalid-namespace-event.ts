@@ -1,10 +1,11 @@
 import type { EventType, ObjectReference } from '../client/event-correlator.ts';
 import type { InvalidNamespaceReport } from './graph/effect.ts';
+import type { EventReason } from './reasons.ts';
 
 /** The Event of a reference across namespaces, field by field as Kubernetes writes it (COL-144). */
-export function invalidNamespaceEvent({ dependent, ownerReference }: InvalidNamespaceReport): {
+export function invalidNamespaceEvent({ dependent, ownerReference, reason }: InvalidNamespaceReport): {
   readonly involvedObject: ObjectReference;
-  readonly event: { readonly type: EventType; readonly reason: string; readonly message: string };
+  readonly event: { readonly type: EventType; readonly reason: EventReason; readonly message: string };
 } {
   const { apiVersion, kind, namespace, name, uid } = dependent;
   const owner = `${ownerReference.apiVersion}/${ownerReference.kind}, namespace: ${namespace}, name: ${ownerReference.name}, uid: ${ownerReference.uid}`;
@@ -12,7 +13,7 @@ export function invalidNamespaceEvent({ dependent, ownerReference }: InvalidName
     involvedObject: { apiVersion, kind, namespace, name, uid },
     event: {
       type: 'Warning',
-      reason: 'OwnerRefInvalidNamespace',
+      reason,
       message: `ownerRef [${owner}] does not exist in namespace "${namespace}"`,
     },
   };

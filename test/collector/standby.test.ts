@@ -216,6 +216,7 @@ it('tells every decision with its object, what was wanted, and the reason', asyn
   expect(decisions).toContainEqual({
     uid: expect.any(String),
     identity: expect.objectContaining({ kind: 'Pod', name: 'dependent', namespace: 'default' }),
+    queuedFor: 'ownerGone',
     verdict: 'forget',
     reason: 'ownersAbsent',
     actions: [expect.objectContaining({ action: 'delete', policy: 'Background' })],

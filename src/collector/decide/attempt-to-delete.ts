@@ -6,7 +6,7 @@ import type { Facts, NodeFacts } from './facts.ts';
 import type { LiveObject } from './live-object.ts';
 import { ownerLookup, type OwnerLookup } from './owner-lookup.ts';
 import { processDeletingDependents } from './process-deleting-dependents.ts';
-import type { Reason } from './reasons.ts';
+import type { Reason } from '../reasons.ts';
 import type { Step, Verdict } from './step.ts';
 import { unblockReferences } from './unblock-references.ts';
 import { sameTarget, targetOf, type KindMapping, type Target } from './target.ts';

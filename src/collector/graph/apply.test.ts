@@ -536,6 +536,7 @@ describe('coordinates', () => {
       effect: 'reportInvalidNamespace',
       dependent: podIdentity('a'),
       ownerReference: { apiVersion: 'v1', kind: 'Pod', name: 'first', uid: 'o' },
+      reason: 'OwnerRefInvalidNamespace',
     });
   });
 });
@@ -683,7 +684,7 @@ describe('lists and vanished resources', () => {
   it('BETTER-14 after a reset of history nothing is known to be gone', () => {
     const graph = new OwnershipGraph();
     run(graph, observed(pods, { uid: 'o' }), observed(pods, { uid: 'a', owners: [ref('o')] }), deleted(pods, 'o'));
-    expect(said(run(graph, { type: 'historyReset' }))).toEqual(['alive o', 'virtual o observationLost']);
+    expect(said(run(graph, { type: 'historyReset' }))).toEqual(['alive o', 'virtual o historyReset']);
     expect(graph.isKnownGone(ref('o'), 'ns')).toBe(false);
     expect(graph.counts).toMatchObject({ virtual: 1, gone: 0 });
   });

@@ -1,7 +1,8 @@
 import { unreachable } from '../../base/assert.ts';
+import type { QueueReason } from '../reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
-import type { ApplyOutcome, Effect, EnqueueReason } from './effect.ts';
+import type { ApplyOutcome, Effect } from './effect.ts';
 import type { GraphEvent, MonitoredResource, VirtualDeleteEvent } from './event.ts';
 import { sameIdentity, type Identity } from './identity.ts';
 import { linkReferences, replaceReferences } from './link-references.ts';
@@ -180,7 +181,7 @@ function meetObject(
   effects: Effect[],
 ): void {
   const { nodes, references } = graph;
-  if (graph.hasAbsences) effects.push({ effect: 'dropAbsentOwner', uid: nodes.uid(node) });
+  if (graph.hasAbsences) effects.push({ effect: 'dropAbsentOwner', uid: nodes.uid(node), reason: 'objectSeen' });
   if (nodes.objectMatches(node, columns, kind)) return;
   const { apiVersion, kind: kindName } = nodes.kinds.words(kind);
   const observed = identityOf({ apiVersion, kind: kindName }, nodes.uid(node), columns);
@@ -188,7 +189,8 @@ function meetObject(
     if (!fit.mismatches) return;
     if (!fit.inReach) {
       const ownerReference = references.firstTo(dependent, node);
-      effects.push({ effect: 'reportInvalidNamespace', dependent: nodes.identity(dependent), ownerReference });
+      const reason = 'OwnerRefInvalidNamespace';
+      effects.push({ effect: 'reportInvalidNamespace', dependent: nodes.identity(dependent), ownerReference, reason });
     }
     enqueue(graph, dependent, 'potentiallyInvalid', effects);
   });
@@ -237,7 +239,7 @@ function virtualDelete(graph: OwnershipGraph, { identity }: VirtualDeleteEvent, 
     return 'changed';
   }
   if (matching.length > 0) {
-    effects.push({ effect: 'noteAbsentOwner', identity });
+    effects.push({ effect: 'noteAbsentOwner', identity, reason: 'coordinatesAbsent' });
     for (const dependent of matching) enqueue(graph, dependent, 'ownerGone', effects);
   }
   if (virtual && recorded) {
@@ -271,7 +273,7 @@ function removeNode(graph: OwnershipGraph, node: number, effects: Effect[]): voi
   if (references.firstDependent(node) === NONE) nodes.free(node);
   else {
     nodes.setState(node, STATE_GONE);
-    effects.push({ effect: 'noteAbsentOwner', identity: nodes.identity(node) });
+    effects.push({ effect: 'noteAbsentOwner', identity: nodes.identity(node), reason: 'objectGone' });
     graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'ownerGone', effects));
   }
   graph.compactNamesWhenDue();
@@ -349,16 +351,17 @@ function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects
   for (const node of lost) releaseOwners(graph, node, effects);
   for (const node of lost) {
     if (references.firstDependent(node) === NONE) nodes.free(node);
-    else questionNode(graph, node, effects);
+    else questionNode(graph, node, 'observationLost', effects);
   }
   graph.compactNamesWhenDue();
 }
 
 /** Makes a node virtual and has it verified by a live read. */
-function questionNode(graph: OwnershipGraph, node: number, effects: Effect[]): void {
+function questionNode(graph: OwnershipGraph, node: number, why: QueueReason, effects: Effect[]): void {
   graph.nodes.setState(node, STATE_VIRTUAL);
-  if (graph.hasAbsences) effects.push({ effect: 'dropAbsentOwner', uid: graph.nodes.uid(node) });
-  enqueue(graph, node, 'observationLost', effects);
+  const reason = 'objectQuestioned';
+  if (graph.hasAbsences) effects.push({ effect: 'dropAbsentOwner', uid: graph.nodes.uid(node), reason });
+  enqueue(graph, node, why, effects);
 }
 
 function resetHistory(graph: OwnershipGraph, effects: Effect[]): ApplyOutcome {
@@ -366,13 +369,13 @@ function resetHistory(graph: OwnershipGraph, effects: Effect[]): ApplyOutcome {
   let outcome: ApplyOutcome = 'unchanged';
   for (let node = 0; node < table.end; node++) {
     if (graph.nodes.state(node) !== STATE_GONE) continue;
-    questionNode(graph, node, effects);
+    questionNode(graph, node, 'historyReset', effects);
     outcome = 'changed';
   }
   return outcome;
 }
 
-function enqueue(graph: OwnershipGraph, node: number, reason: EnqueueReason, effects: Effect[]): void {
+function enqueue(graph: OwnershipGraph, node: number, reason: QueueReason, effects: Effect[]): void {
   effects.push({
     effect: 'enqueue',
     queue: 'attemptToDelete',

@@ -111,7 +111,9 @@ function troubleWith(graph: OwnershipGraph, node: number, edge: Edge, effects: E
     if (nodes.namespace(owner) !== '') {
       if (observed) {
         const dependent = nodes.identity(node);
-        effects.push({ effect: 'reportInvalidNamespace', dependent, ownerReference: references.firstTo(node, owner) });
+        const ownerReference = references.firstTo(node, owner);
+        const reason = 'OwnerRefInvalidNamespace';
+        effects.push({ effect: 'reportInvalidNamespace', dependent, ownerReference, reason });
       }
       return 'mismatch';
     }

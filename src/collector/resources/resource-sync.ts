@@ -9,6 +9,7 @@ import { discover, type DiscoveredResource, type DiscoveryResult } from '../../c
 import type { RestClient } from '../../client/rest-client.ts';
 import type { MonitoredResource } from '../graph/event.ts';
 import type { KindMapper } from '../kind-mapper.ts';
+import type { DiscoveryReason } from '../reasons.ts';
 import type { Monitors, StoppedMonitor, UnstartedMonitor } from '../monitors/monitors.ts';
 import { deletableResources, type GroupResourceName, resourceKey } from './deletable-resources.ts';
 
@@ -29,20 +30,11 @@ export interface ResourceSyncOptions {
   readonly onVanished: (resource: MonitoredResource) => void;
 }
 
-/** Why a pass is asked for before its time. */
-export type SoonerReason =
-  /** A definition of resources was created, changed or deleted (BETTER-3). */
-  | 'definitionChanged'
-  /** A reference names a kind that was not known at the last pass (COL-029). */
-  | 'unknownKind'
-  /** A path that discovery had named answered that it does not exist (COL-116). */
-  | 'pathNotFound';
-
 /**
  * How long after the request the pass begins, and how long after the last pass at the earliest, ms. A change of a
  * definition is rare, and waited for; the others may come from every retry of every object.
  */
-const SOONER: Readonly<Record<SoonerReason, { readonly afterMs: number; readonly apartMs: number }>> = {
+const SOONER: Readonly<Record<DiscoveryReason, { readonly afterMs: number; readonly apartMs: number }>> = {
   definitionChanged: { afterMs: 500, apartMs: 1000 },
   unknownKind: { afterMs: 100, apartMs: 5000 },
   pathNotFound: { afterMs: 1000, apartMs: 10_000 },
@@ -85,8 +77,9 @@ export class ResourceSync {
   }
 
   /** Asks for a pass before its time. Cheap; a request made while a pass is under way is for the one after it. */
-  sooner(reason: SoonerReason): void {
+  sooner(reason: DiscoveryReason): void {
     const { afterMs, apartMs } = SOONER[reason];
+    this.#options.logger.debug('discovery is read sooner', { reason });
     this.#passAt(Math.max(this.#options.clock.monotonic() + afterMs, this.#lastPassAt + apartMs));
   }
 

@@ -13,11 +13,13 @@ const SLACK = 1000;
 export class Backlog {
   readonly #queue: Queue<WorkKey>;
   readonly #graph: Pick<Graph, 'find'>;
+  readonly #onDropped: (key: WorkKey) => void;
   #needed = 0;
 
-  constructor(queue: Queue<WorkKey>, graph: Pick<Graph, 'find'>) {
+  constructor(queue: Queue<WorkKey>, graph: Pick<Graph, 'find'>, onDropped: (key: WorkKey) => void = () => undefined) {
     this.#queue = queue;
     this.#graph = graph;
+    this.#onDropped = onDropped;
   }
 
   /** Nothing while there is little to gain. Answers how many keys were dropped. */
@@ -30,7 +32,10 @@ export class Backlog {
       if (next === undefined || next.shutdown) break;
       this.#queue.done(next.item);
       if (this.#graph.find(parseWorkKey(next.item).uid) >= 0) this.#queue.add(next.item);
-      else dropped++;
+      else {
+        dropped++;
+        this.#onDropped(next.item);
+      }
     }
     this.#needed = waiting - dropped;
     return dropped;

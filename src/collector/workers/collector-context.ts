@@ -7,12 +7,13 @@ import type { CollectorMetrics } from '../collector-metrics.ts';
 import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
 import type { GraphEvent } from '../graph/event.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Identity, Uid } from '../graph/identity.ts';
+import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import type { KindMapper } from '../kind-mapper.ts';
 import type { CallContext } from '../operations/call-context.ts';
 import type { PatchSupport } from '../operations/patch-support.ts';
 import type { Queues } from '../queues.ts';
-import type { Decision } from './decision.ts';
+import type { QueueReason } from '../reasons.ts';
+import type { Decision, DecisionAbout } from './decision.ts';
 
 /** What both kinds of workers stand on. */
 export interface CollectorContext extends CallContext {
@@ -33,13 +34,19 @@ export interface CollectorContext extends CallContext {
   readonly trust: () => FactSource['trust'];
   /** No key is taken any more, and of the keys in work no more is begun (COL-215). */
   readonly stopping: AbortSignal;
+  /** A worker itself put a key into a queue. */
+  readonly onQueued: (key: WorkKey, reason: QueueReason) => void;
+  /** Why the key that was just taken had been queued last; undefined for one that is tried again. */
+  readonly whyQueued: (key: WorkKey) => QueueReason | undefined;
   /** Told of every decision after it was carried out. */
   readonly onDecision?: (decision: Decision) => void;
 }
 
-/** Of the object a decision is about; not looked up while nobody wants to know. */
-export function identityToTell({ graph, onDecision }: CollectorContext, uid: Uid): Identity | undefined {
-  return onDecision === undefined ? undefined : graph.node(uid)?.identity;
+/** What a decision is about; nothing but the uid is looked up while nobody wants to know. */
+export function aboutToTell({ graph, onDecision, whyQueued }: CollectorContext, key: WorkKey): DecisionAbout {
+  const { uid } = parseWorkKey(key);
+  if (onDecision === undefined) return { uid, identity: undefined, queuedFor: undefined };
+  return { uid, identity: graph.node(uid)?.identity, queuedFor: whyQueued(key) };
 }
 
 export function factSource(context: CollectorContext): FactSource {

@@ -9,7 +9,7 @@ import { attemptToDelete } from '../decide/attempt-to-delete.ts';
 import { gatherFacts, type Round } from '../decide/gather-facts.ts';
 import type { LiveObject } from '../decide/live-object.ts';
 import { ownerAnswer, type OwnerKey, type OwnerLookup } from '../decide/owner-lookup.ts';
-import { type Reason, sentenceOf } from '../decide/reasons.ts';
+import { type Reason, sentenceOf } from '../reasons.ts';
 import type { Verdict } from '../decide/step.ts';
 import type { BlockingDependents } from '../graph/graph.ts';
 import type { Uid } from '../graph/identity.ts';
@@ -19,8 +19,8 @@ import { removeReferences, unblockReferences } from '../operations/patch-referen
 import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import type { WriteAnswer } from '../operations/write-answer.ts';
-import { type CollectorContext, factSource, identityToTell } from './collector-context.ts';
-import type { Decision } from './decision.ts';
+import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
+import type { DecisionAbout } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /**
@@ -52,7 +52,7 @@ export class DeleteWorker {
 
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid, queuedAs } = parseWorkKey(key);
-    const identity = identityToTell(this.#context, uid);
+    const about = aboutToTell(this.#context, key);
     let round: Round = {
       uid,
       queuedAs,
@@ -76,20 +76,20 @@ export class DeleteWorker {
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: new Map() };
         continue;
       }
-      const finished = this.#finish({ uid, identity }, step, outcome);
+      const finished = this.#finish(about, step, outcome);
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     return 'requeue';
   };
 
-  #finish({ uid, identity }: Pick<Decision, 'uid' | 'identity'>, step: Verdict, outcome: ActionOutcome): WorkOutcome {
+  #finish(about: DecisionAbout, step: Verdict, outcome: ActionOutcome): WorkOutcome {
     const { metrics, logger, onDecision } = this.#context;
     const verdict = outcome.next === 'requeue' ? 'requeue' : step.verdict;
     const reason = outcome.next === 'requeue' ? outcome.reason : step.reason;
     metrics.decisions.inc({ verdict, reason });
-    logger.debug(sentenceOf(reason), { uid, verdict, reason });
-    onDecision?.({ uid, identity, verdict, reason, actions: step.actions });
-    if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
+    logger.debug(sentenceOf(reason), { uid: about.uid, verdict, reason });
+    onDecision?.({ ...about, verdict, reason, actions: step.actions });
+    if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(about.uid);
     return verdict;
   }
 
@@ -211,13 +211,15 @@ export class DeleteWorker {
   }
 
   #enqueueBlockingDependents(owner: Uid): void {
-    const { graph, queues } = this.#context;
+    const { graph, queues, onQueued } = this.#context;
     const id = graph.find(owner);
     if (id < 0) return;
     this.#blockingWhenQueued.set(owner, graph.blockingDependents(id));
     graph.forEachBlockingDependent(id, (dependent) => {
       if (graph.isDeletingDependents(dependent)) return;
-      queues.attemptToDelete.add(workKey(graph.uidAt(dependent), graph.isObserved(dependent) ? 'observed' : 'virtual'));
+      const key = workKey(graph.uidAt(dependent), graph.isObserved(dependent) ? 'observed' : 'virtual');
+      onQueued(key, 'blocksOwner');
+      queues.attemptToDelete.add(key);
     });
   }
 

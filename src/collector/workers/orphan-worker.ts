@@ -4,7 +4,7 @@ import { afterRemoveReferences } from '../decide/after-remove-references.ts';
 import { attemptToOrphan } from '../decide/attempt-to-orphan.ts';
 import { beginOrphanRound, gatherOrphanFacts, type OrphanRound } from '../decide/gather-orphan-facts.ts';
 import type { OrphanStep, Released } from '../decide/orphan-step.ts';
-import { sentenceOf } from '../decide/reasons.ts';
+import { sentenceOf } from '../reasons.ts';
 import type { Verdict } from '../decide/step.ts';
 import { type Target, targetOf } from '../decide/target.ts';
 import type { Identity, Uid } from '../graph/identity.ts';
@@ -12,8 +12,8 @@ import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import { removeReferences } from '../operations/patch-references.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
-import { type CollectorContext, factSource, identityToTell } from './collector-context.ts';
-import type { Decision } from './decision.ts';
+import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
+import type { DecisionAbout } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /** Dependents of one owner that are patched at the same time (COL-128). */
@@ -36,11 +36,11 @@ export class OrphanWorker {
 
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid } = parseWorkKey(key);
-    const identity = identityToTell(this.#context, uid);
+    const about = aboutToTell(this.#context, key);
     let round = beginOrphanRound(this.#context, uid);
     for (let steps = 0; steps < MAX_STEPS; steps++) {
       const step = attemptToOrphan(gatherOrphanFacts(factSource(this.#context), round));
-      if (!('need' in step)) return this.#finish({ uid, identity }, step);
+      if (!('need' in step)) return this.#finish(about, step);
       round = { ...round, ...(await this.#answer(uid, step)) };
     }
     return 'requeue';
@@ -112,7 +112,7 @@ export class OrphanWorker {
     return true;
   }
 
-  async #finish(about: Pick<Decision, 'uid' | 'identity'>, step: Verdict): Promise<WorkOutcome> {
+  async #finish(about: DecisionAbout, step: Verdict): Promise<WorkOutcome> {
     const { metrics, logger, failures, onDecision } = this.#context;
     const { actions } = step;
     for (const action of actions) {
