@@ -54,6 +54,11 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
       const { RootCaController } = await import('../lifecycle/root-ca/root-ca-controller.ts');
       return new RootCaController({ ...common('root-ca-certificate-publisher-controller'), rootCaPem });
     },
+    'clusterrole-aggregation-controller': async () => {
+      const { ClusterRoleAggregationController } =
+        await import('../lifecycle/clusterrole-aggregation/clusterrole-aggregation-controller.ts');
+      return new ClusterRoleAggregationController(common('clusterrole-aggregation-controller'));
+    },
   };
   return Promise.all([...selected].map((name) => builders[name]()));
 }

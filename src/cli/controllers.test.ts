@@ -5,15 +5,16 @@ const gc = 'garbage-collector-controller';
 const namespace = 'namespace-controller';
 const serviceAccount = 'serviceaccount-controller';
 const rootCa = 'root-ca-certificate-publisher-controller';
+const aggregation = 'clusterrole-aggregation-controller';
 
 describe('--controllers (COL-200)', () => {
   it.each([
-    { words: ['*'], expected: [gc, namespace, serviceAccount, rootCa] },
-    { words: [`*,-${gc}`], expected: [namespace, serviceAccount, rootCa] },
-    { words: ['*', '-garbagecollector'], expected: [namespace, serviceAccount, rootCa] },
+    { words: ['*'], expected: [gc, namespace, serviceAccount, rootCa, aggregation] },
+    { words: [`*,-${gc}`], expected: [namespace, serviceAccount, rootCa, aggregation] },
+    { words: ['*', '-garbagecollector'], expected: [namespace, serviceAccount, rootCa, aggregation] },
     { words: [gc], expected: [gc] },
     { words: ['garbagecollector, namespace'], expected: [gc, namespace] },
-    { words: [`-${gc}`, '*', gc], expected: [namespace, serviceAccount, rootCa] },
+    { words: [`-${gc}`, '*', gc], expected: [namespace, serviceAccount, rootCa, aggregation] },
     { words: [''], expected: [] },
   ])('$words selects $expected', ({ words, expected }) => {
     expect([...selectControllers(words)]).toEqual(expected);

@@ -9,6 +9,7 @@ export const knownControllers = {
   'namespace-controller': 'namespace',
   'serviceaccount-controller': 'serviceaccount',
   'root-ca-certificate-publisher-controller': 'root-ca-cert-publisher',
+  'clusterrole-aggregation-controller': 'clusterrole-aggregation',
 } as const;
 
 export type ControllerName = keyof typeof knownControllers;

@@ -1,0 +1,71 @@
+import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import type { Service } from '../../base/service.ts';
+import { Informer } from '../../client/informer.ts';
+import type { ControllerContext } from '../kit/object-per-namespace.ts';
+import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import { aggregateRules, aggregates } from './aggregated-rules.ts';
+
+const CLUSTER_ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' };
+const FIELD_MANAGER = 'clusterrole-aggregation-controller';
+const WORKERS = 5;
+const SETTLED: SyncOutcome = { next: 'settled' };
+
+/** Keeps the rules of ClusterRoles that aggregate others (API-375): `admin`, `edit`, `view`, and those of anybody. */
+export class ClusterRoleAggregationController implements Service {
+  readonly #context: ControllerContext;
+  readonly #roles: Informer;
+
+  constructor(context: ControllerContext) {
+    const { client, clock, random, logger } = context;
+    this.#context = context;
+    this.#roles = new Informer({ client, clock, random, logger, gvr: CLUSTER_ROLES });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger, metrics } = this.#context;
+    const loop = new ReconcileLoop({
+      name: 'ClusterRoleAggregator',
+      clock,
+      logger,
+      metrics,
+      caches: [this.#roles],
+      workers: WORKERS,
+      sync: (name, stop) => this.#sync(name, stop),
+    });
+    // Whatever changes may be, or may have been, a part of any that aggregates; there are few of those.
+    const look = (): void => {
+      for (const role of this.#roles.list()) if (aggregates(role)) loop.trigger(role.metadata?.name ?? '');
+    };
+    this.#roles.addHandler({ added: look, updated: look, deleted: look });
+    await loop.run(signal);
+  }
+
+  async #sync(name: string, signal: AbortSignal): Promise<SyncOutcome> {
+    const role = this.#roles.get(name);
+    const decision = aggregateRules(role, this.#roles.list());
+    if (role === undefined || decision.verdict === 'nothing') return SETTLED;
+    const { client, logger } = this.#context;
+    const { uid, resourceVersion } = role.metadata ?? {};
+    const body = {
+      apiVersion: `${CLUSTER_ROLES.group}/${CLUSTER_ROLES.version}`,
+      kind: 'ClusterRole',
+      // What the decision rests on: the server refuses it when that is old.
+      metadata: { name, uid, resourceVersion },
+      rules: decision.rules,
+    };
+    try {
+      await client.patch(
+        { gvr: CLUSTER_ROLES, name },
+        { type: 'application/apply-patch+yaml', body },
+        { query: { fieldManager: FIELD_MANAGER, force: true }, signal },
+      );
+      logger.debug('aggregated', { name, rules: decision.rules.length });
+      return SETTLED;
+    } catch (error) {
+      // The event of its deletion is on its way.
+      if (isObjectNotFound(error, name)) return SETTLED;
+      if (isConflict(error)) return { next: 'back-off' };
+      throw error;
+    }
+  }
+}
