@@ -191,12 +191,14 @@ export function describeStore(driver: string, open: () => Promise<StoreFixture>)
       });
 
       it('a refusal is not older than what it rests on: a read after it sees the same', async () => {
-        const creation = store.create(key('a'), bytes('1'));
-        const refused = await store.create(key('a'), bytes('2'));
-        expect(refused.succeeded).toBe(false);
-        const { kv } = await store.get(key('a'));
-        expect(kv?.modRevision).toBe(!refused.succeeded && refused.current?.modRevision);
-        await creation;
+        const attempt = async (value: string) => {
+          const result = await store.create(key('a'), bytes(value));
+          return result.succeeded ? undefined : { current: result.current, read: (await store.get(key('a'))).kv };
+        };
+        const refusals = (await Promise.all([attempt('1'), attempt('2')])).filter((refusal) => refusal !== undefined);
+        expect(refusals).toHaveLength(1);
+        expect(refusals[0]?.read).toMatchObject({ createRevision: start + 1, modRevision: start + 1 });
+        expect(refusals[0]?.current).toEqual(refusals[0]?.read);
       });
 
       it('keeps values of any bytes and sizes', async () => {
@@ -262,6 +264,25 @@ export function describeStore(driver: string, open: () => Promise<StoreFixture>)
         expect(await store.list(prefix, { limit: 2 })).toMatchObject({ more: false });
         expect(await store.list(prefix, { limit: 1 })).toMatchObject({ more: true });
         expect(await store.list(prefix, { limit: 0 })).toMatchObject({ more: false });
+      });
+
+      it('a long list, and a long page of it, are one state whatever is written meanwhile', async () => {
+        const name = (i: number): string => `k${String(i).padStart(3, '0')}`;
+        const created = await Promise.all(
+          Array.from({ length: 350 }, (_, i) => put(store, name(i), 'x'.repeat((i % 7) * 1_000))),
+        );
+        const reading = store.list(prefix);
+        const page = store.list(prefix, { start: key(name(20)), limit: 300, countRemaining: true });
+        const [first] = created;
+        if (first !== undefined) await remove(store, first);
+        const { items, revision } = await reading;
+        const gone = revision === start + 351 ? 1 : 0;
+        expect(items.map((kv) => kv.key)).toEqual(created.slice(gone).map((kv) => kv.key));
+        expect((await page).items.map((kv) => kv.key)).toEqual(created.slice(20, 320).map((kv) => kv.key));
+        expect(await page).toMatchObject({ more: true, remaining: 30 });
+        const exact = await store.list(prefix, { revision: start + 350 });
+        expect(exact.items.map((kv) => kv.key)).toEqual(created.map((kv) => kv.key));
+        expect(exact).toMatchObject({ more: false, revision: start + 350 });
       });
 
       it('API-094 a revision that has not come is an error of its own', async () => {
@@ -399,6 +420,8 @@ export function describeStore(driver: string, open: () => Promise<StoreFixture>)
         const error = await store.watch(prefix, new Recorder().options(start + 2)).catch((e: unknown) => e);
         expect(error).toBeInstanceOf(RevisionCompactedError);
         expect(error).toMatchObject({ compactedRevision: start + 3 });
+        const atIt = await store.watch(prefix, new Recorder().options(start + 3)).catch((e: unknown) => e);
+        expect(atIt).toBeInstanceOf(RevisionCompactedError);
         const recorder = new Recorder();
         const watching = await store.watch(prefix, recorder.options(start + 4));
         await recorder.until(() => recorder.events.length === 2);

@@ -36,6 +36,14 @@ export type DeleteResult =
   | { readonly succeeded: true; readonly kv: KeyValue; readonly revision: Revision }
   | { readonly succeeded: false; readonly current?: KeyValue; readonly revision: Revision };
 
+export interface WriteOptions {
+  /**
+   * The key is wanted for this long after the write only; without it, for ever, whatever an earlier write said. What happens then
+   * is said by {@link Store.expiry}.
+   */
+  readonly ttlMs?: number;
+}
+
 export interface GetResult {
   readonly kv?: KeyValue;
   /** Revision of the store at the time of the read. */
@@ -103,13 +111,17 @@ export interface StoreWatch {
 }
 
 export interface Store {
+  /** `leases`: keys go by themselves when their time is over. Absent: they stay, the owner has to look after them. */
+  readonly expiry?: 'leases';
+  /** `several servers`: other processes write too, and at the same time. Absent: only this one does. */
+  readonly writers?: 'several servers';
   /** Newest state, never older than any write acknowledged before the call. */
   get(key: string): Promise<GetResult>;
   list(prefix: string, options?: ListOptions): Promise<ListResult>;
   /** Succeeds only if the key does not exist. */
-  create(key: string, value: Uint8Array): Promise<WriteResult>;
+  create(key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult>;
   /** Succeeds only if the key's modRevision is `expected`. */
-  update(key: string, value: Uint8Array, expected: Revision): Promise<WriteResult>;
+  update(key: string, value: Uint8Array, expected: Revision, options?: WriteOptions): Promise<WriteResult>;
   /** Succeeds only if the key's modRevision is `expected`. */
   delete(key: string, expected: Revision): Promise<DeleteResult>;
   /** No call back comes from inside the call itself; the first ones may come before the promise resolves. */

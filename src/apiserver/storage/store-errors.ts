@@ -25,6 +25,68 @@ export class StoreOverloadedError extends Error {
   }
 }
 
+/**
+ * The store, in another process, does not answer, or answers that it cannot serve now. Nothing was changed; the same call may
+ * succeed later.
+ */
+export class StoreUnavailableError extends Error {
+  constructor(why: string, cause?: unknown) {
+    super(`the store cannot be reached: ${why}`, { cause });
+    this.name = 'StoreUnavailableError';
+  }
+}
+
+/** At the start: nobody answers at the addresses, or not as wanted. */
+export class StoreConnectError extends Error {
+  constructor(endpoints: readonly string[], why: string, cause?: unknown) {
+    super(`cannot use etcd at ${endpoints.join(', ')}: ${why}`, { cause });
+    this.name = 'StoreConnectError';
+  }
+}
+
+/** At the start: under the prefix lies what another program, or another version, has written. */
+export class StoreForeignDataError extends Error {
+  constructor(root: string, found: string) {
+    super(`etcd holds ${found} under ${root}, which this version of kubegc cannot use`);
+    this.name = 'StoreForeignDataError';
+  }
+}
+
+/** The connection was lost, or time was over, before the store answered: it may have done what it was asked for. */
+export class StoreOutcomeUnknownError extends Error {
+  constructor(cause?: unknown) {
+    super('the store did not answer in time: whether it has done what it was asked for is not known', { cause });
+    this.name = 'StoreOutcomeUnknownError';
+  }
+}
+
+/** The value is larger than the store takes; the message is the store's. */
+export class StoreTooLargeError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreTooLargeError';
+  }
+}
+
+/** The store says no, for a reason that is in nobody's books; the message is the store's. */
+export class StoreRefusedError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreRefusedError';
+  }
+}
+
+/**
+ * The store is behind what it has told already: it was restored from a backup, or is another one. Everything known from it is
+ * worth nothing.
+ */
+export class StoreRewoundError extends Error {
+  constructor(told: number, current: number) {
+    super(`the store has told revision ${told} and is now at ${current}: it was restored or replaced`);
+    this.name = 'StoreRewoundError';
+  }
+}
+
 /** Another live process holds the data directory. */
 export class StoreLockedError extends Error {
   constructor(directory: string, pid: number) {

@@ -1,0 +1,237 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { CallOptions } from '@connectrpc/connect';
+import { exponentialBackoff } from '../../../base/backoff.ts';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Random } from '../../../base/random.ts';
+import { Semaphore, SemaphoreFullError } from '../../../base/semaphore.ts';
+import type { Revision } from '../interface.ts';
+import { StoreOverloadedError } from '../store-errors.ts';
+import { EtcdConnection, type EtcdTls } from './etcd-connection.ts';
+import { classifyFailure, EtcdError } from './etcd-failure.ts';
+import { ALL_KEYS } from './etcd-keys.ts';
+import type {
+  RangeRequestSchema,
+  RangeResponse,
+  TxnRequestSchema,
+  TxnResponse,
+  WatchCreateRequestSchema,
+  WatchRequestSchema,
+  WatchResponse,
+} from './rpc.generated.ts';
+
+export interface EtcdCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface EtcdClientOptions {
+  /** `http://` or `https://`, host and port; at least one. */
+  readonly endpoints: readonly string[];
+  readonly tls?: EtcdTls;
+  readonly credentials?: EtcdCredentials;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Of one call with all its attempts; 10 s unless told otherwise. */
+  readonly requestTimeoutMs?: number;
+  /** Of one attempt on one member; 4 s unless told otherwise. */
+  readonly attemptTimeoutMs?: number;
+}
+
+export type RangeFields = MessageInitShape<typeof RangeRequestSchema>;
+export type TxnFields = MessageInitShape<typeof TxnRequestSchema>;
+export type WatchFields = MessageInitShape<typeof WatchCreateRequestSchema>;
+
+/** An answer, and whether an earlier attempt that was not answered may have taken effect. */
+export interface EtcdAnswer<T> {
+  readonly response: T;
+  readonly earlier: 'not applied' | 'maybe applied';
+}
+
+/** Calls on the way at once, and callers that may wait for their turn. */
+const IN_FLIGHT = 256;
+const WAITING = 16_384;
+
+const RETRY_MS = 25;
+const RETRY_CAP_MS = 1_000;
+
+/** Metadata that makes a member end a watch when it has lost the others. */
+const REQUIRE_LEADER = { hasleader: 'true' };
+
+/**
+ * Calls to an etcd cluster. Each goes to the member that answered last; when that fails, to the next one, with growing pauses
+ * once all of them were asked, until the call's time is over. Only what is safe to send twice goes through here: reads, and
+ * writes under a guard that holds at most once; who sends those looks at {@link EtcdAnswer.earlier}.
+ */
+export class EtcdClient {
+  readonly #options: EtcdClientOptions;
+  readonly #connections: readonly EtcdConnection[];
+  readonly #turns = new Semaphore({ permits: IN_FLIGHT, maxWaiting: WAITING });
+  #current: number;
+  #token: string | undefined;
+
+  constructor(options: EtcdClientOptions) {
+    this.#options = options;
+    const { endpoints, tls = {}, random } = options;
+    this.#connections = endpoints.map((url) => new EtcdConnection(url, tls));
+    this.#current = random.integer(endpoints.length);
+  }
+
+  get endpoints(): readonly string[] {
+    return this.#options.endpoints;
+  }
+
+  async range(request: RangeFields): Promise<RangeResponse> {
+    const { response } = await this.#call(({ kv }, options) => kv.range(request, options));
+    return response;
+  }
+
+  txn(request: TxnFields): Promise<EtcdAnswer<TxnResponse>> {
+    return this.#call(({ kv }, options) => kv.txn(request, options));
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    await this.#call(({ kv }, options) => kv.compact({ revision: BigInt(revision) }, options));
+  }
+
+  /** Makes the key unless it exists; what stands there afterwards. */
+  async createKey(key: Uint8Array, value: Uint8Array): Promise<{ readonly value: Uint8Array }> {
+    const { response } = await this.txn({
+      compare: [{ result: 0, target: 2, key, targetUnion: { case: 'modRevision', value: 0n } }],
+      success: [{ request: { case: 'requestPut', value: { key, value } } }],
+      failure: [{ request: { case: 'requestRange', value: { key } } }],
+    });
+    const [first] = response.responses;
+    const kv = first?.response.case === 'responseRange' ? first.response.value.kvs[0] : undefined;
+    return kv ?? { value };
+  }
+
+  /** Id of a new lease. One that is granted and not heard of runs out by itself. */
+  async grantLease(ttlSeconds: number): Promise<bigint> {
+    const { response } = await this.#call(({ lease }, options) =>
+      lease.leaseGrant({ TTL: BigInt(ttlSeconds) }, options),
+    );
+    return response.ID;
+  }
+
+  /** Of the whole key space, as of now. */
+  async currentRevision(): Promise<Revision> {
+    const { header } = await this.range({ key: ALL_KEYS.key, countOnly: true });
+    return Number(header?.revision ?? 0n);
+  }
+
+  /** One watch on one member, until it breaks or `signal` is aborted: the caller starts the next one. */
+  async *watch(create: WatchFields, signal: AbortSignal): AsyncGenerator<WatchResponse> {
+    const connection = this.#pick();
+    try {
+      const headers = { ...(await this.#authorization(connection)), ...REQUIRE_LEADER };
+      yield* connection.watch.watch(openRequest(create, signal), { signal, headers });
+    } catch (error) {
+      if (!signal.aborted) {
+        const failure = classifyFailure(error);
+        if (failure.kind === 'stale-token') this.#token = undefined;
+        else this.turnFrom(connection.url);
+        throw new EtcdError(failure, error);
+      }
+      throw error;
+    }
+  }
+
+  /** Where calls go right now. */
+  get endpoint(): string {
+    return this.#pick().url;
+  }
+
+  /** The member does not do its work: the next call goes to another one. */
+  turnFrom(url: string): void {
+    if (this.#pick().url === url) this.#current = (this.#current + 1) % this.#connections.length;
+  }
+
+  /** Calls under way fail. */
+  close(): void {
+    for (const connection of this.#connections) connection.close();
+  }
+
+  #pick(): EtcdConnection {
+    const connection = this.#connections[this.#current];
+    if (connection === undefined) throw new Error('an etcd client has at least one endpoint');
+    return connection;
+  }
+
+  async #call<T>(send: (connection: EtcdConnection, options: CallOptions) => Promise<T>): Promise<EtcdAnswer<T>> {
+    const release = await this.#turn();
+    try {
+      return await this.#attempts(send);
+    } finally {
+      release();
+    }
+  }
+
+  async #turn(): Promise<() => void> {
+    const now = this.#turns.tryAcquire();
+    if (now !== undefined) return now;
+    try {
+      return await this.#turns.acquire();
+    } catch (error) {
+      if (error instanceof SemaphoreFullError) throw new StoreOverloadedError(this.#turns.waiting, 0);
+      throw error;
+    }
+  }
+
+  async #attempts<T>(send: (connection: EtcdConnection, options: CallOptions) => Promise<T>): Promise<EtcdAnswer<T>> {
+    const { clock, random, requestTimeoutMs = 10_000, attemptTimeoutMs = 4_000 } = this.#options;
+    const deadline = clock.monotonic() + requestTimeoutMs;
+    const backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS, jitter: 0.5, random });
+    let earlier: EtcdAnswer<T>['earlier'] = 'not applied';
+    // Bounded by the deadline: every round but the first of each member sleeps.
+    for (let round = 1; ; round++) {
+      const connection = this.#pick();
+      const left = deadline - clock.monotonic();
+      try {
+        const headers = await this.#authorization(connection);
+        const timeoutMs = Math.max(1, Math.min(left, attemptTimeoutMs));
+        return { response: await send(connection, { timeoutMs, headers }), earlier };
+      } catch (error) {
+        const failure = classifyFailure(error);
+        const again = failure.kind === 'away' || failure.kind === 'stale-token';
+        const pause = round < this.#connections.length ? 0 : backoff.next();
+        if (failure.kind === 'away') {
+          if (failure.applied === 'maybe') earlier = 'maybe applied';
+          connection.giveUpConnecting();
+          this.turnFrom(connection.url);
+        }
+        if (failure.kind === 'stale-token') this.#token = undefined;
+        if (!again || clock.monotonic() + pause >= deadline) {
+          // What an earlier attempt did is not known either.
+          const applied = earlier === 'maybe applied' ? 'maybe' : 'no';
+          throw new EtcdError(failure.kind === 'away' ? { ...failure, applied } : failure, error);
+        }
+        if (pause > 0) await sleep(clock, pause);
+      }
+    }
+  }
+
+  async #authorization(connection: EtcdConnection): Promise<Record<string, string>> {
+    const { credentials, attemptTimeoutMs = 4_000 } = this.#options;
+    if (credentials === undefined) return {};
+    if (this.#token === undefined) {
+      const { username: name, password } = credentials;
+      const { token } = await connection.auth.authenticate({ name, password }, { timeoutMs: attemptTimeoutMs });
+      this.#token = token;
+    }
+    return { token: this.#token };
+  }
+}
+
+/** The request side of a watch: one message, and then nothing until it ends. */
+async function* openRequest(
+  create: WatchFields,
+  signal: AbortSignal,
+): AsyncGenerator<MessageInitShape<typeof WatchRequestSchema>> {
+  yield { requestUnion: { case: 'createRequest', value: create } };
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

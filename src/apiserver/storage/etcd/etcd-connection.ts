@@ -1,0 +1,62 @@
+import { type Client, createClient } from '@connectrpc/connect';
+import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
+import { Auth, KV, Lease, Watch } from './rpc.generated.ts';
+
+/** What etcd is shown and what it must show, all PEM; empty for http. */
+export interface EtcdTls {
+  /** Whom to believe; the system's authorities unless given. */
+  readonly caPem?: string;
+  readonly certPem?: string;
+  readonly keyPem?: string;
+}
+
+/** Larger answers are an error: a page of a list is far below (`etcd-store.ts`), a part of a watch's answer too. */
+const READ_LIMIT_BYTES = 512 << 20;
+
+/** A connection that says nothing for this long is asked for a sign of life; etcd does not like more than one in 5 s. */
+const PING_EVERY_MS = 10_000;
+const PING_TIMEOUT_MS = 4_000;
+
+/** What the server may send before it is read; Node's default of 64 KiB makes lists slow. */
+const STREAM_WINDOW_BYTES = 4 << 20;
+
+/** One member of the cluster, by one HTTP/2 connection that is opened when first used and again when it broke. */
+export class EtcdConnection {
+  readonly url: string;
+  readonly kv: Client<typeof KV>;
+  readonly watch: Client<typeof Watch>;
+  readonly lease: Client<typeof Lease>;
+  readonly auth: Client<typeof Auth>;
+  readonly #session: Http2SessionManager;
+
+  constructor(url: string, tls: EtcdTls) {
+    this.url = url;
+    const ping = { pingIntervalMs: PING_EVERY_MS, pingTimeoutMs: PING_TIMEOUT_MS };
+    this.#session = new Http2SessionManager(url, ping, {
+      settings: { initialWindowSize: STREAM_WINDOW_BYTES },
+      ...(tls.caPem === undefined ? {} : { ca: tls.caPem }),
+      ...(tls.certPem === undefined ? {} : { cert: tls.certPem }),
+      ...(tls.keyPem === undefined ? {} : { key: tls.keyPem }),
+    });
+    const transport = createGrpcTransport({
+      baseUrl: url,
+      sessionManager: this.#session,
+      readMaxBytes: READ_LIMIT_BYTES,
+      acceptCompression: [],
+    });
+    this.kv = createClient(KV, transport);
+    this.watch = createClient(Watch, transport);
+    this.lease = createClient(Lease, transport);
+    this.auth = createClient(Auth, transport);
+  }
+
+  /** Gives up an attempt to connect, so that the next call makes a new one. */
+  giveUpConnecting(): void {
+    if (this.#session.state() === 'connecting') this.#session.abort();
+  }
+
+  /** Ends everything under way on it. */
+  close(): void {
+    this.#session.abort();
+  }
+}

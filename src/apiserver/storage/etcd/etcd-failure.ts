@@ -1,0 +1,108 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+
+/**
+ * What went wrong with a call, by what has to be done about it:
+ *  - `compacted`, `future`: the revision asked for is not held any more, or has not come;
+ *  - `too-large`: the request is above the server's limit, whoever asks again gets the same answer;
+ *  - `no-lease`: the lease has run out;
+ *  - `stale-token`: log in again;
+ *  - `denied`: the user may not;
+ *  - `no-space`: etcd's quota is used up, it only reads until an administrator helps;
+ *  - `away`: nothing is wrong with the call: another member, or the same one later, may answer. `applied` says whether
+ *    the call may have taken effect all the same;
+ *  - `other`: etcd says no, for a reason that trying again does not change.
+ */
+export type EtcdFailure =
+  | {
+      readonly kind:
+        | 'compacted'
+        | 'future'
+        | 'too-large'
+        | 'no-lease'
+        | 'stale-token'
+        | 'denied'
+        | 'no-space'
+        | 'other';
+      readonly message: string;
+    }
+  | { readonly kind: 'away'; readonly applied: 'no' | 'maybe'; readonly message: string };
+
+/** A call that etcd has answered with no, or that nobody answered. */
+export class EtcdError extends Error {
+  readonly failure: EtcdFailure;
+  constructor(failure: EtcdFailure, cause?: unknown) {
+    super(failure.message, { cause });
+    this.name = 'EtcdError';
+    this.failure = failure;
+  }
+}
+
+/** System errors after which certainly nothing was sent. */
+const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/** etcd's `api/v3rpc/rpctypes/error.go`, by the texts that every version since 3.4 has; codes say too little. */
+export function classifyFailure(error: unknown): EtcdFailure {
+  const { code, rawMessage, cause } = ConnectError.from(error);
+  const message = detail(rawMessage, cause);
+  switch (code) {
+    case Code.OutOfRange:
+      if (rawMessage.includes('has been compacted')) return { kind: 'compacted', message };
+      if (rawMessage.includes('future revision')) return { kind: 'future', message };
+      break;
+    case Code.InvalidArgument:
+      if (rawMessage.includes('request is too large')) return { kind: 'too-large', message };
+      if (rawMessage.includes('user name is empty') || rawMessage.includes('authentication failed')) {
+        return { kind: 'denied', message };
+      }
+      break;
+    case Code.ResourceExhausted:
+      if (rawMessage.includes('space exceeded')) return { kind: 'no-space', message };
+      // etcd itself, which applied nothing, or a limit of the connection.
+      return { kind: 'away', applied: rawMessage.includes('too many requests') ? 'no' : 'maybe', message };
+    case Code.NotFound:
+      if (rawMessage.includes('lease not found')) return { kind: 'no-lease', message };
+      break;
+    case Code.Unauthenticated:
+      return { kind: 'stale-token', message };
+    case Code.PermissionDenied:
+      return { kind: 'denied', message };
+    case Code.Unavailable:
+    case Code.DeadlineExceeded:
+    case Code.Aborted:
+    case Code.Canceled:
+    case Code.Internal:
+    case Code.Unknown:
+      return { kind: 'away', applied: isNeverSent(rawMessage, cause) ? 'no' : 'maybe', message };
+    default:
+      break;
+  }
+  return { kind: 'other', message };
+}
+
+function isNeverSent(rawMessage: string, cause: unknown): boolean {
+  // A member that knows no leader refuses before it proposes anything.
+  if (rawMessage.includes('no leader')) return true;
+  const code = systemCode(cause);
+  return code !== undefined && (NEVER_SENT.includes(code) || isCertificateProblem(code));
+}
+
+function isCertificateProblem(code: string): boolean {
+  return code.startsWith('ERR_TLS') || code.startsWith('UNABLE_TO') || /CERT|SELF_SIGNED/.test(code);
+}
+
+function detail(rawMessage: string, cause: unknown): string {
+  const code = systemCode(cause);
+  const why = cause instanceof Error ? cause.message : '';
+  if (why !== '' && !rawMessage.includes(why)) return rawMessage === '' ? why : `${rawMessage}: ${why}`;
+  return code === undefined || rawMessage.includes(code) ? rawMessage : `${rawMessage} (${code})`;
+}
+
+function systemCode(cause: unknown): string | undefined {
+  let at = cause;
+  // An error that causes itself ends the search too.
+  for (let depth = 0; depth < 4 && at instanceof Error; depth++) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    at = at.cause;
+  }
+  return undefined;
+}

@@ -1,0 +1,193 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Revision, StoreEvent, StoreWatch, WatchOptions } from '../interface.ts';
+import { PrefixTable } from '../prefix-table.ts';
+import { StoreClosedError } from '../store-errors.ts';
+import type { EtcdClient } from './etcd-client.ts';
+import type { EtcdKeys } from './etcd-keys.ts';
+import { watchKeySpace } from './key-space-watch.ts';
+import { RecentEvents } from './recent-events.ts';
+
+export interface EtcdFeedOptions {
+  readonly client: EtcdClient;
+  readonly keys: EtcdKeys;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Rejects with RevisionCompactedError or RevisionFutureError when changes above `after` cannot all be told. */
+  readonly assertReadable: (after: Revision) => Promise<void>;
+}
+
+interface Watcher {
+  readonly prefix: string;
+  readonly options: WatchOptions;
+  /** Everything up to here was told, or did not have to be. */
+  after: Revision;
+  phase: 'catching-up' | 'live' | 'ended';
+  /** Ends the reading of history. */
+  readonly own: AbortController;
+  /** Events of the dispatch under way. */
+  batch: StoreEvent[];
+}
+
+/**
+ * The watches of one server: one watch on etcd for all of them, from when the first begins. A watch that begins in the past
+ * gets the newest events from memory; an older one reads etcd's history by a watch of its own until it meets the others.
+ *
+ * Nothing is queued: a watcher has taken what it is told when its call back returns, and etcd is read no faster than that.
+ */
+export class EtcdFeed {
+  readonly #options: EtcdFeedOptions;
+  readonly #live = new PrefixTable<Watcher>();
+  readonly #catchingUp = new Set<Watcher>();
+  readonly #stopping = new AbortController();
+  #recent: RecentEvents | undefined;
+  #started: Promise<RecentEvents> | undefined;
+  /** Why the feed before this one ended. */
+  #broken: Error | undefined;
+
+  constructor(options: EtcdFeedOptions) {
+    this.#options = options;
+  }
+
+  async add(prefix: string, options: WatchOptions): Promise<StoreWatch> {
+    const after = options.startRevision - 1;
+    const recent = await this.#start();
+    const watcher: Watcher = {
+      prefix,
+      options,
+      after,
+      phase: 'catching-up',
+      own: new AbortController(),
+      batch: [],
+    };
+    if (after < recent.floor || after > recent.revision) await this.#options.assertReadable(after);
+    if (this.#stopping.signal.aborted) throw new StoreClosedError();
+    this.#catchingUp.add(watcher);
+    this.#options.clock.defer(() => this.#join(watcher));
+    return { cancel: () => this.#remove(watcher) };
+  }
+
+  /** Ends all watches; the feed is not used again. */
+  stop(): void {
+    this.#stopping.abort();
+    this.#end(undefined);
+  }
+
+  #start(): Promise<RecentEvents> {
+    if (this.#stopping.signal.aborted) return Promise.reject(new StoreClosedError());
+    this.#started ??= this.#begin().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #begin(): Promise<RecentEvents> {
+    const recent = new RecentEvents(await this.#options.client.currentRevision());
+    this.#recent = recent;
+    const onChanges = (events: readonly StoreEvent[], revision: Revision): void => {
+      recent.add(events, revision);
+      this.#dispatch(events, revision);
+    };
+    watchKeySpace({ ...this.#options, after: recent.revision, onChanges }, this.#stopping.signal).catch(
+      (error: Error) => {
+        this.#options.logger.warn('watches have to begin anew', { error: error.message });
+        // What is known is worth nothing any more; the next watch starts over.
+        this.#started = undefined;
+        this.#recent = undefined;
+        this.#broken = error;
+        this.#end(error);
+      },
+    );
+    return recent;
+  }
+
+  /** Makes a watcher live if what it lacks is in memory, else lets it read history. */
+  #join(watcher: Watcher): void {
+    if (watcher.phase === 'catching-up' && !this.#meet(watcher)) this.#readHistory(watcher);
+  }
+
+  #meet(watcher: Watcher): boolean {
+    const recent = this.#recent;
+    if (recent === undefined) {
+      this.#close(watcher, this.#broken);
+      return true;
+    }
+    if (watcher.after < recent.floor) return false;
+    watcher.phase = 'live';
+    this.#catchingUp.delete(watcher);
+    this.#live.add(watcher.prefix, watcher);
+    const missed = recent.since(watcher.after).filter((event) => event.key.startsWith(watcher.prefix));
+    watcher.after = Math.max(watcher.after, recent.revision);
+    this.#tell(watcher, missed, watcher.after);
+    return true;
+  }
+
+  #readHistory(watcher: Watcher): void {
+    const { after, own } = watcher;
+    const onChanges = (events: readonly StoreEvent[], revision: Revision): void => {
+      if (watcher.phase !== 'catching-up') return;
+      watcher.after = revision;
+      this.#tell(
+        watcher,
+        events.filter((event) => event.key.startsWith(watcher.prefix)),
+        revision,
+      );
+      if (watcher.phase === 'catching-up' && this.#meet(watcher)) own.abort();
+    };
+    watchKeySpace({ ...this.#options, after, onChanges }, own.signal).catch((error: Error) => {
+      if (watcher.phase === 'catching-up') this.#close(watcher, error);
+    });
+  }
+
+  #dispatch(events: readonly StoreEvent[], revision: Revision): void {
+    const touched: Watcher[] = [];
+    for (const event of events) {
+      this.#live.forEachMatch(event.key, (watcher) => {
+        if (event.revision <= watcher.after) return;
+        if (watcher.batch.length === 0) touched.push(watcher);
+        watcher.batch.push(event);
+      });
+    }
+    for (const watcher of touched) {
+      const { batch } = watcher;
+      watcher.batch = [];
+      this.#tell(watcher, batch, undefined);
+    }
+    for (const watcher of this.#live.members()) {
+      if (revision <= watcher.after) continue;
+      watcher.after = revision;
+      this.#tell(watcher, [], revision);
+    }
+  }
+
+  /** A call back may cancel its own watch or that of another one. One that throws loses its watch, nobody else does. */
+  #tell(watcher: Watcher, events: readonly StoreEvent[], progress: Revision | undefined): void {
+    const isEnded = (): boolean => watcher.phase === 'ended';
+    try {
+      if (events.length > 0 && !isEnded()) watcher.options.onEvents(events);
+      if (progress !== undefined && !isEnded()) watcher.options.onProgress?.(progress);
+    } catch (error) {
+      this.#close(watcher, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #end(error: Error | undefined): void {
+    for (const watcher of [...this.#catchingUp, ...this.#live.members()]) this.#close(watcher, error);
+  }
+
+  #close(watcher: Watcher, error: Error | undefined): void {
+    if (watcher.phase === 'ended') return;
+    this.#remove(watcher);
+    watcher.options.onClose?.(error);
+  }
+
+  #remove(watcher: Watcher): void {
+    watcher.phase = 'ended';
+    watcher.own.abort();
+    this.#catchingUp.delete(watcher);
+    this.#live.delete(watcher.prefix, watcher);
+  }
+}

@@ -1,0 +1,338 @@
+import { timeoutSignal } from '../../../base/abort.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Random } from '../../../base/random.ts';
+import {
+  type DeleteResult,
+  type GetResult,
+  type KeyValue,
+  type ListOptions,
+  type ListResult,
+  type Revision,
+  RevisionCompactedError,
+  RevisionFutureError,
+  type Store,
+  type StoreWatch,
+  type WatchOptions,
+  type WriteOptions,
+  type WriteResult,
+} from '../interface.ts';
+import {
+  StoreClosedError,
+  StoreOutcomeUnknownError,
+  StoreRefusedError,
+  StoreTooLargeError,
+  StoreUnavailableError,
+} from '../store-errors.ts';
+import type { EtcdAnswer, EtcdClient, RangeFields, TxnFields } from './etcd-client.ts';
+import { EtcdError } from './etcd-failure.ts';
+import { EtcdFeed } from './etcd-feed.ts';
+import { ALL_KEYS, type EtcdKeys } from './etcd-keys.ts';
+import { EtcdLeases } from './etcd-leases.ts';
+import { toKeyValue } from './key-space-watch.ts';
+import type { KeyValue as EtcdKeyValue, TxnResponse } from './rpc.generated.ts';
+
+/** Keys of the first page of a list; the next ones are as long as their bytes, by what the last one had, allow. */
+const FIRST_PAGE = 100;
+const LARGEST_PAGE = 10_000;
+const PAGE_BYTES = 8 << 20;
+
+/** How long an answer may take that tells where history begins; a member looks for such watches ten times a second. */
+const COMPACTED_REVISION_MS = 2_000;
+
+/** `Compare`: the revision of the last change equals. */
+const EQUAL = 0;
+const MOD = 2;
+
+export interface EtcdStoreOptions {
+  readonly client: EtcdClient;
+  readonly keys: EtcdKeys;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** The {@link Store} contract over etcd v3. Holds no objects: reads are linearizable reads of etcd, watches one watch on it. */
+export class EtcdStore implements Store {
+  readonly expiry = 'leases';
+  readonly writers = 'several servers';
+  readonly #client: EtcdClient;
+  readonly #clock: Clock;
+  readonly #keys: EtcdKeys;
+  readonly #feed: EtcdFeed;
+  readonly #leases: EtcdLeases;
+  /** The highest that is known; another server may have compacted further. */
+  #compacted: Revision = 0;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed: Promise<void> | undefined;
+
+  constructor({ client, keys, clock, random, logger }: EtcdStoreOptions) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#keys = keys;
+    this.#leases = new EtcdLeases({ client, clock });
+    this.#feed = new EtcdFeed({
+      client,
+      keys,
+      clock,
+      random,
+      logger,
+      assertReadable: (after) => this.#assertReadable(after),
+    });
+  }
+
+  get(key: string): Promise<GetResult> {
+    return this.#run(async () => {
+      const { header, kvs } = await this.#client.range({ key: this.#keys.encode(key) });
+      const revision = Number(header?.revision ?? 0n);
+      const [kv] = kvs;
+      return kv === undefined ? { revision } : { kv: toKeyValue(kv, key), revision };
+    });
+  }
+
+  list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
+    return this.#run(() => this.#list(prefix, options));
+  }
+
+  create(key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+    return this.update(key, value, 0, options);
+  }
+
+  update(key: string, value: Uint8Array, expected: Revision, options: WriteOptions = {}): Promise<WriteResult> {
+    return this.#run(async () => {
+      const { ttlMs } = options;
+      if (ttlMs === undefined) return this.#put({ key, value, expected, lease: 0n });
+      try {
+        return await this.#put({ key, value, expected, lease: await this.#leases.lease(ttlMs) });
+      } catch (error) {
+        if (!(error instanceof EtcdError) || error.failure.kind !== 'no-lease') throw error;
+        this.#leases.forget(ttlMs);
+        return this.#put({ key, value, expected, lease: await this.#leases.lease(ttlMs) });
+      }
+    });
+  }
+
+  delete(key: string, expected: Revision): Promise<DeleteResult> {
+    return this.#run(async () => {
+      const bytes = this.#keys.encode(key);
+      const answer = await this.#guarded(bytes, expected, [
+        { request: { case: 'requestDeleteRange', value: { key: bytes, prevKv: true } } },
+      ]);
+      const { succeeded, responses, header } = answer.response;
+      const revision = Number(header?.revision ?? 0n);
+      if (succeeded) {
+        const [first] = responses;
+        const removed = first?.response.case === 'responseDeleteRange' ? first.response.value.prevKvs[0] : undefined;
+        if (removed === undefined) throw new StoreRefusedError('etcd does not tell what it deleted');
+        return { succeeded, kv: toKeyValue(removed, key), revision };
+      }
+      const current = currentOf(answer, key);
+      // A key that has been there all the time was not deleted by an attempt that went unanswered.
+      const same = current !== undefined && current.createRevision <= expected;
+      if (answer.earlier === 'maybe applied' && !same) throw new StoreOutcomeUnknownError();
+      return refusal(current, revision);
+    });
+  }
+
+  watch(prefix: string, options: WatchOptions): Promise<StoreWatch> {
+    return this.#run(async () => {
+      const { startRevision } = options;
+      if (startRevision <= this.#compacted) throw new RevisionCompactedError(startRevision, this.#compacted);
+      return this.#feed.add(prefix, options);
+    });
+  }
+
+  currentRevision(): Promise<Revision> {
+    return this.#run(() => this.#client.currentRevision());
+  }
+
+  compact(revision: Revision): Promise<void> {
+    return this.#run(async () => {
+      try {
+        await this.#client.compact(revision);
+      } catch (error) {
+        const kind = error instanceof EtcdError ? error.failure.kind : undefined;
+        if (kind === 'future') throw new RevisionFutureError(revision, await this.#client.currentRevision());
+        if (kind !== 'compacted') throw error;
+      }
+      this.#compacted = Math.max(this.#compacted, revision);
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    // Bounded by the time a call may take.
+    await Promise.allSettled(this.#underWay);
+    this.#feed.stop();
+    this.#client.close();
+  }
+
+  async #run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw new StoreClosedError();
+    const running = work();
+    this.#underWay.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      throw error instanceof EtcdError ? storeError(error) : error;
+    } finally {
+      this.#underWay.delete(running);
+    }
+  }
+
+  async #put(write: {
+    readonly key: string;
+    readonly value: Uint8Array;
+    readonly expected: Revision;
+    readonly lease: bigint;
+  }): Promise<WriteResult> {
+    const { key, value, expected, lease } = write;
+    const bytes = this.#keys.encode(key);
+    const answer = await this.#guarded(bytes, expected, [
+      { request: { case: 'requestPut', value: { key: bytes, value, lease } } },
+      // A put's answer lacks the revision of the creation.
+      ...(expected === 0
+        ? []
+        : [{ request: { case: 'requestRange', value: { key: bytes, keysOnly: true } } } as const]),
+    ]);
+    const { succeeded, responses, header } = answer.response;
+    const revision = Number(header?.revision ?? 0n);
+    if (succeeded) {
+      const looked = responses[1]?.response;
+      const kv = looked?.case === 'responseRange' ? looked.value.kvs[0] : undefined;
+      const createRevision = kv === undefined ? revision : Number(kv.createRevision);
+      return { succeeded, kv: { key, value, createRevision, modRevision: revision } };
+    }
+    const current = currentOf(answer, key);
+    if (answer.earlier === 'maybe applied') {
+      // The unanswered attempt was applied if what it wrote is there: nobody else writes the same uid, times and managers.
+      if (current !== undefined && Buffer.compare(current.value, value) === 0) return { succeeded: true, kv: current };
+      throw new StoreOutcomeUnknownError();
+    }
+    return refusal(current, revision);
+  }
+
+  /** In one transaction: if the key's last change is the expected one, the operations; else a look at what is there. */
+  #guarded(
+    key: Uint8Array,
+    expected: Revision,
+    success: NonNullable<TxnFields['success']>,
+  ): Promise<EtcdAnswer<TxnResponse>> {
+    return this.#client.txn({
+      compare: [{ result: EQUAL, target: MOD, key, targetUnion: { case: 'modRevision', value: BigInt(expected) } }],
+      success,
+      failure: [{ request: { case: 'requestRange', value: { key } } }],
+    });
+  }
+
+  async #list(prefix: string, { start, limit = 0, revision, countRemaining }: ListOptions): Promise<ListResult> {
+    const { rangeEnd, key } = this.#keys.range(prefix, start);
+    const items: KeyValue[] = [];
+    let from = key;
+    let at = revision;
+    let page = FIRST_PAGE;
+    // Ends: each page begins behind the last key of the one before, all at one revision.
+    for (;;) {
+      const wanted = limit === 0 ? page : Math.min(page, limit - items.length);
+      const answer = await this.#range({ key: from, rangeEnd, limit: BigInt(wanted), revision: BigInt(at ?? 0) }, at);
+      at ??= Number(answer.header?.revision ?? 0n);
+      let bytes = 0;
+      for (const kv of answer.kvs) {
+        items.push(this.#item(kv));
+        bytes += kv.value.length;
+      }
+      const last = answer.kvs.at(-1);
+      const complete = limit !== 0 && items.length >= limit;
+      if (!answer.more || last === undefined || complete) {
+        const remaining = Number(answer.count) - answer.kvs.length;
+        return { items, more: answer.more, revision: at, ...(countRemaining === true ? { remaining } : {}) };
+      }
+      from = Buffer.concat([last.key, Uint8Array.of(0)]);
+      const average = Math.max(1, bytes / answer.kvs.length);
+      page = Math.min(LARGEST_PAGE, Math.max(1, Math.floor(PAGE_BYTES / average)));
+    }
+  }
+
+  /** `at`: the revision asked for, if any. */
+  async #range(request: RangeFields, at: Revision | undefined) {
+    try {
+      return await this.#client.range(request);
+    } catch (error) {
+      if (!(error instanceof EtcdError) || at === undefined) throw error;
+      if (error.failure.kind === 'compacted') throw new RevisionCompactedError(at, await this.#compactedRevision());
+      if (error.failure.kind === 'future') throw new RevisionFutureError(at, await this.#client.currentRevision());
+      throw error;
+    }
+  }
+
+  #item(kv: EtcdKeyValue): KeyValue {
+    const key = this.#keys.decode(kv.key);
+    if (key === undefined) throw new StoreRefusedError('etcd answers with keys that were not asked for');
+    return toKeyValue(kv, key);
+  }
+
+  async #assertReadable(after: Revision): Promise<void> {
+    // The state at `after` is readable exactly as long as all changes above it can be told. Before revision 1 nothing was.
+    const at = Math.max(1, after);
+    await this.#range({ key: ALL_KEYS.key, countOnly: true, revision: BigInt(at) }, at).catch((error: unknown) => {
+      if (error instanceof RevisionFutureError) throw new RevisionFutureError(after, error.currentRevision);
+      if (error instanceof RevisionCompactedError) throw new RevisionCompactedError(after + 1, error.compactedRevision);
+      throw error;
+    });
+  }
+
+  /** A watch from the beginning is refused with it; no other call tells. */
+  async #compactedRevision(): Promise<Revision> {
+    using asking = timeoutSignal(this.#clock, COMPACTED_REVISION_MS);
+    try {
+      const create = { ...ALL_KEYS, startRevision: 1n };
+      for await (const { compactRevision, events } of this.#client.watch(create, asking.signal)) {
+        this.#compacted = Math.max(this.#compacted, Number(compactRevision));
+        if (compactRevision > 0n || events.length > 0) break;
+      }
+    } catch (error) {
+      // It only makes a message more exact.
+      if (!asking.signal.aborted && !(error instanceof EtcdError)) throw error;
+    } finally {
+      asking.abort();
+    }
+    return this.#compacted;
+  }
+}
+
+function currentOf({ response }: EtcdAnswer<TxnResponse>, key: string): KeyValue | undefined {
+  const [first] = response.responses;
+  const kv = first?.response.case === 'responseRange' ? first.response.value.kvs[0] : undefined;
+  return kv === undefined ? undefined : toKeyValue(kv, key);
+}
+
+function refusal(current: KeyValue | undefined, revision: Revision) {
+  return current === undefined
+    ? ({ succeeded: false, revision } as const)
+    : ({ succeeded: false, current, revision } as const);
+}
+
+function storeError(error: EtcdError): Error {
+  const { failure } = error;
+  switch (failure.kind) {
+    case 'away':
+      return failure.applied === 'maybe'
+        ? new StoreOutcomeUnknownError(error)
+        : new StoreUnavailableError(failure.message, error);
+    case 'stale-token':
+    case 'denied':
+    case 'no-space':
+      return new StoreUnavailableError(failure.message, error);
+    case 'too-large':
+      return new StoreTooLargeError(failure.message, error);
+    case 'compacted':
+    case 'future':
+    case 'no-lease':
+    case 'other':
+      return new StoreRefusedError(failure.message, error);
+  }
+}

@@ -1,0 +1,173 @@
+import { isAbortError } from '../../../base/abort-error.ts';
+import { linkSignals } from '../../../base/abort.ts';
+import { exponentialBackoff } from '../../../base/backoff.ts';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Random } from '../../../base/random.ts';
+import { type KeyValue, type Revision, RevisionCompactedError, type StoreEvent } from '../interface.ts';
+import { StoreRewoundError } from '../store-errors.ts';
+import type { EtcdClient } from './etcd-client.ts';
+import { EtcdError } from './etcd-failure.ts';
+import { ALL_KEYS, type EtcdKeys } from './etcd-keys.ts';
+import type { Event, KeyValue as EtcdKeyValue, WatchResponse } from './rpc.generated.ts';
+
+const EVENT_DELETE = 1;
+
+/** A member whose watch breaks is asked again after this, doubling up to the cap; there is no last attempt. */
+const RETRY_MS = 50;
+const RETRY_CAP_MS = 2_000;
+
+export interface KeySpaceWatchOptions {
+  readonly client: EtcdClient;
+  readonly keys: EtcdKeys;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Changes above this revision are told. */
+  readonly after: Revision;
+  /** All changes up to `revision`, of the store's own keys those in `events`. Must not throw. */
+  readonly onChanges: (events: readonly StoreEvent[], revision: Revision) => void;
+}
+
+/**
+ * Follows every change of the whole key space, over lost connections and members, each revision exactly once and as a whole.
+ *
+ * The whole key space and not only the store's keys, because then every revision shows itself as an event: how far the watch
+ * has come is known from what it tells, and needs no progress requests, which etcd before 3.4.25 and 3.5.8 answers too early
+ * (it promises revisions whose events are still to come). Progress notifications are asked for as signs of life only.
+ *
+ * Ends by abort, or rejects: RevisionCompactedError when history above the last revision told is gone, StoreRewoundError when
+ * etcd is behind what it has told already (restored from a backup, or another cluster).
+ */
+export async function watchKeySpace(options: KeySpaceWatchOptions, signal: AbortSignal): Promise<void> {
+  const { clock, random, logger, client } = options;
+  const backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS, jitter: 0.5, random });
+  const position = new Position(options);
+  let troubleTold = '';
+  while (!signal.aborted) {
+    const endpoint = client.endpoint;
+    try {
+      await follow(position, options, signal, () => {
+        if (troubleTold !== '') logger.info('etcd tells changes again', { endpoint });
+        troubleTold = '';
+        backoff.reset();
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof EtcdError)) throw error;
+      const { message } = error;
+      const level = message === troubleTold ? 'debug' : 'warn';
+      troubleTold = message;
+      logger[level]('etcd does not tell changes, trying again', { endpoint, error: message });
+    }
+    try {
+      await sleep(clock, backoff.next(), signal);
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
+    }
+  }
+}
+
+/** One watch on one member. */
+async function follow(
+  position: Position,
+  options: KeySpaceWatchOptions,
+  signal: AbortSignal,
+  onOpen: () => void,
+): Promise<void> {
+  const { client } = options;
+  // Ends the request side too when the answers end.
+  using own = linkSignals(signal);
+  try {
+    // One revision early: etcd accepts a watch that begins at the compacted revision, of which it may have forgotten deletions.
+    const startRevision = BigInt(Math.max(1, position.revision));
+    const create = { ...ALL_KEYS, startRevision, prevKv: true, progressNotify: true, fragment: true };
+    for await (const response of client.watch(create, own.signal)) {
+      if (response.created) {
+        await position.assertNotRewound(response);
+        if (!response.canceled) onOpen();
+      }
+      if (response.canceled) throw cancellation(response, position.revision);
+      position.advance(response);
+    }
+  } finally {
+    own.abort();
+  }
+}
+
+function cancellation({ compactRevision, cancelReason }: WatchResponse, after: Revision): Error {
+  if (compactRevision > 0n) return new RevisionCompactedError(after + 1, Number(compactRevision));
+  const message = cancelReason === '' ? 'etcd cancelled the watch' : cancelReason;
+  return new EtcdError({ kind: 'away', applied: 'no', message });
+}
+
+/** How far has been told. */
+class Position {
+  readonly #options: KeySpaceWatchOptions;
+  revision: Revision;
+  /** Events of a revision of which more may come in the next part of the answer. At most one transaction. */
+  #incomplete: Event[] = [];
+  #clusterId: bigint | undefined;
+
+  constructor(options: KeySpaceWatchOptions) {
+    this.#options = options;
+    this.revision = options.after;
+  }
+
+  async assertNotRewound({ header }: WatchResponse): Promise<void> {
+    this.#incomplete = [];
+    this.#clusterId ??= header?.clusterId;
+    if (header !== undefined && header.clusterId !== this.#clusterId) throw new StoreRewoundError(this.revision, 0);
+    // A member may lag behind the others; only the cluster as a whole must not.
+    if (Number(header?.revision ?? 0n) >= this.revision) return;
+    const current = await this.#options.client.currentRevision();
+    if (current < this.revision) throw new StoreRewoundError(this.revision, current);
+  }
+
+  advance({ events, fragment }: WatchResponse): void {
+    const all = this.#incomplete.length === 0 ? events : [...this.#incomplete, ...events];
+    const last = all.at(-1);
+    if (last === undefined) return;
+    const end = fragment ? all.findIndex((event) => revisionOf(event) === revisionOf(last)) : all.length;
+    this.#incomplete = all.slice(end);
+    const told: StoreEvent[] = [];
+    let revision = this.revision;
+    for (let i = 0; i < end; i++) {
+      const event = all[i];
+      if (event === undefined || revisionOf(event) <= this.revision) continue;
+      revision = revisionOf(event);
+      const own = this.#own(event);
+      if (own !== undefined) told.push(own);
+    }
+    if (revision === this.revision) return;
+    this.revision = revision;
+    this.#options.onChanges(told, revision);
+  }
+
+  /** Undefined for keys of somebody else. */
+  #own({ type, kv, prevKv }: Event): StoreEvent | undefined {
+    if (kv === undefined) return undefined;
+    const { keys } = this.#options;
+    const key = keys.decode(kv.key);
+    if (key === undefined) return undefined;
+    const previous = prevKv === undefined ? undefined : toKeyValue(prevKv, key);
+    const revision = Number(kv.modRevision);
+    if (type !== EVENT_DELETE && kv.createRevision === kv.modRevision) {
+      return { type: 'PUT', key, revision, value: kv.value, createRevision: revision };
+    }
+    // The value before was compacted between the change and its being told: the watch is too far behind.
+    if (previous === undefined) throw new RevisionCompactedError(this.revision + 1, revision);
+    const { createRevision } = previous;
+    return type === EVENT_DELETE
+      ? { type: 'DELETE', key, revision, createRevision, previous }
+      : { type: 'PUT', key, revision, value: kv.value, createRevision, previous };
+  }
+}
+
+function revisionOf({ kv }: Event): Revision {
+  return Number(kv?.modRevision ?? 0n);
+}
+
+export function toKeyValue({ value, createRevision, modRevision }: EtcdKeyValue, key: string): KeyValue {
+  return { key, value, createRevision: Number(createRevision), modRevision: Number(modRevision) };
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Service } from '../../../base/service.ts';
+import type { Store } from '../interface.ts';
+import { REGISTRY_ROOT } from '../storage-keys.ts';
+import { StoreConnectError, StoreForeignDataError } from '../store-errors.ts';
+import { EtcdClient, type EtcdClientOptions } from './etcd-client.ts';
+import { EtcdCompactor } from './etcd-compactor.ts';
+import { EtcdError } from './etcd-failure.ts';
+import { EtcdKeys } from './etcd-keys.ts';
+import { EtcdStore } from './etcd-store.ts';
+
+export interface EtcdStoreConfig extends Omit<EtcdClientOptions, 'clock' | 'random' | 'logger'> {
+  /** Where in etcd the keys lie; `/registry` unless told otherwise. */
+  readonly prefix?: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** 5 minutes unless told otherwise. */
+  readonly compactionIntervalMs?: number;
+}
+
+export interface OpenedEtcdStore {
+  readonly store: Store;
+  /** Of all servers on this etcd only one does it at a time. */
+  readonly compactor: Service;
+}
+
+/** Says that what lies under the prefix is kubegc's, and how. */
+export const FORMAT_KEY = `${REGISTRY_ROOT}kubegc/format`;
+const FORMAT = { format: 'kubegc-etcd', version: 1 };
+
+/**
+ * Connects, and makes sure that the data is ours: kube-apiserver uses the same prefix with other keys and encodings, and the
+ * two must not be mixed. Rejects with StoreConnectError or StoreForeignDataError; nothing is left open then.
+ */
+export async function openEtcdStore(config: EtcdStoreConfig): Promise<OpenedEtcdStore> {
+  const { prefix = REGISTRY_ROOT, compactionIntervalMs: intervalMs, ...options } = config;
+  const { clock, random, logger } = options;
+  const client = new EtcdClient(options);
+  const keys = new EtcdKeys(prefix);
+  try {
+    await assertOurs(client, keys);
+  } catch (error) {
+    client.close();
+    if (error instanceof EtcdError) throw new StoreConnectError(config.endpoints, error.message, error);
+    throw error;
+  }
+  return {
+    store: new EtcdStore({ client, keys, clock, random, logger }),
+    compactor: new EtcdCompactor({ client, clock, logger, ...(intervalMs === undefined ? {} : { intervalMs }) }),
+  };
+}
+
+async function assertOurs(client: EtcdClient, keys: EtcdKeys): Promise<void> {
+  const key = keys.encode(FORMAT_KEY);
+  const { kvs } = await client.range({ key });
+  let found = kvs[0]?.value;
+  if (found === undefined) {
+    // Whoever begins writes this first, so other keys without it are not ours.
+    const { count } = await client.range({ ...keys.range(REGISTRY_ROOT), countOnly: true });
+    const again = count === 0n ? undefined : (await client.range({ key })).kvs[0];
+    if (count > 0n && again === undefined)
+      throw new StoreForeignDataError(keys.root, `${count} keys of another program`);
+    found = again?.value ?? (await client.createKey(key, Buffer.from(JSON.stringify(FORMAT)))).value;
+  }
+  const { format, version } = readFormat(found);
+  if (format === FORMAT.format && version === FORMAT.version) return;
+  throw new StoreForeignDataError(keys.root, `data of format ${String(format)}, version ${String(version)}`);
+}
+
+function readFormat(value: Uint8Array): { readonly format?: unknown; readonly version?: unknown } {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(value).toString());
+    return typeof parsed === 'object' && parsed !== null ? parsed : {};
+  } catch {
+    return {};
+  }
+}

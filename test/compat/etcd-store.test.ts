@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { describeStore } from '../../src/apiserver/storage/conformance.ts';
+import { openEtcdStore } from '../../src/apiserver/storage/etcd/open-etcd-store.ts';
+import { EtcdProcess, etcdPaths } from './etcd-process.ts';
+
+const common = { clock: systemClock, random: systemRandom, logger: silentLogger };
+let prefixes = 0;
+
+describe.each(etcdPaths())('with %s', (path) => {
+  let etcd: EtcdProcess;
+  beforeAll(async () => {
+    etcd = await EtcdProcess.start({ path });
+  });
+  afterAll(() => etcd[Symbol.asyncDispose]());
+
+  describeStore('etcd', async () => {
+    const prefix = `/test-${++prefixes}`;
+    const open = async () => (await openEtcdStore({ endpoints: [etcd.url], prefix, ...common })).store;
+    let store = await open();
+    return {
+      store,
+      reopen: async () => {
+        await store.close();
+        store = await open();
+        return store;
+      },
+      dispose: () => store.close(),
+    };
+  });
+});
