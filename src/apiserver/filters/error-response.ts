@@ -1,10 +1,25 @@
-import { newInternalError, newServiceUnavailable, newTooManyRequests, StatusError } from '../../api/status-error.ts';
+import {
+  newInternalError,
+  newServiceUnavailable,
+  newTimeout,
+  newTooManyRequests,
+  newUntypedInternal,
+  StatusError,
+} from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Logger } from '../../base/logger.ts';
 import { errorFormat, statusResponse } from '../endpoints/body-format.ts';
 import { JSON_TYPE, wantsPretty } from '../endpoints/negotiation.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
-import { StoreClosedError, StoreFailedError, StoreOverloadedError } from '../storage/store-errors.ts';
+import {
+  StoreClosedError,
+  StoreFailedError,
+  StoreOutcomeUnknownError,
+  StoreOverloadedError,
+  StoreRefusedError,
+  StoreTooLargeError,
+  StoreUnavailableError,
+} from '../storage/store-errors.ts';
 
 /** Whatever was thrown, as an answer. What nobody foresaw is a 500 and a log line with its stack, never a dropped connection. */
 export async function errorResponse(error: unknown, context: RequestContext, logger: Logger): Promise<HttpResponse> {
@@ -32,6 +47,12 @@ function knownError(error: unknown): StatusError | undefined {
   if (error instanceof StatusError) return error;
   if (error instanceof StoreOverloadedError) return newTooManyRequests(error.message, 1);
   if (error instanceof StoreClosedError) return newServiceUnavailable('the server is shutting down');
-  if (error instanceof StoreFailedError) return newServiceUnavailable(error.message);
+  if (error instanceof StoreFailedError || error instanceof StoreUnavailableError) {
+    return newServiceUnavailable(error.message);
+  }
+  if (error instanceof StoreOutcomeUnknownError) return newTimeout(error.message);
+  // As kube-apiserver answers what etcd refuses.
+  if (error instanceof StoreTooLargeError || error instanceof StoreRefusedError)
+    return newUntypedInternal(error.message);
   return undefined;
 }

@@ -75,7 +75,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   }
   if (dryRun || decision.outcome === 'unchanged') return done(decision, decision.object);
   if (decision.outcome === 'update') {
-    const written = await store.update(kv.key, resource.encode(decision.object), kv.modRevision);
+    const written = await store.update(kv.key, resource.encode(decision.object), kv.modRevision, resource.lifetime);
     if (!written.succeeded) return { outcome: 'raced', current: written.current };
     return done(decision, resource.stored(written.kv).object());
   }

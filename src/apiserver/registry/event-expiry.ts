@@ -7,7 +7,7 @@ import { resourcePrefix } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 
 /** API-564. */
-const TIME_TO_LIVE_MS = 3_600_000;
+export const TIME_TO_LIVE_MS = 3_600_000;
 const SWEEP_EVERY_MS = 60_000;
 /** Events read in one go, and deletions under way at once. */
 const PAGE = 500;
@@ -50,8 +50,9 @@ export class EventExpiry {
     this.#options = options;
   }
 
+  /** Does nothing over a store that removes expired keys by itself. */
   start(): void {
-    if (this.#state === 'running') return;
+    if (this.#state === 'running' || this.#options.store.expiry !== undefined) return;
     this.#state = 'running';
     this.#arm();
   }

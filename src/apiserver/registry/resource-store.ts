@@ -5,9 +5,10 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newNotFound, newServiceUnavailable, newRequestEntityTooLarge } from '../../api/status-error.ts';
 import type { AdmissionChain } from '../admission/admission-chain.ts';
-import type { KeyValue, Store } from '../storage/interface.ts';
+import type { KeyValue, Store, WriteOptions } from '../storage/interface.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 import type { WatchCache } from '../storage/watch-cache.ts';
+import { TIME_TO_LIVE_MS } from './event-expiry.ts';
 import type { UpdateTurns } from './update-turns.ts';
 import type { WatchCaches } from './watch-caches.ts';
 import { listPrefix, objectKey, resourcePrefix } from '../storage/storage-keys.ts';
@@ -17,6 +18,9 @@ import type { StorageConversion, Strategy } from './strategy.ts';
 
 /** Of one stored object: as much as one request may bring (API-007). etcd's own limit is half of that. */
 export const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
+
+const EVENT_LIFETIME: WriteOptions = { ttlMs: TIME_TO_LIVE_MS };
+const FOR_EVER: WriteOptions = {};
 
 /** Another resource of the same server: pods for a binding, budgets for an eviction. */
 export interface ResourceLookup {
@@ -72,6 +76,11 @@ export class ResourceStore {
 
   key(namespace: string, name: string): string {
     return objectKey(this.storage, namespace, name);
+  }
+
+  /** What the store is told with each write: Events live for an hour (API-564). */
+  get lifetime(): WriteOptions {
+    return this.storage.resource === 'events' && this.storage.group === '' ? EVENT_LIFETIME : FOR_EVER;
   }
 
   /** Of one namespace, or of all for the empty one. */

@@ -137,7 +137,7 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
     metadataOf(next).resourceVersion = String(served.revision);
     return { outcome: 'updated', object: new TransientObject(next, served.revision) };
   }
-  const result = await store.update(kv.key, bytes, kv.modRevision);
+  const result = await store.update(kv.key, bytes, kv.modRevision, resource.lifetime);
   if (!result.succeeded) return { outcome: 'raced', current: result.current };
   return { outcome: 'updated', object: resource.stored(result.kv) };
 }

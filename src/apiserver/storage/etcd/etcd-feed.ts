@@ -8,6 +8,7 @@ import type { EtcdClient } from './etcd-client.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 import { watchKeySpace } from './key-space-watch.ts';
 import { RecentEvents } from './recent-events.ts';
+import { ToldRevisions } from './told-revisions.ts';
 
 export interface EtcdFeedOptions {
   readonly client: EtcdClient;
@@ -44,11 +45,13 @@ export class EtcdFeed {
   readonly #stopping = new AbortController();
   #recent: RecentEvents | undefined;
   #started: Promise<RecentEvents> | undefined;
+  readonly #told: ToldRevisions;
   /** Why the feed before this one ended. */
   #broken: Error | undefined;
 
   constructor(options: EtcdFeedOptions) {
     this.#options = options;
+    this.#told = new ToldRevisions(options.clock);
   }
 
   async add(prefix: string, options: WatchOptions): Promise<StoreWatch> {
@@ -69,9 +72,15 @@ export class EtcdFeed {
     return { cancel: () => this.#remove(watcher) };
   }
 
+  /** Resolves when the watches were told of everything up to `revision`; at once when there are none. See {@link ToldRevisions}. */
+  told(revision: Revision): Promise<void> {
+    return this.#recent === undefined ? Promise.resolve() : this.#told.reached(revision);
+  }
+
   /** Ends all watches; the feed is not used again. */
   stop(): void {
     this.#stopping.abort();
+    this.#told.releaseAll();
     this.#end(undefined);
   }
 
@@ -90,6 +99,7 @@ export class EtcdFeed {
     const onChanges = (events: readonly StoreEvent[], revision: Revision): void => {
       recent.add(events, revision);
       this.#dispatch(events, revision);
+      this.#told.advance(revision);
     };
     watchKeySpace({ ...this.#options, after: recent.revision, onChanges }, this.#stopping.signal).catch(
       (error: Error) => {
@@ -98,6 +108,7 @@ export class EtcdFeed {
         this.#started = undefined;
         this.#recent = undefined;
         this.#broken = error;
+        this.#told.releaseAll();
         this.#end(error);
       },
     );

@@ -124,6 +124,7 @@ export class EtcdStore implements Store {
         const [first] = responses;
         const removed = first?.response.case === 'responseDeleteRange' ? first.response.value.prevKvs[0] : undefined;
         if (removed === undefined) throw new StoreRefusedError('etcd does not tell what it deleted');
+        await this.#feed.told(revision);
         return { succeeded, kv: toKeyValue(removed, key), revision };
       }
       const current = currentOf(answer, key);
@@ -205,6 +206,7 @@ export class EtcdStore implements Store {
       const looked = responses[1]?.response;
       const kv = looked?.case === 'responseRange' ? looked.value.kvs[0] : undefined;
       const createRevision = kv === undefined ? revision : Number(kv.createRevision);
+      await this.#feed.told(revision);
       return { succeeded, kv: { key, value, createRevision, modRevision: revision } };
     }
     const current = currentOf(answer, key);

@@ -1,0 +1,66 @@
+import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Revision } from '../interface.ts';
+
+/** A write is answered after this at the latest, told or not. */
+const PATIENCE_MS = 500;
+
+interface Waiter {
+  readonly revision: Revision;
+  readonly since: number;
+  readonly resolve: () => void;
+}
+
+/**
+ * Who has written something, and is answered, finds it considered by everything in this server that watches: definitions are
+ * served, roles count. So the answer waits for the watch to come by; but not for long, because writes may go on while the watch
+ * is broken. As many wait as writes are under way.
+ */
+export class ToldRevisions {
+  readonly #clock: Clock;
+  #told: Revision = 0;
+  #waiters: Waiter[] = [];
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves when everything up to `revision` was told, or patience is over. */
+  reached(revision: Revision): Promise<void> {
+    if (revision <= this.#told) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiters.push({ revision, since: this.#clock.monotonic(), resolve });
+      this.#timer ??= this.#clock.setTimer(PATIENCE_MS, () => this.#expire());
+    });
+  }
+
+  advance(revision: Revision): void {
+    this.#told = Math.max(this.#told, revision);
+    if (this.#waiters.length > 0) this.#release((waiter) => waiter.revision <= revision);
+  }
+
+  /** Nothing more will be told. */
+  releaseAll(): void {
+    this.#release(() => true);
+  }
+
+  #expire(): void {
+    this.#timer = undefined;
+    const long = this.#clock.monotonic() - PATIENCE_MS;
+    this.#release((waiter) => waiter.since <= long);
+    const [oldest] = this.#waiters;
+    if (oldest !== undefined) this.#timer = this.#clock.setTimer(oldest.since - long, () => this.#expire());
+  }
+
+  #release(which: (waiter: Waiter) => boolean): void {
+    const kept: Waiter[] = [];
+    for (const waiter of this.#waiters) {
+      if (which(waiter)) waiter.resolve();
+      else kept.push(waiter);
+    }
+    this.#waiters = kept;
+    if (kept.length > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+}
