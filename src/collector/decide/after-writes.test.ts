@@ -98,6 +98,25 @@ describe('afterDelete', () => {
   });
 });
 
+describe('COL-151 COL-152 a reference that was changed in any field', () => {
+  it.each<[string, Partial<OwnerReference>]>([
+    ['uid', { uid: 'p' }],
+    ['name', { name: 'p' }],
+    ['kind', { kind: 'Node' }],
+    ['apiVersion', { apiVersion: 'v2' }],
+    ['controller', { controller: true }],
+    ['controller, which was absent', { controller: false }],
+    ['blockOwnerDeletion', { blockOwnerDeletion: true }],
+    ['blockOwnerDeletion, which was absent', { blockOwnerDeletion: false }],
+  ])('%s: the object is decided upon anew', (_, change) => {
+    const latest = found({ ownerReferences: [{ ...reference, ...change }] });
+    expect(afterDelete({ action: deletion(), answer: 'conflict', attempt: 'first', latest })).toMatchObject({
+      verdict: 'requeue',
+      reason: 'deleteConflict',
+    });
+  });
+});
+
 describe('afterRemoveReferences', () => {
   const after = (answer: WriteAnswerKind, latest: LatestAnswer = unasked) =>
     afterRemoveReferences({ target, owners: ['o'], answer, latest });

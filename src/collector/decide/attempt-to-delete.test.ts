@@ -309,6 +309,7 @@ describe('foreground processing', () => {
 
   it('COL-108, COL-164 the graph does not know which other finalizers stay, a live object does', () => {
     expect(attemptToDelete(waiting({ otherFinalizers: true }))).toMatchObject({ actions: [{ known: undefined }] });
+    expect(attemptToDelete(waiting({ orphanFinalizer: true }))).toMatchObject({ actions: [{ known: undefined }] });
     const read = { ...waiting(), latest: found({ deleting: true, finalizers: ['x/y', 'foregroundDeletion'] }) };
     expect(attemptToDelete(read)).toMatchObject({
       actions: [{ known: { resourceVersion: '12', otherFinalizers: ['x/y'] } }],

@@ -212,4 +212,15 @@ describe('orphan rounds', () => {
     });
     expect(gatherOrphanFacts(source(new OwnershipGraph()), begun).node).toBeUndefined();
   });
+
+  it('COL-164 the finalizer of a foreground deletion is one of those that stay', () => {
+    const graph = graphOf(
+      observed(pods, { uid: 'a', deleting: true, finalizers: ['orphan', 'foregroundDeletion'] }),
+      observed(pods, { uid: 'b', deleting: true, finalizers: ['orphan'] }),
+    );
+    const othersOf = (uid: string) =>
+      gatherOrphanFacts(source(graph), beginOrphanRound({ graph }, uid)).node?.otherFinalizers;
+    expect(othersOf('a')).toBe(true);
+    expect(othersOf('b')).toBe(false);
+  });
 });

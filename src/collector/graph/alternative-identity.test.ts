@@ -89,6 +89,21 @@ describe('COL-076 the identity tried next, after one was proven absent', () => {
     expect(alternativeIdentity(dependents, absent)).toEqual(expected);
   });
 
+  it('kind comes before apiVersion, that before namespace, and name is last', () => {
+    const inOrder = [
+      owner({ kind: 'A', apiVersion: 'v9' }),
+      owner({ kind: 'B', apiVersion: 'v1', namespace: 'ns2' }),
+      owner({ kind: 'B', apiVersion: 'v2', namespace: 'ns1', name: 'z' }),
+      owner({ kind: 'B', apiVersion: 'v2', namespace: 'ns2', name: 'a' }),
+      owner({ kind: 'B', apiVersion: 'v2', namespace: 'ns2', name: 'b' }),
+    ];
+    const dependents = inOrder.map((identity) => dependent(identity.namespace, identity)).toReversed();
+    const absent = owner({ kind: '0' });
+    const tried = [alternativeIdentity(dependents, absent)];
+    for (let i = 1; i < inOrder.length; i++) tried.push(alternativeIdentity(dependents, tried.at(-1)!));
+    expect(tried).toEqual(inOrder);
+  });
+
   it('goes through all of them, one after the other, and round again', () => {
     const dependents = [dependent('ns1', ...versions('ns1').toReversed())];
     const tried: string[] = [];

@@ -34,6 +34,26 @@ function said(effects: readonly Effect[]): string[] {
   });
 }
 
+describe('names', () => {
+  it('BETTER-6 are the same after their room was compacted: of nodes, and of references that name an owner otherwise', () => {
+    const graph = new OwnershipGraph();
+    const long = (name: string) => name.padEnd(240, '-');
+    const wrong = { name: long('wrong') };
+    run(graph, observed(pods, { uid: 'o', name: long('o') }));
+    for (let i = 0; i < 6000; i++) applied(graph, observed(pods, { uid: `filler-${i}`, name: long(`f${i}`) }));
+    run(graph, observed(pods, { uid: 'd', name: long('d'), owners: [ref('o', wrong), ref('v', wrong)] }));
+    const { used } = graph.bytes.names;
+    for (let i = 0; i < 6000; i++) applied(graph, deleted(pods, `filler-${i}`, { name: long(`f${i}`) }));
+    expect(graph.bytes.names.free).toBeLessThan(used / 2);
+    expect(graph.bytes.names.used).toBeLessThan(used / 2);
+    for (let i = 0; i < 100; i++) run(graph, observed(pods, { uid: `late-${i}`, name: long(`l${i}`) }));
+    expect(graph.node('o')?.identity.name).toBe(long('o'));
+    expect(graph.node('d')?.identity.name).toBe(long('d'));
+    expect(graph.node('d')?.ownerReferences).toEqual([ref('o', wrong), ref('v', wrong)]);
+    expect(graph.node('v')?.identity.name).toBe(wrong.name);
+  });
+});
+
 describe('nodes', () => {
   it('COL-045, COL-052 an unknown uid becomes an observed node with the monitor’s kind', () => {
     const graph = new OwnershipGraph();
@@ -72,6 +92,14 @@ describe('nodes', () => {
     const again = applied(graph, observed(pods, { ...object, resourceVersion: '8' }));
     expect(again).toEqual({ outcome: 'unchanged', effects: [] });
     expect(graph.node('a')?.resourceVersion).toBe('8');
+  });
+
+  it('COL-098 a version beyond 32 bits is kept as it is', () => {
+    const graph = new OwnershipGraph();
+    for (const resourceVersion of ['4294967295', '4294967296', '9007199254740991']) {
+      run(graph, observed(pods, { uid: 'a', resourceVersion }));
+      expect(graph.node('a')?.resourceVersion).toBe(resourceVersion);
+    }
   });
 
   it('BETTER-4 a foreign finalizer is irrelevant, but remembered', () => {
@@ -679,6 +707,20 @@ describe('lists and vanished resources', () => {
     }
     expect(graph.counts.nodes).toBe(0);
     expect(graph.nodes.sharedTextCount).toBe(before);
+  });
+
+  it('COL-045 a resource that comes back has its own kind again, whoever has taken the place of the old one', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'a' }), { type: 'resourceVanished', resource: pods });
+    run(graph, observed(replicaSets, { uid: 'b' }), { type: 'resourceVanished', resource: nodes });
+    run(graph, observed(pods, { uid: 'c' }));
+    expect(graph.node('c')?.identity).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
+    // Now pods are what was looked at last.
+    run(graph, { type: 'resourceVanished', resource: pods }, observed(pods, { uid: 'd' }));
+    expect(graph.node('d')?.identity).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
+    run(graph, observed(nodes, { uid: 'e' }));
+    expect(graph.node('d')?.identity.kind).toBe('Pod');
+    expect(graph.node('e')?.identity.kind).toBe('Node');
   });
 
   it('BETTER-14 after a reset of history nothing is known to be gone', () => {

@@ -42,6 +42,32 @@ describe('NameSlab', () => {
     expect(slab.freeUnits).toBe(0);
   });
 
+  it('BETTER-6 the room of a released name is its own and not a unit more, whatever its length', () => {
+    for (let length = 1; length <= 254; length++) {
+      const slab = new NameSlab();
+      const old = bytesOf('o'.repeat(length));
+      const neighbour = bytesOf('n'.repeat(16));
+      const released = slab.store(old, 0, length);
+      const kept = slab.store(neighbour, 0, 16);
+      slab.release(released, length);
+      for (const next of [length, length + 1, length + 4].filter((each) => each <= 254)) {
+        slab.store(bytesOf('x'.repeat(next)), 0, next);
+        expect(slab.text(kept, 16)).toBe('n'.repeat(16));
+      }
+    }
+  });
+
+  it('BETTER-6 a name that is longer than the rest of a chunk by one unit goes into the next', () => {
+    const unitsOfChunk = 2 ** 18;
+    for (let left = 1; left <= 3; left++) {
+      const slab = new NameSlab();
+      const filler = bytesOf('f'.repeat(4));
+      for (let units = 0; units < unitsOfChunk - left; units++) slab.store(filler, 0, 4);
+      const name = bytesOf('n'.repeat((left + 1) * 4));
+      expect(slab.text(slab.store(name, 0, name.length), name.length)).toBe('n'.repeat(name.length));
+    }
+  });
+
   it('a name never crosses a chunk', () => {
     const slab = new NameSlab();
     const name = bytesOf('n'.repeat(250));

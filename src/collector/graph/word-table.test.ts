@@ -17,6 +17,17 @@ describe('WordTable', () => {
     expect(table.find(bytesOf('kube-system'), 0, 11)).toBe(-1);
   });
 
+  it('finds every text after any other one was removed, however they collide', () => {
+    const words = Array.from({ length: 60 }, (_, n) => bytesOf(`w${n}`));
+    for (const gone of words.keys()) {
+      const table = new WordTable();
+      const ids = words.map((bytes) => table.acquire(bytes, 0, bytes.length));
+      table.release(ids[gone]!);
+      const found = words.map((bytes) => table.find(bytes, 0, bytes.length));
+      expect(found).toEqual(ids.with(gone, -1));
+    }
+  });
+
   it('against a map, over any sequence of uses and releases', () => {
     const use = fc.record({ word: fc.integer({ min: 0, max: 200 }).map((n) => `w${n}`), acquire: fc.boolean() });
     fc.assert(

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { FINALIZER_FOREGROUND } from '../../src/api/meta/object-meta.ts';
+import type { Decision } from '../../src/collector/workers/decision.ts';
+import { silence } from './faults.ts';
+import { configMap, refTo, secret, type TestKind, widget } from './kinds.ts';
+import { Rig } from './rig.ts';
+
+/** What the workers keep from one round about an object to the next, and what they must not. */
+const HOLD = 'x.io/hold';
+const betaWidget: TestKind = { ...widget, gvr: { ...widget.gvr, version: 'v1beta1' } };
+
+let rig: Rig;
+let decisions: Decision[];
+
+beforeEach(async () => {
+  decisions = [];
+  rig = await Rig.start();
+});
+afterEach(() => rig.stop());
+
+const collect = () => rig.startCollector({ onDecision: (decision) => void decisions.push(decision) });
+const decidedAbout = (name: string) => decisions.filter(({ identity }) => identity?.name === name);
+
+it('COL-098 after a conflict the owners are read anew: one that does not wait any more keeps its dependent', async () => {
+  rig.serve(widget);
+  rig.serve(widget, 'v1beta1');
+  await collect();
+  const owner = await rig.create(widget, 'owner', { finalizers: [HOLD] });
+  // In this version the graph knows nothing of the owner, so that it is read live.
+  const reference = refTo(owner, { apiVersion: 'example.com/v1beta1', block: true });
+  await rig.create(configMap, 'dependent', { owners: [reference] });
+  await rig.rest();
+  const patch = (body: object) => ({ type: 'application/merge-patch+json', body }) as const;
+  rig.faults.on(
+    { method: 'DELETE', target: /dependent/ },
+    async (request, next) => {
+      await rig.client.patch(rig.at(widget, 'owner'), patch({ metadata: { finalizers: [HOLD] } }));
+      await rig.client.patch(rig.at(configMap, 'dependent'), patch({ metadata: { labels: { busy: 'yes' } } }));
+      return next(request);
+    },
+    1,
+  );
+  await rig.delete(widget, 'owner', 'Foreground');
+  await rig.rest();
+  expect(rig.recorder.lines).toContainEqual(expect.stringMatching(/^DELETE .*dependent 409$/));
+  expect(await rig.names(configMap)).toEqual(['dependent']);
+  await rig.patch(widget, 'owner', { finalizers: null });
+  await rig.rest();
+  expect(await rig.names(configMap)).toEqual([]);
+});
+
+it('COL-102 an owner that waits does not have those looked at that wait themselves', async () => {
+  await collect();
+  const owner = await rig.create(configMap, 'owner');
+  const child = await rig.create(configMap, 'child', { owners: [refTo(owner, { block: true })] });
+  await rig.create(configMap, 'grandchild', { owners: [refTo(child, { block: true })], finalizers: [HOLD] });
+  await rig.create(secret, 'first', { owners: [refTo(owner, { block: true })], finalizers: [HOLD] });
+  await rig.delete(configMap, 'owner', 'Foreground');
+  await rig.rest();
+  expect((await rig.get(configMap, 'child'))?.metadata?.finalizers).toEqual([FINALIZER_FOREGROUND]);
+  decisions.length = 0;
+  // The owner is looked at when a dependent goes, and queues those that block it: the late one, and not the child again.
+  await rig.create(secret, 'late', { owners: [refTo(owner, { block: true })], finalizers: [HOLD] });
+  await rig.patch(secret, 'first', { finalizers: null });
+  await rig.rest();
+  expect(decidedAbout('owner').length).toBeGreaterThan(0);
+  expect(decidedAbout('late').length).toBeGreaterThan(0);
+  expect(decidedAbout('child')).toEqual([]);
+});
+
+it('COL-121 COL-05A a dependent that is known in a version which is no longer served is orphaned, or the owner waits', async () => {
+  rig.serve(widget, 'v1beta1');
+  await collect();
+  const owner = await rig.create(configMap, 'owner');
+  await rig.create(betaWidget, 'dependent', { owners: [refTo(owner)] });
+  await rig.rest();
+  rig.unserve(betaWidget);
+  rig.serve(widget);
+  rig.faults.on({ target: /v1\/widgets/ }, silence);
+  await rig.advance(31_000);
+  await rig.delete(configMap, 'owner', 'Orphan');
+  await rig.advance(5000);
+  expect((await rig.get(configMap, 'owner'))?.metadata?.finalizers).toEqual(['orphan']);
+  rig.unserve(widget);
+  rig.serve(widget, 'v1beta1');
+  await rig.advance(31_000);
+  await rig.rest();
+  expect(await rig.get(configMap, 'owner')).toBeUndefined();
+  expect(await rig.owners(betaWidget, 'dependent')).toEqual([]);
+});
