@@ -1,5 +1,6 @@
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
-import { writeEnvelope } from './protobuf-envelope.ts';
+import { JsonMetadata } from './json-metadata.ts';
+import { ENVELOPE_MAGIC, writeEnvelope } from './protobuf-envelope.ts';
 import { timestampOf, ZERO_TIME_SECONDS } from './protobuf-time.ts';
 import { WIRE_VARINT, WireWriter } from './protobuf-wire.ts';
 
@@ -38,6 +39,90 @@ export function encodePartialObjectMetadata(meta: ObjectMeta): Uint8Array {
 /** With the envelope, as single objects and watch events have it. */
 export function encodePartialObjectMetadataEnvelope(meta: ObjectMeta): Uint8Array {
   return encode(() => writeEnvelope(writer, OBJECT, () => writePartialObjectMetadata(meta)));
+}
+
+/** Metadata as JSON text that begins at `start` and does not say its resourceVersion, as a store keeps it. */
+export interface MetadataText {
+  readonly json: Uint8Array;
+  readonly start: number;
+  readonly resourceVersion: string;
+}
+
+/** The same as {@link encodePartialObjectMetadataEnvelope} from text; undefined where only a parser can read it. */
+export function transcodePartialObjectMetadataEnvelope(metadata: MetadataText): Uint8Array | undefined {
+  if (text.read(metadata.json, metadata.start) === 'parse') return undefined;
+  return encode(() => writeEnvelope(writer, OBJECT, () => writeTranscoded(metadata.resourceVersion)));
+}
+
+/** As {@link writer}: one reader serves all. */
+const text = new JsonMetadata();
+
+function writeTranscoded(resourceVersion: string): void {
+  const before = writer.size;
+  text.write(writer, resourceVersion);
+  writer.delimit(1, before);
+}
+
+/**
+ * What stands in front of the items of an enveloped list whose items take `itemBytes` together, as {@link encodeListItems} makes them, and
+ * what stands behind them: so that a list can leave while it is made. Items come between the two, metadata of the list first.
+ */
+export function partialObjectMetadataListFrame(
+  list: ListMeta,
+  itemBytes: number,
+): { readonly head: Uint8Array; readonly tail: Uint8Array } {
+  const tail = encode(() => {
+    writer.string(4, '');
+    writer.string(3, '');
+  });
+  const head = encode(() => {
+    const before = writer.size;
+    writeListMeta(list);
+    const messageBytes = writer.size - before + itemBytes;
+    writer.varint(messageBytes);
+    writer.varint(2 * 8 + 2);
+    const type = writer.size;
+    writer.string(2, LIST.kind);
+    writer.string(1, LIST.apiVersion);
+    writer.delimit(1, type);
+    writer.raw(ENVELOPE_MAGIC);
+  });
+  return { head, tail };
+}
+
+/** Metadata as text where there is one that a codec may copy, as an object anyway. */
+export interface MetadataSource {
+  metadataText(): MetadataText | undefined;
+  metadata(): ObjectMeta;
+}
+
+/** Items as they stand in a list one after the other, each a bare message with its tag and length. */
+export function encodeListItems(items: readonly MetadataSource[]): Uint8Array {
+  return encode(() => writeListItems(items));
+}
+
+/** How many bytes {@link encodeListItems} makes of them. */
+export function measureListItems(items: readonly MetadataSource[]): number {
+  try {
+    writeListItems(items);
+    return writer.size;
+  } finally {
+    writer.reset();
+  }
+}
+
+function writeListItems(items: readonly MetadataSource[]): void {
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i]!;
+    const before = writer.size;
+    const metadata = item.metadataText();
+    if (metadata !== undefined && text.read(metadata.json, metadata.start) === 'read') {
+      writeTranscoded(metadata.resourceVersion);
+    } else {
+      writePartialObjectMetadata(item.metadata());
+    }
+    writer.delimit(2, before);
+  }
 }
 
 /** An enveloped list. */

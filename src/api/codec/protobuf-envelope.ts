@@ -1,7 +1,7 @@
 import { ProtobufError, WireReader, type WireWriter } from './protobuf-wire.ts';
 
 /** `k8s\0`: what every object in protobuf begins with (API-520). */
-const MAGIC = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
+export const ENVELOPE_MAGIC: Uint8Array = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
 /** What is around the message of an object (`runtime.Unknown`). */
 export interface Envelope {
@@ -14,7 +14,7 @@ export interface Envelope {
 }
 
 export function isProtobufEnvelope(bytes: Uint8Array): boolean {
-  return bytes.length >= 4 && MAGIC.every((byte, i) => bytes[i] === byte);
+  return bytes.length >= 4 && ENVELOPE_MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
 export function openEnvelope(bytes: Uint8Array): Envelope {
@@ -22,8 +22,8 @@ export function openEnvelope(bytes: Uint8Array): Envelope {
   if (!isProtobufEnvelope(bytes)) {
     throw new ProtobufError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }
-  if (bytes.length === MAGIC.length) throw new ProtobufError('empty body');
-  const reader = new WireReader(bytes, MAGIC.length);
+  if (bytes.length === ENVELOPE_MAGIC.length) throw new ProtobufError('empty body');
+  const reader = new WireReader(bytes, ENVELOPE_MAGIC.length);
   let apiVersion = '';
   let kind = '';
   let raw = bytes.subarray(0, 0);
@@ -79,5 +79,5 @@ export function writeEnvelope(
   writer.string(2, type.kind);
   writer.string(1, type.apiVersion);
   writer.delimit(1, before);
-  writer.raw(MAGIC);
+  writer.raw(ENVELOPE_MAGIC);
 }

@@ -1,9 +1,10 @@
 import type { HttpResponse } from '../../base/http-message.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ListPage } from '../registry/list-objects.ts';
 import type { ServedObject } from '../registry/served-object.ts';
 import { answer, formatObject } from './body-format.ts';
+import { ChunkWriter } from './chunk-writer.ts';
 import { JSON_TYPE, PROTOBUF_TYPE } from './negotiation.ts';
 import { refuseMismatch } from './object-writer.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
@@ -52,10 +53,9 @@ async function writeMetadataList(scope: ResourceScope, page: ListPage): Promise<
   const metadata = listMeta(page);
   const head = { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${version}`, metadata };
   if (representation.mediaType === PROTOBUF_TYPE && version === 'v1') {
-    const { encodePartialObjectMetadataList } = await import('../../api/codec/partial-object-metadata.ts');
-    const items: ObjectMeta[] = [];
-    for (const item of page.items) items.push(item.metadata());
-    return answer(200, PROTOBUF_TYPE, encodePartialObjectMetadataList(items, metadata));
+    const { protobufMetadataList } = await import('./protobuf-metadata-list.ts');
+    const { clock } = scope.resource.environment;
+    return answer(200, PROTOBUF_TYPE, await protobufMetadataList({ items: page.items, metadata, clock }));
   }
   if (representation.mediaType === JSON_TYPE && !representation.pretty) {
     return answer(200, JSON_TYPE, joined(jsonMetadataList(head, page.items, version)));
@@ -76,29 +76,20 @@ function withoutType(object: KubeObject): KubeObject {
   return rest;
 }
 
-const COMMA = Buffer.from(',');
-const OPEN = Buffer.from('{');
-const COMMA_OPEN = Buffer.from(',{');
-const LIST_END = Buffer.from(']}');
-/** Bytes that leave in one piece. */
-const CHUNK = 256 * 1024;
-
 /** `strip`: bytes of each item replaced by its opening brace; 0 keeps the item whole. */
 function* jsonList(head: object, items: Iterable<ServedObject>, strip: number): Generator<Uint8Array> {
-  yield listStart(head);
-  let first = true;
+  const writer = new ChunkWriter();
+  writer.bytes(listStart(head));
+  const open = strip === 0 ? '' : '{';
+  let separator = open;
   for (const item of items) {
-    const json = item.json();
-    if (strip === 0) {
-      if (!first) yield COMMA;
-      yield json;
-    } else {
-      yield first ? OPEN : COMMA_OPEN;
-      yield json.subarray(strip);
-    }
-    first = false;
+    writer.text(separator);
+    item.writeJson(writer, strip);
+    separator = `,${open}`;
+    yield* writer.taken();
   }
-  yield LIST_END;
+  writer.text(']}');
+  yield* writer.rest();
 }
 
 function* jsonMetadataList(
@@ -106,23 +97,26 @@ function* jsonMetadataList(
   items: Iterable<ServedObject>,
   version: 'v1' | 'v1beta1',
 ): Generator<Uint8Array> {
-  yield listStart(head);
+  const writer = new ChunkWriter();
+  writer.bytes(listStart(head));
   const type = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
   let separator = type;
   for (const item of items) {
-    yield Buffer.from(`${separator}${JSON.stringify(item.metadata())}}`);
-    separator = `,${type}`;
+    writer.text(separator);
+    item.writeMetadataJson(writer);
+    separator = `},${type}`;
+    yield* writer.taken();
   }
-  yield LIST_END;
+  writer.text(separator === type ? ']}' : '}]}');
+  yield* writer.rest();
 }
 
 function listStart(head: object): Uint8Array {
   return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
 }
 
-/** Pieces gathered into chunks; a list of one chunk is a finished body, a longer one is made while it is sent. */
-function joined(pieces: Generator<Uint8Array>): HttpResponse['body'] {
-  const chunks = gathered(pieces);
+/** A list of one chunk is a finished body, a longer one is made while it is sent. */
+function joined(chunks: Generator<Uint8Array>): HttpResponse['body'] {
   const first = chunks.next();
   if (first.done === true) return new Uint8Array(0);
   const second = chunks.next();
@@ -134,19 +128,4 @@ async function* stream(first: Uint8Array, second: Uint8Array, rest: Generator<Ui
   yield first;
   yield second;
   yield* rest;
-}
-
-function* gathered(pieces: Generator<Uint8Array>): Generator<Uint8Array> {
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  for (const piece of pieces) {
-    parts.push(piece);
-    length += piece.length;
-    if (length >= CHUNK) {
-      yield Buffer.concat(parts, length);
-      parts = [];
-      length = 0;
-    }
-  }
-  if (length > 0) yield Buffer.concat(parts, length);
 }

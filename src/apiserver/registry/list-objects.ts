@@ -88,6 +88,7 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
     revision = result.revision;
     for (const [index, kv] of result.items.entries()) {
       if (suffix !== undefined && !kv.key.endsWith(suffix)) continue;
+      if (resource.servesStoredBytes && !selection.mayMatch(kv.value)) continue;
       const object = resource.stored(kv);
       if (!selection.matches(object)) continue;
       items.push(object);

@@ -1,6 +1,7 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { type FieldSelector, parseFieldSelector } from '../../api/selectors/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { hasTraces, labelTraces } from '../../api/selectors/label-traces.ts';
 import {
   checkFieldSelector,
   matchesFields,
@@ -29,6 +30,7 @@ export class Selection {
   /** Two selections of one resource and namespace with the same text select the same objects. */
   readonly text: string;
   readonly #labels: LabelSelector | undefined;
+  readonly #traces: readonly Buffer[];
   readonly #fields: FieldSelector | undefined;
   /** Whether a field is asked for that is not in the metadata. */
   readonly #looksInside: boolean;
@@ -38,6 +40,7 @@ export class Selection {
   constructor({ info, strategy }: Selectable, namespace: string, selectors: Selectors) {
     const labels = selectors.labelSelector === '' ? undefined : parseLabelSelector(selectors.labelSelector);
     this.#labels = labels?.empty === true ? undefined : labels;
+    this.#traces = labels === undefined ? [] : labelTraces(labels);
     this.text = JSON.stringify([selectors.labelSelector, selectors.fieldSelector]);
     const fields = selectors.fieldSelector === '' ? undefined : parseFieldSelector(selectors.fieldSelector);
     this.#fields = fields?.empty === true ? undefined : fields;
@@ -57,6 +60,11 @@ export class Selection {
   /** No selector given: every object of the namespace matches. */
   get everything(): boolean {
     return this.#labels === undefined && this.#fields === undefined;
+  }
+
+  /** False only for what {@link matches} would refuse; `stored` is the object's text, in a version with the same labels. */
+  mayMatch(stored: Uint8Array): boolean {
+    return hasTraces(stored, this.#traces);
   }
 
   /** Labels are looked at first: they need the metadata only, as most field selectors do. */

@@ -1,5 +1,6 @@
-import { encodePartialObjectMetadataEnvelope } from '../../api/codec/partial-object-metadata.ts';
+import { encodePartialObjectMetadataEnvelope, type MetadataText } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { JsonSink } from '../storage/stored-json.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 
 /** An object as answers, lists and watches see it: its bytes where they are ready, its tree where someone must look inside. */
@@ -12,6 +13,11 @@ export interface ServedObject {
   metadata(): ObjectMeta;
   /** With resourceVersion, kind and apiVersion first. */
   json(): Uint8Array;
+  /** The same into a longer text, without its first `skip` bytes, which are those of kind and apiVersion. */
+  writeJson(sink: JsonSink, skip: number): void;
+  writeMetadataJson(sink: JsonSink): void;
+  /** Where stored bytes are what is served of the metadata. */
+  metadataText(): MetadataText | undefined;
   /** The object's metadata as an enveloped protobuf PartialObjectMetadata. */
   metadataEnvelope(): Uint8Array;
 }
@@ -38,6 +44,18 @@ export class TransientObject implements ServedObject {
 
   json(): Uint8Array {
     return (this.#json ??= Buffer.from(JSON.stringify(this.#object)));
+  }
+
+  writeJson(sink: JsonSink, skip: number): void {
+    sink.bytes(this.json(), skip);
+  }
+
+  writeMetadataJson(sink: JsonSink): void {
+    sink.bytes(Buffer.from(JSON.stringify(this.metadata())));
+  }
+
+  metadataText(): undefined {
+    return undefined;
   }
 
   metadataEnvelope(): Uint8Array {
@@ -76,6 +94,19 @@ export class ConvertedObject implements ServedObject {
 
   json(): Uint8Array {
     return (this.#json ??= Buffer.from(JSON.stringify(this.object())));
+  }
+
+  writeJson(sink: JsonSink, skip: number): void {
+    sink.bytes(this.json(), skip);
+  }
+
+  writeMetadataJson(sink: JsonSink): void {
+    if (this.#conversion.keepsMetadata) this.#stored.writeMetadataJson(sink);
+    else sink.bytes(Buffer.from(JSON.stringify(this.metadata())));
+  }
+
+  metadataText(): MetadataText | undefined {
+    return this.#conversion.keepsMetadata ? this.#stored.metadataText() : undefined;
   }
 
   metadataEnvelope(): Uint8Array {

@@ -74,7 +74,13 @@ function compare(model: Model, { map }: Pick<Real, 'map'>): void {
     } else if (revision < model.compacted) {
       expect(() => map.list('', { revision })).toThrow(RevisionCompactedError);
     } else {
-      expect(map.list('', { revision }).items.map(row)).toEqual(model.at(revision));
+      const rows = model.at(revision);
+      expect(map.list('', { revision }).items.map(row)).toEqual(rows);
+      for (const prefix of ['', 'a/']) {
+        const all = rows.filter((each) => each?.key.startsWith(prefix) === true).length;
+        const page = map.list(prefix, { revision, limit: 1, countRemaining: true });
+        expect([page.more, page.remaining]).toEqual([all > 1, Math.max(0, all - 1)]);
+      }
     }
   }
   for (let revision = model.compacted + 1; revision <= model.published; revision++) {

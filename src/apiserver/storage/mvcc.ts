@@ -67,6 +67,8 @@ const CHANGE_OVERHEAD = 200;
  */
 export class MultiVersionMap {
   readonly #keys = new Map<string, KeyState>();
+  /** Those whose head is a deletion. */
+  readonly #deleted = new Set<KeyState>();
   /** The states of `#keys` in order; empty while the map is being restored. */
   readonly #index = new SortedKeyIndex<KeyState>();
   #phase: 'in use' | 'restoring' = 'in use';
@@ -153,18 +155,47 @@ export class MultiVersionMap {
     if (revision > this.#published) throw new RevisionFutureError(revision, this.#published);
     if (revision < this.#compacted) throw new RevisionCompactedError(revision, this.#compacted);
     const items: KeyValue[] = [];
-    let remaining = 0;
-    this.#index.scan(prefix, start, ({ head }) => {
+    let next: string | undefined;
+    this.#index.scan(prefix, start, ({ key, head }) => {
       const kv = visible(head, revision);
       if (kv === undefined) return 'next';
-      if (limit === 0 || items.length < limit) {
-        items.push(kv);
-        return 'next';
+      if (limit > 0 && items.length === limit) {
+        next = key;
+        return 'stop';
       }
-      remaining++;
-      return countRemaining === true ? 'next' : 'stop';
+      items.push(kv);
+      return 'next';
     });
-    return { items, more: remaining > 0, revision, ...(countRemaining === true && { remaining }) };
+    const more = next !== undefined;
+    if (countRemaining !== true) return { items, more, revision };
+    return { items, more, revision, remaining: next === undefined ? 0 : this.#count(prefix, next, revision) };
+  }
+
+  /**
+   * Keys visible at `revision`. All keys of the range, less those that are not: such a key is deleted now, or has changed since
+   * `revision`. These are few as a rule, and where they are more than the range has keys, the range is walked.
+   */
+  #count(prefix: string, start: string, revision: Revision): number {
+    const keys = this.#index.count(prefix, start);
+    const changes = this.#revision - revision;
+    let counted = 0;
+    if (this.#deleted.size + changes > keys) {
+      this.#index.scan(prefix, start, ({ head }) => {
+        if (visible(head, revision) !== undefined) counted++;
+        return 'next';
+      });
+      return counted;
+    }
+    const suspects = new Set(this.#deleted);
+    for (let i = this.#history.length - changes; i < this.#history.length; i++) {
+      const state = this.#keys.get(this.#history.at(i)?.key ?? '');
+      if (state !== undefined) suspects.add(state);
+    }
+    counted = keys;
+    for (const { key, head } of suspects) {
+      if (key.startsWith(prefix) && key >= start && visible(head, revision) === undefined) counted--;
+    }
+    return counted;
   }
 
   /** The published change of that revision, which must be above {@link compacted}. */
@@ -268,10 +299,13 @@ export class MultiVersionMap {
     const state = this.#keys.get(change.key);
     if (state !== undefined) {
       state.head = change;
+      if (change.value === undefined) this.#deleted.add(state);
+      else this.#deleted.delete(state);
       return;
     }
     const created = { key: change.key, head: change };
     this.#keys.set(change.key, created);
+    if (change.value === undefined) this.#deleted.add(created);
     if (this.#phase === 'in use') this.#index.add(created);
   }
 
@@ -283,7 +317,9 @@ export class MultiVersionMap {
     change.forgetPrevious();
     if (change.value !== undefined) return;
     dropped.push(change.modRevision);
-    if (this.#keys.get(change.key)?.head !== change) return;
+    const state = this.#keys.get(change.key);
+    if (state?.head !== change) return;
+    this.#deleted.delete(state);
     this.#keys.delete(change.key);
     if (this.#phase === 'in use') this.#index.delete(change.key);
   }

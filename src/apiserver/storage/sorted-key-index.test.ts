@@ -32,9 +32,9 @@ describe('SortedKeyIndex', () => {
           }
         }
         expect(index.size).toBe(model.size);
-        expect(scanned(index, prefix, start)).toEqual(
-          [...model].filter((k) => k.startsWith(prefix) && k >= start).toSorted(),
-        );
+        const expected = [...model].filter((k) => k.startsWith(prefix) && k >= start).toSorted();
+        expect(scanned(index, prefix, start)).toEqual(expected);
+        expect(index.count(prefix, start)).toBe(expected.length);
       }),
     );
   });
@@ -52,6 +52,16 @@ describe('SortedKeyIndex', () => {
     expect(scanned(index, '/k/', '/k/01234')).toEqual(sorted.slice(1234));
     expect(scanned(index, '/k/041')).toEqual(sorted.slice(4100, 4200));
     expect(scanned(index, '/k/9')).toEqual([]);
+    for (const [prefix, start] of [
+      ['/k/', ''],
+      ['/k/', '/k/01234'],
+      ['/k/041', ''],
+      ['/k/041', '/k/0415'],
+      ['/k/0', '/k/3'],
+      ['/k/9', ''],
+    ] as const) {
+      expect(index.count(prefix, start)).toBe(scanned(index, prefix, start).length);
+    }
     const filled = new SortedKeyIndex();
     filled.fill(keys.map((k) => ({ key: k })));
     expect(scanned(filled, '')).toEqual(sorted);

@@ -78,6 +78,16 @@ export class SortedKeyIndex<T extends Keyed> {
     }
   }
 
+  /** How many items {@link scan} would visit; costs a step a chunk. */
+  count(prefix: string, start: string): number {
+    const from = this.#lowerBound(start > prefix ? start : prefix);
+    const to = this.#endOf(prefix);
+    if (from.chunk > to.chunk) return 0;
+    let items = to.at - from.at;
+    for (let c = from.chunk; c < to.chunk; c++) items += this.#chunks[c]?.length ?? 0;
+    return Math.max(0, items);
+  }
+
   #insert(chunk: T[], { chunk: c, at }: Position, item: T): void {
     if (at === chunk.length) chunk.push(item);
     else chunk.splice(at, 0, item);

@@ -1,3 +1,4 @@
+import type { MetadataText } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { Revision } from './interface.ts';
 
@@ -47,7 +48,7 @@ export function spliceResourceVersion(
   { before, after }: Surroundings = NOTHING,
 ): Uint8Array {
   const at = metadataStart(stored);
-  const member = `"resourceVersion":"${revision}"${stored[at] === CLOSE ? '' : ','}`;
+  const member = resourceVersionMember(stored, at, revision);
   const result = Buffer.allocUnsafe(before.length + stored.length + member.length + after.length);
   let end = result.write(before, 0, 'latin1');
   result.set(stored.subarray(0, at), end);
@@ -56,6 +57,45 @@ export function spliceResourceVersion(
   result.set(stored.subarray(at), end);
   result.write(after, end + stored.length - at, 'latin1');
   return result;
+}
+
+/** Takes pieces of a text in their order. */
+export interface JsonSink {
+  /** ASCII. */
+  text(text: string): void;
+  /** All of `source`, or a range of it. */
+  bytes(source: Uint8Array, start?: number, end?: number): void;
+}
+
+/** The object with its resourceVersion, without its first `skip` bytes; these must not reach into its metadata. */
+export function writeStored(sink: JsonSink, { stored, revision }: StoredBytes, skip: number): void {
+  const at = metadataStart(stored);
+  sink.bytes(stored, skip, at);
+  sink.text(resourceVersionMember(stored, at, revision));
+  sink.bytes(stored, at);
+}
+
+/** Its metadata, with resourceVersion; nothing is parsed. */
+export function writeStoredMetadata(sink: JsonSink, { stored, revision }: StoredBytes): void {
+  const at = metadataStart(stored);
+  sink.text('{');
+  sink.text(resourceVersionMember(stored, at, revision));
+  sink.bytes(stored, at, objectEnd(stored, at - 1));
+}
+
+/** Metadata as text, for a codec that needs no more. */
+export function storedMetadataText({ stored, revision }: StoredBytes): MetadataText {
+  return { json: stored, start: metadataStart(stored) - 1, resourceVersion: String(revision) };
+}
+
+export interface StoredBytes {
+  readonly stored: Uint8Array;
+  readonly revision: Revision;
+}
+
+/** `at`: where the first member of metadata begins. */
+function resourceVersionMember(stored: Uint8Array, at: number, revision: Revision): string {
+  return `"resourceVersion":"${revision}"${stored[at] === CLOSE ? '' : ','}`;
 }
 
 /** The object with its resourceVersion. */
@@ -101,5 +141,6 @@ function stringEnd(json: Uint8Array, start: number): number {
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
+  if (bytes instanceof Buffer) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

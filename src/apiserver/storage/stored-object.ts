@@ -1,8 +1,20 @@
-import { encodePartialObjectMetadataEnvelope } from '../../api/codec/partial-object-metadata.ts';
+import {
+  encodePartialObjectMetadataEnvelope,
+  type MetadataText,
+  transcodePartialObjectMetadataEnvelope,
+} from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { KeyValue, Revision } from './interface.ts';
 import { ParsedObjects } from './parsed-objects.ts';
-import { parseStored, parseStoredMetadata, spliceResourceVersion } from './stored-json.ts';
+import {
+  type JsonSink,
+  parseStored,
+  parseStoredMetadata,
+  spliceResourceVersion,
+  storedMetadataText,
+  writeStored,
+  writeStoredMetadata,
+} from './stored-json.ts';
 
 export { encodeStored } from './stored-json.ts';
 
@@ -61,9 +73,29 @@ export class StoredObject {
     return (this.#json ??= spliceResourceVersion(this.#stored, this.revision));
   }
 
+  /** The same into a longer text, without its first `skip` bytes, which must end before its metadata. */
+  writeJson(sink: JsonSink, skip: number): void {
+    writeStored(sink, this, skip);
+  }
+
+  /** JSON of the metadata. */
+  writeMetadataJson(sink: JsonSink): void {
+    writeStoredMetadata(sink, this);
+  }
+
+  /** The metadata in the stored bytes, for a codec that copies them. */
+  metadataText(): MetadataText {
+    return storedMetadataText(this);
+  }
+
   /** Enveloped protobuf PartialObjectMetadata. */
   metadataEnvelope(): Uint8Array {
-    return (this.#envelope ??= encodePartialObjectMetadataEnvelope(this.metadata()));
+    return (this.#envelope ??= this.#encodeEnvelope());
+  }
+
+  #encodeEnvelope(): Uint8Array {
+    const transcoded = transcodePartialObjectMetadataEnvelope(storedMetadataText(this));
+    return transcoded ?? encodePartialObjectMetadataEnvelope(this.metadata());
   }
 
   /** The same content under another resourceVersion: what a watch shows of an object that goes away (API-125, API-126). */
