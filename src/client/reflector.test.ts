@@ -355,6 +355,17 @@ describe('a watch', () => {
     await stop();
   });
 
+  it('COL-048 whose answer does not even begin is given up after a minute, reported, and tried again from the same place', async () => {
+    const { clock, server, sink, stop } = setUp([synced(), () => new Promise(() => {})], listAndWatch);
+    await clock.advanceAsync(59_999);
+    expect([server.lines.length, sink.errors]).toEqual([2, []]);
+    await clock.advanceAsync(1);
+    expect(sink.errors.map(({ message }) => message)).toEqual(['request timed out after 60000 ms']);
+    await clock.advanceAsync(2000);
+    expect(server.lines[2]).toBe(server.lines[1]);
+    await stop();
+  });
+
   it('that breaks after having been of use is resumed at once and not reported', async () => {
     const stream = new PushStream().push(event('ADDED', object({ name: 'a', rv: 6 }))).fail();
     const { clock, server, sink, stop } = setUp([synced(), answerStream(stream)], listAndWatch);

@@ -52,7 +52,7 @@ const PAGE_SIZE = 500;
 const MIN_WATCH_SECONDS = 300;
 /** A watch whose connection is half open does not notice its end; it is ended this much later. */
 const WATCH_GRACE_MS = 30_000;
-/** A list, or the initial events of a watch list, from which nothing came for this long. */
+/** A list, the initial events of a watch list, or the head of any answer, from which nothing came for this long. */
 const SILENCE_MS = 60_000;
 /** Initial events normally follow each other closely; a server that does not know the parameter goes silent after them. */
 const INITIAL_EVENTS_SILENCE_MS = 10_000;
@@ -192,7 +192,7 @@ export class Reflector implements Service {
     const deadline = clock.setTimer(timeoutSeconds * 1000 + WATCH_GRACE_MS, () => {
       attempt.abort(new WatchOverdue());
     });
-    using silence = this.#watchdog(enumerates ? SILENCE_MS : undefined, attempt);
+    using silence = this.#watchdog(SILENCE_MS, attempt);
     if (enumerates) this.#sink.replaceBegin();
     try {
       const { headers, body } = await this.#options.client.stream({
@@ -215,6 +215,8 @@ export class Reflector implements Service {
       watch.opened = true;
       this.#sink.opened?.();
       if (enumerates) silence.pet(INITIAL_EVENTS_SILENCE_MS);
+      // A watch of which nothing changes is quiet for long; its connection is the transport's to watch.
+      else silence.stop();
       const decoder = watchDecoder(headerOf(headers, 'content-type'), (type, { bytes, start, end }) => {
         if (type === 'BOOKMARK') this.#bookmark(watch, step, bytes.subarray(start, end));
         else if (type === 'ERROR') throwStatus(bytes.subarray(start, end));

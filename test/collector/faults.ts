@@ -43,7 +43,9 @@ export const timeoutAfter: Fault = async (request, next) => {
 /** Nothing comes, until the caller gives up. */
 export const silence: Fault = ({ signal }) =>
   new Promise((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(new TransportError('aborted', 'given up')), { once: true });
+    const giveUp = (): void => reject(new TransportError('aborted', 'given up'));
+    if (signal?.aborted === true) giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
   });
 
 export const pathNotFound: Fault = answerWith(404, '404 page not found\n');
