@@ -8,6 +8,9 @@ export interface CollectFlags {
   readonly retryCap: string;
   readonly gcIgnoredResources?: readonly string[];
   /** `true` when given without a value. */
+  readonly orphanBarrier: string | true;
+  readonly resolveUnservedVersions?: boolean;
+  /** `true` when given without a value. */
   readonly leaderElect: string | true;
   readonly leaderElectLeaseDuration: string;
   readonly leaderElectRenewDeadline: string;
@@ -63,6 +66,15 @@ export const collectOptions: readonly CollectOption[] = [
     description:
       'GROUP/RESOURCE to leave alone, beside events (repeat, or separate by commas); core resources without group',
     repeatable: true,
+  },
+  {
+    flags: '--orphan-barrier [BOOL]',
+    description: 'before an owner that is orphaned goes, look with fresh lists for dependents that came late',
+    default: 'true',
+  },
+  {
+    flags: '--resolve-unserved-versions',
+    description: 'look for owners named in a version that is not served any more in one that is',
   },
   { flags: '--leader-elect [BOOL]', description: 'work only while holding the lease', default: 'true' },
   {

@@ -24,6 +24,8 @@ describe('collectSettings', () => {
       syncPeriodMs: 30_000,
       retryCapMs: 60_000,
       ignoredResources: events,
+      orphanBarrier: 'on',
+      unservedVersions: 'unresolved',
       lease: {
         namespace: 'kube-system',
         name: 'kubegc-collector',
@@ -38,6 +40,8 @@ describe('collectSettings', () => {
     [{ kubeApiQps: '20' }, { rate: { qps: 20, burst: 30 } }],
     [{ kubeApiQps: '0.5' }, { rate: { qps: 0.5, burst: 1 } }],
     [{ leaderElect: 'false' }, { lease: undefined }],
+    [{ orphanBarrier: 'false' }, { orphanBarrier: 'off' }],
+    [{ resolveUnservedVersions: true }, { unservedVersions: 'otherVersion' }],
     [
       { concurrentGcSyncs: '1', syncPeriod: '1m30s', retryCap: '500ms' },
       { syncPeriodMs: 90_000, retryCapMs: 500 },
@@ -75,6 +79,7 @@ describe('collectSettings', () => {
     [{ kubeApiQps: 'NaN' }, 'invalid --kube-api-qps "NaN"'],
     [{ kubeApiBurst: '1.5' }, 'invalid --kube-api-burst "1.5"'],
     [{ kubeApiBurst: '5' }, '--kube-api-burst does nothing without --kube-api-qps'],
+    [{ orphanBarrier: 'no' }, 'invalid --orphan-barrier "no"'],
     [{ leaderElect: 'maybe' }, 'invalid --leader-elect "maybe"'],
     [{ leaderElectLeaseDuration: 'x' }, 'invalid --leader-elect-lease-duration "x"'],
     [{ leaderElectLeaseDuration: '10s' }, 'leaseDuration must be greater than renewDeadline'],

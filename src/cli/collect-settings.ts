@@ -1,9 +1,11 @@
-import { parseGoDuration } from '../api/meta/duration.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../api/validation/names.ts';
-import { invalidLeaseTimes, type LeaseTimes } from '../client/leader-election.ts';
+import type { LeaseTimes } from '../client/leader-election.ts';
 import { defaultIgnoredResources, type GroupResourceName } from '../collector/resources/deletable-resources.ts';
+import type { UnservedVersions } from '../collector/kind-mapper.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from './command-error.ts';
+import { durationOf } from './duration-flag.ts';
+import { leaseTimesOf } from './lease-times.ts';
 import type { RequestRate } from './request-rate.ts';
 
 export interface LeaseSettings {
@@ -19,6 +21,8 @@ export interface CollectSettings {
   readonly syncPeriodMs: number;
   readonly retryCapMs: number;
   readonly ignoredResources: readonly GroupResourceName[];
+  readonly orphanBarrier: 'on' | 'off';
+  readonly unservedVersions: UnservedVersions;
   /** Undefined: without leader election. */
   readonly lease: LeaseSettings | undefined;
   /** Undefined: no limit (BETTER-19). */
@@ -46,7 +50,9 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     retryCapMs: durationOf('--retry-cap', flags.retryCap, { least: 5, most: DAY_MS }),
     // Events are never collected (COL-203), whatever else is left alone.
     ignoredResources: [...defaultIgnoredResources, ...ignoredOf(flags.gcIgnoredResources ?? [])],
-    lease: isOn(flags.leaderElect) ? leaseOf(flags) : undefined,
+    orphanBarrier: isOn('--orphan-barrier', flags.orphanBarrier) ? 'on' : 'off',
+    unservedVersions: flags.resolveUnservedVersions === true ? 'otherVersion' : 'unresolved',
+    lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags) : undefined,
     rate: qps === 0 ? undefined : { qps, burst: burst === 0 ? Math.max(1, Math.ceil(qps * 1.5)) : burst },
   };
 }
@@ -67,35 +73,14 @@ function numberOf(flag: string, text: string, { least, most }: Range): number {
   throw new CommandError(`invalid ${flag} "${text}"`, `Give a number from ${least} to ${most}.`);
 }
 
-function durationOf(flag: string, text: string, { least, most }: Range): number {
-  const ms = parseGoDuration(text);
-  if (ms === undefined) {
-    throw new CommandError(`invalid ${flag} "${text}"`, 'Give a duration such as 30s, 1m30s or 500ms.');
-  }
-  if (ms >= least && ms <= most) return ms;
-  throw new CommandError(`invalid ${flag} "${text}"`, `Give a duration from ${least} ms to ${most / 3_600_000} h.`);
-}
-
-function isOn(value: CollectFlags['leaderElect']): boolean {
+function isOn(flag: string, value: string | true): boolean {
   if (value === true || value === 'true') return true;
   if (value === 'false') return false;
-  throw new CommandError(`invalid --leader-elect "${value}"`, 'Give true or false.');
+  throw new CommandError(`invalid ${flag} "${value}"`, 'Give true or false.');
 }
 
 function leaseOf(flags: CollectFlags): LeaseSettings {
-  const range = { least: 1, most: DAY_MS };
-  const times = {
-    leaseDurationMs: durationOf('--leader-elect-lease-duration', flags.leaderElectLeaseDuration, range),
-    renewDeadlineMs: durationOf('--leader-elect-renew-deadline', flags.leaderElectRenewDeadline, range),
-    retryPeriodMs: durationOf('--leader-elect-retry-period', flags.leaderElectRetryPeriod, range),
-  };
-  const problem = invalidLeaseTimes(times);
-  if (problem !== undefined) {
-    throw new CommandError(
-      `the times of the leader election do not fit together: ${problem}`,
-      'The lease duration is longer than the renew deadline, and that more than 1.2 times the retry period; 15s, 10s and 2s are usual.',
-    );
-  }
+  const times = leaseTimesOf(flags);
   const { leaderElectResourceName: name, leaderElectResourceNamespace: namespace } = flags;
   refuseUnlessName('--leader-elect-resource-name', name, isDns1123Subdomain(name));
   refuseUnlessName('--leader-elect-resource-namespace', namespace, isDns1123Label(namespace));

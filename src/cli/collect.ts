@@ -102,7 +102,8 @@ function assemble(options: {
   readonly explain: boolean;
 }): Parts {
   const { settings, config, logger, explain } = options;
-  const { mode, lease, rate, ignoredResources, concurrentGcSyncs, syncPeriodMs, retryCapMs } = settings;
+  const { mode, lease, rate, concurrentGcSyncs, syncPeriodMs, retryCapMs } = settings;
+  const { ignoredResources, orphanBarrier, unservedVersions } = settings;
   const metrics = new PrometheusMetrics();
   const counted = requestMetrics(metrics, new URL(config.server).host);
   const common = {
@@ -139,6 +140,8 @@ function assemble(options: {
     syncPeriodMs,
     retryCapMs,
     ignoredResources,
+    orphanBarrier,
+    unservedVersions,
     ...(explain
       ? {
           onDecision: (decision) => {

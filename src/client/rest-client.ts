@@ -136,6 +136,18 @@ export class RestClient {
     });
   }
 
+  /** The same connection and name, with more interceptors, outside of those it has. */
+  through(...interceptors: readonly Interceptor[]): RestClient {
+    return new RestClient({
+      transport: this.#transport,
+      clock: this.#clock,
+      userAgent: this.#userAgent,
+      interceptors,
+      ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
+      ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
+    });
+  }
+
   /** Sends and reads the whole answer. */
   async request(request: RestRequest): Promise<RestResponse> {
     const deadline = this.#deadline(request);

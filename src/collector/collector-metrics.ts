@@ -4,6 +4,7 @@ import type { Graph } from './graph/graph.ts';
 import type { Uid } from './graph/identity.ts';
 import type { KindMapper } from './kind-mapper.ts';
 import type { Monitors } from './monitors/monitors.ts';
+import type { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import type { Queues } from './queues.ts';
 
 /** What the collector counts beside its queues (COL-190, BETTER-21). */
@@ -14,6 +15,7 @@ export interface CollectorMetrics {
   readonly patches: Counter;
   readonly decisions: Counter;
   readonly queued: Counter;
+  readonly barriers: Counter;
 }
 
 export function collectorMetrics(metrics: Metrics): CollectorMetrics {
@@ -42,6 +44,11 @@ export function collectorMetrics(metrics: Metrics): CollectorMetrics {
       help: 'Objects queued to be looked at, by reason; one that waits in the queue already counts again',
       labelNames: ['reason'],
     }),
+    barriers: metrics.counter({
+      name: 'kubegc_collector_orphan_barriers_total',
+      help: 'Looks with fresh lists before an owner that is orphaned goes, by what they came to',
+      labelNames: ['outcome'],
+    }),
   };
 }
 
@@ -51,10 +58,14 @@ export interface ObservedParts {
   readonly queues: Queues;
   readonly monitors: Monitors;
   readonly kinds: KindMapper;
+  readonly calls: AdaptiveConcurrency;
 }
 
 /** What is there at the moment of a scrape, and what is stuck (BETTER-21). Costs a scrape one walk over the graph. */
-export function collectorGauges(metrics: Metrics, { clock, graph, queues, monitors, kinds }: ObservedParts): void {
+export function collectorGauges(
+  metrics: Metrics,
+  { clock, graph, queues, monitors, kinds, calls }: ObservedParts,
+): void {
   metrics.gauge({
     name: 'kubegc_collector_graph_nodes',
     help: 'Objects in the ownership graph, by how they are known',
@@ -86,6 +97,25 @@ export function collectorGauges(metrics: Metrics, { clock, graph, queues, monito
     },
   });
   metrics.gauge({
+    name: 'kubegc_collector_long_delayed_keys',
+    help: 'Of them, objects whose next attempt is more than ten seconds away, by queue',
+    labelNames: ['name'],
+    collect: (gauge) => {
+      for (const queue of Object.values(queues))
+        gauge.set(queue.delayedLongerThan(LONG_DELAY_MS), { name: queue.name });
+    },
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_unresolvable_references',
+    help: 'References of objects in the graph to kinds that the server does not serve',
+    collect: (gauge) => gauge.set(unresolvableReferences(graph, kinds)),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_call_limit',
+    help: 'Calls that may be under way at once; falls while the server is overloaded',
+    collect: (gauge) => gauge.set(calls.limit),
+  });
+  metrics.gauge({
     name: 'kubegc_collector_unknown_kinds',
     help: 'Kinds named by owner references that the server does not serve',
     collect: (gauge) => gauge.set(kinds.unknown),
@@ -100,6 +130,31 @@ export function collectorGauges(metrics: Metrics, { clock, graph, queues, monito
     help: 'Watched resources whose last list or watch failed',
     collect: (gauge) => gauge.set(monitors.failing),
   });
+}
+
+/** Keys that wait this long have failed a dozen times. */
+const LONG_DELAY_MS = 10_000;
+
+/** References that nothing can be proved about while their kind is not served (COL-112, COL-118, COL-137). O(references). */
+function unresolvableReferences(graph: Graph, kinds: KindMapper): number {
+  /** By kind of the owner's node: most references share theirs. */
+  const served = new Map<number, boolean>();
+  let found = 0;
+  graph.forEachNode((id) => {
+    graph.forEachOwner(id, (owner) => {
+      if (owner < 0) return;
+      const kind = graph.kindAt(owner);
+      const known = served.get(kind) ?? servedKind(graph, kinds, kind);
+      served.set(kind, known);
+      if (!known) found++;
+    });
+  });
+  return found;
+}
+
+function servedKind(graph: Graph, kinds: KindMapper, kind: number): boolean {
+  const { apiVersion, kind: name } = graph.kindOf(kind);
+  return kinds.knows(apiVersion, name);
 }
 
 /** Since when each waiting owner has been seen to wait. Bounded by the owners that wait. */

@@ -21,11 +21,12 @@ import type { WorkKey } from './graph/work-key.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { GraphWriter } from './graph-writer.ts';
 import { invalidNamespaceEvent } from './invalid-namespace-event.ts';
-import { KindMapper } from './kind-mapper.ts';
+import { KindMapper, type UnservedVersions } from './kind-mapper.ts';
 import { Monitors } from './monitors/monitors.ts';
 import { startMonitor } from './monitors/start-monitor.ts';
 import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
+import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { PatchSupport } from './operations/patch-support.ts';
 import { createQueues, type Queues } from './queues.ts';
 import type { QueueReason } from './reasons.ts';
@@ -41,7 +42,10 @@ import { Backlog } from './workers/backlog.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
 import type { Decision } from './workers/decision.ts';
 import { DeleteWorker } from './workers/delete-worker.ts';
+import { IgnoredFinalizers } from './workers/ignored-finalizers.ts';
+import { OrphanBarrier } from './workers/orphan-barrier.ts';
 import { OrphanWorker } from './workers/orphan-worker.ts';
+import { ReleaseDependents } from './workers/release-dependents.ts';
 import { WorkGate } from './workers/work-gate.ts';
 import { type WorkOutcome, WorkerPool } from './workers/worker-pool.ts';
 
@@ -62,6 +66,10 @@ export interface GarbageCollectorOptions {
   /** Identities proven absent that are remembered (COL-132). */
   readonly absentOwners?: number;
   readonly ignoredResources?: readonly GroupResourceName[];
+  /** Before an owner that is orphaned goes, whether fresh lists are asked for dependents nobody knows yet (BETTER-13). Default `on`. */
+  readonly orphanBarrier?: 'on' | 'off';
+  /** Default `unresolved` (BETTER-12). */
+  readonly unservedVersions?: UnservedVersions;
   /**
    * `whenLeading`: everything is watched and kept ready, but nothing is decided and nothing written outside of
    * {@link GarbageCollector.lead} (COL-214, BETTER-23). Default `always`.
@@ -84,6 +92,9 @@ const COMPONENT = 'garbage-collector-controller';
 const SHUTDOWN_GRACE_MS = 10_000;
 /** Between two looks at what piled up while another one leads, ms. */
 const BACKLOG_SWEEP_MS = 10_000;
+/** Calls under way at once: so many a worker of one queue, but at least the other number, for owners with many dependents. */
+const CALLS_A_SYNC = 4;
+const LEAST_CEILING = 100;
 /** Of writes that did not happen: as many lines at once, then one in this time. */
 const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
 /** Changes of admission within this time wake the keys that wait only once, ms. */
@@ -111,6 +122,7 @@ export class GarbageCollector implements Service {
   readonly #reader = new MetadataReader();
   readonly #pools: WorkerPool[] = [];
   readonly #gate = new WorkGate();
+  readonly #calls: AdaptiveConcurrency;
   readonly #queuedFor = new Map<WorkKey, QueueReason>();
   /** Set while a change of admission is to wake the keys that wait. */
   #wakeTimer: Timer | undefined;
@@ -119,6 +131,11 @@ export class GarbageCollector implements Service {
     const { clock, metrics, client, random, logger } = options;
     this.#options = options;
     this.#logger = logger;
+    const { concurrentGcSyncs = DEFAULTS.concurrentGcSyncs } = options;
+    this.#calls = new AdaptiveConcurrency({
+      clock,
+      ceiling: Math.max(LEAST_CEILING, CALLS_A_SYNC * concurrentGcSyncs),
+    });
     this.#queues = createQueues({ clock, metrics, retryCapMs: options.retryCapMs ?? DEFAULTS.retryCapMs });
     this.#metrics = collectorMetrics(metrics);
     this.#absentOwners = new AbsentOwnerCache(
@@ -140,7 +157,11 @@ export class GarbageCollector implements Service {
         this.#recorder.event(involvedObject, event);
       },
     });
-    this.#kinds = new KindMapper(new RestMapper([]), () => this.#resourceSync.sooner('unknownKind'));
+    this.#kinds = new KindMapper(
+      new RestMapper([]),
+      () => this.#resourceSync.sooner('unknownKind'),
+      options.unservedVersions,
+    );
     this.#monitors = new Monitors((offered, onSynced) => {
       const effect = configurationEffect(offered);
       return startMonitor(offered, {
@@ -179,6 +200,7 @@ export class GarbageCollector implements Service {
       queues: this.#queues,
       monitors: this.#monitors,
       kinds: this.#kinds,
+      calls: this.#calls,
     });
     this.consistency = new ConsistencyCheck({ client, graph: this.#graph, monitors: this.#monitors });
     this.debugHandler = debugHandler(this.#graph);
@@ -290,7 +312,7 @@ export class GarbageCollector implements Service {
     const { client, clock, random, onDecision, concurrentGcSyncs = DEFAULTS.concurrentGcSyncs } = this.#options;
     const gate = this.#gate;
     const context: CollectorContext = {
-      client,
+      client: client.through(this.#calls.intercept),
       clock,
       random,
       logger: this.#logger,
@@ -323,11 +345,18 @@ export class GarbageCollector implements Service {
         process: async (key) => (await gate.pass(() => process(key))) ?? 'requeue',
         stopping,
       });
+    const orphaning = { release: new ReleaseDependents(context), barrier: this.#barrier() };
     this.#pools.push(
       pool(this.#queues.attemptToDelete, new DeleteWorker(context).process),
-      pool(this.#queues.attemptToOrphan, new OrphanWorker(context).process),
+      pool(this.#queues.attemptToOrphan, new OrphanWorker(context, orphaning).process),
     );
-    return this.#pools.map((each) => each.run());
+    const ignored = new IgnoredFinalizers(context, {
+      ...orphaning,
+      resources: () => this.#resourceSync.ignoredServed,
+      periodMs: this.#options.syncPeriodMs ?? DEFAULTS.syncPeriodMs,
+      whenLeading: (work) => gate.pass(work),
+    });
+    return [...this.#pools.map((each) => each.run()), ignored.run(stopping)];
   }
 
   /** The newest reason counts; kept only for whoever is told of decisions. Bounded by the keys in the queues. */
@@ -340,6 +369,17 @@ export class GarbageCollector implements Service {
     const reason = this.#queuedFor.get(key);
     this.#queuedFor.delete(key);
     return reason;
+  }
+
+  #barrier(): OrphanBarrier | undefined {
+    if (this.#options.orphanBarrier === 'off') return undefined;
+    const { client, clock } = this.#options;
+    return new OrphanBarrier({
+      client,
+      clock,
+      resources: () => this.#monitors.resources,
+      signal: () => this.#gate.term.calls,
+    });
   }
 
   #configurationChanged(effect: ConfigurationEffect): void {

@@ -1,24 +1,37 @@
-import type { RestMapper } from '../api/meta/rest-mapper.ts';
-import { apiVersionOf } from '../api/meta/group-version-kind.ts';
+import { apiVersionOf, parseGroupVersion } from '../api/meta/group-version-kind.ts';
+import type { RestMapper, RestMapping } from '../api/meta/rest-mapper.ts';
 import type { KindMapping } from './decide/target.ts';
+
+/**
+ * What becomes of a reference in a version that is not served: it can not be resolved, as in Kubernetes (COL-118), or its owner is
+ * looked for, by uid, in a version that is (BETTER-12).
+ */
+export type UnservedVersions = 'unresolved' | 'otherVersion';
+
+/** Kinds that moved to another group with their objects: the group they left, and where they may be now. */
+const MOVED_FROM: ReadonlyMap<string, readonly string[]> = new Map([
+  ['extensions', ['apps', 'networking.k8s.io', 'policy']],
+]);
 
 /** Kinds asked for in vain that are remembered; with more of them, new ones wait for the next regular pass. */
 const MAX_UNKNOWN = 1000;
 
 /**
  * From the kind that a reference names to the resource that calls are made on, in exactly the version it names
- * (COL-117). The mapper behind it is replaced after each discovery (COL-029).
+ * (COL-117), unless told otherwise. The mapper behind it is replaced after each discovery (COL-029).
  */
 export class KindMapper {
   #mapper: RestMapper;
   readonly #onUnknown: () => void;
+  readonly #unserved: UnservedVersions;
   /** apiVersion and kind of look-ups that found nothing. Each is told once, or its retries would keep discovery busy. */
   readonly #unknown = new Map<string, { readonly apiVersion: string; readonly kind: string }>();
 
   /** `onUnknown` is told of a kind that is asked for the first time and not known, so that discovery can be read again soon. */
-  constructor(mapper: RestMapper, onUnknown: () => void) {
+  constructor(mapper: RestMapper, onUnknown: () => void, unserved: UnservedVersions = 'unresolved') {
     this.#mapper = mapper;
     this.#onUnknown = onUnknown;
+    this.#unserved = unserved;
   }
 
   /** How many kinds were asked for in vain and are still not served. */
@@ -29,17 +42,36 @@ export class KindMapper {
   replace(mapper: RestMapper): void {
     this.#mapper = mapper;
     for (const [key, { apiVersion, kind }] of this.#unknown) {
-      if (mapper.forKind(apiVersion, kind) !== undefined) this.#unknown.delete(key);
+      if (this.#find(apiVersion, kind) !== undefined) this.#unknown.delete(key);
     }
   }
 
   mapping(apiVersion: string, kind: string): KindMapping | undefined {
-    const found = this.#mapper.forKind(apiVersion, kind);
+    const found = this.#find(apiVersion, kind);
     if (found === undefined) {
       this.#noteUnknown(apiVersion, kind);
       return undefined;
     }
     return { apiVersion: apiVersionOf(found), resource: found.resource, namespaced: found.namespaced };
+  }
+
+  /** Whether the mapper has the kind, without telling anybody that it is asked for. */
+  knows(apiVersion: string, kind: string): boolean {
+    return this.#find(apiVersion, kind) !== undefined;
+  }
+
+  #find(apiVersion: string, kind: string): RestMapping | undefined {
+    const served = this.#mapper.forKind(apiVersion, kind);
+    if (served !== undefined || this.#unserved === 'unresolved') return served;
+    const group = parseGroupVersion(apiVersion)?.group;
+    if (group === undefined) return undefined;
+    for (const each of [group, ...(MOVED_FROM.get(group) ?? [])]) {
+      const versions = this.#mapper.kindsInGroup({ group: each, kind });
+      const [first] = versions;
+      // Two resources of one kind are two sets of objects: absence from one of them would prove nothing.
+      if (first !== undefined && versions.every(({ resource }) => resource === first.resource)) return first;
+    }
+    return undefined;
   }
 
   #noteUnknown(apiVersion: string, kind: string): void {

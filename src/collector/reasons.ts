@@ -61,6 +61,7 @@ export const reasons = {
     waitingCycle: 'The object waits for dependents that wait for it; its own references stop blocking.',
     blockedByDependents: 'Dependents that block the object still exist.',
     dependentsNotReleased: 'The reference of at least one dependent could not be removed.',
+    ignoredResource: 'The resource is ignored, so that nobody else would take the finalizer away.',
     dependentsReleased: 'No dependent refers to the object; the orphan finalizer is removed.',
   },
   /** What came of a write. */

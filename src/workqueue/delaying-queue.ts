@@ -20,6 +20,14 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     return this.#heap.size;
   }
 
+  /** Of these, those whose time is more than this away. O(delayed items). */
+  delayedLongerThan(ms: number): number {
+    const at = this.clock.monotonic() + ms;
+    let found = 0;
+    for (const { value } of this.#handles.values()) if (value.readyAt > at) found++;
+    return found;
+  }
+
   /** Adds the item when `delayMs` are over. Of several delays for one item the earliest counts. */
   addAfter(item: T, delayMs: number): void {
     if (this.shuttingDown) return;

@@ -28,6 +28,11 @@ export function isIntake({ method, path }: Pick<Call, 'method' | 'path'>): boole
   return parts.length === (parts[0] === 'api' ? 3 : 4);
 }
 
+/** A list of one namespace: only the barrier before an orphaned owner goes makes them (BETTER-13). */
+export function isBarrierList({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
+  return method === 'GET' && /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/namespaces\/[^/]+\/[^/]+$/.test(path);
+}
+
 /** Writes down every exchange of the client that it is in, and how many are under way. */
 export class Recorder {
   readonly all: Call[] = [];
@@ -40,7 +45,11 @@ export class Recorder {
 
   /** Everything but discovery, lists and watches: what the decisions cost. */
   get calls(): Call[] {
-    return this.all.filter((call) => !isDiscovery(call.path) && !isIntake(call));
+    return this.all.filter((call) => !isDiscovery(call.path) && !isIntake(call) && !isBarrierList(call));
+  }
+
+  get barrierLists(): Call[] {
+    return this.all.filter(isBarrierList);
   }
 
   get intake(): Call[] {

@@ -37,8 +37,13 @@ export function deletableResources<T extends OfferedResource>(
       !resource.includes('/') &&
       neededVerbs.every((verb) => verbs.includes(verb)) &&
       parseGroupVersion(group === '' ? version : `${group}/${version}`) !== undefined &&
-      !ignored.some((entry) => entry.group === group && entry.resource === resource),
+      !ignored.some((entry) => sameName(entry, { group, resource })),
   );
+}
+
+/** Whatever the version (COL-014). */
+export function sameName(a: GroupResourceName, b: GroupResourceName): boolean {
+  return a.group === b.group && a.resource === b.resource;
 }
 
 /**

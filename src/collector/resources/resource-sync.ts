@@ -11,7 +11,14 @@ import type { MonitoredResource } from '../graph/event.ts';
 import type { KindMapper } from '../kind-mapper.ts';
 import type { DiscoveryReason } from '../reasons.ts';
 import type { Monitors, StoppedMonitor, UnstartedMonitor } from '../monitors/monitors.ts';
-import { deletableResources, type GroupResourceName, resourceKey } from './deletable-resources.ts';
+import {
+  defaultIgnoredResources,
+  deletableResources,
+  type GroupResourceName,
+  type OfferedResource,
+  resourceKey,
+  sameName,
+} from './deletable-resources.ts';
 
 export interface ResourceSyncOptions {
   readonly client: RestClient;
@@ -70,10 +77,17 @@ export class ResourceSync {
   /** Warnings that hold, with what they said and when. As many as there are messages. */
   readonly #told = new Map<string, { readonly said: string; readonly at: number }>();
 
+  #ignoredServed: readonly OfferedResource[] = [];
+
   constructor(options: ResourceSyncOptions) {
     this.#options = options;
     const { random, periodMs } = options;
     this.#retry = exponentialBackoff({ ...RETRY, capMs: periodMs, random });
+  }
+
+  /** Resources that are served, and would be monitored if somebody had not asked to ignore them (COL-202). */
+  get ignoredServed(): readonly OfferedResource[] {
+    return this.#ignoredServed;
   }
 
   /** Asks for a pass before its time. Cheap; a request made while a pass is under way is for the one after it. */
@@ -143,6 +157,10 @@ export class ResourceSync {
     const unread = this.#resources.filter((resource) => failed.has(apiVersionOf(resource)));
     this.#resources = [...discovered.resources, ...unread];
     kinds.replace(new RestMapper(this.#resources));
+    // The server puts no finalizer on Events.
+    this.#ignoredServed = deletableResources(discovered.preferred, defaultIgnoredResources).filter((resource) =>
+      ignored.some((entry) => sameName(entry, resource)),
+    );
     const { added, removed, failed: unstarted } = await monitors.sync(wanted, failed);
     this.#tellSkipped(discovered.withoutKind, unstarted);
     if (added === 0 && removed.length === 0) return 'done';

@@ -1,0 +1,45 @@
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
+import type { ResourceRef } from '../../client/resource-path.ts';
+import type { CallContext } from './call-context.ts';
+import { asError } from './read-metadata.ts';
+
+const PAGE_SIZE = 500;
+
+/** `stopped`: the visitor wanted no more. */
+export type ListOutcome = { readonly end: 'complete' | 'stopped' } | { readonly end: 'failed'; readonly error: Error };
+
+/** What a page is about, before its objects: how many come in it and, as far as the server says so, after it. */
+export type AcceptPage = (objects: number) => boolean;
+
+export interface MetadataVisitor {
+  readonly visit: (metadata: ObjectMeta) => void;
+  /** False ends the list. */
+  readonly accept: AcceptPage;
+}
+
+/** The metadata of all objects of a resource, or of one namespace of it, as of now: no resourceVersion, page by page. */
+export async function listMetadata(
+  { client, signal }: Pick<CallContext, 'client' | 'signal'>,
+  ref: ResourceRef,
+  { visit, accept }: MetadataVisitor,
+): Promise<ListOutcome> {
+  let token: string | undefined;
+  try {
+    // Bounded by the server, whose pages follow each other, and by the visitor.
+    do {
+      const query = { limit: PAGE_SIZE, continue: token };
+      const { items, metadata } = await client.list<KubeObject>(ref, {
+        query,
+        accept: ACCEPT_METADATA_LIST_JSON,
+        signal,
+      });
+      if (!accept(items.length + (metadata.remainingItemCount ?? 0))) return { end: 'stopped' };
+      for (const item of items) visit(item.metadata ?? {});
+      token = metadata.continue === '' ? undefined : metadata.continue;
+    } while (token !== undefined);
+    return { end: 'complete' };
+  } catch (error) {
+    return { end: 'failed', error: asError(error) };
+  }
+}

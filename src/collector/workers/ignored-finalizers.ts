@@ -1,0 +1,111 @@
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type ObjectMeta } from '../../api/meta/object-meta.ts';
+import { isAbortError } from '../../base/abort-error.ts';
+import { sleep } from '../../base/clock.ts';
+import type { RemoveFinalizerAction } from '../decide/actions.ts';
+import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
+import type { Target } from '../decide/target.ts';
+import { listMetadata } from '../operations/list-metadata.ts';
+import { removeFinalizer } from '../operations/remove-finalizer.ts';
+import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+import type { CollectorContext } from './collector-context.ts';
+import type { OrphanWorkerOptions } from './orphan-worker.ts';
+
+export interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
+  /** Resources that somebody has this collector ignore, as far as they are served, at this moment. */
+  readonly resources: () => readonly OfferedResource[];
+  readonly periodMs: number;
+  /** Runs the work as soon as this process may act. */
+  readonly whenLeading: (work: () => Promise<void>) => Promise<unknown>;
+}
+
+/** Objects of one resource that a look settles; the next look takes the next ones. */
+const MAX_OBJECTS = 1000;
+
+/**
+ * BETTER-22: nobody watches a resource that is ignored, so that an object of it that is deleted in foreground or with Orphan
+ * would keep its finalizer for ever. They are looked for by lists, one resource after the other, and let go; with Orphan their
+ * dependents are released before.
+ */
+export class IgnoredFinalizers {
+  readonly #context: CollectorContext;
+  readonly #options: IgnoredFinalizersOptions;
+
+  constructor(context: CollectorContext, options: IgnoredFinalizersOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Resolves when aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      while (!signal.aborted) {
+        await this.#options.whenLeading(() => this.#look());
+        await sleep(this.#context.clock, this.#options.periodMs, signal);
+      }
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
+    }
+  }
+
+  async #look(): Promise<void> {
+    for (const resource of this.#options.resources()) {
+      const waiting: Target[] = [];
+      const finalizers = new Map<Target, RemoveFinalizerAction['finalizer']>();
+      const visit = (metadata: ObjectMeta): void => {
+        const finalizer = finalizerOf(metadata);
+        if (finalizer === undefined || waiting.length >= MAX_OBJECTS) return;
+        const target = targetOf(resource, metadata);
+        waiting.push(target);
+        finalizers.set(target, finalizer);
+      };
+      const list = await listMetadata(this.#context, { gvr: resource }, { visit, accept: () => true });
+      if (list.end === 'failed') {
+        const fields = { resource: resourceKey(resource), error: list.error.message };
+        this.#context.failures.warn('an ignored resource could not be listed', fields);
+      }
+      for (const target of waiting) {
+        if (this.#context.stopping.aborted) return;
+        await this.#letGo(target, finalizers.get(target)!);
+      }
+    }
+  }
+
+  async #letGo(target: Target, finalizer: RemoveFinalizerAction['finalizer']): Promise<void> {
+    const { metrics, failures, onDecision } = this.#context;
+    if (finalizer === FINALIZER_ORPHAN && !(await this.#releaseDependents(target))) return;
+    const action: RemoveFinalizerAction = { action: 'removeFinalizer', target, finalizer, known: undefined };
+    const answer = await removeFinalizer(this.#context, action);
+    const after = afterRemoveFinalizer(answer.answer);
+    const reason = after.verdict === 'requeue' ? after.reason : 'ignoredResource';
+    metrics.decisions.inc({ verdict: after.verdict, reason });
+    if (after.verdict === 'requeue') failures.warn('a write did not happen and is retried', { ...action, reason });
+    else metrics.patches.inc({ resource: target.resource, change: finalizer });
+    const { apiVersion, kind, namespace, name, uid } = target;
+    const identity = { apiVersion, kind, namespace, name, uid };
+    onDecision?.({ uid, identity, queuedFor: undefined, verdict: after.verdict, reason, actions: [action] });
+  }
+
+  /** False: not this time. */
+  async #releaseDependents(owner: Target): Promise<boolean> {
+    const { release, barrier } = this.#options;
+    const { graph } = this.#context;
+    if ((await release.known(owner.uid, graph.dependents(owner.uid))) === 'failed') return false;
+    const answer = await barrier?.ask(owner);
+    return typeof answer !== 'object' || (await release.found(owner.uid, answer.found)) === 'all';
+  }
+}
+
+function finalizerOf({
+  deletionTimestamp,
+  finalizers = [],
+}: ObjectMeta): RemoveFinalizerAction['finalizer'] | undefined {
+  if ((deletionTimestamp ?? null) === null) return undefined;
+  if (finalizers.includes(FINALIZER_ORPHAN)) return FINALIZER_ORPHAN;
+  return finalizers.includes(FINALIZER_FOREGROUND) ? FINALIZER_FOREGROUND : undefined;
+}
+
+function targetOf(resource: OfferedResource, { name = '', namespace = '', uid = '' }: ObjectMeta): Target {
+  const { kind, resource: plural } = resource;
+  return { apiVersion: apiVersionOf(resource), kind, resource: plural, namespace, name, uid };
+}

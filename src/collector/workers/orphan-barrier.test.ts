@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import { FakeClock } from '../../base/fake-clock.ts';
+import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import { inProcessTransport } from '../../client/in-process-transport.ts';
+import { RestClient } from '../../client/rest-client.ts';
+import type { Target } from '../decide/target.ts';
+import type { OfferedResource } from '../resources/deletable-resources.ts';
+import { OrphanBarrier } from './orphan-barrier.ts';
+
+const resource = (name: string, namespaced = true): OfferedResource => ({
+  group: '',
+  version: 'v1',
+  resource: name,
+  kind: name,
+  namespaced,
+  verbs: [],
+});
+const owner = (uid: string, namespace = 'ns'): Target => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespace,
+  name: uid,
+  uid,
+});
+const item = (name: string, owners: readonly string[]): ObjectMeta => ({
+  name,
+  namespace: 'ns',
+  uid: name,
+  ownerReferences: owners.map((uid) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: uid, uid })),
+});
+
+let clock: FakeClock;
+let asked: string[];
+let answers: Map<string, (query: URLSearchParams) => Promise<Partial<HttpResponse> & { json?: object }>>;
+let barrier: OrphanBarrier;
+beforeEach(() => {
+  clock = new FakeClock();
+  asked = [];
+  answers = new Map();
+  const handler = async ({ target, headers }: HttpRequest): Promise<HttpResponse> => {
+    const url = new URL(target, 'http://server.invalid');
+    asked.push(url.pathname);
+    expect(headers['accept']).toContain('as=PartialObjectMetadataList');
+    expect(url.searchParams.has('resourceVersion')).toBe(false);
+    const answer = answers.get(url.pathname);
+    const { status = 200, json = { items: [], metadata: {} } } = (await answer?.(url.searchParams)) ?? {};
+    return { status, headers: {}, body: Buffer.from(JSON.stringify(json)) };
+  };
+  barrier = new OrphanBarrier({
+    client: new RestClient({ transport: inProcessTransport(handler), clock, userAgent: 'test' }),
+    clock,
+    resources: () => [resource('pods'), resource('secrets'), resource('nodes', false)],
+    signal: () => new AbortController().signal,
+  });
+});
+
+const list = (items: readonly ObjectMeta[], metadata: object = {}) => ({
+  json: { items: items.map((each) => ({ metadata: each })), metadata },
+});
+
+describe('OrphanBarrier', () => {
+  it('BETTER-13 lists the owner’s namespace, and nothing that is cluster-scoped', async () => {
+    expect(await barrier.ask(owner('a'))).toBe('clear');
+    expect(asked).toEqual(['/api/v1/namespaces/ns/pods', '/api/v1/namespaces/ns/secrets']);
+  });
+
+  it('BETTER-13 lists everything for a cluster-scoped owner', async () => {
+    await barrier.ask(owner('a', ''));
+    expect(asked).toEqual(['/api/v1/pods', '/api/v1/secrets', '/api/v1/nodes']);
+  });
+
+  it('BETTER-13 finds who refers to the owner, on every page, once each, and not the owner itself', async () => {
+    answers.set('/api/v1/namespaces/ns/secrets', async (query) =>
+      query.get('continue') === null
+        ? list([item('one', ['a', 'a']), item('other', ['b'])], { continue: 'more', remainingItemCount: 2 })
+        : list([item('two', ['b', 'a']), item('a', ['a'])]),
+    );
+    const answer = await barrier.ask(owner('a'));
+    const found = typeof answer === 'object' ? answer.found : [];
+    expect(found).toEqual(
+      ['one', 'two'].map((name) => ({
+        apiVersion: 'v1',
+        kind: 'secrets',
+        resource: 'secrets',
+        namespace: 'ns',
+        name,
+        uid: name,
+      })),
+    );
+  });
+
+  it('BETTER-13 owners that come while lists are under way share the next ones, which begin after those', async () => {
+    const gates: (() => void)[] = [];
+    answers.set('/api/v1/namespaces/ns/pods', async () => {
+      await new Promise<void>((open) => gates.push(open));
+      return list([item('late', ['b'])]);
+    });
+    const first = barrier.ask(owner('a'));
+    await clock.settle();
+    const others = Array.from({ length: 50 }, (_, i) => barrier.ask(owner(i === 0 ? 'b' : `c${i}`)));
+    await clock.settle();
+    expect(asked).toHaveLength(2);
+    gates[0]!();
+    expect(await first).toBe('clear');
+    await clock.settle();
+    gates[1]!();
+    const answered = await Promise.all(others);
+    expect([typeof answered[0], new Set(answered.slice(1)), asked.length]).toEqual(['object', new Set(['clear']), 4]);
+  });
+
+  it('BETTER-13 other namespaces do not wait', async () => {
+    answers.set('/api/v1/namespaces/ns/pods', () => new Promise(() => undefined));
+    void barrier.ask(owner('a'));
+    await clock.settle();
+    expect(await barrier.ask(owner('b', 'other'))).toBe('clear');
+  });
+
+  it('BETTER-13 gives up after two seconds', async () => {
+    answers.set('/api/v1/namespaces/ns/pods', () => new Promise(() => undefined));
+    const answers_: unknown[] = [];
+    void barrier.ask(owner('a')).then((answer) => answers_.push(answer));
+    await clock.advanceAsync(1999);
+    expect(answers_).toEqual([]);
+    await clock.advanceAsync(1);
+    expect(answers_).toEqual(['gaveUp']);
+    answers.clear();
+    expect(await barrier.ask(owner('b'))).toBe('clear');
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each([
+    { what: 'a list that fails', answer: { status: 403, json: { kind: 'Status', code: 403, reason: 'Forbidden' } } },
+    { what: 'too many objects', answer: list([item('x', [])], { continue: 'c', remainingItemCount: 10_000 }) },
+  ])('BETTER-13 gives up on $what, but what was found is found', async ({ answer }) => {
+    answers.set('/api/v1/namespaces/ns/pods', () => Promise.resolve(answer));
+    answers.set('/api/v1/namespaces/ns/secrets', () => Promise.resolve(list([item('late', ['b'])])));
+    expect(await barrier.ask(owner('a'))).toBe('gaveUp');
+    expect(await barrier.ask(owner('b'))).toMatchObject({ found: [{ name: 'late' }] });
+  });
+});

@@ -1,0 +1,149 @@
+import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { linkSignals } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import type { OrphanFacts } from '../decide/orphan-step.ts';
+import type { Target } from '../decide/target.ts';
+import type { Uid } from '../graph/identity.ts';
+import { listMetadata } from '../operations/list-metadata.ts';
+import type { OfferedResource } from '../resources/deletable-resources.ts';
+
+export interface OrphanBarrierOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  /** What dependents can be of: the monitored resources, at this moment. */
+  readonly resources: () => readonly OfferedResource[];
+  /** Aborts the requests under way. */
+  readonly signal: () => AbortSignal;
+}
+
+export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;
+
+/** An owner waits at most this long for its lists, then goes as in Kubernetes (COL-127), ms. */
+const TIME_LIMIT_MS = 2000;
+/** Objects that the lists for one place may have altogether. */
+const MAX_OBJECTS = 10_000;
+/** Lists at the same time. */
+const PARALLEL = 10;
+
+/** The lists of one place. Every owner that is there when they begin is answered by them. */
+interface Sweep {
+  readonly owners: Set<Uid>;
+  readonly found: Map<Uid, Target[]>;
+  readonly done: Promise<'complete' | 'incomplete'>;
+}
+
+/**
+ * BETTER-13: looks with fresh lists, begun after the deletion was seen, for dependents that the graph does not know yet. A
+ * namespaced owner has its dependents in its namespace, so that only this is listed; a cluster-scoped one may have them
+ * anywhere. Owners of one place that come while its lists are under way share the next ones, however many they are.
+ */
+export class OrphanBarrier {
+  readonly #options: OrphanBarrierOptions;
+  /** By namespace, empty for the whole cluster: lists under way, and those that begin after them. */
+  readonly #running = new Map<string, Sweep>();
+  readonly #next = new Map<string, Sweep>();
+
+  constructor(options: OrphanBarrierOptions) {
+    this.#options = options;
+  }
+
+  /** What else refers to the owner. `gaveUp` when that could not be told in time, or of too many objects. */
+  async ask({ uid, namespace }: Target): Promise<BarrierAnswer> {
+    const sweep = this.#join(namespace);
+    sweep.owners.add(uid);
+    const outcome = await this.#within(sweep.done);
+    const found = sweep.found.get(uid);
+    // What was found is true, whether or not there may be more.
+    if (found !== undefined) return { found };
+    return outcome === 'complete' ? 'clear' : 'gaveUp';
+  }
+
+  #join(place: string): Sweep {
+    const waiting = this.#next.get(place);
+    if (waiting !== undefined) return waiting;
+    const owners = new Set<Uid>();
+    const found = new Map<Uid, Target[]>();
+    const before = this.#running.get(place)?.done;
+    const sweep: Sweep = { owners, found, done: this.#begin(place, before, { owners, found }) };
+    this.#next.set(place, sweep);
+    return sweep;
+  }
+
+  async #begin(
+    place: string,
+    before: Promise<unknown> | undefined,
+    { owners, found }: Pick<Sweep, 'owners' | 'found'>,
+  ): Promise<'complete' | 'incomplete'> {
+    // One turn later even if nothing is under way, so that the sweep is entered before it starts.
+    await before?.catch(() => undefined);
+    await Promise.resolve();
+    const self = this.#next.get(place);
+    this.#next.delete(place);
+    if (self !== undefined) this.#running.set(place, self);
+    try {
+      return await this.#listAll(place, (metadata, resource) => note(metadata, resource, { owners, found }));
+    } finally {
+      if (this.#running.get(place) === self) this.#running.delete(place);
+    }
+  }
+
+  async #listAll(
+    place: string,
+    visit: (metadata: ObjectMeta, resource: OfferedResource) => void,
+  ): Promise<'complete' | 'incomplete'> {
+    const { client, clock, resources, signal } = this.#options;
+    using lists = linkSignals(signal());
+    // Nobody waits for it any longer than this.
+    const overdue = clock.setTimer(TIME_LIMIT_MS, () => lists.abort());
+    let objects = 0;
+    const accept = (more: number): boolean => objects + more <= MAX_OBJECTS;
+    const parallel = new Semaphore({ permits: PARALLEL });
+    try {
+      const wanted = resources().filter(({ namespaced }) => place === '' || namespaced);
+      const ends = await Promise.all(
+        wanted.map((resource) =>
+          parallel.use(async () => {
+            const ref = { gvr: resource, ...(place === '' ? {} : { namespace: place }) };
+            const count = (metadata: ObjectMeta): void => {
+              objects++;
+              visit(metadata, resource);
+            };
+            const { end } = await listMetadata({ client, signal: lists.signal }, ref, { accept, visit: count });
+            return end;
+          }),
+        ),
+      );
+      return ends.every((end) => end === 'complete') ? 'complete' : 'incomplete';
+    } finally {
+      overdue.cancel();
+    }
+  }
+
+  /** The answer of the lists, unless the time is over first. */
+  #within(done: Sweep['done']): Promise<'complete' | 'incomplete'> {
+    return new Promise((resolve, reject) => {
+      const overdue = this.#options.clock.setTimer(TIME_LIMIT_MS, () => resolve('incomplete'));
+      done.then(resolve, reject).finally(() => overdue.cancel());
+    });
+  }
+}
+
+function note(
+  { name, namespace = '', uid, ownerReferences = [] }: ObjectMeta,
+  resource: OfferedResource,
+  { owners, found }: Pick<Sweep, 'owners' | 'found'>,
+): void {
+  if (name === undefined || uid === undefined) return;
+  for (const owner of new Set(ownerReferences.map((reference) => reference.uid))) {
+    // An object that refers to itself takes its reference with it.
+    if (!owners.has(owner) || owner === uid) continue;
+    const { kind, resource: plural } = resource;
+    const target: Target = { apiVersion: apiVersionOf(resource), kind, resource: plural, namespace, name, uid };
+    const known = found.get(owner);
+    if (known === undefined) found.set(owner, [target]);
+    else known.push(target);
+  }
+}

@@ -1,0 +1,85 @@
+import { Semaphore } from '../../base/semaphore.ts';
+import { afterRemoveReferences } from '../decide/after-remove-references.ts';
+import type { Released } from '../decide/orphan-step.ts';
+import { type Target, targetOf } from '../decide/target.ts';
+import type { Identity, Uid } from '../graph/identity.ts';
+import { removeReferences } from '../operations/patch-references.ts';
+import { readMetadata } from '../operations/read-metadata.ts';
+import type { CollectorContext } from './collector-context.ts';
+
+/** Dependents of one owner that are patched at the same time (COL-128). */
+const MAX_IN_FLIGHT = 50;
+
+interface Dependent {
+  readonly target: Target;
+  readonly identity: Identity;
+}
+
+/** Takes the references of dependents to an owner away (COL-120, COL-121). */
+export class ReleaseDependents {
+  readonly #context: CollectorContext;
+
+  constructor(context: CollectorContext) {
+    this.#context = context;
+  }
+
+  /** Of dependents that the graph knows. One whose kind is not served fails all (COL-121). */
+  async known(owner: Uid, dependents: readonly Uid[]): Promise<Exclude<Released, 'unasked'>> {
+    const { graph, kinds } = this.#context;
+    const known: Dependent[] = [];
+    let unmapped = false;
+    for (const uid of dependents) {
+      const node = graph.node(uid);
+      if (node === undefined) continue;
+      const mapping = kinds.mapping(node.identity.apiVersion, node.identity.kind);
+      if (mapping === undefined) unmapped = true;
+      else known.push({ target: targetOf(node.identity, mapping), identity: node.identity });
+    }
+    const released = await this.#release(owner, known);
+    return unmapped ? 'failed' : released;
+  }
+
+  /** Of dependents that a list showed. */
+  found(owner: Uid, dependents: readonly Target[]): Promise<Exclude<Released, 'unasked'>> {
+    return this.#release(
+      owner,
+      dependents.map((target) => ({ target, identity: identityOf(target) })),
+    );
+  }
+
+  async #release(owner: Uid, dependents: readonly Dependent[]): Promise<Exclude<Released, 'unasked'>> {
+    const inFlight = new Semaphore({ permits: MAX_IN_FLIGHT, maxWaiting: dependents.length + 1 });
+    const outcomes = await Promise.all(
+      dependents.map((dependent) =>
+        inFlight.use(async () => !this.#context.stopping.aborted && (await this.#releaseOne(owner, dependent))),
+      ),
+    );
+    return outcomes.every(Boolean) ? 'all' : 'failed';
+  }
+
+  /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
+  async #releaseOne(owner: Uid, { target, identity }: Dependent): Promise<boolean> {
+    const { metrics, failures } = this.#context;
+    const owners = [owner];
+    const answer = await removeReferences(this.#context, { action: 'removeReferences', target, identity, owners });
+    let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
+    if ('need' in release) {
+      const latest = await readMetadata(this.#context, target);
+      release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
+    }
+    if ('need' in release || release.release === 'failed') {
+      failures.warn('a dependent could not be orphaned and is tried again', {
+        ...target,
+        owner,
+        error: answer.error?.message,
+      });
+      return false;
+    }
+    if (release.release === 'released') metrics.patches.inc({ resource: target.resource, change: 'removeReferences' });
+    return true;
+  }
+}
+
+function identityOf({ apiVersion, kind, namespace, name, uid }: Target): Identity {
+  return { apiVersion, kind, namespace, name, uid };
+}
