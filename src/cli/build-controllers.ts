@@ -5,6 +5,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
 import type { RestClient } from '../client/rest-client.ts';
+import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { ControllerName } from './controllers.ts';
 
 export interface ControllerOptions {
@@ -20,9 +21,30 @@ export interface ControllerOptions {
   readonly mount: (prefix: string, handler: HttpHandler) => void;
 }
 
+/** `whenLeading`: it watches all the time, and decides and writes in its `lead` only. */
+export async function buildCollector(
+  { client, clock, random, logger, metrics, mount }: ControllerOptions,
+  workers: 'always' | 'whenLeading',
+): Promise<GarbageCollector> {
+  const name = 'garbage-collector-controller';
+  const { GarbageCollector } = await import('../collector/garbage-collector.ts');
+  const { DEBUG_BASES } = await import('../collector/debug-handler.ts');
+  const collector = new GarbageCollector({
+    client: client.as(name),
+    clock,
+    random,
+    logger: logger.child({ controller: name }),
+    metrics,
+    workers,
+    concurrentGcSyncs: CONCURRENT_GC_SYNCS,
+  });
+  for (const base of DEBUG_BASES) mount(base, collector.debugHandler);
+  return collector;
+}
+
 /** Builds the selected controllers. A controller that is not selected is not even loaded. */
 export async function buildControllers(options: ControllerOptions): Promise<Service[]> {
-  const { selected, client, clock, random, logger, metrics, rootCaPem, mount } = options;
+  const { selected, client, clock, random, logger, metrics, rootCaPem } = options;
   const common = (name: ControllerName) => ({
     client: client.as(name),
     clock,
@@ -31,16 +53,7 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
     metrics,
   });
   const builders: Record<ControllerName, () => Promise<Service>> = {
-    'garbage-collector-controller': async () => {
-      const { GarbageCollector } = await import('../collector/garbage-collector.ts');
-      const { DEBUG_BASES } = await import('../collector/debug-handler.ts');
-      const collector = new GarbageCollector({
-        ...common('garbage-collector-controller'),
-        concurrentGcSyncs: CONCURRENT_GC_SYNCS,
-      });
-      for (const base of DEBUG_BASES) mount(base, collector.debugHandler);
-      return collector;
-    },
+    'garbage-collector-controller': () => buildCollector(options, 'always'),
     'namespace-controller': async () => {
       const { NamespaceController } = await import('../lifecycle/namespace/namespace-controller.ts');
       return new NamespaceController(common('namespace-controller'));

@@ -4,30 +4,41 @@ import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
 import { createApiServer, type ApiServer } from '../apiserver/api-server.ts';
 import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
-import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
+import { signingKeyOf, type SigningKey } from '../apiserver/authentication/json-web-signature.ts';
+import { ServiceAccountTokens } from '../apiserver/authentication/service-account-tokens.ts';
+import {
+  staticTokenVerifier,
+  tokenAuthenticator,
+  unionTokenVerifier,
+} from '../apiserver/authentication/token-authenticator.ts';
 import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
 import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
-import { Compactor } from '../apiserver/storage/compactor.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
+import type { Interceptor } from '../client/interceptor.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
+import type { LeaseTimes } from '../client/leader-election.ts';
 import { renderKubeconfig } from '../client/render-kubeconfig.ts';
 import { requestMetrics } from '../client/request-metrics.ts';
 import { RestClient } from '../client/rest-client.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import type { ControllerName } from './controllers.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { type Identity, type PreparedIdentity, prepareIdentity } from './identity.ts';
+import type { EtcdSettings } from './etcd-settings.ts';
+import { type Identity, type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
 import { formatHost, type ListenAddress } from './listen-address.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Manifest } from './manifests.ts';
-import { openStore } from './open-store.ts';
+import { type OpenedStore, openStore, type StoreKind } from './open-store.ts';
 import { PrometheusMetrics } from './prometheus.ts';
-import { buildControllers } from './build-controllers.ts';
+import { buildControllers, type ControllerOptions } from './build-controllers.ts';
 import { kubegcVersion, serverVersion } from './version.ts';
 
 export interface ClusterOptions {
-  readonly store: 'lmdb' | 'memory';
+  readonly store: StoreKind;
+  /** With the store etcd: which one. Then other servers may use it too, and the one that holds a lease runs the controllers. */
+  readonly etcd?: EtcdSettings;
+  readonly leaseTimes?: LeaseTimes;
   /** Absent: nothing outlives the process. */
   readonly directory?: DataDirectory;
   readonly listen: ListenAddress;
@@ -41,12 +52,16 @@ export interface ClusterOptions {
 /** What runs, in the order in which it is taken down again. */
 interface Parts {
   readonly store: Store;
+  readonly compactor: Service;
   readonly apiServer: ApiServer;
   readonly httpServer: HttpServer;
   readonly identity: Identity;
   readonly client: RestClient;
   readonly metrics: PrometheusMetrics;
 }
+
+/** kubeadm's default, so that what others expect in tokens is there. */
+const SERVICE_ACCOUNT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 const MASTERS = { groups: ['system:masters'] };
 
@@ -64,7 +79,8 @@ export class Cluster {
     const { promise, reject } = withRejecter();
     this.failed = promise;
     this.#fail = reject;
-    void endOf(parts.store).then(reject);
+    // A store of others may be away for a while, and then it goes on.
+    if (options.store !== 'etcd') void endOf(parts.store).then(reject);
   }
 
   /** Resolves with why the cluster cannot go on; never, while it can. */
@@ -77,10 +93,14 @@ export class Cluster {
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { clock, random, logger, listen, directory } = options;
     const hosts = [listen.host];
-    const [store, prepared] = await storeAndIdentity(
-      openStore({ kind: options.store, directory, clock, random, logger }),
-      prepareIdentity({ ...(directory ? { directory } : {}), clock, random, hosts }),
-    );
+    const opening = openStore({ kind: options.store, etcd: options.etcd, directory, clock, random, logger });
+    const [{ store, compactor }, prepared] =
+      options.store === 'etcd'
+        ? await storeWithIdentity(opening, { clock, random, hosts })
+        : await storeAndIdentity(
+            opening,
+            prepareIdentity({ ...(directory ? { directory } : {}), clock, random, hosts }),
+          );
     const { identity } = prepared;
     const kept = prepared.keep();
     // Awaited below; until then a failure is nobody's.
@@ -88,9 +108,18 @@ export class Cluster {
     let httpServer: HttpServer | undefined;
     try {
       const metrics = new PrometheusMetrics();
-      const tokens = staticTokenVerifier([
-        { token: identity.adminToken, user: { username: 'kubegc-admin', ...MASTERS } },
-      ]);
+      const audiences = [SERVICE_ACCOUNT_ISSUER];
+      const key = serviceAccountKey(identity);
+      const serviceAccountTokens = new ServiceAccountTokens({
+        store,
+        clock,
+        random,
+        key,
+        issuer: SERVICE_ACCOUNT_ISSUER,
+        audiences,
+      });
+      const admin = { token: identity.adminToken, user: { username: 'kubegc-admin', ...MASTERS } };
+      const tokens = unionTokenVerifier([staticTokenVerifier([admin], audiences), serviceAccountTokens]);
       const apiServer = createApiServer({
         store,
         clock,
@@ -103,6 +132,7 @@ export class Cluster {
         // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.
         anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
         tokens,
+        serviceAccountTokens,
         address: () => ({ host: listen.host, port: httpServer?.port ?? listen.port }),
         metricsHandler: async () => {
           const { contentType, text } = await metrics.expose();
@@ -111,15 +141,8 @@ export class Cluster {
       });
       httpServer = await listenOn(listen, apiServer, identity);
       await Promise.all([apiServer.start(), kept]);
-      const client = new RestClient({
-        transport: inProcessTransport(apiServer.handler, {
-          peer: { commonName: 'system:kube-controller-manager', organizations: MASTERS.groups },
-        }),
-        clock,
-        interceptors: [requestMetrics(metrics, 'in-process')],
-        userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
-      });
-      return new Cluster(options, { store, apiServer, httpServer, identity, client, metrics });
+      const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });
+      return new Cluster(options, { store, compactor, apiServer, httpServer, identity, client, metrics });
     } catch (error) {
       await httpServer?.close();
       await kept.catch(() => undefined);
@@ -159,8 +182,8 @@ export class Cluster {
 
   async #runControllers(): Promise<void> {
     const { clock, random, logger, controllers: selected } = this.#options;
-    const { apiServer, client, identity, metrics, store } = this.#parts;
-    const controllers = await buildControllers({
+    const { apiServer, client, compactor, identity, metrics } = this.#parts;
+    const options: ControllerOptions = {
       selected,
       client,
       clock,
@@ -169,9 +192,24 @@ export class Cluster {
       metrics,
       rootCaPem: identity.authority.certPem,
       mount: (prefix, handler) => apiServer.mount(prefix, handler),
-    });
-    const services: readonly Service[] = [...controllers, new Compactor({ store, clock, logger })];
+    };
+    const controllers = this.#options.store === 'etcd' ? [await this.#led(options)] : await buildControllers(options);
+    const services: readonly Service[] = [...controllers, compactor];
     await Promise.all(services.map((service) => service.run(this.#stopping.signal).catch(this.#fail)));
+  }
+
+  async #led(options: ControllerOptions): Promise<Service> {
+    const [{ LedControllers }, { writeGuard }, { defaultLeaseTimes }] = await Promise.all([
+      import('./led-controllers.ts'),
+      import('./write-guard.ts'),
+      import('../client/leader-election.ts'),
+    ]);
+    const { clock, metrics, client: leaseClient } = options;
+    const interceptors = [writeGuard(() => led.mayWrite), requestMetrics(metrics, 'in-process')];
+    const client = clientOf(this.#parts.apiServer, { clock, interceptors });
+    const times = this.#options.leaseTimes ?? defaultLeaseTimes;
+    const led = new LedControllers({ ...options, client, leaseClient: leaseClient.as('leader-election'), times });
+    return led;
   }
 
   /** Controllers first, then the server, then the store: what was acknowledged is on disk when this resolves. */
@@ -198,16 +236,58 @@ async function endOf(store: Store): Promise<Error> {
   });
 }
 
+/** As the controllers, who may do everything. */
+function clientOf(
+  apiServer: ApiServer,
+  { clock, interceptors }: { readonly clock: Clock; readonly interceptors: readonly Interceptor[] },
+): RestClient {
+  return new RestClient({
+    transport: inProcessTransport(apiServer.handler, {
+      peer: { commonName: 'system:kube-controller-manager', organizations: MASTERS.groups },
+    }),
+    clock,
+    interceptors,
+    userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
+  });
+}
+
+/** The identity of all servers lies in the store they share. */
+async function storeWithIdentity(
+  opening: Promise<OpenedStore>,
+  options: Omit<IdentityOptions, 'directory'>,
+): Promise<[OpenedStore, PreparedIdentity]> {
+  const opened = await opening;
+  try {
+    const { sharedIdentity } = await import('./shared-identity.ts');
+    return [opened, { identity: await sharedIdentity(opened.store, options), keep: async () => undefined }];
+  } catch (error) {
+    await opened.store.close();
+    throw error;
+  }
+}
+
 /** Both, or neither: a store that was opened is closed again when there is no identity. */
 async function storeAndIdentity(
-  opening: Promise<Store>,
+  opening: Promise<OpenedStore>,
   preparing: Promise<PreparedIdentity>,
-): Promise<[Store, PreparedIdentity]> {
-  const [store, prepared] = await Promise.allSettled([opening, preparing]);
-  if (store.status === 'rejected') throw store.reason;
-  if (prepared.status === 'fulfilled') return [store.value, prepared.value];
-  await store.value.close();
+): Promise<[OpenedStore, PreparedIdentity]> {
+  const [opened, prepared] = await Promise.allSettled([opening, preparing]);
+  if (opened.status === 'rejected') throw opened.reason;
+  if (prepared.status === 'fulfilled') return [opened.value, prepared.value];
+  await opened.value.store.close();
   throw prepared.reason;
+}
+
+function serviceAccountKey({ serviceAccountKeyPem }: Identity): SigningKey {
+  try {
+    return signingKeyOf(serviceAccountKeyPem);
+  } catch (error) {
+    throw new CommandError(
+      'sa.key in the data directory is no ECDSA P-256 private key',
+      'Remove it; a new one is made at the next start, and tokens of service accounts have to be asked for again.',
+      { cause: error },
+    );
+  }
 }
 
 function withRejecter(): { promise: Promise<Error>; reject: (error: unknown) => void } {

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import {
@@ -10,7 +10,6 @@ import {
   issueServingCertificate,
 } from '../apiserver/authentication/certificates.ts';
 import { CommandError } from './command-error.ts';
-import type { DataDirectory } from './data-directory.ts';
 
 interface Pair {
   readonly certPem: string;
@@ -23,35 +22,47 @@ export interface Identity {
   readonly serving: Pair;
   readonly admin: Pair;
   readonly adminToken: string;
+  /** PEM, ECDSA P-256: signs the tokens of service accounts. */
+  readonly serviceAccountKeyPem: string;
+}
+
+/** Where an identity is kept. */
+export interface IdentityFiles {
+  read(name: string): Promise<string | undefined>;
+  write(name: string, content: string): Promise<void>;
 }
 
 export interface IdentityOptions {
   /** Absent: everything lives as long as the process. */
-  readonly directory?: DataDirectory;
+  readonly directory?: IdentityFiles;
   readonly clock: Clock;
   readonly random: Random;
   /** Where the server is reached beside loopback. */
   readonly hosts: readonly string[];
 }
 
+/** In the data directory. Without it every token of a service account is void. */
+const SERVICE_ACCOUNT_KEY = 'sa.key';
+
 /** A certificate with less left than this is replaced at start. */
 const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000;
 
 /** Pairs by file name, and the token: what the directory has of it. */
-async function readAll(directory: DataDirectory | undefined) {
+async function readAll(directory: IdentityFiles | undefined) {
   const read = (name: string): Promise<string | undefined> =>
     directory === undefined ? Promise.resolve(undefined) : directory.read(name);
   const pair = async (name: string): Promise<Pair | undefined> => {
     const [certPem, keyPem] = await Promise.all([read(`${name}.crt`), read(`${name}.key`)]);
     return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
   };
-  const [ca, server, admin, token] = await Promise.all([
+  const [ca, server, admin, token, serviceAccountKey] = await Promise.all([
     pair('ca'),
     pair('server'),
     pair('admin'),
     read('admin.token'),
+    read(SERVICE_ACCOUNT_KEY),
   ]);
-  return { ca, server, admin, token: token?.trim() };
+  return { ca, server, admin, token: token?.trim(), serviceAccountKey };
 }
 
 function parse(pair: Pair, name: string): X509Certificate {
@@ -135,12 +146,19 @@ export async function prepareIdentity(options: IdentityOptions): Promise<Prepare
     ));
   const adminToken = kept.token || newToken(options.random);
   if (adminToken !== kept.token) fresh.set('admin.token', `${adminToken}\n`);
+  const serviceAccountKeyPem = kept.serviceAccountKey ?? newServiceAccountKey();
+  if (kept.serviceAccountKey === undefined) fresh.set(SERVICE_ACCOUNT_KEY, serviceAccountKeyPem);
   return {
-    identity: { authority, serving, admin, adminToken },
+    identity: { authority, serving, admin, adminToken, serviceAccountKeyPem },
     keep: async () => {
       await Promise.all([...fresh].map(([name, content]) => directory?.write(name, content)));
     },
   };
+}
+
+function newServiceAccountKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 /** 256 random bits; nobody guesses it. */

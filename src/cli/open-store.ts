@@ -1,47 +1,86 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import type { Service } from '../base/service.ts';
+import { Compactor } from '../apiserver/storage/compactor.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
 import { openMemoryStore } from '../apiserver/storage/memory-store.ts';
 import { CommandError } from './command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
+import type { EtcdSettings } from './etcd-settings.ts';
+
+export type StoreKind = 'lmdb' | 'memory' | 'etcd';
 
 export interface OpenStoreOptions {
-  readonly kind: 'lmdb' | 'memory';
+  readonly kind: StoreKind;
   /** Needed for lmdb. */
   readonly directory: DataDirectory | undefined;
+  /** Needed for etcd. */
+  readonly etcd: EtcdSettings | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
-/** What can keep the durable store from opening; each names what to do, so the message is all a person needs. */
-const expectedErrors = [
-  'LmdbMissingError',
-  'StoreLockedError',
-  'StoreDirectoryError',
-  'StoreFormatError',
-  'StoreCorruptedError',
-];
+export interface OpenedStore {
+  readonly store: Store;
+  /** Forgets history as time goes by. */
+  readonly compactor: Service;
+}
+
+/** What can keep a store from opening; each message says what is wrong, here is what to do where it does not say that too. */
+const advice: Readonly<Record<string, string | undefined>> = {
+  LmdbMissingError: undefined,
+  StoreLockedError: undefined,
+  StoreDirectoryError: undefined,
+  StoreFormatError: undefined,
+  StoreCorruptedError: undefined,
+  StoreConnectError:
+    'Check that etcd runs there, and that --etcd-endpoints, --etcd-cafile, --etcd-certfile and --etcd-keyfile fit it.',
+  StoreForeignDataError: 'Choose another --etcd-prefix.',
+};
 
 /**
- * Opens the store. The directory is this process's alone while the store is open, also with the memory store, which keeps
- * nothing but the kubeconfig and certificates there: two servers must not take turns at writing those.
+ * Opens the store. The directory is this process's alone while the store is open, also with the memory store and etcd, which
+ * keep nothing but the kubeconfig and certificates there: two servers must not take turns at writing those.
  */
-export async function openStore({ kind, directory, clock, random, logger }: OpenStoreOptions): Promise<Store> {
-  if (directory === undefined) return openMemoryStore({ clock, logger });
+export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
   try {
-    if (kind === 'memory') {
-      const { lockDirectory } = await import('../apiserver/storage/directory-lock.ts');
-      const lock = await lockDirectory(directory.path, { clock, random });
-      return closingWith(openMemoryStore({ clock, logger }), () => lock.release());
-    }
-    const { openLmdbStore } = await import('../apiserver/storage/lmdb-store.ts');
-    return await openLmdbStore({ path: directory.path, clock, logger });
+    if (options.kind === 'etcd') return await openEtcd(options);
+    const { clock, logger } = options;
+    const store = await openEmbedded(options);
+    return { store, compactor: new Compactor({ store, clock, logger }) };
   } catch (error) {
-    if (error instanceof Error && expectedErrors.includes(error.name)) {
-      throw new CommandError(error.message, undefined, { cause: error });
+    if (error instanceof Error && error.name in advice) {
+      throw new CommandError(error.message, advice[error.name], { cause: error });
     }
+    throw error;
+  }
+}
+
+async function openEmbedded({ kind, directory, clock, random, logger }: OpenStoreOptions): Promise<Store> {
+  if (directory === undefined) return openMemoryStore({ clock, logger });
+  if (kind === 'lmdb') {
+    const { openLmdbStore } = await import('../apiserver/storage/lmdb-store.ts');
+    return openLmdbStore({ path: directory.path, clock, logger });
+  }
+  const { lockDirectory } = await import('../apiserver/storage/directory-lock.ts');
+  const lock = await lockDirectory(directory.path, { clock, random });
+  return closingWith(openMemoryStore({ clock, logger }), () => lock.release());
+}
+
+async function openEtcd({ etcd, directory, clock, random, logger }: OpenStoreOptions): Promise<OpenedStore> {
+  if (etcd === undefined) throw new Error('etcd is opened by its settings');
+  const [{ openEtcdStore }, { lockDirectory }] = await Promise.all([
+    import('../apiserver/storage/etcd/open-etcd-store.ts'),
+    import('../apiserver/storage/directory-lock.ts'),
+  ]);
+  const lock = directory === undefined ? undefined : await lockDirectory(directory.path, { clock, random });
+  try {
+    const opened = await openEtcdStore({ ...etcd, clock, random, logger: logger.child({ component: 'etcd' }) });
+    return { ...opened, store: closingWith(opened.store, async () => lock?.release()) };
+  } catch (error) {
+    await lock?.release();
     throw error;
   }
 }

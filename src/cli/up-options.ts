@@ -23,9 +23,55 @@ export const upOptions: readonly UpOption[] = [
   {
     key: 'store',
     flags: '--store <KIND>',
-    description: 'lmdb keeps everything in the data directory, memory forgets it at the end',
-    choices: ['lmdb', 'memory'],
+    description:
+      'lmdb keeps everything in the data directory, memory forgets it at the end, etcd is shared with other servers',
+    choices: ['lmdb', 'memory', 'etcd'],
     default: 'lmdb',
+  },
+  {
+    key: 'etcdEndpoints',
+    flags: '--etcd-endpoints <URLS>',
+    description: 'with --store etcd: its members, such as https://10.0.0.5:2379 (repeat, or separate by commas)',
+    repeatable: true,
+  },
+  {
+    key: 'etcdServers',
+    flags: '--etcd-servers <URLS>',
+    description: 'the same, by the name it has in kube-apiserver',
+    repeatable: true,
+  },
+  {
+    key: 'etcdPrefix',
+    flags: '--etcd-prefix <PATH>',
+    description: 'where in etcd everything lies',
+    default: '/registry',
+  },
+  {
+    key: 'etcdCafile',
+    flags: '--etcd-cafile <FILE>',
+    description: "authorities that etcd's certificate may be of (PEM); the system's unless given",
+  },
+  { key: 'etcdCertfile', flags: '--etcd-certfile <FILE>', description: 'client certificate for etcd (PEM)' },
+  { key: 'etcdKeyfile', flags: '--etcd-keyfile <FILE>', description: 'its key (PEM)' },
+  { key: 'etcdUsername', flags: '--etcd-username <NAME>', description: 'user of etcd, where it asks for one' },
+  { key: 'etcdPasswordFile', flags: '--etcd-password-file <FILE>', description: 'file with his password' },
+  {
+    key: 'leaderElectLeaseDuration',
+    flags: '--leader-elect-lease-duration <DURATION>',
+    description: 'with --store etcd: how long other servers wait after the last renewal they saw',
+    default: '15s',
+  },
+  {
+    key: 'leaderElectRenewDeadline',
+    flags: '--leader-elect-renew-deadline <DURATION>',
+    description: 'how long the controllers of this server act without a renewal',
+    default: '10s',
+  },
+  {
+    key: 'leaderElectRetryPeriod',
+    flags: '--leader-elect-retry-period <DURATION>',
+    description: 'between two attempts',
+    default: '2s',
   },
   {
     key: 'listen',
@@ -47,7 +93,8 @@ export const upOptions: readonly UpOption[] = [
   {
     key: 'authorizationMode',
     flags: '--authorization-mode <MODE>',
-    description: 'who may do what: AlwaysAllow lets everybody who is let in do everything, RBAC goes by roles and bindings',
+    description:
+      'who may do what: AlwaysAllow lets everybody who is let in do everything, RBAC goes by roles and bindings',
     choices: ['AlwaysAllow', 'AlwaysDeny', 'RBAC'],
     default: 'AlwaysAllow',
   },

@@ -2,21 +2,24 @@ import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
-import { Cluster } from './cluster.ts';
+import { Cluster, type ClusterOptions } from './cluster.ts';
 import { CommandError, endWithError, systemReason } from './command-error.ts';
 import { selectControllers } from './controllers.ts';
 import { DataDirectory, writeFileAtomically } from './data-directory.ts';
+import type { EtcdFlags } from './etcd-settings.ts';
+import type { LeaseTimeFlags } from './lease-times.ts';
 import { parseListenAddress } from './listen-address.ts';
 import type { LogFormat, LogLevel } from './log-level.ts';
 import { createLogger } from './logger.ts';
 import { readManifests } from './manifests.ts';
+import type { StoreKind } from './open-store.ts';
 import type { Terminal } from './terminal.ts';
 import { untilParentEnds, untilSignal } from './termination.ts';
 
 /** As the command line gives them; every value is still a person's text. */
-export interface UpFlags {
+export interface UpFlags extends EtcdFlags, LeaseTimeFlags {
   readonly dataDir: string;
-  readonly store: 'lmdb' | 'memory';
+  readonly store: StoreKind;
   readonly listen: string;
   readonly writeKubeconfig?: string;
   readonly controllers?: readonly string[];
@@ -40,9 +43,10 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const ended = Promise.race([untilSignal(), ...(flags.exitWithParent ? [untilParentEnds()] : [])]);
   const listen = parseListenAddress(flags.listen);
   const controllers = selectControllers(flags.controllers ?? ['*']);
+  const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
-  // A server that forgets everything and writes its kubeconfig elsewhere leaves no directory behind.
-  const needsDirectory = flags.store !== 'memory' || flags.writeKubeconfig === undefined;
+  // A server that keeps nothing on this machine and writes its kubeconfig elsewhere leaves no directory behind.
+  const needsDirectory = flags.store === 'lmdb' || flags.writeKubeconfig === undefined;
   const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
   const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');
   const logger = createLogger({
@@ -54,6 +58,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
 
   const cluster = await Cluster.start({
     store: flags.store,
+    ...shared,
     ...(directory ? { directory } : {}),
     listen,
     controllers,
@@ -86,4 +91,20 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   } finally {
     await cluster.stop();
   }
+}
+
+/** What is asked for about a store that several servers share; nothing of it is loaded when there is nothing. */
+async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' | 'leaseTimes'>> {
+  if (
+    flags.store !== 'etcd' &&
+    Object.entries(flags).every(([name]) => !name.startsWith('etcd') || name === 'etcdPrefix')
+  ) {
+    return {};
+  }
+  const [{ etcdSettings }, { leaseTimesOf }] = await Promise.all([
+    import('./etcd-settings.ts'),
+    import('./lease-times.ts'),
+  ]);
+  const etcd = await etcdSettings(flags.store, flags);
+  return etcd === undefined ? {} : { etcd, leaseTimes: leaseTimesOf(flags) };
 }

@@ -1,4 +1,4 @@
-import { isConflict, isObjectNotFound } from '../api/status-error.ts';
+import { isAlreadyExists, isConflict, isObjectNotFound } from '../api/status-error.ts';
 import { isAbortError } from '../base/abort-error.ts';
 import { type LinkedSignal, linkSignals } from '../base/abort.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
@@ -269,7 +269,7 @@ export class LeaderElector {
   #tellTrouble(error: unknown): void {
     const message = messageOf(error);
     const { logger, namespace, name } = this.#options;
-    const level = message === this.#toldTrouble || isConflict(error) ? 'debug' : 'warn';
+    const level = message === this.#toldTrouble || isConflict(error) || isAlreadyExists(error) ? 'debug' : 'warn';
     this.#toldTrouble = message;
     logger[level]('the lease could not be taken or renewed, trying again', {
       lease: `${namespace}/${name}`,
