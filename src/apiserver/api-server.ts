@@ -35,6 +35,8 @@ import type { Store } from './storage/interface.ts';
 
 export interface ApiServerOptions {
   readonly store: Store;
+import { type ServiceAddress, StoreServiceResolver } from './webhook-client/service-resolver.ts';
+import { WebhookClient } from './webhook-client/webhook-client.ts';
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -61,6 +63,8 @@ export interface ApiServerOptions {
 }
 
 export interface ApiServer {
+  /** Where webhooks behind services are, by `<namespace>/<name>`, before their endpoints are asked (API-358). */
+  readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** For in-process use and for a listener. */
   readonly handler: HttpHandler;
   /** What is served; custom resources are added here. */
@@ -91,6 +95,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #health: HealthHandler;
   readonly #readyChecks: HealthCheck[] = [];
   readonly #mounted: { readonly prefix: string; readonly handler: HttpHandler }[] = [];
+  readonly #webhooks: WebhookClient;
   #discovery: Promise<DocumentHandler> | undefined;
   #openApi: Promise<DocumentHandler> | undefined;
   #started: Promise<void> | undefined;
@@ -111,7 +116,11 @@ class EmbeddedApiServer implements ApiServer {
       clock,
       random,
       admission: new AdmissionChain([
-        ...defaultPlugins({ store, clock, random, logger, metrics, authorizer }),
+    this.#webhooks = new WebhookClient({
+      clock,
+      services: new StoreServiceResolver({ store, random, hosts: options.serviceHosts ?? new Map() }),
+    });
+        ...defaultPlugins({ store, clock, random, logger, metrics, authorizer, webhooks: this.#webhooks }),
         ...(options.admission ?? []),
         ...(this.#rbac === undefined ? [] : [new RoleEscalation(this.#rbac)]),
       ]),
@@ -169,6 +178,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async #bootstrap(): Promise<void> {
+    this.#webhooks.close();
     await Promise.all([this.#definitions.start(), this.#environment.admission.start()]);
     const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
     await Promise.all([bootstrap(this.#options, { address: host, port }), this.#startRbac()]);

@@ -1,3 +1,4 @@
+import { setKey } from '../../api/codec/json-value.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -50,5 +51,5 @@ export interface AdmissionAttributes {
 /** Gives an object the content of another one: the tree that admission works on stays the one the write was started with. */
 export function replaceContent(object: KubeObject, content: KubeObject): void {
   for (const key of Object.keys(object)) delete object[key];
-  Object.assign(object, content);
+  for (const key of Object.keys(content)) setKey(object, key, content[key]);
 }

@@ -5,7 +5,15 @@ import type { Random } from '../../base/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Store } from '../storage/interface.ts';
 import type { AdmissionPlugin } from './admission-chain.ts';
+import type { WebhookClient } from '../webhook-client/webhook-client.ts';
+import { NamespaceReader } from './matching/namespace-reader.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import type { WebhookType } from './webhook/configuration.ts';
+import { MutatingAdmissionWebhook } from './webhook/mutating-admission-webhook.ts';
+import { ValidatingAdmissionWebhook } from './webhook/validating-admission-webhook.ts';
+import { WebhookDispatch } from './webhook/webhook-dispatch.ts';
+import { WebhookMetrics } from './webhook/webhook-metrics.ts';
+import { WebhookSource } from './webhook/webhook-source.ts';
 
 /** What a plug-in can be made of. */
 export interface PluginEnvironment {
@@ -15,12 +23,27 @@ export interface PluginEnvironment {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authorizer: Authorizer;
+  readonly webhooks: WebhookClient;
 }
 
 /** The plug-ins of this server, in the order of API-340; a new one is a row at its place. */
 const factories: readonly ((environment: PluginEnvironment) => AdmissionPlugin)[] = [
   ({ store }) => new NamespaceLifecycle(store),
+  (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating')),
+  (environment) => new ValidatingAdmissionWebhook(...webhookParts(environment, 'validating')),
 ];
+
+function webhookParts(environment: PluginEnvironment, type: WebhookType): [WebhookSource, WebhookDispatch] {
+  const { store, metrics, webhooks: client } = environment;
+  const dispatch = {
+    ...environment,
+    client,
+    namespaces: new NamespaceReader(store),
+    conditions: { evaluate: async () => ({ outcome: 'matched' as const }) },
+    metrics: new WebhookMetrics(metrics),
+  };
+  return [new WebhookSource({ ...environment, type }), new WebhookDispatch(dispatch, type)];
+}
 
 export function defaultPlugins(environment: PluginEnvironment): AdmissionPlugin[] {
   return factories.map((make) => make(environment));

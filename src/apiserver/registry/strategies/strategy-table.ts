@@ -12,6 +12,7 @@ import { secretStrategy } from './secret.ts';
 import { ServiceAddresses } from './service-addresses.ts';
 import { serviceStrategy } from './service.ts';
 import { pendingVolumeStrategy } from './volume.ts';
+import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 
 /** Their `/status` leaves metadata alone (API-330). */
 const protectedMetadata: Strategy = { statusKeepsMetadata: true };
@@ -28,10 +29,10 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   'batch/jobs': jobStrategy,
   'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
   'admissionregistration.k8s.io/mutatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
-  'admissionregistration.k8s.io/mutatingwebhookconfigurations': notEnforced('webhooks are not called'),
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookConfigurationStrategy('mutating'),
   'admissionregistration.k8s.io/validatingadmissionpolicies': protectedMetadata,
   'admissionregistration.k8s.io/validatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
-  'admissionregistration.k8s.io/validatingwebhookconfigurations': notEnforced('webhooks are not called'),
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookConfigurationStrategy('validating'),
   'certificates.k8s.io/podcertificaterequests': protectedMetadata,
   'internal.apiserver.k8s.io/storageversions': protectedMetadata,
   'networking.k8s.io/servicecidrs': protectedMetadata,

@@ -1,0 +1,163 @@
+import { isJsonObject } from '../../../api/codec/json-value.ts';
+import { formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
+import type { Status } from '../../../api/status-error.ts';
+import type { AdmissionAttributes } from '../attributes.ts';
+import type { Invocation } from '../matching/match-resources.ts';
+
+/** The objects of a request in the version a webhook is sent. */
+export interface VersionedObjects {
+  readonly object?: KubeObject;
+  readonly oldObject?: KubeObject;
+}
+
+export interface ReviewRequest extends VersionedObjects {
+  readonly uid: string;
+  readonly attributes: AdmissionAttributes;
+  readonly invocation: Invocation;
+}
+
+const KNOWN_VERSIONS = ['v1', 'v1beta1'] as const;
+export type ReviewVersion = (typeof KNOWN_VERSIONS)[number];
+
+/** The first version of the webhook's list that is known here; undefined when there is none. */
+export function reviewVersion(versions: readonly string[] = []): ReviewVersion | undefined {
+  for (const version of versions) {
+    const known = KNOWN_VERSIONS.find((candidate) => candidate === version);
+    if (known !== undefined) return known;
+  }
+  return undefined;
+}
+
+/** API-350. What is absent is null, as Go prints it. */
+export function admissionReview(version: ReviewVersion, request: ReviewRequest): object {
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: `admission.k8s.io/${version}`,
+    request: admissionRequest(request),
+  };
+}
+
+/** The request of a review; CEL expressions see the same one, without its objects. */
+export function admissionRequest({ uid, attributes, invocation, object, oldObject }: ReviewRequest) {
+  const { info, kind, subresource, name, namespace, operation, user, dryRun, options } = attributes;
+  return {
+    uid,
+    kind: invocation.kind,
+    resource: invocation.resource,
+    ...(invocation.subresource === '' ? {} : { subResource: invocation.subresource }),
+    requestKind: kind,
+    requestResource: { group: info.group, version: info.version, resource: info.resource },
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation,
+    userInfo: {
+      username: user.username,
+      ...((user.uid ?? '') === '' ? {} : { uid: user.uid }),
+      ...(user.groups.length === 0 ? {} : { groups: user.groups }),
+      ...(user.extra === undefined || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+    },
+    object: object ?? null,
+    oldObject: oldObject ?? null,
+    dryRun,
+    options: options ?? null,
+  };
+}
+
+/** What a webhook has said. */
+export interface ReviewResponse {
+  readonly allowed: boolean;
+  /** Why not. */
+  readonly result?: Status;
+  /** Text of a JSON patch; absent when nothing is to be changed. */
+  readonly patch?: string;
+  readonly warnings: readonly string[];
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+}
+
+export type VerifiedResponse =
+  | { readonly outcome: 'response'; readonly response: ReviewResponse }
+  | { readonly outcome: 'invalid'; readonly why: string };
+
+interface Expected {
+  readonly version: ReviewVersion;
+  readonly uid: string;
+  readonly mutating: boolean;
+}
+
+/** API-351. v1beta1 was never held to kind and uid, and a patch of it needs no type. */
+export function verifyReview(answer: unknown, { version, uid, mutating }: Expected): VerifiedResponse {
+  if (!isJsonObject(answer)) return invalid('webhook response was absent');
+  const { response } = answer;
+  if (!isJsonObject(response)) return invalid('webhook response was absent');
+  if (version === 'v1') {
+    const given = text(response['uid']);
+    if (given !== uid) return invalid(`expected response.uid=${quoted(uid)}, got ${quoted(given)}`);
+    const wanted = 'admission.k8s.io/v1, Kind=AdmissionReview';
+    const kind = kindText(answer);
+    if (kind !== wanted) return invalid(`expected webhook response of ${wanted}, got ${kind}`);
+  }
+  const allowed = response['allowed'] ?? false;
+  if (typeof allowed !== 'boolean') return invalid('response.allowed is not a boolean');
+  const patch = patchOf(response, mutating, version);
+  if ('why' in patch) return invalid(patch.why);
+  const status = response['status'];
+  return {
+    outcome: 'response',
+    response: {
+      allowed,
+      ...(isJsonObject(status) ? { result: status as unknown as Status } : {}),
+      ...patch,
+      warnings: strings(response['warnings']),
+      auditAnnotations: stringMap(response['auditAnnotations']),
+    },
+  };
+}
+
+function patchOf(
+  response: Record<string, unknown>,
+  mutating: boolean,
+  version: ReviewVersion,
+): { readonly patch?: string } | { readonly why: string } {
+  const encoded = text(response['patch']);
+  const type = response['patchType'] ?? undefined;
+  if (version === 'v1') {
+    if (!mutating && encoded !== '') return { why: 'validating webhook may not return response.patch' };
+    if (!mutating && type !== undefined) return { why: 'validating webhook may not return response.patchType' };
+    if (encoded !== '' && type === undefined) {
+      return { why: 'webhook returned response.patch but not response.patchType' };
+    }
+    if (encoded === '' && type !== undefined) {
+      return { why: 'webhook returned response.patchType but not response.patch' };
+    }
+    if (type === '') return { why: 'webhook returned invalid response.patchType of ""' };
+    if (type !== undefined && type !== 'JSONPatch') return { why: `unsupported patch type ${quoted(text(type))}` };
+  }
+  return mutating && encoded !== '' ? { patch: Buffer.from(encoded, 'base64').toString('utf8') } : {};
+}
+
+function kindText({ apiVersion, kind }: Record<string, unknown>): string {
+  const gv = parseGroupVersion(text(apiVersion)) ?? { group: '', version: text(apiVersion) };
+  return formatGroupVersionKind({ ...gv, kind: text(kind) });
+}
+
+function invalid(why: string): VerifiedResponse {
+  return { outcome: 'invalid', why };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+function stringMap(value: unknown): Record<string, string> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}

@@ -1,0 +1,119 @@
+import {
+  type FieldError,
+  fieldDuplicate,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+} from '../../../api/field-error.ts';
+import { validateLabelSelector } from '../../../api/validation/labels.ts';
+import { isDns1035Label, isDns1123Subdomain } from '../../../api/validation/names.ts';
+import { validateClientConfig } from '../../webhook-client/client-config-validation.ts';
+import { validateRule } from '../matching/rule-validation.ts';
+import { reviewVersion } from './admission-review.ts';
+import type { MatchCondition, Webhook, WebhookConfiguration, WebhookType } from './configuration.ts';
+
+const FAILURE_POLICIES = ['Fail', 'Ignore'];
+const MATCH_POLICIES = ['Equivalent', 'Exact'];
+const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
+const SIDE_EFFECTS = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
+const NO_SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
+const REVIEW_VERSIONS = 'v1, v1beta1';
+
+/** How strict a configuration is judged: what was wrong in the stored one already may stay so in its update. */
+export interface ConfigurationRules {
+  readonly type: WebhookType;
+  readonly sideEffects: 'none' | 'any';
+  readonly reviewVersions: 'known' | 'any';
+  readonly names: 'unique' | 'any';
+  /** Absent: they have not changed. */
+  validateConditions?(conditions: readonly MatchCondition[], path: string): FieldError[];
+}
+
+/** Rules for the update of a stored configuration. */
+export function rulesForUpdate(rules: ConfigurationRules, previous: WebhookConfiguration): ConfigurationRules {
+  const hooks = previous.webhooks ?? [];
+  const names = hooks.map(({ name }) => name);
+  const harmless = hooks.every(({ sideEffects = '' }) => NO_SIDE_EFFECTS.includes(sideEffects));
+  const known = hooks.every(({ admissionReviewVersions: v = [] }) => v.length === 0 || reviewVersion(v) !== undefined);
+  return {
+    ...rules,
+    sideEffects: harmless ? 'none' : 'any',
+    reviewVersions: known ? 'known' : 'any',
+    names: new Set(names).size === names.length ? 'unique' : 'any',
+  };
+}
+
+/** Upstream `pkg/apis/admissionregistration/validation`. Metadata has been judged. */
+export function validateWebhookConfiguration(
+  { webhooks = [] }: WebhookConfiguration,
+  rules: ConfigurationRules,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, hook] of webhooks.entries()) {
+    const path = `webhooks[${index}]`;
+    errors.push(...validateWebhook(hook, path, rules));
+    errors.push(...validateReviewVersions(hook, `${path}.admissionReviewVersions`, rules));
+    if (rules.names === 'unique' && hook.name !== '' && seen.has(hook.name)) {
+      errors.push(fieldDuplicate(`${path}.name`, hook.name));
+    }
+    seen.add(hook.name);
+  }
+  return errors;
+}
+
+function validateWebhook(hook: Webhook, path: string, rules: ConfigurationRules): FieldError[] {
+  const { failurePolicy, matchPolicy, sideEffects, timeoutSeconds, reinvocationPolicy } = hook;
+  const errors: FieldError[] = validateFullyQualifiedName(hook.name, `${path}.name`);
+  for (const [index, rule] of (hook.rules ?? []).entries())
+    errors.push(...validateRule(rule, `${path}.rules[${index}]`));
+  errors.push(...oneOf(failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`));
+  errors.push(...oneOf(matchPolicy, MATCH_POLICIES, `${path}.matchPolicy`));
+  const allowed = rules.sideEffects === 'none' ? NO_SIDE_EFFECTS : SIDE_EFFECTS;
+  if (sideEffects === undefined) {
+    errors.push(fieldRequired(`${path}.sideEffects`, `must specify one of ${allowed.join(', ')}`));
+  }
+  errors.push(...oneOf(sideEffects, allowed, `${path}.sideEffects`));
+  if (timeoutSeconds !== undefined && (timeoutSeconds > 30 || timeoutSeconds < 1)) {
+    const detail = 'the timeout value must be between 1 and 30 seconds';
+    errors.push(fieldInvalid(`${path}.timeoutSeconds`, timeoutSeconds, detail));
+  }
+  errors.push(...validateLabelSelector(hook.namespaceSelector, `${path}.namespaceSelector`));
+  errors.push(...validateLabelSelector(hook.objectSelector, `${path}.objectSelector`));
+  if (rules.type === 'mutating') {
+    errors.push(...oneOf(reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`));
+  }
+  errors.push(...validateClientConfig(hook.clientConfig, `${path}.clientConfig`));
+  errors.push(...(rules.validateConditions?.(hook.matchConditions ?? [], `${path}.matchConditions`) ?? []));
+  return errors;
+}
+
+function oneOf(value: string | undefined, supported: readonly string[], path: string): FieldError[] {
+  return value === undefined || supported.includes(value) ? [] : [fieldNotSupported(path, value, supported)];
+}
+
+function validateFullyQualifiedName(name: string, path: string): FieldError[] {
+  if (name === '') return [fieldRequired(path)];
+  const problems = isDns1123Subdomain(name);
+  if (problems.length > 0) return [fieldInvalid(path, name, problems.join(','))];
+  if (name.split('.').length >= 3) return [];
+  return [fieldInvalid(path, name, 'should be a domain with at least three segments separated by dots')];
+}
+
+function validateReviewVersions(
+  { admissionReviewVersions: versions = [] }: Webhook,
+  path: string,
+  rules: ConfigurationRules,
+): FieldError[] {
+  if (versions.length === 0) return [fieldRequired(path, `must specify one of ${REVIEW_VERSIONS}`)];
+  const errors: FieldError[] = [];
+  for (const [index, version] of versions.entries()) {
+    const at = `${path}[${index}]`;
+    if (versions.indexOf(version) < index) errors.push(fieldInvalid(at, version, 'duplicate version'));
+    else errors.push(...isDns1035Label(version).map((problem) => fieldInvalid(at, version, problem)));
+  }
+  if (rules.reviewVersions === 'known' && reviewVersion(versions) === undefined) {
+    errors.push(fieldInvalid(path, versions, `must include at least one of ${REVIEW_VERSIONS}`));
+  }
+  return errors;
+}

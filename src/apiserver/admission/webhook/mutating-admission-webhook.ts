@@ -1,0 +1,120 @@
+import { copyJson, equalJson, isJsonObject } from '../../../api/codec/json-value.ts';
+import { parseJsonText } from '../../../api/codec/json.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
+import { applyJsonPatch } from '../../../api/patch/json-patch.ts';
+import { newInternalError, StatusError } from '../../../api/status-error.ts';
+import type { AdmissionPlugin } from '../admission-chain.ts';
+import { type AdmissionAttributes, replaceContent } from '../attributes.ts';
+import type { VersionedObjects } from './admission-review.ts';
+import { versionedObjects } from './versioned-objects.ts';
+import { isExempt, type PlannedCall, type WebhookDispatch } from './webhook-dispatch.ts';
+import { callFailed } from './webhook-errors.ts';
+import { WebhookReinvocation } from './webhook-reinvocation.ts';
+import type { WebhookSource } from './webhook-source.ts';
+
+/** Calls the mutating webhooks of a request one after the other and applies their patches (API-355). */
+export class MutatingAdmissionWebhook implements AdmissionPlugin {
+  readonly name = 'MutatingAdmissionWebhook';
+  readonly #source: WebhookSource;
+  readonly #dispatch: WebhookDispatch;
+
+  constructor(source: WebhookSource, dispatch: WebhookDispatch) {
+    this.#source = source;
+    this.#dispatch = dispatch;
+  }
+
+  start(): Promise<void> {
+    return this.#source.start();
+  }
+
+  stop(): void {
+    this.#source.stop();
+  }
+
+  admit(attributes: AdmissionAttributes): Promise<void> | undefined {
+    const hooks = this.#source.webhooks();
+    return hooks.length === 0 || isExempt(attributes) ? undefined : this.#admit(attributes);
+  }
+
+  async #admit(attributes: AdmissionAttributes): Promise<void> {
+    const { reinvocation, object } = attributes;
+    const again = reinvocation.stateOf(this.name, () => new WebhookReinvocation());
+    const second = reinvocation.round === 'second';
+    // Plug-ins before this one have changed the object anew: everybody who wants to see that is asked.
+    if (second && again.differs(object)) again.require();
+    for (const accessor of this.#source.webhooks()) {
+      const call = await this.#dispatch.plan(accessor, attributes, ({ kind }) => versionedObjects(attributes, kind));
+      if (call === undefined) continue;
+      // A webhook that has not been called in the first round is not called for the first time in the second.
+      if (second && !again.isRequired(accessor.uid)) continue;
+      const changed = await this.#callOne(call, attributes);
+      if (changed) {
+        again.require();
+        reinvocation.request();
+      }
+      if (accessor.hook.reinvocationPolicy === 'IfNeeded') again.called(accessor.uid);
+    }
+    again.left(object);
+  }
+
+  /** Whether the object is another one now. */
+  async #callOne(call: PlannedCall, attributes: AdmissionAttributes): Promise<boolean> {
+    const objects = await versionedObjects(attributes, call.invocation.kind);
+    const response = await this.#dispatch.call(call, attributes, objects);
+    if (response?.patch === undefined) return false;
+    return this.#patch(call, attributes, { objects, patch: response.patch });
+  }
+
+  async #patch(
+    { accessor, invocation }: PlannedCall,
+    { object, kind, interfaces }: AdmissionAttributes,
+    { objects, patch }: { readonly objects: VersionedObjects; readonly patch: string },
+  ): Promise<boolean> {
+    const { name, failurePolicy } = accessor.hook;
+    const operations = operationsOf(patch);
+    if ('why' in operations) {
+      if (failurePolicy === 'Ignore') return false;
+      throw callFailed(name, `received undecodable patch in webhook response: ${operations.why}`);
+    }
+    if (operations.list.length === 0) return false;
+    if (object === undefined || objects.object === undefined) {
+      const why = 'attempted to modify the object, which is not supported for this operation';
+      throw newInternalError(`admission webhook ${quoted(name)} ${why}`);
+    }
+    const before = objects.object;
+    const patched = readPatched(() => {
+      const tree = applyJsonPatch(before, operations.list);
+      if (!isObjectOf(tree, before)) throw newInternalError('the patch leaves no object of its kind');
+      return interfaces.decode(tree, invocation.kind);
+    });
+    if (equalJson(before, patched)) return false;
+    replaceContent(object, copyJson(await interfaces.convert(patched, kind)));
+    return true;
+  }
+}
+
+function isObjectOf(tree: unknown, { apiVersion, kind }: KubeObject): tree is KubeObject {
+  return isJsonObject(tree) && tree['apiVersion'] === apiVersion && tree['kind'] === kind;
+}
+
+function operationsOf(patch: string): { readonly list: readonly unknown[] } | { readonly why: string } {
+  try {
+    const list = parseJsonText(patch);
+    return Array.isArray(list)
+      ? { list }
+      : { why: 'json: cannot unmarshal object into Go value of type jsonpatch.Patch' };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A patch that does not apply, or leaves no object of the kind, is the webhook's fault and not the client's. */
+function readPatched(patched: () => KubeObject): KubeObject {
+  try {
+    return patched();
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code === 500) throw error;
+    throw newInternalError(error.message);
+  }
+}

@@ -1,0 +1,181 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Random } from '../../../base/random.ts';
+import { newForbidden, newTimeout, StatusError } from '../../../api/status-error.ts';
+import { WebhookCallError } from '../../webhook-client/webhook-call-error.ts';
+import type { WebhookClient } from '../../webhook-client/webhook-client.ts';
+import type { AdmissionAttributes } from '../attributes.ts';
+import { type Invocation, matchRequest } from '../matching/match-resources.ts';
+import type { NamespaceReader } from '../matching/namespace-reader.ts';
+import {
+  admissionReview,
+  type ReviewResponse,
+  reviewVersion,
+  type VersionedObjects,
+  verifyReview,
+} from './admission-review.ts';
+import type { WebhookType } from './configuration.ts';
+import type { MatchConditions } from './match-conditions.ts';
+import { callFailed, deniedBy, dryRunUnsupported } from './webhook-errors.ts';
+import type { ObservedCall, WebhookMetrics } from './webhook-metrics.ts';
+import type { WebhookAccessor } from './webhook-source.ts';
+
+/** Of an answer: a patch may replace what a request may bring, and base64 makes it a third longer. */
+export const MAX_ADMISSION_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Of a webhook that names none; the defaults of the kind always do (API-354). */
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+export interface DispatchEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly client: WebhookClient;
+  readonly namespaces: NamespaceReader;
+  readonly conditions: MatchConditions;
+  readonly metrics: WebhookMetrics;
+}
+
+/** Kinds that decide what is called: if webhooks were asked about them, a broken one could never be taken away (API-355). */
+const EXEMPT_KINDS: ReadonlySet<string> = new Set([
+  'ValidatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionPolicyBinding',
+]);
+
+export function isExempt({ kind }: AdmissionAttributes): boolean {
+  return kind.group === 'admissionregistration.k8s.io' && EXEMPT_KINDS.has(kind.kind);
+}
+
+/** One webhook that is to be called for a request, and as what. */
+export interface PlannedCall {
+  readonly accessor: WebhookAccessor;
+  readonly invocation: Invocation;
+}
+
+/** The request's objects in the version a webhook wants. */
+export type Versioned = (invocation: Invocation) => Promise<VersionedObjects>;
+
+/** What the two webhook plug-ins share: which webhooks are called, and what becomes of a call (`webhook/generic`). */
+export class WebhookDispatch {
+  readonly #environment: DispatchEnvironment;
+  readonly #type: WebhookType;
+
+  constructor(environment: DispatchEnvironment, type: WebhookType) {
+    this.#environment = environment;
+    this.#type = type;
+  }
+
+  /** Undefined: this webhook is not called. 403 when its conditions cannot be evaluated and it fails closed. */
+  async plan(
+    accessor: WebhookAccessor,
+    attributes: AdmissionAttributes,
+    versioned: Versioned,
+  ): Promise<PlannedCall | undefined> {
+    const { namespaces, conditions } = this.#environment;
+    const invocation = await matchRequest(accessor.match, attributes, namespaces);
+    if (invocation === undefined) return undefined;
+    const { matchConditions = [], failurePolicy } = accessor.hook;
+    if (matchConditions.length > 0) {
+      const objects = await versioned(invocation);
+      const outcome = await conditions.evaluate(matchConditions, { attributes, invocation, ...objects });
+      if (outcome.outcome === 'excluded') return undefined;
+      if (outcome.outcome === 'failed') {
+        if (failurePolicy === 'Ignore') return undefined;
+        throw newForbidden(attributes.info, attributes.name, outcome.message);
+      }
+    }
+    return { accessor, invocation };
+  }
+
+  /**
+   * The answer of an allowing webhook; undefined when the call failed and its policy is to go on. A denial, and a failure that is not
+   * to be passed over, is thrown.
+   */
+  async call(
+    { accessor, invocation }: PlannedCall,
+    attributes: AdmissionAttributes,
+    objects: VersionedObjects,
+  ): Promise<ReviewResponse | undefined> {
+    const { clock, metrics } = this.#environment;
+    const { hook } = accessor;
+    const observed: ObservedCall = {
+      name: hook.name,
+      type: this.#type === 'mutating' ? 'admit' : 'validating',
+      operation: attributes.operation,
+    };
+    if (attributes.dryRun && hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun') {
+      throw dryRunUnsupported(hook.name);
+    }
+    const started = clock.monotonic();
+    const observe = (rejected: boolean): void =>
+      metrics.observe(observed, { seconds: (clock.monotonic() - started) / 1000, rejected });
+    let response: ReviewResponse;
+    try {
+      response = await this.#ask(accessor, { invocation, attributes, objects });
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      const passedOver = hook.failurePolicy === 'Ignore';
+      observe(!passedOver);
+      if (!passedOver) {
+        metrics.rejected(observed, 'calling_webhook_error', error.code);
+        throw error;
+      }
+      this.#passOver(observed, attributes, error);
+      return undefined;
+    }
+    for (const warning of response.warnings) attributes.warn(warning);
+    observe(!response.allowed);
+    if (response.allowed) return response;
+    const denial = deniedBy(hook.name, response.result);
+    metrics.rejected(observed, 'no_error', denial.code);
+    throw denial;
+  }
+
+  /** Everything that is wrong with the call or its answer is a StatusError. */
+  async #ask({ hook }: WebhookAccessor, { invocation, attributes, objects }: Asked): Promise<ReviewResponse> {
+    const { clock, random, client } = this.#environment;
+    const version = reviewVersion(hook.admissionReviewVersions);
+    if (version === undefined) {
+      const why =
+        'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)';
+      throw callFailed(hook.name, why);
+    }
+    const left = attributes.deadline === undefined ? Infinity : attributes.deadline - clock.monotonic();
+    if (left <= 0) throw expired();
+    const timeoutMs = Math.min((hook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000, left);
+    const uid = random.uuid();
+    const body = admissionReview(version, { uid, attributes, invocation, ...objects });
+    let answer: unknown;
+    try {
+      const limits = { timeoutMs, announceTimeout: true, maxAnswerBytes: MAX_ADMISSION_ANSWER_BYTES };
+      answer = await client.post(hook.clientConfig, { body, ...limits });
+    } catch (error) {
+      if (!(error instanceof WebhookCallError)) throw error;
+      throw callFailed(hook.name, `failed to call webhook: ${error.message}`);
+    }
+    const verified = verifyReview(answer, { version, uid, mutating: this.#type === 'mutating' });
+    if (verified.outcome === 'response') return verified.response;
+    throw callFailed(hook.name, `received invalid webhook response: ${verified.why}`);
+  }
+
+  #passOver(observed: ObservedCall, { deadline }: AdmissionAttributes, error: StatusError): void {
+    const { clock, logger, metrics } = this.#environment;
+    // Not the webhook's time is over but the request's: nobody waits for the rest.
+    if (deadline !== undefined && deadline <= clock.monotonic()) throw expired();
+    metrics.failedOpen(observed);
+    logger.warn('failed calling webhook, failing open', { webhook: observed.name, error: error.message });
+  }
+}
+
+interface Asked {
+  readonly invocation: Invocation;
+  readonly attributes: AdmissionAttributes;
+  readonly objects: VersionedObjects;
+}
+
+function expired(): StatusError {
+  return newTimeout('request did not complete within requested timeout');
+}

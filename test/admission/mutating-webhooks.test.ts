@@ -1,0 +1,263 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import {
+  answer,
+  type Behaviour,
+  configuration,
+  mutating,
+  patchWith,
+  validating,
+  WebhookServer,
+} from './webhook-server.ts';
+
+let hook: WebhookServer;
+let server: TestServer;
+
+beforeAll(async () => {
+  hook = await WebhookServer.start();
+  server = await startTestServer();
+});
+afterAll(async () => {
+  await server.server.stop();
+  await hook.close();
+});
+afterEach(async () => {
+  await server.delete(mutating);
+  await server.delete(validating);
+  await server.delete(configMaps);
+  hook.reset();
+});
+
+async function configure(...hooks: object[]): Promise<void> {
+  const { status, json } = await server.post(mutating, configuration('Mutating', 'test', ...hooks));
+  expect([status, json.message]).toEqual([201, undefined]);
+}
+
+const add = (path: string, value: unknown): object => ({ op: 'add', path, value });
+const setData = (data: object): Behaviour => patchWith(add('/data', data));
+
+describe('a patch', () => {
+  it("API-351 is in the stored object, in the answer and in what validating webhooks see; it is nobody's", async () => {
+    await configure({ clientConfig: hook.at('/mutate') });
+    await server.post(validating, configuration('Validating', 'test', { clientConfig: hook.at('/validate') }));
+    hook.behaviour = (review, call) =>
+      call.path === '/mutate'
+        ? setData({ by: 'webhook' })(review, call)
+        : answer(review, { allowed: review.request.object?.['data'] !== undefined });
+    const { status, json } = await server.post(configMaps, configMap('a', { metadata: { labels: { x: 'y' } } }));
+    expect([status, json['data']]).toEqual([201, { by: 'webhook' }]);
+    expect((await server.get(`${configMaps}/a`)).json['data']).toEqual({ by: 'webhook' });
+    const [entry] = json.metadata?.managedFields ?? [];
+    expect(JSON.stringify(entry?.fieldsV1)).not.toContain('f:data');
+  });
+
+  it('API-351 of an update, a patch and an apply', async () => {
+    await configure({ clientConfig: hook.at() });
+    await server.post(configMaps, configMap('a'));
+    hook.behaviour = patchWith(add('/metadata/annotations', { seen: 'yes' }));
+    expect((await server.put(`${configMaps}/a`, configMap('a'))).json.metadata?.annotations).toEqual({ seen: 'yes' });
+    hook.behaviour = setData({ x: '1' });
+    expect((await server.patch(`${configMaps}/a`, { data: { y: '2' } })).json['data']).toEqual({ x: '1' });
+    const applied = await server.request('PATCH', `${configMaps}/b?fieldManager=me`, {
+      body: JSON.stringify(configMap('b', { data: { z: '3' } })),
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    });
+    expect([applied.status, applied.json['data']]).toEqual([201, { x: '1' }]);
+  });
+
+  it('API-500 the patched object is defaulted and validated again', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
+    await configure({ clientConfig: hook.at(), rules });
+    hook.behaviour = patchWith(add('/spec/containers/-', { name: 'sidecar', image: 'proxy:1' }));
+    const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const { json } = await server.post(pods, pod);
+    expect((json['spec'] as { containers: object[] }).containers[1]).toEqual({
+      name: 'sidecar',
+      image: 'proxy:1',
+      imagePullPolicy: 'IfNotPresent',
+      resources: {},
+      terminationMessagePath: '/dev/termination-log',
+      terminationMessagePolicy: 'File',
+    });
+    hook.behaviour = patchWith(add('/spec/containers/-', { name: 'Bad_Name', image: 'proxy:1' }));
+    const bad = await server.post(pods, { ...pod, metadata: { name: 'q' } });
+    expect([bad.status, bad.json.reason]).toEqual([422, 'Invalid']);
+    await server.delete(`${pods}/p?gracePeriodSeconds=0`);
+  });
+
+  it.each([
+    ['does not apply', patchWith({ op: 'remove', path: '/data/none' }), 'Fail'],
+    ['does not apply, and the webhook may fail', patchWith({ op: 'remove', path: '/data/none' }), 'Ignore'],
+    ['leaves no object', patchWith({ op: 'replace', path: '', value: [] }), 'Fail'],
+    ['makes another kind', patchWith({ op: 'replace', path: '/kind', value: 'Secret' }), 'Fail'],
+    ['leaves the wrong types', patchWith(add('/data', 'text')), 'Fail'],
+  ] as const)('API-353 that %s is a 500', async (_name, behaviour, failurePolicy) => {
+    await configure({ clientConfig: hook.at(), failurePolicy });
+    hook.behaviour = behaviour;
+    const { status, json } = await server.post(configMaps, configMap('a'));
+    expect([status, json.reason]).toEqual([500, 'InternalError']);
+    expect((await server.get(configMaps)).json.items).toEqual([]);
+  });
+
+  it('API-353 that is no patch is a failed call', async () => {
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = (review) => answer(review, { allowed: true, patchType: 'JSONPatch', patch: 'bm9uc2Vuc2U=' });
+    const { status, json } = await server.post(configMaps, configMap('a'));
+    expect([status, json.message]).toEqual([
+      500,
+      expect.stringContaining(
+        'failed calling webhook "hook-0.example.com": received undecodable patch in webhook response: ',
+      ),
+    ]);
+  });
+
+  it.each([
+    [{ patch: 'W10=' }, 'webhook returned response.patch but not response.patchType'],
+    [{ patchType: 'JSONPatch' }, 'webhook returned response.patchType but not response.patch'],
+    [{ patch: 'W10=', patchType: 'Merge' }, 'unsupported patch type "Merge"'],
+  ])('API-351 %j', async (extra, why) => {
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = (review) => answer(review, { allowed: true, ...extra });
+    const { json } = await server.post(configMaps, configMap('a'));
+    expect(json.message).toBe(
+      `Internal error occurred: failed calling webhook "hook-0.example.com": received invalid webhook response: ${why}`,
+    );
+  });
+
+  it('API-351 of a deletion is refused', async () => {
+    await server.post(configMaps, configMap('a'));
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = setData({});
+    const { status, json } = await server.delete(`${configMaps}/a`);
+    expect([status, json.message]).toEqual([
+      500,
+      'Internal error occurred: admission webhook "hook-0.example.com" attempted to modify the object, which is not supported for this operation',
+    ]);
+    hook.reset();
+  });
+
+  it('API-355 of an equivalent version is converted back', async () => {
+    const scalers = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+    const rules = [
+      { operations: ['*'], apiGroups: ['autoscaling'], apiVersions: ['v2'], resources: ['horizontalpodautoscalers'] },
+    ];
+    await configure({ clientConfig: hook.at(), rules });
+    hook.behaviour = patchWith({ op: 'replace', path: '/spec/maxReplicas', value: 9 });
+    const { status, json } = await server.post(scalers, {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'a' },
+      spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } },
+    });
+    expect([status, json.apiVersion, json['spec']]).toMatchObject([201, 'autoscaling/v1', { maxReplicas: 9 }]);
+    await server.delete(`${scalers}/a`);
+  });
+
+  it('API-331 of a Scale changes the replicas', async () => {
+    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    const labels = { app: 'a' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    await server.post(deployments, {
+      metadata: { name: 'd' },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template },
+    });
+    const rules = [
+      { operations: ['UPDATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments/scale'] },
+    ];
+    await configure({ clientConfig: hook.at(), rules });
+    hook.behaviour = patchWith(add('/spec/replicas', 3));
+    const { json } = await server.patch(`${deployments}/d/scale`, { spec: { replicas: 50 } });
+    expect(json['spec']).toEqual({ replicas: 3 });
+    expect((await server.get(`${deployments}/d`)).json['spec']).toMatchObject({ replicas: 3 });
+    await server.delete(`${deployments}/d`);
+  });
+});
+
+describe('several webhooks', () => {
+  const append =
+    (text: string): Behaviour =>
+    (review, call) => {
+      const data = (review.request.object?.['data'] ?? {}) as { log?: string };
+      return patchWith(add('/data', { log: `${data.log ?? ''}${text}` }))(review, call);
+    };
+  const byPath: Behaviour = (review, call) => append(call.path.slice(1))(review, call);
+  const log = async (): Promise<unknown> =>
+    ((await server.post(configMaps, configMap('a'))).json['data'] as { log: string }).log;
+
+  it('API-355 one after the other, by the name of the configuration, then as listed', async () => {
+    hook.behaviour = byPath;
+    await server.post(mutating, configuration('Mutating', 'b', { clientConfig: hook.at('/3') }));
+    await server.post(
+      mutating,
+      configuration('Mutating', 'a', { clientConfig: hook.at('/1') }, { clientConfig: hook.at('/2') }),
+    );
+    expect(await log()).toBe('123');
+  });
+
+  it('API-355 IfNeeded: called once more when a later one has changed the object, Never: not', async () => {
+    hook.behaviour = byPath;
+    await configure(
+      { clientConfig: hook.at('/a'), reinvocationPolicy: 'IfNeeded' },
+      { clientConfig: hook.at('/b') },
+      { clientConfig: hook.at('/c'), reinvocationPolicy: 'IfNeeded' },
+    );
+    // `a` is asked again for what `b` and `c` did; that in turn concerns `c`, which nobody has changed anything after in the first round.
+    expect(await log()).toBe('abcac');
+  });
+
+  it('API-355 IfNeeded: nobody is called again when nothing changes after him', async () => {
+    hook.behaviour = (review, call) => (call.path === '/a' ? byPath(review, call) : answer(review, { allowed: true }));
+    await configure(
+      { clientConfig: hook.at('/a'), reinvocationPolicy: 'IfNeeded' },
+      { clientConfig: hook.at('/b'), reinvocationPolicy: 'IfNeeded' },
+    );
+    expect(await log()).toBe('a');
+    expect(hook.calls).toHaveLength(2);
+  });
+
+  it('API-355 a webhook whose selector only matches the mutated object is called, but not in the second round first', async () => {
+    hook.behaviour = (review, call) => {
+      if (call.path === '/label') return patchWith(add('/metadata/labels', { late: 'yes' }))(review, call);
+      return answer(review, { allowed: true });
+    };
+    const objectSelector = { matchLabels: { late: 'yes' } };
+    await configure(
+      { clientConfig: hook.at('/early'), objectSelector, reinvocationPolicy: 'IfNeeded' },
+      { clientConfig: hook.at('/label') },
+      { clientConfig: hook.at('/late'), objectSelector },
+    );
+    await server.post(configMaps, configMap('a'));
+    expect(hook.calls.map(({ target }) => target.split('?')[0])).toEqual(['/label', '/late']);
+  });
+
+  it('API-355 a denial ends the round, and nothing is validated', async () => {
+    hook.behaviour = (review) => answer(review, { allowed: false });
+    await configure({ clientConfig: hook.at('/a') }, { clientConfig: hook.at('/b') });
+    await server.post(validating, configuration('Validating', 'test', { clientConfig: hook.at('/c') }));
+    const { status, json } = await server.post(configMaps, configMap('a'));
+    expect([status, json.message]).toEqual([
+      400,
+      'admission webhook "hook-0.example.com" denied the request without explanation',
+    ]);
+    expect(hook.calls).toHaveLength(1);
+  });
+});
+
+describe('while others write', () => {
+  it('API-191 a patch that loses a race is admitted anew with what it is applied to', async () => {
+    await server.post(configMaps, configMap('a', { data: { n: '0' } }));
+    await configure({ clientConfig: hook.at() });
+    let raced = false;
+    hook.behaviour = async (review) => {
+      if (!raced && review.request.operation === 'UPDATE') {
+        raced = true;
+        await server.patch(`${configMaps}/a`, { data: { other: 'here' } });
+      }
+      return answer(review, { allowed: true });
+    };
+    const { status, json } = await server.patch(`${configMaps}/a`, { data: { n: '1' } });
+    expect([status, json['data']]).toEqual([200, { n: '1', other: 'here' }]);
+    expect(hook.requests.at(-1)?.oldObject?.['data']).toEqual({ n: '0', other: 'here' });
+  });
+});
