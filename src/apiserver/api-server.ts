@@ -10,6 +10,8 @@ import { defaultPlugins } from './admission/default-plugins.ts';
 import { RoleEscalation } from './admission/role-escalation.ts';
 import { CustomResourceDefinitions } from './apiextensions/custom-resource-definitions.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
+import { OPENID_CONFIGURATION, OPENID_KEYS, openIdDocument } from './authentication/openid-documents.ts';
+import type { ServiceAccountTokens } from './authentication/service-account-tokens.ts';
 import type { TokenVerifier } from './authentication/token-authenticator.ts';
 import { alwaysDenyAuthorizer, type AuthorizationMode } from './authorization/authorization-mode.ts';
 import { alwaysAllowAuthorizer, type Authorizer } from './authorization/authorizer.ts';
@@ -22,6 +24,7 @@ import { pageNotFound } from './endpoints/plain-text.ts';
 import type { RequestContext } from './endpoints/request-context.ts';
 import { ResourceHandler } from './endpoints/resource-handler.ts';
 import type { Reviewer } from './endpoints/review.ts';
+import { tokenEndpoint } from './endpoints/token.ts';
 import { buildHandlerChain } from './filters/handler-chain.ts';
 import { defaultInFlightLimits, type InFlightLimits } from './filters/max-in-flight.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
@@ -32,11 +35,11 @@ import { strategyTable } from './registry/strategies/strategy-table.ts';
 import { UpdateTurns } from './registry/update-turns.ts';
 import { WatchCaches } from './registry/watch-caches.ts';
 import type { Store } from './storage/interface.ts';
+import { type ServiceAddress, StoreServiceResolver } from './webhook-client/service-resolver.ts';
+import { WebhookClient } from './webhook-client/webhook-client.ts';
 
 export interface ApiServerOptions {
   readonly store: Store;
-import { type ServiceAddress, StoreServiceResolver } from './webhook-client/service-resolver.ts';
-import { WebhookClient } from './webhook-client/webhook-client.ts';
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -53,18 +56,20 @@ import { WebhookClient } from './webhook-client/webhook-client.ts';
   readonly authorizer?: Authorizer;
   /** Who answers TokenReviews. */
   readonly tokens?: TokenVerifier;
+  /** Makes the tokens of service accounts (API-377, API-378). Absent: there are none. */
+  readonly serviceAccountTokens?: ServiceAccountTokens;
   /** After the built-in ones. */
   readonly admission?: readonly AdmissionPlugin[];
   readonly limits?: Partial<InFlightLimits>;
   /** Where clients reach the server, asked at start; Service `default/kubernetes` points there. */
   readonly address?: () => { readonly host: string; readonly port: number };
+  /** Where webhooks behind services are, by `<namespace>/<name>`, before their endpoints are asked (API-358). */
+  readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** Answers `/metrics` (API-017). */
   readonly metricsHandler?: HttpHandler;
 }
 
 export interface ApiServer {
-  /** Where webhooks behind services are, by `<namespace>/<name>`, before their endpoints are asked (API-358). */
-  readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** For in-process use and for a listener. */
   readonly handler: HttpHandler;
   /** What is served; custom resources are added here. */
@@ -90,12 +95,12 @@ class EmbeddedApiServer implements ApiServer {
   readonly #options: ApiServerOptions;
   readonly #environment: RegistryEnvironment;
   readonly #rbac: RbacAuthorizer | undefined;
+  readonly #webhooks: WebhookClient;
   readonly #watchCaches: WatchCaches;
   readonly #resourceHandler: ResourceHandler;
   readonly #health: HealthHandler;
   readonly #readyChecks: HealthCheck[] = [];
   readonly #mounted: { readonly prefix: string; readonly handler: HttpHandler }[] = [];
-  readonly #webhooks: WebhookClient;
   #discovery: Promise<DocumentHandler> | undefined;
   #openApi: Promise<DocumentHandler> | undefined;
   #started: Promise<void> | undefined;
@@ -111,15 +116,15 @@ class EmbeddedApiServer implements ApiServer {
     this.#rbac = options.authorizationMode === 'RBAC' ? new RbacAuthorizer({ store, clock, logger }) : undefined;
     const byMode = options.authorizationMode === 'AlwaysDeny' ? alwaysDenyAuthorizer : alwaysAllowAuthorizer;
     const authorizer = options.authorizer ?? this.#rbac ?? byMode;
+    this.#webhooks = new WebhookClient({
+      clock,
+      services: new StoreServiceResolver({ store, random, hosts: options.serviceHosts ?? new Map() }),
+    });
     this.#environment = {
       store,
       clock,
       random,
       admission: new AdmissionChain([
-    this.#webhooks = new WebhookClient({
-      clock,
-      services: new StoreServiceResolver({ store, random, hosts: options.serviceHosts ?? new Map() }),
-    });
         ...defaultPlugins({ store, clock, random, logger, metrics, authorizer, webhooks: this.#webhooks }),
         ...(options.admission ?? []),
         ...(this.#rbac === undefined ? [] : [new RoleEscalation(this.#rbac)]),
@@ -132,7 +137,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#definitions = new CustomResourceDefinitions({ environment, registry: this.resources, logger });
     const strategyOf = strategyTable({ store, random, definitions: this.#definitions.strategy });
     for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
-    this.#resourceHandler = new ResourceHandler(this.resources, endpointTable(this.#reviewer(authorizer)));
+    this.#resourceHandler = new ResourceHandler(this.resources, endpointTable({ reviewer: this.#reviewer(authorizer), token: tokenEndpoint(options.serviceAccountTokens) }));
     this.#health = new HealthHandler({
       live: [{ name: 'ping', check: () => undefined }],
       ready: [
@@ -173,12 +178,12 @@ class EmbeddedApiServer implements ApiServer {
     this.#eventExpiry.stop();
     this.#definitions.stop();
     this.#environment.admission.stop();
+    this.#webhooks.close();
     this.#rbac?.stop();
     this.#watchCaches.stop();
   }
 
   async #bootstrap(): Promise<void> {
-    this.#webhooks.close();
     await Promise.all([this.#definitions.start(), this.#environment.admission.start()]);
     const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
     await Promise.all([bootstrap(this.#options, { address: host, port }), this.#startRbac()]);
@@ -218,6 +223,7 @@ class EmbeddedApiServer implements ApiServer {
     }
     const { metricsHandler } = this.#options;
     if (path === '/metrics' && metricsHandler !== undefined) return metricsHandler(request);
+    if (path === OPENID_CONFIGURATION || path === OPENID_KEYS) return this.#openId(path);
     const mounted = this.#mounted.find(({ prefix }) => path.startsWith(prefix));
     if (mounted !== undefined) return mounted.handler(request);
     if (path === '/' || path === '/index.html') return jsonDocument({ paths: rootPaths });
@@ -237,6 +243,13 @@ class EmbeddedApiServer implements ApiServer {
     const origin = root === 'apis' ? this.resources.groupOrigin(group) : root === 'api' ? 'builtin' : undefined;
     if (origin === 'builtin' && (root === 'api' || group !== '')) throw newPathNotFound();
     return pageNotFound();
+  }
+
+  #openId(path: typeof OPENID_CONFIGURATION | typeof OPENID_KEYS): HttpResponse {
+    const { serviceAccountTokens, address } = this.#options;
+    if (serviceAccountTokens === undefined) return pageNotFound();
+    const { host, port } = address?.() ?? { host: 'localhost', port: 6443 };
+    return openIdDocument(path, serviceAccountTokens, `${host}:${port}`);
   }
 
   #reviewer(authorizer: Authorizer): Reviewer {
@@ -277,7 +290,18 @@ async function openApiHandler(registry: ResourceRegistry, { clock }: ApiServerOp
   });
 }
 
-const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
+const rootPaths = [
+  OPENID_CONFIGURATION,
+  '/api',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v3',
+  OPENID_KEYS,
+  '/readyz',
+  '/version',
+];
 
 function jsonDocument(value: unknown): HttpResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: formatJson(value, true) };

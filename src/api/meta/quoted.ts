@@ -44,6 +44,11 @@ export function quoted(text: string): string {
   return `${out}"`;
 }
 
+/** A list, as Go's `%q` prints it: `["a" "b"]`. */
+export function quotedList(values: readonly string[]): string {
+  return `[${values.map(quoted).join(' ')}]`;
+}
+
 const HTML_ESCAPES: Readonly<Record<string, string>> = {
   '<': '\\u003c',
   '>': '\\u003e',

@@ -43,14 +43,14 @@ describe('bearerToken', () => {
 });
 
 describe('tokenAuthenticator', () => {
-  it('API-371 a known token is its user, and every authenticated user is in system:authenticated', () => {
+  it('API-371 a known token is its user, and every authenticated user is in system:authenticated', async () => {
     expect(tokens.authenticate(withAuthorization('Bearer secret-a'))).toEqual({
       username: 'ann',
       uid: 'u1',
       groups: ['dev', 'system:authenticated'],
       extra: { scope: ['x'] },
     });
-    expect(tokens.authenticate(withAuthorization('Bearer secret-b'))?.groups).toEqual(['system:authenticated']);
+    expect((await tokens.authenticate(withAuthorization('Bearer secret-b')))?.groups).toEqual(['system:authenticated']);
   });
 
   it.each(['Bearer wrong', 'Bearer', 'Bearer secret-a0', 'Bearer secret'])(
@@ -88,10 +88,10 @@ describe('x509Authenticator', () => {
 });
 
 describe('unionAuthenticator', () => {
-  it('API-371 the first that recognises credentials decides', () => {
+  it('API-371 the first that recognises credentials decides', async () => {
     const both = { ...withAuthorization('Bearer wrong'), peer: { commonName: 'carl', organizations: [] } };
-    expect(union.authenticate(both)?.username).toBe('carl');
-    expect(union.authenticate(withAuthorization('Bearer secret-a'))?.username).toBe('ann');
+    expect((await union.authenticate(both))?.username).toBe('carl');
+    expect((await union.authenticate(withAuthorization('Bearer secret-a')))?.username).toBe('ann');
     expect(union.authenticate(request())).toBeUndefined();
   });
 

@@ -2,6 +2,9 @@ import type { HttpRequest } from '../../base/http-message.ts';
 import type { UserInfo } from './user-info.ts';
 import { withAuthenticatedGroup } from './user-info.ts';
 
+/** A user, or nobody; a promise only where something has to be looked up. */
+export type Authentication = UserInfo | undefined;
+
 /**
  * Turns the credentials of a request into a user.
  *
@@ -10,7 +13,7 @@ import { withAuthenticatedGroup } from './user-info.ts';
  * credentials never fall through to anonymous.
  */
 export interface Authenticator {
-  authenticate(request: HttpRequest): UserInfo | undefined;
+  authenticate(request: HttpRequest): Authentication | Promise<Authentication>;
 }
 
 /**
@@ -18,13 +21,13 @@ export interface Authenticator {
  * `system:authenticated`. An authenticator that throws ends the search.
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
-  return {
-    authenticate(request) {
-      for (const authenticator of authenticators) {
-        const user = authenticator.authenticate(request);
-        if (user !== undefined) return withAuthenticatedGroup(user);
-      }
-      return undefined;
-    },
+  const from = (start: number, request: HttpRequest): Authentication | Promise<Authentication> => {
+    const authenticator = authenticators[start];
+    if (authenticator === undefined) return undefined;
+    const next = (user: Authentication): Authentication | Promise<Authentication> =>
+      user === undefined ? from(start + 1, request) : withAuthenticatedGroup(user);
+    const user = authenticator.authenticate(request);
+    return user instanceof Promise ? user.then(next) : next(user);
   };
+  return { authenticate: (request) => from(0, request) };
 }

@@ -10,38 +10,77 @@ export interface StaticToken {
   readonly user: UserInfo;
 }
 
-/** Looks a bare token up; also what TokenReview asks (API-374). */
+export type TokenVerdict =
+  /** `audiences`: which of those asked for it is good for; empty where nobody cares. */
+  | { readonly outcome: 'authenticated'; readonly user: UserInfo; readonly audiences: readonly string[] }
+  /** Not one of ours. */
+  | { readonly outcome: 'unknown' }
+  /** One of ours that does not count. The reason is told to who asks in a TokenReview. */
+  | { readonly outcome: 'refused'; readonly reason: string };
+
+export const UNKNOWN_TOKEN: TokenVerdict = { outcome: 'unknown' };
+
+/** Judges a bare token; also what TokenReview asks (API-374). What needs no look-up answers without a promise. */
 export interface TokenVerifier {
-  verify(token: string): UserInfo | undefined;
+  /** `audiences`: it must be for one of these; absent: for this server. */
+  verify(token: string, audiences?: readonly string[]): TokenVerdict | Promise<TokenVerdict>;
 }
 
 /**
  * Static bearer tokens. Only hashes are kept, and every one of them is compared in constant time on each look-up, so
- * neither a memory dump nor the response time tells a token.
+ * neither a memory dump nor the response time tells a token. They are for this server alone, by whichever of its `audiences`.
  */
-export function staticTokenVerifier(tokens: readonly StaticToken[]): TokenVerifier {
+export function staticTokenVerifier(
+  tokens: readonly StaticToken[],
+  audiences: readonly string[] = [],
+): { verify(token: string, wanted?: readonly string[]): TokenVerdict } {
   const known = tokens.map(({ token, user }) => ({ digest: digestOf(token), user: withAuthenticatedGroup(user) }));
   return {
-    verify(token) {
+    verify(token, wanted = audiences) {
       const digest = digestOf(token);
       let found: UserInfo | undefined;
       for (const entry of known) {
         if (timingSafeEqual(entry.digest, digest)) found = entry.user;
       }
-      return found;
+      if (found === undefined) return UNKNOWN_TOKEN;
+      const common = audiences.filter((audience) => wanted.includes(audience));
+      if (wanted.length > 0 && common.length === 0) return UNKNOWN_TOKEN;
+      return { outcome: 'authenticated', user: found, audiences: common };
     },
   };
 }
 
+/** The first that knows the token decides, unless it refuses it and another one accepts it. */
+export function unionTokenVerifier(verifiers: readonly TokenVerifier[]): TokenVerifier {
+  const from = (
+    start: number,
+    token: string,
+    { audiences, refusal }: { readonly audiences: readonly string[] | undefined; readonly refusal: TokenVerdict },
+  ): TokenVerdict | Promise<TokenVerdict> => {
+    const verifier = verifiers[start];
+    if (verifier === undefined) return refusal;
+    const next = (verdict: TokenVerdict): TokenVerdict | Promise<TokenVerdict> => {
+      if (verdict.outcome === 'authenticated') return verdict;
+      return from(start + 1, token, { audiences, refusal: verdict.outcome === 'refused' ? verdict : refusal });
+    };
+    const verdict = verifier.verify(token, audiences);
+    return verdict instanceof Promise ? verdict.then(next) : next(verdict);
+  };
+  return { verify: (token, audiences) => from(0, token, { audiences, refusal: UNKNOWN_TOKEN }) };
+}
+
 /** `Authorization: Bearer <token>`: unknown or empty token is 401, another scheme or no header is not ours (API-371). */
 export function tokenAuthenticator(verifier: TokenVerifier): Authenticator {
+  const accepted = (verdict: TokenVerdict): UserInfo => {
+    if (verdict.outcome !== 'authenticated') throw newUnauthorized();
+    return verdict.user;
+  };
   return {
     authenticate(request) {
       const token = bearerToken(request);
       if (token === undefined) return undefined;
-      const user = verifier.verify(token);
-      if (user === undefined) throw newUnauthorized();
-      return user;
+      const verdict = verifier.verify(token);
+      return verdict instanceof Promise ? verdict.then(accepted) : accepted(verdict);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { quoted } from '../../api/meta/quoted.ts';
+import { quotedList } from '../../api/meta/quoted.ts';
 import type { AuthorizationAttributes } from './authorizer.ts';
 
 /** One rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1` PolicyRule): for resources or for paths, never for both. */
@@ -72,9 +72,4 @@ export function compactString(rule: PolicyRule): string {
     .filter(([, values]) => values.length > 0)
     .map(([name, values]) => `${name}:${quotedList(values)}`);
   return `{${shown.join(', ')}}`;
-}
-
-/** Go's `%q` of a list. */
-export function quotedList(values: readonly string[]): string {
-  return `[${values.map(quoted).join(' ')}]`;
 }

@@ -16,7 +16,10 @@ function ask(
   const key = Object.keys(reviewHandlers).find((candidate) => candidate.endsWith(`/${resource}`));
   const handler = reviewHandlers[key ?? ''];
   if (handler === undefined) throw new Error(`no handler for ${resource}`);
-  return handler(body, ann, authorizer, options);
+  const answer = handler(body, ann, authorizer, options);
+  // Only tokens that have to be looked up keep one waiting; here are none.
+  if (answer instanceof Promise) throw new Error(`${resource} did not answer at once`);
+  return answer;
 }
 
 function refusal(act: () => unknown): { code: number; message: string } {

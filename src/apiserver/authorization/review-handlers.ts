@@ -3,7 +3,7 @@ import { fieldInvalid } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import { newBadRequest, newInvalid } from '../../api/status-error.ts';
-import type { TokenVerifier } from '../authentication/token-authenticator.ts';
+import { type TokenVerdict, type TokenVerifier, UNKNOWN_TOKEN } from '../authentication/token-authenticator.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { AuthorizationAttributes, Authorizer, SubjectRules } from './authorizer.ts';
 
@@ -18,7 +18,7 @@ export type ReviewHandler = (
   user: UserInfo,
   authorizer: Authorizer,
   options?: ReviewOptions,
-) => KubeObject;
+) => KubeObject | Promise<KubeObject>;
 
 export interface ReviewOptions {
   /** Namespace of the request path; empty or absent at cluster scope. */
@@ -61,20 +61,28 @@ function tokenReview(
   _user: UserInfo,
   _authorizer: Authorizer,
   options: ReviewOptions = {},
-): KubeObject {
+): KubeObject | Promise<KubeObject> {
   const spec = objectOf(body['spec']);
   const token = textOf(spec['token']);
   if (token === '') throw newBadRequest('token is required for TokenReview in authentication');
-  const found = options.tokens?.verify(token);
-  // Static tokens are for this server alone, so a question about other audiences is answered as for no audience.
-  return review(body, {
-    kind: 'TokenReview',
-    apiVersion: AUTHENTICATION,
-    status:
-      found === undefined
-        ? { user: {}, error: 'invalid bearer token' }
-        : { authenticated: true, user: userInfoOf(found) },
-  });
+  const audiences = textsOf(spec['audiences']);
+  const verdict = options.tokens?.verify(token, audiences.length === 0 ? undefined : audiences) ?? UNKNOWN_TOKEN;
+  const answer = (found: TokenVerdict): KubeObject =>
+    review(body, { kind: 'TokenReview', apiVersion: AUTHENTICATION, status: tokenStatus(found) });
+  return verdict instanceof Promise ? verdict.then(answer) : answer(verdict);
+}
+
+function tokenStatus(verdict: TokenVerdict): JsonObject {
+  switch (verdict.outcome) {
+    case 'authenticated': {
+      const { user, audiences } = verdict;
+      return { authenticated: true, user: userInfoOf(user), ...(audiences.length === 0 ? {} : { audiences }) };
+    }
+    case 'unknown':
+      return { user: {}, error: 'invalid bearer token' };
+    case 'refused':
+      return { user: {}, error: `[invalid bearer token, ${verdict.reason}]` };
+  }
 }
 
 function selfSubjectAccessReview(body: KubeObject, user: UserInfo, authorizer: Authorizer): KubeObject {

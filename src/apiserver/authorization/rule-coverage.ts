@@ -1,6 +1,6 @@
-import { compactString, matchesPath, type PolicyRule, quotedList } from './policy-rule.ts';
+import { compactString, matchesPath, type PolicyRule } from './policy-rule.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
-import { quoted } from '../../api/meta/quoted.ts';
+import { quoted, quotedList } from '../../api/meta/quoted.ts';
 
 /**
  * What of `wanted` is not held already, in the smallest pieces: nobody hands out what he does not have himself (API-375, upstream

@@ -12,7 +12,6 @@ import { handlePatch } from './patch.ts';
 import type { Endpoint, EndpointTable } from './resource-handler.ts';
 import { reviewEndpoint, type Reviewer } from './review.ts';
 import { handleGetScale, handlePatchScale, handleUpdateScale } from './scale.ts';
-import { handleToken } from './token.ts';
 import { handleUpdate } from './update.ts';
 import { handleWatch } from './watch.ts';
 
@@ -38,14 +37,20 @@ const subresourceEndpoints: Readonly<Record<string, Endpoints>> = {
   finalize: { update: handleFinalize },
   binding: { create: handleBinding },
   eviction: { create: handleEviction },
-  token: { create: handleToken },
 };
 
 /** What would be a connection to a kubelet. */
 const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-/** Rows of endpoints; `reviewer` answers the kinds that can only be created. */
-export function endpointTable(reviewer: Reviewer): EndpointTable {
+export interface EndpointTableOptions {
+  /** Answers the kinds that can only be created. */
+  readonly reviewer: Reviewer;
+  /** `POST serviceaccounts/<n>/token`. */
+  readonly token: Endpoint;
+}
+
+/** Rows of endpoints. */
+export function endpointTable({ reviewer, token }: EndpointTableOptions): EndpointTable {
   const review = reviewEndpoint(reviewer);
   return {
     find(info: ResourceInfo, subresource: string, verb: Verb): Endpoint | undefined {
@@ -54,6 +59,7 @@ export function endpointTable(reviewer: Reviewer): EndpointTable {
         return info.group === '' && info.resource === 'bindings' ? handleBindings : review;
       }
       if (connections.has(subresource)) return handleConnect;
+      if (subresource === 'token') return token;
       return (subresourceEndpoints[subresource] ?? ownKindEndpoints)[verb];
     },
   };

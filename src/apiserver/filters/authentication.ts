@@ -14,9 +14,15 @@ export interface AuthenticationOptions {
 }
 
 /** API-371: bad credentials are 401 even where none are needed. */
-export function authenticate(context: RequestContext, { authenticator, anonymous }: AuthenticationOptions): UserInfo {
+export function authenticate(
+  context: RequestContext,
+  { authenticator, anonymous }: AuthenticationOptions,
+): UserInfo | Promise<UserInfo> {
+  const orAnonymous = (user: UserInfo | undefined): UserInfo => {
+    if (user !== undefined) return user;
+    if (anonymous === 'refused' && !isPublicPath(context.path)) throw newUnauthorized();
+    return anonymousUser;
+  };
   const user = authenticator?.authenticate(context.request);
-  if (user !== undefined) return user;
-  if (anonymous === 'refused' && !isPublicPath(context.path)) throw newUnauthorized();
-  return anonymousUser;
+  return user instanceof Promise ? user.then(orAnonymous) : orAnonymous(user);
 }

@@ -47,7 +47,8 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
   const metrics = new RequestMetrics(options.metrics, inFlight);
 
   const pass = async (context: RequestContext): Promise<HttpResponse> => {
-    context.user = authenticate(context, options.authentication);
+    const user = authenticate(context, options.authentication);
+    context.user = user instanceof Promise ? await user : user;
     context.user = impersonate(context, options.authorizer);
     authorize(context, options.authorizer);
     limitBody(context);

@@ -1,0 +1,86 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+
+/** A key that signs tokens, ECDSA P-256 (`ES256`), and by which they are known. */
+export interface SigningKey {
+  /** Of the public key, as kube-apiserver makes it: SHA-256 of its DER form in URL-safe base64. */
+  readonly id: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** Throws when the PEM text holds no ECDSA P-256 private key. */
+export function signingKeyOf(privateKeyPem: string): SigningKey {
+  const privateKey = createPrivateKey(privateKeyPem);
+  if (privateKey.asymmetricKeyType !== 'ec' || privateKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
+    throw new TypeError('not an ECDSA P-256 private key');
+  }
+  const publicKey = createPublicKey(privateKey);
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  return { id: createHash('sha256').update(der).digest('base64url'), privateKey, publicKey };
+}
+
+/** As a JSON web key for others to verify with (RFC 7517). */
+export function publicJwk({ id, publicKey }: SigningKey): Readonly<Record<string, unknown>> {
+  const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
+  return { use: 'sig', kty, kid: id, crv, alg: 'ES256', x, y };
+}
+
+/** JWS in compact form (RFC 7515). */
+export function signCompact(key: SigningKey, claims: object): string {
+  const signed = `${encode({ alg: 'ES256', kid: key.id })}.${encode(claims)}`;
+  return `${signed}.${signatureOf(key, signed)}`;
+}
+
+function signatureOf({ privateKey }: SigningKey, text: string): string {
+  return sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+}
+
+/** What a token says, before anybody has looked at its signature: nothing in it is to be trusted. */
+export interface UnverifiedToken {
+  readonly keyId: string | undefined;
+  readonly algorithm: unknown;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly signed: string;
+  readonly signature: Buffer;
+}
+
+const BASE64URL = /^[\w-]*$/;
+
+/** Undefined for what is no JWS in compact form. */
+export function parseCompact(token: string): UnverifiedToken | undefined {
+  const [header, payload, signature, ...rest] = token.split('.');
+  if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) return undefined;
+  const head = decode(header);
+  const claims = decode(payload);
+  if (head === undefined || claims === undefined || !BASE64URL.test(signature)) return undefined;
+  const { alg, kid } = head;
+  return {
+    keyId: typeof kid === 'string' && kid !== '' ? kid : undefined,
+    algorithm: alg,
+    claims,
+    signed: `${header}.${payload}`,
+    signature: Buffer.from(signature, 'base64url'),
+  };
+}
+
+/** Whether this key made the signature. The key says which algorithm that is, never the token. */
+export function isSignedBy({ publicKey }: SigningKey, { signed, signature, algorithm }: UnverifiedToken): boolean {
+  if (algorithm !== 'ES256') return false;
+  return verify('sha256', Buffer.from(signed), { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function decode(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (!BASE64URL.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import { quotedList } from '../../api/meta/quoted.ts';
+import type { Clock } from '../../base/clock.ts';
+import { Lru } from '../../base/lru.ts';
+import type { Random } from '../../base/random.ts';
+import type { Store } from '../storage/interface.ts';
+import { objectKey } from '../storage/storage-keys.ts';
+import { StoredObject } from '../storage/stored-object.ts';
+import { isSignedBy, parseCompact, publicJwk, signCompact, type SigningKey } from './json-web-signature.ts';
+import {
+  type Binding,
+  claimsOf,
+  DELETION_LEEWAY_MS,
+  type ObjectClaim,
+  readClaims,
+  type ServiceAccountClaims,
+  serviceAccountGroups,
+  timeProblem,
+} from './service-account-claims.ts';
+import { type TokenVerdict, type TokenVerifier, UNKNOWN_TOKEN } from './token-authenticator.ts';
+import { type UserInfo, withAuthenticatedGroup } from './user-info.ts';
+
+export interface ServiceAccountTokensOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly key: SigningKey;
+  /** `iss` of every token. */
+  readonly issuer: string;
+  /** For whom tokens are that say nothing else, and for whom a token must be to be accepted here. */
+  readonly audiences: readonly string[];
+}
+
+export interface TokenOrder {
+  readonly namespace: string;
+  readonly account: ObjectClaim;
+  readonly binding: Binding;
+  readonly audiences: readonly string[];
+  readonly expirationSeconds: number;
+}
+
+/** Tokens whose signature need not be looked at again. */
+const REMEMBERED_TOKENS = 10_000;
+const EXTRA = 'authentication.kubernetes.io';
+
+type Kind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes';
+
+/**
+ * Tokens of service accounts: made for TokenRequest (API-377), and accepted as credentials (API-371).
+ *
+ * A token is worth as much as what it is bound to: with each use the account, and the pod, secret or node it names, must be there
+ * with the same uid. Those are read from the store, so a deletion counts at once; only the signature is remembered.
+ */
+export class ServiceAccountTokens implements TokenVerifier {
+  readonly audiences: readonly string[];
+  readonly issuer: string;
+  readonly #options: ServiceAccountTokensOptions;
+  readonly #verified = new Lru<string, ServiceAccountClaims>({ capacity: REMEMBERED_TOKENS });
+
+  constructor(options: ServiceAccountTokensOptions) {
+    this.#options = options;
+    this.audiences = options.audiences;
+    this.issuer = options.issuer;
+  }
+
+  issue(order: TokenOrder): string {
+    const { key, issuer, clock, random, audiences } = this.#options;
+    const forServer = order.audiences.every((audience) => audiences.includes(audience));
+    const made = { issuer, now: clock.now(), id: random.uuid() };
+    return signCompact(key, claimsOf({ ...order, forServer }, made));
+  }
+
+  /** The keys that sign, for everybody who verifies on his own (API-378). */
+  get jwks(): readonly object[] {
+    return [publicJwk(this.#options.key)];
+  }
+
+  verify(token: string, wanted: readonly string[] = this.audiences): TokenVerdict | Promise<TokenVerdict> {
+    const digest = createHash('sha256').update(token).digest('base64');
+    let claims = this.#verified.get(digest);
+    if (claims === undefined) {
+      const read = this.#read(token);
+      if ('outcome' in read) return read;
+      claims = read;
+      this.#verified.set(digest, claims);
+    }
+    return this.#judge(claims, wanted);
+  }
+
+  #read(token: string): ServiceAccountClaims | TokenVerdict {
+    const { key, issuer } = this.#options;
+    const parsed = parseCompact(token);
+    // Somebody else's token: another one may know it.
+    if (parsed === undefined || parsed.claims['iss'] !== issuer) return UNKNOWN_TOKEN;
+    if (parsed.keyId !== undefined && parsed.keyId !== key.id) return refused('invalid signature, no keys found');
+    if (!isSignedBy(key, parsed)) return refused('invalid signature');
+    return readClaims(parsed.claims) ?? refused('service account token claims could not be validated');
+  }
+
+  async #judge(claims: ServiceAccountClaims, wanted: readonly string[]): Promise<TokenVerdict> {
+    const audiences = claims.aud.filter((audience) => wanted.includes(audience));
+    if (audiences.length === 0) {
+      return refused(
+        `token audiences ${quotedList(claims.aud)} is invalid for the target audiences ${quotedList(wanted)}`,
+      );
+    }
+    const problem = timeProblem(claims, this.#options.clock.now()) ?? (await this.#bindingProblem(claims));
+    if (problem !== undefined) return refused(problem);
+    return { outcome: 'authenticated', user: userOf(claims), audiences };
+  }
+
+  async #bindingProblem(claims: ServiceAccountClaims): Promise<string | undefined> {
+    const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io'];
+    const account = await this.#find('serviceaccounts', namespace, serviceaccount.name);
+    if (account === undefined) return `serviceaccounts "${serviceaccount.name}" not found`;
+    if (account.uid !== serviceaccount.uid) {
+      return `service account UID (${account.uid ?? ''}) does not match claim (${serviceaccount.uid ?? ''})`;
+    }
+    if (this.#isDeleted(account)) return `service account ${namespace}/${serviceaccount.name} has been deleted`;
+    const bound: readonly (readonly [Kind, string, ObjectClaim | undefined, string])[] = [
+      ['secrets', namespace, secret, 'secret'],
+      ['pods', namespace, pod, 'pod'],
+      // Beside a pod it is only told where that runs.
+      ['nodes', '', pod === undefined ? node : undefined, 'node'],
+    ];
+    for (const [kind, where, claim, word] of bound) {
+      if (claim === undefined) continue;
+      const found = await this.#find(kind, where, claim.name);
+      if (found === undefined) return 'service account token has been invalidated';
+      if (found.uid !== claim.uid) {
+        return `${word} UID (${found.uid ?? ''}) does not match service account ${word} ref claim (${claim.uid ?? ''})`;
+      }
+      if (this.#isDeleted(found)) return 'service account token has been invalidated';
+    }
+    return undefined;
+  }
+
+  async #find(resource: Kind, namespace: string, name: string): Promise<ObjectMeta | undefined> {
+    const stored = { group: '', resource, namespaced: resource !== 'nodes' };
+    const { kv } = await this.#options.store.get(objectKey(stored, namespace, name));
+    return kv === undefined ? undefined : new StoredObject(kv).metadata();
+  }
+
+  #isDeleted({ deletionTimestamp }: ObjectMeta): boolean {
+    if (!deletionTimestamp) return false;
+    return Date.parse(deletionTimestamp) < this.#options.clock.now() - DELETION_LEEWAY_MS;
+  }
+}
+
+function refused(reason: string): TokenVerdict {
+  return { outcome: 'refused', reason };
+}
+
+function userOf(claims: ServiceAccountClaims): UserInfo {
+  const { namespace, serviceaccount, pod, node } = claims['kubernetes.io'];
+  const extra: Record<string, readonly string[]> = {};
+  const tell = (word: string, { name, uid }: ObjectClaim): void => {
+    extra[`${EXTRA}/${word}-name`] = [name];
+    if (uid !== undefined && uid !== '') extra[`${EXTRA}/${word}-uid`] = [uid];
+  };
+  if (claims.jti !== '') extra[`${EXTRA}/credential-id`] = [`JTI=${claims.jti}`];
+  if (node !== undefined) tell('node', node);
+  if (pod !== undefined) tell('pod', pod);
+  return withAuthenticatedGroup({
+    username: claims.sub,
+    ...(serviceaccount.uid === undefined ? {} : { uid: serviceaccount.uid }),
+    groups: serviceAccountGroups(namespace),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  });
+}
