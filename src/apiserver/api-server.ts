@@ -31,6 +31,7 @@ import type { JsonSchema } from './openapi/json-schema.ts';
 import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
 import type { RegistryEnvironment } from './registry/resource-store.ts';
+import { ClaimSweep } from './registry/strategies/claim-sweep.ts';
 import { strategyTable } from './registry/strategies/strategy-table.ts';
 import { UpdateTurns } from './registry/update-turns.ts';
 import { WatchCaches } from './registry/watch-caches.ts';
@@ -106,6 +107,7 @@ class EmbeddedApiServer implements ApiServer {
   #started: Promise<void> | undefined;
   #bootstrapped = false;
   readonly #eventExpiry: EventExpiry;
+  readonly #claimSweep: ClaimSweep;
   readonly #definitions: CustomResourceDefinitions;
 
   constructor(options: ApiServerOptions) {
@@ -113,6 +115,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#options = options;
     this.#watchCaches = new WatchCaches(store, clock);
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
+    this.#claimSweep = new ClaimSweep({ store, clock, logger });
     this.#rbac = options.authorizationMode === 'RBAC' ? new RbacAuthorizer({ store, clock, logger }) : undefined;
     const byMode = options.authorizationMode === 'AlwaysDeny' ? alwaysDenyAuthorizer : alwaysAllowAuthorizer;
     const authorizer = options.authorizer ?? this.#rbac ?? byMode;
@@ -135,7 +138,7 @@ class EmbeddedApiServer implements ApiServer {
     const environment = this.#environment;
     this.resources = new ResourceRegistry(environment);
     this.#definitions = new CustomResourceDefinitions({ environment, registry: this.resources, logger });
-    const strategyOf = strategyTable({ store, random, definitions: this.#definitions.strategy });
+    const strategyOf = strategyTable({ store, random, clock, definitions: this.#definitions.strategy });
     for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
     this.#resourceHandler = new ResourceHandler(this.resources, endpointTable({ reviewer: this.#reviewer(authorizer), token: tokenEndpoint(options.serviceAccountTokens) }));
     this.#health = new HealthHandler({
@@ -176,6 +179,7 @@ class EmbeddedApiServer implements ApiServer {
 
   async stop(): Promise<void> {
     this.#eventExpiry.stop();
+    this.#claimSweep.stop();
     this.#definitions.stop();
     this.#environment.admission.stop();
     this.#webhooks.close();
@@ -189,6 +193,7 @@ class EmbeddedApiServer implements ApiServer {
     await Promise.all([bootstrap(this.#options, { address: host, port }), this.#startRbac()]);
     this.#bootstrapped = true;
     this.#eventExpiry.start();
+    this.#claimSweep.start();
   }
 
   /** The roles a cluster starts with are loaded only where they count. */

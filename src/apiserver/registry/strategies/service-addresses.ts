@@ -1,10 +1,12 @@
 import { fieldInvalid } from '../../../api/field-error.ts';
 import type { FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Store } from '../../storage/interface.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
+import { type AddressClaims, type ClaimedRange, noAddressClaims, StoredAddressClaims } from './address-claims.ts';
 
 /** 10.96.0.0/12 without the network's and the broadcast address. */
 const FIRST_ADDRESS = 0x0a600001;
@@ -14,28 +16,36 @@ const LAST_PORT = 32_767;
 /** Random tries before a free one is searched from a random place on. */
 const TRIES = 16;
 
-interface ServiceSpec {
+export interface ServiceSpec {
   readonly clusterIP?: string;
   readonly clusterIPs?: readonly string[];
   readonly healthCheckNodePort?: number;
   readonly ports?: readonly { readonly nodePort?: number }[];
 }
 
+export interface ServiceAddressesOptions {
+  readonly store: Store;
+  readonly random: Random;
+  readonly clock: Clock;
+}
+
 /**
  * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. An update that
  * fails after it was given something leaves it marked; therefore nothing is refused before the stored services were read again.
- * Several servers on one store would need this in the store.
+ * Where several servers write to the store, memory only says what is worth trying: what counts is the claim ({@link AddressClaims}).
  */
 export class ServiceAddresses {
   readonly #store: Store;
   readonly #random: Random;
+  readonly #claims: AddressClaims;
   #addresses = new Set<number>();
   #ports = new Set<number>();
   #loaded: Promise<void> | undefined;
 
-  constructor({ store, random }: { readonly store: Store; readonly random: Random }) {
+  constructor({ store, random, clock }: ServiceAddressesOptions) {
     this.#store = store;
     this.#random = random;
+    this.#claims = store.writers === undefined ? noAddressClaims : new StoredAddressClaims({ store, clock });
   }
 
   /** Must have resolved before anything else is called. */
@@ -46,14 +56,29 @@ export class ServiceAddresses {
 
   /** Undefined when the range is exhausted. */
   async allocateAddress(): Promise<string | undefined> {
-    const pick = (): number | undefined => this.#free(this.#addresses, FIRST_ADDRESS, LAST_ADDRESS);
-    const address = pick() ?? (await this.#reload().then(pick));
+    const address = await this.#allocate('serviceips', formatAddress, () =>
+      this.#free(this.#addresses, FIRST_ADDRESS, LAST_ADDRESS),
+    );
     return address === undefined ? undefined : formatAddress(address);
   }
 
-  async allocatePort(): Promise<number | undefined> {
-    const pick = (): number | undefined => this.#free(this.#ports, FIRST_PORT, LAST_PORT);
-    return pick() ?? (await this.#reload().then(pick));
+  allocatePort(): Promise<number | undefined> {
+    return this.#allocate('servicenodeports', String, () => this.#free(this.#ports, FIRST_PORT, LAST_PORT));
+  }
+
+  async #allocate(
+    range: ClaimedRange,
+    format: (item: number) => string,
+    pick: () => number | undefined,
+  ): Promise<number | undefined> {
+    // Ends: what is taken is marked, each round marks one more, and marks are forgotten once.
+    let reloads = 0;
+    for (;;) {
+      const item = pick();
+      if (item !== undefined && (await this.#claims.claim(range, format(item))) === 'ours') return item;
+      if (item === undefined && reloads++ > 0) return undefined;
+      if (item === undefined) await this.#reload();
+    }
   }
 
   /** The finding when the address is not ours or taken; addresses that are no IPv4 are not looked after. */
@@ -72,7 +97,8 @@ export class ServiceAddresses {
       return fieldInvalid(path, [text], 'failed to allocate IP: provided IP is already allocated');
     }
     this.#addresses.add(address);
-    return undefined;
+    if ((await this.#claims.claimWanted('serviceips', text)) === 'ours') return undefined;
+    return fieldInvalid(path, [text], 'failed to allocate IP: provided IP is already allocated');
   }
 
   async reservePort(port: number, path: string): Promise<FieldError | undefined> {
@@ -86,23 +112,27 @@ export class ServiceAddresses {
     if (this.#ports.has(port)) await this.#reload();
     if (this.#ports.has(port)) return fieldInvalid(path, port, 'provided port is already allocated');
     this.#ports.add(port);
-    return undefined;
+    if ((await this.#claims.claimWanted('servicenodeports', String(port))) === 'ours') return undefined;
+    return fieldInvalid(path, port, 'provided port is already allocated');
   }
 
   releaseAddress(text: string): void {
     const address = parseAddress(text);
-    if (address !== undefined) this.#addresses.delete(address);
+    if (address === undefined) return;
+    this.#addresses.delete(address);
+    this.#claims.giveBack('serviceips', text);
   }
 
   releasePort(port: number): void {
     this.#ports.delete(port);
+    this.#claims.giveBack('servicenodeports', String(port));
   }
 
   /** Gives back all that a service holds. */
   release(service: KubeObject): void {
     const spec = (service['spec'] ?? {}) as ServiceSpec;
     for (const address of addressesOf(spec)) this.releaseAddress(address);
-    for (const port of portsOf(spec)) this.#ports.delete(port);
+    for (const port of portsOf(spec)) this.releasePort(port);
   }
 
   async #reload(): Promise<void> {
@@ -130,13 +160,14 @@ export class ServiceAddresses {
   }
 }
 
-function addressesOf({ clusterIP, clusterIPs }: ServiceSpec): readonly string[] {
+/** Of a headless service it is the word None. */
+export function addressesOf({ clusterIP, clusterIPs }: ServiceSpec): readonly string[] {
   const all = new Set(clusterIPs ?? []);
   if (clusterIP !== undefined) all.add(clusterIP);
   return [...all];
 }
 
-function portsOf({ ports, healthCheckNodePort }: ServiceSpec): number[] {
+export function portsOf({ ports, healthCheckNodePort }: ServiceSpec): number[] {
   return [...(ports ?? []).map(({ nodePort }) => nodePort ?? 0), healthCheckNodePort ?? 0].filter((port) => port > 0);
 }
 

@@ -1,4 +1,5 @@
 import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Store } from '../../storage/interface.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';
@@ -48,6 +49,7 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
 export function strategyTable(environment: {
   readonly store: Store;
   readonly random: Random;
+  readonly clock: Clock;
   /** Of CustomResourceDefinitions. */
   readonly definitions: Strategy;
 }): (info: ResourceInfo) => Strategy {
