@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import type { Interceptor } from '../../src/client/interceptor.ts';
+import { improperWrite } from './allowed-writes.ts';
 
 /** One request as it was sent, with the status of its answer; 0 when none came. */
 export interface Call {
@@ -36,6 +37,8 @@ export function isBarrierList({ method, path }: Pick<Call, 'method' | 'path'>): 
 /** Writes down every exchange of the client that it is in, and how many are under way. */
 export class Recorder {
   readonly all: Call[] = [];
+  /** What no collector may send; whoever stops the rig looks at it. Not forgotten by {@link clear}. */
+  readonly improper: string[] = [];
   #underWay = 0;
 
   /** Requests without an answer so far. Watches are answered when they begin. */
@@ -95,6 +98,8 @@ export class Recorder {
       reason: '',
     };
     this.all.push(call);
+    const improper = improperWrite(call);
+    if (improper !== undefined) this.improper.push(improper);
     this.#underWay++;
     try {
       const response = await next(request);

@@ -143,6 +143,8 @@ export class Rig {
     for (const running of this.#running.slice()) await running.stop();
     await this.server.stop();
     await this.wait(this.store.close());
+    // COL-003, in every test that has a rig.
+    if (this.recorder.improper.length > 0) throw new Error(`improper writes: ${this.recorder.improper.join('; ')}`);
   }
 
   clientWith(userAgent: string, ...interceptors: readonly Interceptor[]): RestClient {

@@ -1,0 +1,56 @@
+import type { Call } from './recorder.ts';
+
+/** Writes of the leader election are somebody else's. */
+const LEASES = /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/[^/]+\/leases(?:\/[^/]+)?$/;
+const EVENTS = /^\/api\/v1\/namespaces\/[^/]+\/events$/;
+const EVENT = /^\/api\/v1\/namespaces\/[^/]+\/events\/[^/]+$/;
+/** One object of a resource: no collection, no subresource. */
+const OBJECT =
+  /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)(?:\/namespaces\/[^/]+\/(?!status$|finalize$)[^/]+\/[^/]+|\/(?!namespaces\/[^/]+\/[^/]+\/)[^/]+\/[^/]+)$/;
+
+const POLICIES = ['Background', 'Foreground', 'Orphan'];
+const PATCHES = ['application/strategic-merge-patch+json', 'application/merge-patch+json'];
+
+/** What a collector may not send (COL-003, COL-150, COL-166, COL-171), or undefined. Reads are not looked at. */
+export function improperWrite(call: Pick<Call, 'method' | 'path' | 'query' | 'headers' | 'body'>): string | undefined {
+  const { method, path, query, headers, body } = call;
+  if (method === 'GET' || LEASES.test(path)) return undefined;
+  const line = `${method} ${path} ${JSON.stringify(body)}`;
+  if (method === 'POST') return EVENTS.test(path) ? undefined : `creates: ${line}`;
+  if (method !== 'DELETE' && method !== 'PATCH') return `another verb: ${line}`;
+  if (!OBJECT.test(path)) return `not one object: ${line}`;
+  if (Object.keys(query).length > 0) return `parameters ${JSON.stringify(query)}: ${line}`;
+  if (method === 'DELETE') return isProperDelete(body) ? undefined : `a delete without its preconditions: ${line}`;
+  if (EVENT.test(path)) return undefined;
+  if (!PATCHES.includes(String(headers['content-type']))) return `a patch of another kind: ${line}`;
+  return isProperPatch(body) ? undefined : `a patch of something else: ${line}`;
+}
+
+function isProperDelete(body: unknown): boolean {
+  const { kind, apiVersion, preconditions, propagationPolicy, ...rest } = (body ?? {}) as Record<string, unknown>;
+  const { uid, resourceVersion, ...more } = (preconditions ?? {}) as Record<string, unknown>;
+  return (
+    kind === 'DeleteOptions' &&
+    apiVersion === 'v1' &&
+    typeof uid === 'string' &&
+    uid !== '' &&
+    ['string', 'undefined'].includes(typeof resourceVersion) &&
+    POLICIES.includes(String(propagationPolicy)) &&
+    Object.keys({ ...rest, ...more }).length === 0
+  );
+}
+
+/** Of the references or of the finalizers, never both, and never without naming the object's uid or version. */
+function isProperPatch(body: unknown): boolean {
+  const { metadata, ...rest } = (body ?? {}) as Record<string, unknown>;
+  const { uid, resourceVersion, ...changed } = (metadata ?? {}) as Record<string, unknown>;
+  const named = typeof uid === 'string' || typeof resourceVersion === 'string';
+  const fields = Object.keys(changed);
+  const [field] = fields;
+  return (
+    named &&
+    Object.keys(rest).length === 0 &&
+    fields.length === 1 &&
+    (field === 'ownerReferences' || field === 'finalizers')
+  );
+}
