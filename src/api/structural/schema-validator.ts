@@ -8,7 +8,7 @@ import {
   fieldTooMany,
   fieldTypeInvalid,
 } from '../field-error.ts';
-import { compileGoRegexp } from './go-regexp.ts';
+import { compileGoRegexp, type GoRegexp } from '../cel/go-regexp.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 import { Findings } from './schema-findings.ts';
 import { stringFormat } from './string-formats.ts';
@@ -45,7 +45,7 @@ interface SchemaNode {
   /** Empty when it means nothing for the type. */
   readonly format: string;
   readonly checkFormat: ((text: string) => boolean) | undefined;
-  readonly pattern: RegExp | undefined;
+  readonly pattern: GoRegexp | undefined;
   readonly props: JsonSchemaProps;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   readonly values: SchemaNode | undefined;

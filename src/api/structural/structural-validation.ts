@@ -2,7 +2,7 @@ import { equalJson } from '../codec/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, formatFieldError } from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
-import { compileGoRegexp, GoRegexpError } from './go-regexp.ts';
+import { compileGoRegexp, GoRegexpError } from '../cel/go-regexp.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
@@ -150,7 +150,7 @@ function patternErrors(pattern: string, path: string): FieldError[] {
     compileGoRegexp(pattern);
     return [];
   } catch (error) {
-    if (!(error instanceof GoRegexpError || error instanceof SyntaxError)) throw error;
+    if (!(error instanceof GoRegexpError)) throw error;
     return [fieldInvalid(path, pattern, `must be a valid regular expression, but isn't: ${error.message}`)];
   }
 }

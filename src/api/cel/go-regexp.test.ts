@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as fc from 'fast-check';
 import { compileGoRegexp } from './go-regexp.ts';
 
 describe('compileGoRegexp', () => {
@@ -37,7 +38,7 @@ describe('compileGoRegexp', () => {
   it.each([
     ['a(?=b)', 'invalid or unsupported Perl syntax: `(?=`'],
     ['a(?!b)', 'invalid or unsupported Perl syntax: `(?!`'],
-    ['(?<=a)b', 'invalid or unsupported Perl syntax: `(?<=`'],
+    ['(?<=a)b', 'invalid named capture: `(?<=a)b`'],
     ['(a)\\1', 'invalid escape sequence: `\\1`'],
     ['\\y', 'invalid escape sequence: `\\y`'],
     ['(a', 'missing closing ): `(a`'],
@@ -54,5 +55,48 @@ describe('compileGoRegexp', () => {
     ['a\\', 'trailing backslash at end of expression: ``'],
   ])('API-451 refuses %s', (pattern, problem) => {
     expect(() => compileGoRegexp(pattern)).toThrow(`error parsing regexp: ${problem}`);
+  });
+
+  it.each<[string, string, readonly [number, number] | undefined]>([
+    ['b+', 'abbbc', [1, 4]],
+    ['b+?', 'abbbc', [1, 2]],
+    ['a|ab', 'xab', [1, 2]],
+    ['(?:ab|a)(?:c|bcd)', 'abcd', [0, 3]],
+    ['x*', 'abc', [0, 0]],
+    ['$', 'abc', [3, 3]],
+    ['\\bfoo\\b', 'afoo foo', [5, 8]],
+    ['(?m)^b.$', 'ab\nbc\nb', [3, 5]],
+    ['[^a]', '😀a', [0, 2]],
+    ['(?i)STRASSE', 'die Strasse', [4, 11]],
+    ['nope', 'abc', undefined],
+    ['.+b', 'aabaa', [0, 3]],
+  ])('finds %s in %j', (pattern, text, place) => {
+    expect(compileGoRegexp(pattern).find(text)).toEqual(place);
+  });
+
+  it('finds where JavaScript finds, for patterns that mean the same in both', () => {
+    const atom = fc.constantFrom('a', 'b', '[ab]', '[^a]', '(?:ab)', '(a|b)', '.', '\\b', '^', '$');
+    const repeated = fc
+      .tuple(atom, fc.constantFrom('', '*', '+', '?', '*?', '+?', '{1,2}'))
+      .map(([each, times]) => (/^(?:\\b|\^|\$)$/.test(each) ? each : each + times));
+    const pattern = fc.array(repeated, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+    const either = fc.array(pattern, { minLength: 1, maxLength: 2 }).map((parts) => parts.join('|'));
+    fc.assert(
+      fc.property(either, fc.array(fc.constantFrom('a', 'b', ' '), { maxLength: 8 }), (source, letters) => {
+        const text = letters.join('');
+        const match = new RegExp(source, 'u').exec(text);
+        const expected = match === null ? undefined : [match.index, match.index + match[0].length];
+        const regexp = compileGoRegexp(source);
+        expect(regexp.find(text)).toEqual(expected);
+        expect(regexp.test(text)).toBe(expected !== undefined);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('takes no time that grows faster than the text', () => {
+    const text = `${'a'.repeat(20_000)}!`;
+    expect(compileGoRegexp('^(a+)+$').test(text)).toBe(false);
+    expect(compileGoRegexp('(a|a)*b').find(text)).toBeUndefined();
   });
 });

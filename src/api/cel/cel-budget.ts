@@ -1,0 +1,32 @@
+/** What one evaluation may cost (`apis/cel.PerCallLimit`). A unit is about 50 ns upstream. */
+export const CEL_CALL_LIMIT = 1_000_000;
+/** What all rules about one object may cost (`apis/cel.RuntimeCELCostBudget`). */
+export const CEL_OBJECT_LIMIT = 10_000_000;
+
+export interface CelBudgetOptions {
+  /** In cost units. */
+  readonly perCall?: number;
+  readonly total?: number;
+}
+
+/** What is left to spend on the expressions about one object. Bounds every loop inside expressions. */
+export class CelBudget {
+  readonly perCall: number;
+  #remaining: number;
+
+  constructor({ perCall = CEL_CALL_LIMIT, total = CEL_OBJECT_LIMIT }: CelBudgetOptions = {}) {
+    this.perCall = perCall;
+    this.#remaining = total;
+  }
+
+  get remaining(): number {
+    return this.#remaining;
+  }
+
+  /** False, and everything is spent, if less than that was left. */
+  spend(cost: number): boolean {
+    const affordable = cost <= this.#remaining;
+    this.#remaining = affordable ? this.#remaining - cost : 0;
+    return affordable;
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Types of CEL expressions as plain data (cel-go `common/types.Type`). Two object or opaque types are the same when their names are.
+ *
+ * `maxElements` bounds the size of a value for cost estimates: characters, bytes, items or entries. It says nothing about which
+ * values a type has and is ignored when types are compared.
+ */
+export type CelType = { readonly maxElements?: number } & (
+  | { readonly kind: ScalarKind }
+  | { readonly kind: 'list'; readonly element: CelType; readonly listType?: CelListType }
+  | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType }
+  | { readonly kind: 'object'; readonly name: string; readonly fields: Readonly<Record<string, CelField>> }
+  | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly CelType[] }
+  | { readonly kind: 'type'; readonly parameter?: CelType }
+  | { readonly kind: 'param'; readonly name: string }
+);
+
+export type ScalarKind =
+  | 'dyn'
+  | 'error'
+  | 'null'
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'timestamp'
+  | 'duration';
+
+/** How elements of a list are told apart: lists that are sets or maps are equal in any order. `keys` are names of JSON properties. */
+export type CelListType = { readonly kind: 'set' } | { readonly kind: 'map'; readonly keys: readonly string[] };
+
+export interface CelField {
+  readonly type: CelType;
+  /** Name in JSON, where that is no identifier of CEL; the same when absent. */
+  readonly property?: string;
+}
+
+export const celTypes = {
+  dyn: { kind: 'dyn' },
+  error: { kind: 'error' },
+  null: { kind: 'null' },
+  bool: { kind: 'bool' },
+  int: { kind: 'int' },
+  uint: { kind: 'uint' },
+  double: { kind: 'double' },
+  string: { kind: 'string' },
+  bytes: { kind: 'bytes' },
+  timestamp: { kind: 'timestamp' },
+  duration: { kind: 'duration' },
+  type: { kind: 'type' },
+} as const satisfies Record<string, CelType>;
+
+export function listOf(element: CelType): CelType & { readonly kind: 'list' } {
+  return { kind: 'list', element };
+}
+
+export function mapOf(key: CelType, value: CelType): CelType {
+  return { kind: 'map', key, value };
+}
+
+/** An object with fields of known types: others cannot be named in expressions. Names are identifiers of CEL. */
+export function objectOf(name: string, fields: Readonly<Record<string, CelType>>): CelType {
+  return {
+    kind: 'object',
+    name,
+    fields: Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, { type }])),
+  };
+}
+
+const OPTIONAL = 'optional_type';
+
+export function optionalOf(value: CelType): CelType {
+  return { kind: 'opaque', name: OPTIONAL, parameters: [value] };
+}
+
+/** A type whose values only functions look into. */
+export function opaqueType(name: string): CelType {
+  return { kind: 'opaque', name, parameters: [] };
+}
+
+export function typeParameter(name: string): CelType {
+  return { kind: 'param', name };
+}
+
+/** What an optional holds; undefined for everything else. */
+export function optionalValueType(type: CelType): CelType | undefined {
+  return type.kind === 'opaque' && type.name === OPTIONAL ? type.parameters[0] : undefined;
+}
+
+export function fieldOf(type: CelType, name: string): CelField | undefined {
+  return type.kind === 'object' && Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
+}
+
+/** The types inside a type that is made of others. */
+export function typeParameters(type: CelType): readonly CelType[] {
+  switch (type.kind) {
+    case 'list':
+      return [type.element];
+    case 'map':
+      return [type.key, type.value];
+    case 'opaque':
+      return type.parameters;
+    case 'type':
+      return type.parameter === undefined ? [] : [type.parameter];
+    default:
+      return [];
+  }
+}
+
+/** As messages show it (cel-go `FormatCELType`): `map(string, list(int))`. */
+export function formatType(type: CelType): string {
+  const name = type.kind === 'error' ? '!error!' : 'name' in type ? type.name : type.kind;
+  const parameters = typeParameters(type);
+  return parameters.length === 0 ? name : `${name}(${parameters.map(formatType).join(', ')})`;
+}
+
+export function sameType(one: CelType, other: CelType): boolean {
+  if (one === other) return true;
+  if (one.kind !== other.kind) return false;
+  if ('name' in one && 'name' in other && one.name !== other.name) return false;
+  const parameters = typeParameters(one);
+  const others = typeParameters(other);
+  return (
+    parameters.length === others.length &&
+    parameters.every((each, index) => {
+      const match = others[index];
+      return match !== undefined && sameType(each, match);
+    })
+  );
+}
+
+/** The name of a type when it is a value: `type(x) == google.protobuf.Timestamp`. */
+export function typeName(type: CelType): string {
+  switch (type.kind) {
+    case 'null':
+      return 'null_type';
+    case 'timestamp':
+      return 'google.protobuf.Timestamp';
+    case 'duration':
+      return 'google.protobuf.Duration';
+    default:
+      return 'name' in type ? type.name : type.kind;
+  }
+}
