@@ -137,13 +137,10 @@ const LONG_DELAY_MS = 10_000;
 
 /** References that nothing can be proved about while their kind is not served (COL-112, COL-118, COL-137). O(references). */
 function unresolvableReferences(graph: Graph, kinds: KindMapper): number {
-  /** By kind of the owner's node: most references share theirs. */
   const served = new Map<number, boolean>();
   let found = 0;
   graph.forEachNode((id) => {
-    graph.forEachOwner(id, (owner) => {
-      if (owner < 0) return;
-      const kind = graph.kindAt(owner);
+    graph.forEachOwner(id, (_owner, _blocking, kind) => {
       const known = served.get(kind) ?? servedKind(graph, kinds, kind);
       served.set(kind, known);
       if (!known) found++;

@@ -50,7 +50,7 @@ const noProofs: readonly { readonly what: string; readonly fault: Fault }[] = [
 
 describe('an answer that proves nothing', () => {
   it.each(noProofs)(
-    'COL-114 COL-116 COL-156 $what about an owner never deletes, and is asked again',
+    'COL-114 COL-116 COL-156 BETTER-11 $what about an owner never deletes, and is asked again',
     async ({ fault }) => {
       rig.faults.on({ method: 'GET', target: /configmaps\/owner/ }, fault);
       await rig.withoutCollector(async () => {
@@ -90,7 +90,7 @@ describe('an answer that proves nothing', () => {
   );
 
   it.each(noProofs.filter(({ what }) => what.startsWith('404')))(
-    'COL-093 COL-116 $what to a DELETE is no end of the object',
+    'COL-093 COL-116 BETTER-11 $what to a DELETE is no end of the object',
     async ({ fault }) => {
       const owner = await rig.create(configMap, 'owner');
       const middle = await rig.create(secret, 'middle', { owners: [refTo(owner)] });

@@ -80,8 +80,8 @@ export interface Graph {
   hasDependents(id: NodeId): boolean;
   /** Calls back once for each dependent, however many references it has to this node; stops when `visit` returns false. */
   forEachDependent(id: NodeId, visit: (dependent: NodeId) => boolean | void): void;
-  /** Calls back once for each reference, in order: the owner's node, or -1 when the owner has none. */
-  forEachOwner(id: NodeId, visit: (owner: NodeId, blocking: boolean) => void): void;
+  /** Calls back once for each reference, in order: the owner's node, or -1 when the owner has none; and the kind it names. */
+  forEachOwner(id: NodeId, visit: (owner: NodeId, blocking: boolean, kind: number) => void): void;
   ownerReferencesAt(id: NodeId): OwnerReference[];
   dependents(uid: Uid): Uid[];
 

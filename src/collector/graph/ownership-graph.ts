@@ -168,11 +168,12 @@ export class OwnershipGraph implements Graph {
     }
   }
 
-  forEachOwner(id: NodeId, visit: (owner: NodeId, blocking: boolean) => void): void {
+  forEachOwner(id: NodeId, visit: (owner: NodeId, blocking: boolean, kind: number) => void): void {
     const { references } = this;
     for (let edge = references.firstReference(id); edge !== NONE; edge = references.nextReference(edge)) {
       const owner = references.ownerOf(edge);
-      visit(this.nodes.state(owner) === STATE_GONE ? NONE : owner, references.isBlocking(edge));
+      const present = this.nodes.state(owner) === STATE_GONE ? NONE : owner;
+      visit(present, references.isBlocking(edge), references.kindOf(edge));
     }
   }
 

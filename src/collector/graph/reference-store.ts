@@ -152,6 +152,12 @@ export class ReferenceStore {
     return true;
   }
 
+  /** The kind that the reference names, as a number of `kinds`. */
+  kindOf(edge: Edge): number {
+    if (this.isExplicit(edge)) return this.#edges.get(edge >> 1, EDGE_KIND);
+    return this.#nodes.table.get(this.ownerOf(edge), KIND);
+  }
+
   coordinatesOf(edge: Edge): Coordinates {
     const nodes = this.#nodes;
     const owner = this.ownerOf(edge);
