@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answer, type Fault, resetBefore, statusBody } from './faults.ts';
+import { configMap, refTo, secret, widget } from './kinds.ts';
+import { Rig } from './rig.ts';
+
+/** A server that goes away, or that has too much to do. */
+let rig: Rig;
+beforeEach(async () => {
+  rig = await Rig.start();
+});
+afterEach(() => rig.stop());
+
+const warnings = () => rig.logger.lines.filter(({ level }) => level === 'warn' || level === 'error');
+
+describe('a server that goes away', () => {
+  it('COL-048 COL-146 is told of in a line a minute, not in one for each watch and attempt; once when it is back', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    for (let i = 0; i < 30; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    const resources = rig.recorder.intake.length;
+    rig.faults.on({ target: /./ }, resetBefore);
+    await rig.delete(configMap, 'owner');
+    await rig.settle();
+    rig.streams.cut(/./);
+    await rig.advance(600_000);
+    const said = warnings().map(({ message }) => message);
+    const away = warnings().filter(({ message }) => message.startsWith('the API server does not answer'));
+    expect(away.length).toBeGreaterThan(8);
+    expect(away.length).toBeLessThan(12);
+    expect(away.at(-1)?.fields).toMatchObject({ watches: resources });
+    // Besides: writes in vain, bounded, and discovery, once.
+    expect(said.filter((message) => message.startsWith('discovery failed'))).toHaveLength(1);
+    expect(said.length).toBeLessThan(away.length + 1 + 20 + 600 / 5);
+    const before = rig.logger.lines.length;
+    rig.faults.clear();
+    await rig.advance(60_000);
+    const after = rig.logger.lines.slice(before).filter(({ level }) => level === 'info');
+    expect(after.map(({ message }) => message)).toContain('the API server answers again');
+    expect(after.map(({ message }) => message)).toContain('discovery is complete again');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-022 COL-023 BETTER-1 a resource without a kind is told of, counted, and keeps no other from being watched', async () => {
+    rig.serve(widget);
+    rig.faults.on({ target: /^\/apis$/ }, async (request, next) => {
+      const response = await next(request);
+      const document = JSON.parse(Buffer.from(response.body as Uint8Array).toString()) as {
+        items: { metadata: { name: string }; versions: { resources: { responseKind?: unknown }[] }[] }[];
+      };
+      const group = document.items.find(({ metadata }) => metadata.name === 'example.com');
+      for (const resource of group?.versions[0]?.resources ?? []) delete resource.responseKind;
+      return { ...response, body: Buffer.from(JSON.stringify(document)) };
+    });
+    await rig.startCollector();
+    const errors = () => rig.metrics.value('garbagecollector_controller_resources_sync_error_total') ?? 0;
+    expect(errors()).toBe(1);
+    expect(warnings().map(({ message, fields }) => [message, fields['resources']])).toEqual([
+      ['some resources cannot be watched', 'example.com/v1 widgets: without a kind'],
+    ]);
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+    await rig.advance(61_000);
+    expect([errors(), warnings().length]).toEqual([3, 1]);
+    // It has one at last: the next pass watches it.
+    rig.faults.clear();
+    await rig.advance(30_000);
+    expect(rig.recorder.intake.map(({ path }) => path)).toContain('/apis/example.com/v1/widgets');
+    expect(errors()).toBe(3);
+  });
+});
+
+describe('a server that has too much to do', () => {
+  /** API Priority and Fairness in small: so many calls at once, the others are refused. */
+  function seats(count: number): { readonly refused: () => number } {
+    let taken = 0;
+    let refused = 0;
+    const fault: Fault = async (request, next) => {
+      if (taken >= count) {
+        refused++;
+        return answer(429, statusBody(429, 'TooManyRequests', { details: { retryAfterSeconds: 1 } }), {
+          'retry-after': '1',
+        });
+      }
+      taken++;
+      try {
+        await new Promise<void>((resolve) => rig.clock.setTimer(50, resolve));
+        return await next(request);
+      } finally {
+        taken--;
+      }
+    };
+    rig.faults.on({ method: 'DELETE', target: /secrets/ }, fault);
+    return { refused: () => refused };
+  }
+
+  it('BETTER-19 is asked for as much at once as it bears, waited for as long as it says, and all is collected', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    for (let i = 0; i < 300; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    const limit = () => rig.metrics.value('kubegc_collector_call_limit') ?? 0;
+    const before = limit();
+    const { refused } = seats(4);
+    await rig.delete(configMap, 'owner');
+    await rig.advance(500);
+    const after = limit();
+    await rig.rest(600_000);
+    expect(await rig.names(secret)).toEqual([]);
+    expect([before, after < before / 1.5]).toEqual([100, true]);
+    // One worker of twenty is refused at most once a second and round: fewer than a refusal for each object.
+    expect(refused()).toBeLessThan(150);
+  });
+
+  it('BETTER-19 COL-174 no limit holds back what the server bears: every worker calls at once', async () => {
+    await rig.startCollector({ concurrentGcSyncs: 50 });
+    const owner = await rig.create(configMap, 'owner');
+    for (let i = 0; i < 50; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    let most = 0;
+    rig.faults.on({ method: 'DELETE', target: /secrets/ }, async (request, next) => {
+      most = Math.max(most, rig.recorder.underWay);
+      await new Promise<void>((resolve) => rig.clock.setTimer(50, resolve));
+      return next(request);
+    });
+    await rig.delete(configMap, 'owner');
+    const took = await rig.rest();
+    expect([most, took < 100]).toEqual([50, true]);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+});
+
+describe('an owner with many dependents', () => {
+  it('COL-128 COL-120 COL-122 is orphaned with at most fifty patches under way, and goes after all of them', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    for (let i = 0; i < 170; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    let underWay = 0;
+    let most = 0;
+    rig.faults.on({ method: 'PATCH', target: /secrets/ }, async (request, next) => {
+      most = Math.max(most, ++underWay);
+      await new Promise<void>((resolve) => rig.clock.setTimer(10, resolve));
+      const response = await next(request);
+      underWay--;
+      return response;
+    });
+    rig.recorder.clear();
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+    expect(most).toBe(50);
+    const writes = rig.recorder.writes.map(({ path }) => path.split('/').at(-1));
+    expect([writes.length, writes.at(-1)]).toEqual([171, 'owner']);
+    expect((await rig.names(secret)).length).toBe(170);
+  });
+});
