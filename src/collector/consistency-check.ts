@@ -41,6 +41,11 @@ export class ConsistencyCheck {
     this.#options = options;
   }
 
+  /** What is compared: the resources that are monitored now. */
+  get resources(): readonly OfferedResource[] {
+    return this.#options.monitors.resources;
+  }
+
   /** What is wrong with the graph in itself: nothing, unless this program is. O(nodes + references). */
   invariants(): Inconsistency[] {
     return checkInvariants(this.#options.graph);

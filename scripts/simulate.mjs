@@ -1,0 +1,137 @@
+// Random histories of the collector, as many as there is time for (test/collector/simulation). The first that goes wrong ends the
+// run: it is shrunk, written to a file, and can be replayed.
+//
+//   npm run simulate -- --seeds 10000 [--seed 1] [--workers 2]   so many seeds from the first one on
+//   npm run simulate -- --minutes 3                              for so long, from a random seed on
+//   npm run simulate -- --replay FILE                            one plan, with everything that happened
+import { build } from 'esbuild';
+import { fork } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** A run of so many histories must have had everything that can occur. */
+const COVERS_ALL = 40_000;
+const PROGRESS_MS = 10_000;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string' },
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+    workers: { type: 'string', default: '2' },
+    replay: { type: 'string' },
+    quiet: { type: 'boolean', default: false },
+  },
+});
+
+function number(name, fallback) {
+  const text = values[name];
+  const value = text === undefined ? fallback : Number(text);
+  if (!(value > 0)) throw new Error(`--${name} must be a number above 0, and is ${text}`);
+  return value;
+}
+
+const minutes = values.minutes === undefined ? Infinity : number('minutes');
+const seeds = number('seeds', minutes === Infinity ? 1000 : Number.MAX_SAFE_INTEGER);
+const workers = values.replay === undefined ? Math.min(number('workers', 2), seeds) : 1;
+const base = number('seed', randomInt(1, 2 ** 47));
+
+const folder = join(root, 'node_modules', '.cache', 'kubegc');
+mkdirSync(folder, { recursive: true });
+const program = join(folder, `simulation-${process.pid}.mjs`);
+const { coverageOf } = await bundle();
+
+/** One file, so that nothing is loaded while histories run. */
+async function bundle() {
+  const options = {
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['lmdb'],
+    logLevel: 'error',
+    sourcemap: 'inline',
+    banner: {
+      js: "import{createRequire as __kubegcRequire}from'node:module';const require=__kubegcRequire(import.meta.url);",
+    },
+  };
+  await build({ ...options, entryPoints: ['test/collector/simulation/simulation-process.ts'], outfile: program });
+  const outfile = join(folder, `coverage-${process.pid}.mjs`);
+  await build({ ...options, entryPoints: ['test/collector/simulation/coverage.ts'], outfile });
+  const { Coverage } = await import(outfile);
+  return { coverageOf: () => new Coverage() };
+}
+
+const coverage = coverageOf();
+const startedAt = Date.now();
+let histories = 0;
+let failure;
+
+function report(line) {
+  if (!values.quiet) console.log(line);
+}
+
+function rate() {
+  const seconds = (Date.now() - startedAt) / 1000;
+  return `${histories} histories in ${seconds.toFixed(0)} s, ${(histories / Math.max(seconds, 0.001)).toFixed(0)} a second`;
+}
+
+function start(index) {
+  const child = fork(program, {
+    execArgv: ['--stack-trace-limit=0', '--max-semi-space-size=32', '--enable-source-maps'],
+  });
+  const ended = new Promise((resolve) => {
+    child.on('message', (news) => {
+      histories += news.histories;
+      coverage.merge(news.covered);
+      if (news.failure !== undefined) failure ??= news.failure;
+      if (news.failure !== undefined) for (const other of children) if (other.child !== child) other.child.kill();
+    });
+    child.on('exit', (code, signal) => {
+      if (code !== 0 && failure === undefined)
+        failure = { seed: base, wrong: [`a process ended with ${code ?? signal}`] };
+      resolve();
+    });
+  });
+  const share = Math.ceil((seeds - index) / workers);
+  const until = startedAt + minutes * 60_000;
+  child.send({
+    seed: base + index,
+    stride: workers,
+    seeds: share,
+    until: Number.isFinite(until) ? until : Number.MAX_SAFE_INTEGER,
+    ...(values.replay === undefined ? {} : { replay: values.replay }),
+  });
+  return { child, ended };
+}
+
+report(values.replay === undefined ? `first seed ${base}, ${workers} workers` : `replaying ${values.replay}`);
+const children = Array.from({ length: workers }, (_, index) => start(index));
+const progress = setInterval(() => report(rate()), PROGRESS_MS);
+await Promise.all(children.map(({ ended }) => ended));
+clearInterval(progress);
+
+report(coverage.toString());
+if (failure !== undefined) {
+  const { seed, wrong, plan, trace = [] } = failure;
+  console.error(`\nseed ${seed} went wrong:\n${wrong.join('\n')}`);
+  if (plan !== undefined) {
+    const file = join(tmpdir(), `kubegc-history-${seed}.json`);
+    writeFileSync(file, `${JSON.stringify(plan, null, 2)}\n`);
+    console.error(`\n${trace.join('\n')}\n\nshrunk to ${plan.steps.length} steps: ${file}`);
+    console.error(
+      `again: npm run simulate -- --replay ${file}\nall of it: npm run simulate -- --seeds 1 --seed ${seed}`,
+    );
+  }
+  process.exitCode = 1;
+} else if (histories >= COVERS_ALL && coverage.missing.length > 0) {
+  console.error(`never occurred: ${coverage.missing.join(', ')}`);
+  process.exitCode = 1;
+}
+console.log(`simulation: ${rate()}, first seed ${base}: ${process.exitCode === 1 ? 'FAILED' : 'nothing wrong'}`);

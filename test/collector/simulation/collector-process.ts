@@ -1,0 +1,88 @@
+import type { Clock } from '../../../src/base/clock.ts';
+import type { Logger } from '../../../src/base/logger.ts';
+import { noMetrics } from '../../../src/base/metrics.ts';
+import type { Random } from '../../../src/base/random.ts';
+import { LeaseLostError } from '../../../src/client/leader-elector.ts';
+import { RestClient } from '../../../src/client/rest-client.ts';
+import type { Transport } from '../../../src/client/transport.ts';
+import { GarbageCollector } from '../../../src/collector/garbage-collector.ts';
+import type { Decision } from '../../../src/collector/workers/decision.ts';
+import type { Network } from './network.ts';
+import type { CollectorPlan } from './plan.ts';
+
+export interface CollectorProcessOptions {
+  readonly plan: CollectorPlan;
+  readonly network: Network;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly onDecision: (decision: Decision) => void;
+}
+
+/** So short that histories come to rest soon. */
+const RETRY_CAP_MS = 2000;
+
+/** One process of the collector, from its start to its end. */
+export class CollectorProcess {
+  readonly collector: GarbageCollector;
+  readonly network: Network;
+  readonly #stopping = new AbortController();
+  readonly #done: Promise<void>;
+  #term: { readonly end: AbortController; readonly done: Promise<void> } | undefined;
+
+  constructor({ plan, network, transport, clock, random, logger, onDecision }: CollectorProcessOptions) {
+    this.network = network;
+    this.collector = new GarbageCollector({
+      client: new RestClient({
+        transport,
+        clock,
+        userAgent: 'collector',
+        interceptors: [network.intercept],
+        defaultTimeoutMs: 30_000,
+      }),
+      clock,
+      random,
+      logger,
+      metrics: noMetrics,
+      concurrentGcSyncs: plan.workers,
+      retryCapMs: RETRY_CAP_MS,
+      workers: plan.role === 'standby' ? 'whenLeading' : 'always',
+      onDecision,
+    });
+    this.#done = this.collector.run(this.#stopping.signal);
+  }
+
+  get leads(): boolean {
+    return this.#term !== undefined;
+  }
+
+  lead(): void {
+    if (this.#term !== undefined) return;
+    const end = new AbortController();
+    this.#term = { end, done: this.collector.lead(end.signal) };
+  }
+
+  /** Another one has the lease. */
+  loseLease(): void {
+    this.#term?.end.abort(new LeaseLostError('another one has it'));
+    this.#term = undefined;
+  }
+
+  /** Resolves when it has ended; needs the clock to be attended to. */
+  async stop(): Promise<void> {
+    this.#term?.end.abort();
+    await this.#term?.done;
+    this.#stopping.abort();
+    await this.#done;
+  }
+
+  /** Nothing of it reaches the server from now on, nor anything it. */
+  crash(): void {
+    this.network.fail('dead');
+    this.#term?.end.abort(new LeaseLostError('another one has it'));
+    this.#stopping.abort();
+    // What becomes of it is nobody's business any more.
+    this.#done.catch(() => {});
+  }
+}

@@ -1,0 +1,69 @@
+import { reasons } from '../../../src/collector/reasons.ts';
+import { FAULTS, type Step, STREAM_FAULTS } from './plan.ts';
+
+/** How many histories had what, such as `fault twice` or `reason ownersAbsent`. */
+export class Coverage {
+  readonly counts = new Map<string, number>();
+
+  add(labels: Iterable<string>): void {
+    for (const label of labels) this.counts.set(label, (this.counts.get(label) ?? 0) + 1);
+  }
+
+  merge(counts: Iterable<readonly [string, number]>): void {
+    for (const [label, count] of counts) this.counts.set(label, (this.counts.get(label) ?? 0) + count);
+  }
+
+  /** What never occurred although it can. */
+  get missing(): string[] {
+    return expected.filter((label) => !this.counts.has(label));
+  }
+
+  /** One line a label, sorted. */
+  toString(): string {
+    const lines = [...this.counts].map(([label, count]) => `${String(count).padStart(9)}  ${label}`);
+    return lines.toSorted((a, b) => (a.slice(11) < b.slice(11) ? -1 : 1)).join('\n');
+  }
+}
+
+/** Of decisions: what a history can not lead to, and why. */
+const NOT_HERE: Readonly<Record<string, string>> = {
+  ignoredResource: 'no resource is ignored but events, which nobody deletes here',
+  deleteAccepted: 'told as the decision that led to it',
+  deleteConflictUnrelated: 'told as the decision that led to it',
+  patchAccepted: 'told as the decision that led to it',
+  patchNotNeeded: 'told as the decision that led to it',
+};
+
+const STEPS: readonly Step['do'][] = [
+  'create',
+  'delete',
+  'deleteAll',
+  'refer',
+  'label',
+  'hold',
+  'release',
+  'strip',
+  'define',
+  'undefine',
+  'wait',
+  'fault',
+  'stream',
+  'crash',
+  'stop',
+  'start',
+  'lead',
+  'partition',
+];
+
+const expected: readonly string[] = [
+  ...STEPS.map((step) => `step ${step}`),
+  ...FAULTS.map((fault) => `fault ${fault}`),
+  ...STREAM_FAULTS.map((fault) => `stream ${fault}`),
+  ...['Background', 'Foreground', 'Orphan', 'none'].map((policy) => `policy ${policy}`),
+  ...['rest', 'resync', 'empty'].map((end) => `end ${end}`),
+  ...['json', 'protobuf'].map((encoding) => `encoding ${encoding}`),
+  ...['one', 'two', 'leader and standby'].map((collectors) => `collectors ${collectors}`),
+  ...Object.keys({ ...reasons.decided, ...reasons.answered })
+    .filter((reason) => !(reason in NOT_HERE))
+    .map((reason) => `reason ${reason}`),
+];

@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { Plan } from './plan.ts';
+import { runPlan } from './run-plan.ts';
+
+/** A history in which something went wrong once, shrunk, and what. */
+interface KeptHistory {
+  /** The rules it violated, and how. */
+  readonly title: string;
+  readonly plan: Plan;
+}
+
+const folder = fileURLToPath(new URL('../histories/', import.meta.url));
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+describe('histories that went wrong once', () => {
+  it.each(files.map((name) => [JSON.parse(readFileSync(folder + name, 'utf8')) as KeptHistory, name] as const))(
+    '$0.title ($1)',
+    async ({ plan }) => {
+      expect((await runPlan(plan)).wrong).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { RestClient } from '../../../src/client/rest-client.ts';
+import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
+import { configMap, refTo, secret } from '../kinds.ts';
+import { Clients } from './clients.ts';
+import type { ClientStep } from './plan.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
+
+/** A collector that does what it must not, so that the judge has something to find. */
+let cluster: SimulatedCluster;
+let clients: Clients;
+let rogue: RestClient;
+
+beforeEach(async () => {
+  const plan = { seed: 1, kinds: ['ConfigMap', 'Secret'], collectors: [], latency: { oneIn: 0, maxMs: 0 } } as const;
+  cluster = new SimulatedCluster({ ...plan, steps: [], end: 'rest' }, silentLogger);
+  await cluster.start();
+  clients = new Clients(cluster.client);
+  rogue = new RestClient({ transport: cluster.transport, clock: cluster.clock, userAgent: 'collector' });
+  await act({ do: 'create', at: 'ConfigMap/default/owner' });
+  await act({ do: 'create', at: 'Secret/default/owned', owners: [{ at: 'ConfigMap/default/owner' }] });
+});
+
+afterEach(() => cluster.stop());
+
+const at = { gvr: secret.gvr, namespace: 'default', name: 'owned' };
+const act = async (step: ClientStep): Promise<void> => {
+  expect(await cluster.wait(clients.do(step))).toBe('done');
+};
+const owned = (): Promise<KubeObject> => cluster.wait(cluster.client.get(at));
+const patch = async (metadata: object): Promise<void> => {
+  const uid = (await owned()).metadata?.uid;
+  const body = { metadata: { uid, ...metadata } };
+  await cluster.wait(rogue.patch(at, { type: 'application/merge-patch+json', body }));
+};
+const remove = async (policy: 'Background' | 'Foreground' = 'Background'): Promise<void> => {
+  const uid = (await owned()).metadata?.uid ?? '';
+  await cluster.wait(rogue.delete(at, { propagationPolicy: policy, preconditions: { uid } }));
+};
+
+describe('the judge finds', () => {
+  it.each(['Background', 'Foreground'] as const)(
+    'COL-002 what the collector deletes although its owner lives (%s)',
+    async (policy) => {
+      await remove(policy);
+      expect(cluster.judge.wrong).toEqual([expect.stringContaining('exists and never waited')]);
+    },
+  );
+
+  it('COL-001 what the collector deletes without an owner', async () => {
+    await act({ do: 'refer', at: 'Secret/default/owned', owners: [] });
+    await remove();
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('was deleted without an owner')]);
+  });
+
+  it('COL-150 a write without a precondition', async () => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    await cluster.wait(rogue.delete(at, {}));
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('a write without precondition: DELETE')]);
+  });
+
+  it('COL-120 a reference to a living owner that the collector removes', async () => {
+    await patch({ ownerReferences: null });
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('lost its reference to ConfigMap default/owner')]);
+  });
+
+  it.each(['finalizers', 'labels'] as const)('what the collector has no business with: %s', async (field) => {
+    await act({ do: 'hold', at: 'Secret/default/owned' });
+    await patch(field === 'finalizers' ? { finalizers: null } : { labels: { a: 'b' } });
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining(field.slice(0, -1))]);
+  });
+
+  it.each<[string, ClientStep, string[]]>([
+    [
+      'an owner that is gone',
+      { do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' },
+      ['has no owner left'],
+    ],
+    [
+      'a reference beside a living owner',
+      {
+        do: 'refer',
+        at: 'Secret/default/owned',
+        owners: [{ at: 'ConfigMap/default/owner' }, { at: 'ConfigMap/default/x' }],
+      },
+      ['has a reference to nothing beside a living owner'],
+    ],
+    [
+      'a finalizer',
+      { do: 'delete', at: 'ConfigMap/default/owner', policy: 'Orphan' },
+      ['is still terminating (orphan)', 'still has the finalizer orphan'],
+    ],
+  ])('COL-001 what is left: %s', async (_, step, found) => {
+    expect(cluster.judge.leftovers()).toEqual([]);
+    await act(step);
+    expect(cluster.judge.leftovers()).toEqual(found.map((text) => expect.stringContaining(text)));
+  });
+});
+
+describe('the judge accepts', () => {
+  it('what clients do, whatever it is', async () => {
+    await act({ do: 'hold', at: 'Secret/default/owned' });
+    await act({ do: 'strip', at: 'Secret/default/owned' });
+    await act({ do: 'deleteAll', kind: 'Secret', namespace: 'default', policy: 'Foreground' });
+    expect(cluster.judge.wrong).toEqual([]);
+  });
+
+  it('COL-001 the end of what has no owner any more, and of a reference to what waits', async () => {
+    const owner = await cluster.wait(cluster.client.get({ ...at, gvr: configMap.gvr, name: 'owner' }));
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Foreground' });
+    await patch({ ownerReferences: null });
+    await patch({ ownerReferences: [refTo(owner)] });
+    await remove();
+    expect(cluster.judge.wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type OwnerReference } from '../../../src/api/meta/object-meta.ts';
+import type { HttpRequest } from '../../../src/base/http-message.ts';
+import type { StoreEvent } from '../../../src/apiserver/storage/interface.ts';
+import type { Attribution } from './attribution.ts';
+import { DEFINITIONS } from './simulated-kinds.ts';
+import {
+  has,
+  isOrphaning,
+  isOutOfReach,
+  isTerminating,
+  isWaiting,
+  type KnownObject,
+  knownObject,
+  show,
+  StoredObjects,
+} from './stored-objects.ts';
+
+/** Written by nobody that is judged here. */
+const IGNORED = new Set(['Event', 'Namespace', DEFINITIONS.kind]);
+
+const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
+
+/**
+ * What really is in the store, change by change, and who did it. It judges each change at the very revision at which it
+ * happened, so that nothing can come in between what it sees and what was done.
+ */
+export class Judge {
+  readonly wrong: string[] = [];
+  readonly objects = new StoredObjects();
+  readonly #attribution: Attribution;
+  /** Kinds that are served at this moment. */
+  readonly #isServed: (kind: string) => boolean;
+  /** Uids that waited for their dependents, or let them go, at some time: whoever saw that may have acted upon it. */
+  readonly #waited = new Set<string>();
+  readonly #orphaning = new Set<string>();
+  /** Uids that nobody might touch at some time (COL-113), and that nobody looked at again when that changed. */
+  readonly #wasOutOfReach = new Set<string>();
+
+  constructor(attribution: Attribution, isServed: (kind: string) => boolean) {
+    this.#attribution = attribution;
+    this.#isServed = isServed;
+  }
+
+  /** A request of a collector that the server is about to see (COL-150, COL-165). */
+  readonly sees = (request: HttpRequest): void => {
+    const { method, target, body } = request;
+    if (method !== 'DELETE' && method !== 'PATCH' && method !== 'PUT') return;
+    if (target.includes('/events/')) return;
+    const { preconditions, metadata } = JSON.parse(Buffer.from(body ?? []).toString() || '{}') as {
+      preconditions?: { uid?: string };
+      metadata?: { uid?: string; resourceVersion?: string };
+    };
+    if ((preconditions?.uid ?? metadata?.uid ?? metadata?.resourceVersion) !== undefined) return;
+    this.wrong.push(`a write without precondition: ${method} ${target} ${Buffer.from(body ?? []).toString()}`);
+  };
+
+  readonly observe = (events: readonly StoreEvent[]): void => {
+    for (const event of events) this.#see(event);
+  };
+
+  /** What should not be there once everything has come to rest and nobody holds anything. */
+  leftovers(): string[] {
+    const stuck = this.#stuck();
+    return [...this.objects.values()]
+      .filter(({ uid, kind }) => !stuck.has(uid) && !IGNORED.has(kind))
+      .flatMap((object) => this.#leftover(object).map((why) => `${show(object)} ${why}`));
+  }
+
+  #see({ type, key, value, previous }: StoreEvent): void {
+    const before = this.objects.get(key);
+    const now = type === 'PUT' && value !== undefined ? knownObject(value) : undefined;
+    if (before !== undefined && !IGNORED.has(before.kind)) {
+      if (now?.uid !== before.uid || (isTerminating(now) && !isTerminating(before))) this.#ended(key, before);
+      if (now?.uid === before.uid) this.#changed(key, before, now);
+    }
+    if (now === undefined) this.objects.delete(key);
+    else this.objects.set(key, now);
+    if (now !== undefined && isWaiting(now)) this.#waited.add(now.uid);
+    if (now !== undefined && isOrphaning(now)) this.#orphaning.add(now.uid);
+    if (now !== undefined && isOutOfReach(now)) this.#wasOutOfReach.add(now.uid);
+    if ((previous === undefined) !== (before === undefined)) this.wrong.push(`the store lost track of ${key}`);
+  }
+
+  /** Gone, or told to go (COL-001, COL-002, COL-113). The second half of a deletion was judged when it began. */
+  #ended(key: string, object: KnownObject): void {
+    if (isTerminating(object)) return;
+    const who = this.#attribution.of(key);
+    if (who === 'server' && !this.#isBeingUndefined(object)) this.wrong.push(`nobody deleted ${show(object)}`);
+    if (who !== 'collector') return;
+    if (isOutOfReach(object)) this.wrong.push(`${show(object)} was deleted although an owner is out of its reach`);
+    const references = object.metadata.ownerReferences ?? [];
+    if (references.length === 0) this.wrong.push(`${show(object)} was deleted without an owner`);
+    for (const reference of references) {
+      const owner = this.objects.owner(object, reference);
+      if (owner === undefined || this.#waited.has(owner.uid)) continue;
+      this.wrong.push(`${show(object)} was deleted although its owner ${show(owner)} exists and never waited`);
+    }
+  }
+
+  /** What the collector may change in an object: references to nothing, and its own two finalizers. */
+  #changed(key: string, before: KnownObject, now: KnownObject): void {
+    if (this.#attribution.of(key) !== 'collector') return;
+    const foreign = ({ metadata }: KnownObject): string =>
+      (metadata.finalizers ?? []).filter((finalizer) => !OWN_FINALIZERS.has(finalizer)).join(' ');
+    if (foreign(before) !== foreign(now)) this.wrong.push(`a foreign finalizer of ${show(now)} was changed`);
+    if (JSON.stringify(before.metadata.labels) !== JSON.stringify(now.metadata.labels)) {
+      this.wrong.push(`the labels of ${show(now)} were changed`);
+    }
+    const left = new Set((now.metadata.ownerReferences ?? []).map(identityOf));
+    for (const reference of before.metadata.ownerReferences ?? []) {
+      if (!left.has(identityOf(reference))) this.#released(before, reference);
+    }
+  }
+
+  /** A reference was removed. Those to one uid go together, also when only one of them is wrong (COL-24H). */
+  #released(dependent: KnownObject, reference: OwnerReference): void {
+    const owner = this.objects.owner(dependent, reference);
+    if (owner === undefined || this.#waited.has(owner.uid) || this.#orphaning.has(owner.uid)) return;
+    const twins = (dependent.metadata.ownerReferences ?? []).filter(({ uid }) => uid === reference.uid);
+    if (twins.some((twin) => this.objects.owner(dependent, twin) === undefined)) return;
+    this.wrong.push(`${show(dependent)} lost its reference to ${show(owner)}, which exists and never waited`);
+  }
+
+  /** The server empties a definition that is being deleted. */
+  #isBeingUndefined({ kind }: KnownObject): boolean {
+    for (const object of this.objects.values()) {
+      if (object.kind !== DEFINITIONS.kind || !isTerminating(object)) continue;
+      if (object.name.startsWith(kind.toLowerCase())) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Never goes: what nobody may touch (COL-113), what refers to a kind that is not served (COL-112), and an owner in
+   * foreground deletion that such an object blocks, and what that one blocks in turn.
+   */
+  #stuck(): ReadonlySet<string> {
+    const stuck = new Set<string>();
+    for (let before = -1; before < stuck.size;) {
+      before = stuck.size;
+      for (const object of this.objects.values()) {
+        const references = object.metadata.ownerReferences ?? [];
+        const unserved = references.some(({ kind }) => !this.#isServed(kind));
+        if (unserved && !isTerminating(object)) stuck.add(object.uid);
+        if (!isOutOfReach(object) && !stuck.has(object.uid)) continue;
+        for (const { uid, blockOwnerDeletion } of references) {
+          const owner = this.objects.withUid(uid);
+          if (blockOwnerDeletion === true && owner !== undefined && isWaiting(owner)) stuck.add(uid);
+        }
+      }
+    }
+    return stuck;
+  }
+
+  #leftover(object: KnownObject): string[] {
+    const found: string[] = [];
+    if (isTerminating(object)) found.push(`is still terminating (${object.metadata.finalizers?.join(' ')})`);
+    for (const finalizer of OWN_FINALIZERS) {
+      // One that a client set on an object that nobody deleted is the client's.
+      if (has(object, finalizer) && isTerminating(object)) found.push(`still has the finalizer ${finalizer}`);
+    }
+    const references = object.metadata.ownerReferences ?? [];
+    if (references.length === 0 || this.#wasOutOfReach.has(object.uid)) return found;
+    const living = references.filter((reference) => this.objects.owner(object, reference) !== undefined);
+    if (living.length === 0) found.push('has no owner left');
+    else if (living.length < references.length) found.push('has a reference to nothing beside a living owner');
+    return found;
+  }
+}
+
+function identityOf({ uid, name, kind, apiVersion }: OwnerReference): string {
+  return `${uid} ${apiVersion} ${kind} ${name}`;
+}

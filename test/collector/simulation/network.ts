@@ -1,0 +1,226 @@
+import { encodeWatchFrame } from '../../../src/api/codec/partial-object-metadata.ts';
+import { encodeProtobuf } from '../../../src/api/codec/protobuf.ts';
+import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
+import { type Clock, sleep } from '../../../src/base/clock.ts';
+import type { HttpRequest, HttpResponse } from '../../../src/base/http-message.ts';
+import type { Random } from '../../../src/base/random.ts';
+import type { Interceptor, Send } from '../../../src/client/interceptor.ts';
+import { TransportError } from '../../../src/client/transport.ts';
+import {
+  answerWith,
+  type Fault,
+  pathNotFound,
+  refuse,
+  resetAfter,
+  resetBefore,
+  silence,
+  statusBody,
+} from '../faults.ts';
+import type { FaultName, FaultStep, LatencyPlan, StreamStep } from './plan.ts';
+import { classify, type ClassifiedRequest, isOfClass } from './request-class.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface NetworkOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly latency: LatencyPlan;
+  readonly encoding: 'json' | 'protobuf';
+  /** Faults wait here for a request that they are meant for; shared by all networks of a history. */
+  readonly armed: ArmedFaults;
+  readonly onRequest: (request: HttpRequest) => void;
+  /** Told of each exchange that is over; 0: there was no answer. */
+  readonly onAnswer: (request: HttpRequest, status: number) => void;
+  readonly onFault: (fault: FaultName) => void;
+}
+
+/** How long a slow exchange takes, ms. */
+const SLOW_MS = 4000;
+
+/** Faults that wait for their requests. */
+export class ArmedFaults {
+  readonly #waiting: { readonly step: FaultStep; readonly resource: string | undefined; left: number }[] = [];
+
+  arm(step: FaultStep, resource: string | undefined): void {
+    this.#waiting.push({ step, resource, left: step.times });
+  }
+
+  clear(): void {
+    this.#waiting.length = 0;
+  }
+
+  /** The first that is meant for this request. */
+  strike(request: ClassifiedRequest): FaultName | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    const index = this.#waiting.findIndex(
+      ({ step, resource }) => isOfClass(request, step.on) && (resource === undefined || resource === request.resource),
+    );
+    const entry = this.#waiting[index];
+    if (entry === undefined) return undefined;
+    if (--entry.left === 0) this.#waiting.splice(index, 1);
+    return entry.step.fault;
+  }
+}
+
+/** What lies between one process of the collector and the server. */
+export class Network {
+  readonly #options: NetworkOptions;
+  readonly #streams = new Set<WatchStream>();
+  #state: 'up' | 'partitioned' | 'dead' = 'up';
+  #calm = false;
+  #underWay = 0;
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+  }
+
+  /** No request is without an answer, and no watch holds anything back. */
+  get quiet(): boolean {
+    if (this.#underWay > 0) return false;
+    for (const { holding } of this.#streams) if (holding) return false;
+    return true;
+  }
+
+  /** Resources whose watch is open, sorted. */
+  get watched(): string[] {
+    return [...this.#streams].map(({ resource }) => resource).toSorted();
+  }
+
+  /** From now on nothing goes wrong and nothing takes time. */
+  calm(): void {
+    this.#calm = true;
+    if (this.#state === 'partitioned') this.#state = 'up';
+  }
+
+  /** Nothing reaches the server, and no answer comes back; for ever, or until {@link heal}. */
+  fail(state: 'partitioned' | 'dead'): void {
+    if (this.#state !== 'dead') this.#state = state;
+    for (const stream of this.#streams) stream.cut();
+  }
+
+  heal(): void {
+    if (this.#state === 'partitioned') this.#state = 'up';
+  }
+
+  /** Whether any open watch was concerned. */
+  disturb({ stream: fault, ms = 0 }: StreamStep, resource: string | undefined): boolean {
+    const streams = [...this.#streams].filter((stream) => resource === undefined || stream.resource === resource);
+    for (const stream of streams) disturbances[fault](stream, ms);
+    return streams.length > 0;
+  }
+
+  readonly intercept: Interceptor = async (asked, next) => {
+    const { onRequest, onAnswer } = this.#options;
+    const request = this.#options.encoding === 'json' ? inJson(asked) : asked;
+    this.#underWay++;
+    let status = 0;
+    try {
+      this.#mustBeUp();
+      onRequest(request);
+      const response = await this.#pass(request, next);
+      this.#mustBeUp();
+      ({ status } = response);
+      return response.body instanceof Uint8Array ? response : this.#streaming(request, response, response.body);
+    } finally {
+      this.#underWay--;
+      onAnswer(request, status);
+    }
+  };
+
+  async #pass(request: HttpRequest, next: Send): Promise<HttpResponse> {
+    if (this.#calm) return next(request);
+    await this.#delay(request);
+    const fault = this.#options.armed.strike(classify(request.method, request.target));
+    if (fault === undefined) {
+      const response = await next(request);
+      await this.#delay(request);
+      return response;
+    }
+    this.#options.onFault(fault);
+    if (fault === 'requestSlow') await this.#pause(request, SLOW_MS);
+    const response = await faults[fault](request, next);
+    if (fault === 'answerSlow') await this.#pause(request, SLOW_MS);
+    return response;
+  }
+
+  async #delay(request: HttpRequest): Promise<void> {
+    const { random, latency } = this.#options;
+    if (latency.oneIn === 0 || random.integer(latency.oneIn) > 0) return;
+    await this.#pause(request, random.integer(latency.maxMs));
+  }
+
+  /** Over at once when the sender gives up. */
+  #pause({ signal }: HttpRequest, ms: number): Promise<void> {
+    return sleep(this.#options.clock, ms, signal).catch(() => {});
+  }
+
+  #mustBeUp(): void {
+    if (this.#state !== 'up') throw new TransportError('reset', 'connection reset by peer');
+  }
+
+  #streaming(request: HttpRequest, response: HttpResponse, body: AsyncIterable<Uint8Array>): HttpResponse {
+    const { resource } = classify(request.method, request.target);
+    const encoding = String(response.headers['content-type']).includes('protobuf') ? 'protobuf' : 'json';
+    const stream = new WatchStream(body, {
+      resource,
+      encoding,
+      clock: this.#options.clock,
+      signal: request.signal,
+      onEnd: () => void this.#streams.delete(stream),
+    });
+    this.#streams.add(stream);
+    return { ...response, body: stream };
+  }
+}
+
+const pass: Fault = (request, next) => next(request);
+
+const faults: Readonly<Record<FaultName, Fault>> = {
+  requestLost: resetBefore,
+  answerLost: resetAfter,
+  silence,
+  answerSwallowed: async (request, next) => {
+    await next(request);
+    return silence(request, next);
+  },
+  twice: async (request, next) => {
+    const [first] = await Promise.all([next(request), next(request)]);
+    return first;
+  },
+  requestSlow: pass,
+  answerSlow: pass,
+  conflict: refuse(409, 'Conflict'),
+  tooManyRequests: refuse(429, 'TooManyRequests', { details: { retryAfterSeconds: 1 } }),
+  internalError: refuse(500, 'InternalError'),
+  unavailable: refuse(503, 'ServiceUnavailable'),
+  badGateway: answerWith(502, 'bad gateway'),
+  forbidden: refuse(403, 'Forbidden'),
+  expired: refuse(410, 'Expired'),
+  invalid: refuse(422, 'Invalid'),
+  unsupportedMediaType: refuse(415, 'UnsupportedMediaType'),
+  pathNotFound,
+  namelessNotFound: refuse(404, 'NotFound'),
+  otherNotFound: refuse(404, 'NotFound', { details: { name: 'another', kind: 'configmaps' } }),
+  emptyObject: answerWith(200, {}),
+  noJson: answerWith(200, 'OK'),
+};
+
+const gone = { ...statusBody(410, 'Expired') } satisfies KubeObject;
+const goneEvents = {
+  json: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: gone })}\n`),
+  protobuf: encodeWatchFrame('ERROR', encodeProtobuf(gone)),
+};
+
+const disturbances: Readonly<Record<StreamStep['stream'], (stream: WatchStream, ms: number) => void>> = {
+  cut: (stream) => stream.cut(),
+  end: (stream) => stream.end(),
+  gone: (stream) => stream.cut(),
+  errorEvent: (stream) => stream.inject(goneEvents[stream.encoding]),
+  hold: (stream, ms) => stream.hold(ms),
+  repeat: (stream) => stream.repeatNext(),
+};
+
+/** As a client does that does not know protobuf. */
+function inJson(request: HttpRequest): HttpRequest {
+  const accept = String(request.headers['accept']).replace(/^application\/vnd\.kubernetes\.protobuf[^,]*,/, '');
+  return { ...request, headers: { ...request.headers, accept } };
+}

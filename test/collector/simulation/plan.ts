@@ -1,0 +1,168 @@
+/**
+ * One history as data: what clients do, what the network and the processes do, and in which order. Everything else (uids, jitter of
+ * retries, latencies) follows from `seed`, so that running a plan twice gives the same trace byte for byte.
+ */
+export interface Plan {
+  readonly seed: number;
+  /** Names out of {@link KINDS}: what the server serves from the start. */
+  readonly kinds: readonly string[];
+  readonly collectors: readonly CollectorPlan[];
+  /** What each request of a collector may take on its way, fake milliseconds. */
+  readonly latency: LatencyPlan;
+  readonly steps: readonly Step[];
+  /** What is looked at once everything rests: as it is; after one more look at discovery; after everything was deleted. */
+  readonly end: 'rest' | 'resync' | 'empty';
+}
+
+export interface CollectorPlan {
+  /** `standby`: decides nothing until a step makes it lead. */
+  readonly role: 'always' | 'standby';
+  readonly workers: number;
+  readonly encoding: 'json' | 'protobuf';
+}
+
+export interface LatencyPlan {
+  /** One in so many requests is slow; 0: none. */
+  readonly oneIn: number;
+  readonly maxMs: number;
+}
+
+/** `Secret/default/a`, `ClusterRole//a`. */
+export type PlaceText = string;
+
+export interface OwnerPlan {
+  /** Refers to what was created last at this place; to nothing if nothing ever was. */
+  readonly at: PlaceText;
+  /** To the one so many before that. */
+  readonly before?: number;
+  readonly block?: true;
+  /** A wrong name. */
+  readonly named?: string;
+}
+
+export type Policy = 'Background' | 'Foreground' | 'Orphan' | 'none';
+
+/** What clients do; each is one request, or a read and a write that names the version read. */
+export type ClientStep =
+  | {
+      readonly do: 'create';
+      readonly at: PlaceText;
+      readonly owners?: readonly OwnerPlan[];
+      readonly finalizers?: readonly FinalizerName[];
+    }
+  | { readonly do: 'delete'; readonly at: PlaceText; readonly policy: Policy }
+  /** A DELETE of the whole collection. */
+  | { readonly do: 'deleteAll'; readonly kind: string; readonly namespace: string; readonly policy: Policy }
+  | { readonly do: 'refer'; readonly at: PlaceText; readonly owners: readonly OwnerPlan[] }
+  /** Something that the collector does not care about. */
+  | { readonly do: 'label'; readonly at: PlaceText; readonly value: string }
+  | { readonly do: 'hold' | 'release'; readonly at: PlaceText }
+  /** All finalizers, whoever set them. */
+  | { readonly do: 'strip'; readonly at: PlaceText }
+  /** A CustomResourceDefinition is created or deleted. */
+  | { readonly do: 'define' | 'undefine'; readonly kind: string };
+
+/** `hold` is somebody's who gives it up in the end. */
+export type FinalizerName = 'hold' | 'foregroundDeletion' | 'orphan';
+
+/** What goes wrong with the requests of the collectors; from now on, for the next so many that match. */
+export interface FaultStep {
+  readonly do: 'fault';
+  readonly fault: FaultName;
+  readonly on: RequestClass;
+  readonly kind?: string;
+  readonly times: number;
+}
+
+export type RequestClass = 'read' | 'delete' | 'patch' | 'write' | 'intake' | 'discovery' | 'any';
+
+export const FAULTS = [
+  /** The connection breaks before the server reads, or before its answer arrives. */
+  'requestLost',
+  'answerLost',
+  /** Nothing comes until the collector gives up; in the second case the server has done what was asked. */
+  'silence',
+  'answerSwallowed',
+  /** The server sees it twice. */
+  'twice',
+  /** It, or its answer, takes seconds. */
+  'requestSlow',
+  'answerSlow',
+  'conflict',
+  'tooManyRequests',
+  'internalError',
+  'unavailable',
+  'badGateway',
+  'forbidden',
+  'expired',
+  'invalid',
+  'unsupportedMediaType',
+  /** 404, but not of the object: no such path, a Status without a name, a Status about another one. */
+  'pathNotFound',
+  'namelessNotFound',
+  'otherNotFound',
+  /** 200, with something that is no object. */
+  'emptyObject',
+  'noJson',
+] as const;
+export type FaultName = (typeof FAULTS)[number];
+
+/** What happens to watches of a kind, or to all. */
+export interface StreamStep {
+  readonly do: 'stream';
+  readonly stream: StreamFaultName;
+  readonly kind?: string;
+  /** For `hold`. */
+  readonly ms?: number;
+}
+
+export const STREAM_FAULTS = [
+  /** The connection breaks, and what was on its way is lost: the collector has to ask for it again. */
+  'cut',
+  /** The server ends it as if its time were over. */
+  'end',
+  /** It breaks, and what was missed is not known any more: 410. */
+  'gone',
+  /** 410 in the stream itself. */
+  'errorEvent',
+  /** What comes next waits, while other resources go on. */
+  'hold',
+  /** What comes next comes twice. */
+  'repeat',
+] as const;
+export type StreamFaultName = (typeof STREAM_FAULTS)[number];
+
+/** What happens to the processes. `collector` is an index into {@link Plan.collectors}. */
+export type ProcessStep =
+  /** As by SIGKILL: what it had sent is carried out, nobody waits for it. */
+  | { readonly do: 'crash'; readonly collector: number }
+  /** As by SIGTERM. */
+  | { readonly do: 'stop'; readonly collector: number }
+  /** A new process, that knows nothing. */
+  | { readonly do: 'start'; readonly collector: number }
+  /** It takes the lease; who had it learns of that so much later, and only then stops. */
+  | { readonly do: 'lead'; readonly collector: number; readonly overlapMs: number }
+  /** It reaches nobody for a while. */
+  | { readonly do: 'partition'; readonly collector: number; readonly ms: number };
+
+export interface WaitStep {
+  readonly do: 'wait';
+  readonly ms: number;
+}
+
+export type Step = ClientStep | FaultStep | StreamStep | ProcessStep | WaitStep;
+
+export interface Place {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function placeOf(text: PlaceText): Place {
+  const [kind = '', namespace = '', name = ''] = text.split('/');
+  return { kind, namespace, name };
+}
+
+export function placeText({ kind, namespace, name }: Place): PlaceText {
+  return `${kind}/${namespace}/${name}`;
+}

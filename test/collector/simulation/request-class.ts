@@ -1,0 +1,27 @@
+import { isDiscovery } from '../recorder.ts';
+import type { RequestClass } from './plan.ts';
+
+export interface ClassifiedRequest {
+  readonly what: Exclude<RequestClass, 'write' | 'any'> | 'other';
+  /** Plural name; empty when the path names none. */
+  readonly resource: string;
+}
+
+/** What a request of a collector is for. */
+export function classify(method: string, target: string): ClassifiedRequest {
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const parts = path.split('/').slice(1);
+  const rest = parts.slice(parts[0] === 'api' ? 2 : 3);
+  if (method === 'GET' && isDiscovery(path)) return { what: 'discovery', resource: '' };
+  const [resource = '', name] = rest[0] === 'namespaces' && rest.length > 2 ? rest.slice(2) : rest;
+  if (method === 'GET') return { what: name === undefined ? 'intake' : 'read', resource };
+  if (method === 'DELETE') return { what: 'delete', resource };
+  // Events are no part of the decisions.
+  return { what: method === 'PATCH' && resource !== 'events' ? 'patch' : 'other', resource };
+}
+
+export function isOfClass({ what }: ClassifiedRequest, wanted: RequestClass): boolean {
+  if (wanted === 'any') return what !== 'other';
+  return wanted === 'write' ? what === 'delete' || what === 'patch' : what === wanted;
+}

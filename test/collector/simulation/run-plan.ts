@@ -1,0 +1,332 @@
+import type { Logger } from '../../../src/base/logger.ts';
+import type { Decision } from '../../../src/collector/workers/decision.ts';
+import { Clients, HOLD } from './clients.ts';
+import { CollectorProcess } from './collector-process.ts';
+import { ArmedFaults, Network } from './network.ts';
+import type { ClientStep, Plan, Step } from './plan.ts';
+import { kindNamed } from './simulated-kinds.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
+
+export interface Outcome {
+  /** What is wrong with the history; empty when nothing is. */
+  readonly wrong: readonly string[];
+  /** What occurred, such as `fault twice` or `reason ownersAbsent`. */
+  readonly covered: ReadonlySet<string>;
+  /** Everything that happened, in order; empty unless asked for. */
+  readonly trace: readonly string[];
+}
+
+/** Fake time within which everything must have come to rest after the storm, ms. */
+const REST_MS = 300_000;
+/** No write for so long, while keys are tried again: what is left is what nobody may touch (COL-112, COL-113), ms. */
+const QUIET_MS = 25_000;
+/** Requests in that time by keys that are tried again for ever, with waits of up to two seconds. */
+const MOST_CALLS = 400;
+/** Longer than the period of discovery. */
+const RESYNC_MS = 31_000;
+const STOP_MS = 60_000;
+
+export async function runPlan(plan: Plan, { trace = false }: { readonly trace?: boolean } = {}): Promise<Outcome> {
+  const run = new PlanRun(plan, trace);
+  await run.run();
+  return run;
+}
+
+class PlanRun implements Outcome {
+  readonly wrong: string[] = [];
+  readonly covered = new Set<string>();
+  readonly trace: string[] = [];
+  readonly #plan: Plan;
+  readonly #tracing: boolean;
+  readonly #cluster: SimulatedCluster;
+  readonly #clients: Clients;
+  readonly #armed = new ArmedFaults();
+  /** By index of the plan; undefined while none runs. */
+  readonly #processes: (CollectorProcess | undefined)[];
+  #calls = 0;
+  #writes = 0;
+
+  constructor(plan: Plan, tracing: boolean) {
+    this.#plan = plan;
+    this.#tracing = tracing;
+    const logger = errorLogger((message) => this.wrong.push(`logged as an error: ${message}`));
+    this.#cluster = new SimulatedCluster(plan, logger);
+    this.#clients = new Clients(this.#cluster.client);
+    this.#processes = plan.collectors.map(() => undefined);
+    this.#logger = logger;
+  }
+  readonly #logger: Logger;
+
+  async run(): Promise<void> {
+    const { steps, collectors } = this.#plan;
+    this.covered.add(`collectors ${shapeOf(this.#plan)}`);
+    try {
+      await this.#cluster.start();
+      collectors.forEach((_, index) => this.#start(index));
+      this.#processes.find((_, index) => collectors[index]?.role === 'standby')?.lead();
+      await this.#cluster.settle();
+      for (const step of steps) {
+        await this.#step(step);
+        this.#lookInside();
+        if (this.wrong.length > 0) return;
+      }
+      await this.#calmDown();
+      if (this.wrong.length === 0) await this.#judgeRest();
+    } catch (error) {
+      this.wrong.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    } finally {
+      this.wrong.push(...this.#cluster.judge.wrong);
+      await this.#end();
+    }
+  }
+
+  async #step(step: Step): Promise<void> {
+    this.covered.add(`step ${step.do}`);
+    switch (step.do) {
+      case 'wait':
+        return this.#cluster.advance(step.ms);
+      case 'fault':
+        return this.#armed.arm(step, step.kind === undefined ? undefined : kindNamed(step.kind).gvr.resource);
+      case 'stream':
+        return this.#disturb(step);
+      case 'crash': {
+        this.#processes[step.collector]?.crash();
+        this.#processes[step.collector] = undefined;
+        return this.#cluster.settle();
+      }
+      case 'stop': {
+        const process = this.#processes[step.collector];
+        this.#processes[step.collector] = undefined;
+        if (process !== undefined) await this.#cluster.waitLong(process.stop(), STOP_MS);
+        return;
+      }
+      case 'start':
+        if (this.#processes[step.collector] === undefined) this.#start(step.collector);
+        return this.#cluster.settle();
+      case 'lead':
+        return this.#lead(step.collector, step.overlapMs);
+      case 'partition': {
+        const network = this.#processes[step.collector]?.network;
+        network?.fail('partitioned');
+        this.#cluster.clock.setTimer(step.ms, () => network?.heal());
+        return this.#cluster.settle();
+      }
+      default:
+        return this.#client(step);
+    }
+  }
+
+  async #client(step: ClientStep): Promise<void> {
+    const outcome = await this.#cluster.wait(this.#clients.do(step));
+    this.covered.add(`client ${step.do}: ${outcome}`);
+    if ('policy' in step) this.covered.add(`policy ${step.policy}`);
+    this.#note('client', `${JSON.stringify(step)}: ${outcome}`);
+  }
+
+  async #disturb(step: Step & { readonly do: 'stream' }): Promise<void> {
+    const resource = step.kind === undefined ? undefined : kindNamed(step.kind).gvr.resource;
+    if (step.stream === 'gone') {
+      const kind = step.kind === undefined ? {} : { kind: step.kind };
+      this.#armed.arm({ do: 'fault', fault: 'expired', on: 'intake', ...kind, times: 1 }, resource);
+    }
+    for (const process of this.#processes) {
+      if (process?.network.disturb(step, resource) === true) this.covered.add(`stream ${step.stream}`);
+    }
+    await this.#cluster.settle();
+  }
+
+  #start(index: number): void {
+    const { collectors, latency } = this.#plan;
+    const plan = collectors[index];
+    if (plan === undefined) return;
+    const { clock, random, transport } = this.#cluster;
+    this.covered.add(`encoding ${plan.encoding}`);
+    const network = new Network({
+      clock,
+      random,
+      latency,
+      encoding: plan.encoding,
+      armed: this.#armed,
+      onRequest: ({ method, target }) => {
+        this.#calls++;
+        if (method !== 'GET' && !target.includes('/events')) this.#writes++;
+      },
+      onAnswer: ({ method, target }, status) => this.#note(`collector ${index}`, `${method} ${target} ${status}`),
+      onFault: (fault) => {
+        this.covered.add(`fault ${fault}`);
+        this.#note('network', fault);
+      },
+    });
+    const logger = this.#logger;
+    const onDecision = (decision: Decision): void => this.#decided(index, decision);
+    this.#processes[index] = new CollectorProcess({ plan, network, transport, clock, random, logger, onDecision });
+  }
+
+  async #lead(index: number, overlapMs: number): Promise<void> {
+    const next = this.#processes[index];
+    if (next === undefined || this.#plan.collectors[index]?.role !== 'standby') return;
+    const before = this.#processes.filter((process) => process?.leads === true && process !== next);
+    next.lead();
+    this.#cluster.clock.setTimer(overlapMs, () => {
+      for (const process of before) process?.loseLease();
+    });
+    await this.#cluster.settle();
+  }
+
+  #decided(index: number, { identity, verdict, reason, actions }: Decision): void {
+    this.covered.add(`reason ${reason}`);
+    if (!this.#tracing) return;
+    const what = actions.map(({ action }) => action).join(' ');
+    const { kind, namespace, name } = identity ?? { kind: '?', namespace: '', name: '' };
+    this.#note(`collector ${index}`, `${kind} ${namespace}/${name}: ${verdict} ${reason} ${what}`);
+  }
+
+  /** COL-051: after every step. */
+  #lookInside(): void {
+    for (const process of this.#processes) {
+      for (const { uid, problem } of process?.collector.consistency.invariants() ?? []) {
+        this.wrong.push(`the graph is wrong in itself: ${problem} ${uid}`);
+      }
+    }
+    this.wrong.push(...this.#cluster.judge.wrong.splice(0));
+  }
+
+  /** The storm is over, nobody holds anything any more, and time passes until nothing happens. */
+  async #calmDown(): Promise<void> {
+    this.#armed.clear();
+    await this.#oneLeads();
+    for (const process of this.#processes) process?.network.calm();
+    await this.#release();
+    await this.#untilRest();
+    if (this.#plan.end === 'empty') await this.#deleteEverything();
+    if (this.#plan.end === 'resync') {
+      const writes = this.#writes;
+      await this.#cluster.advance(RESYNC_MS);
+      if (this.#writes !== writes) this.wrong.push('something was written after everything had come to rest');
+    }
+    this.covered.add(`end ${this.#plan.end}`);
+  }
+
+  /** At least one collector runs, and of those that stand by one leads. */
+  async #oneLeads(): Promise<void> {
+    if (this.#processes.every((process) => process === undefined)) this.#start(0);
+    const { collectors } = this.#plan;
+    const acts = this.#processes.some(
+      (process, index) => process !== undefined && (collectors[index]?.role === 'always' || process.leads),
+    );
+    if (!acts) this.#processes.find((process) => process !== undefined)?.lead();
+    await this.#cluster.settle();
+  }
+
+  async #release(): Promise<void> {
+    const held = [...this.#cluster.judge.objects.values()].filter(
+      ({ metadata }) => metadata.finalizers?.includes(HOLD) === true,
+    );
+    for (const { kind, namespace, name } of held) {
+      // A collector may come in between; nobody else does.
+      for (let tries = 0; tries < 5; tries++) {
+        if ((await this.#cluster.wait(this.#clients.release({ kind, namespace, name }))) !== 'conflict') break;
+      }
+    }
+  }
+
+  async #deleteEverything(): Promise<void> {
+    const { judge } = this.#cluster;
+    const there = [...judge.objects.values()].filter(({ kind }) => this.#cluster.isServed(kind));
+    for (const { kind, namespace, name } of there) {
+      const at = `${kind}/${namespace}/${name}`;
+      await this.#cluster.wait(this.#clients.do({ do: 'strip', at }));
+      await this.#cluster.wait(this.#clients.do({ do: 'delete', at, policy: 'Background' }));
+    }
+    await this.#untilRest();
+    const left = [...judge.objects.values()].filter(({ kind }) => kind !== 'Event').length;
+    for (const process of this.#processes) {
+      if (process === undefined) continue;
+      const { nodes, gone, references } = process.collector.consistency.counts;
+      if (nodes === left && gone + references === 0) continue;
+      this.wrong.push(`${nodes} nodes, ${gone} tombstones and ${references} references of ${left} objects`);
+    }
+  }
+
+  /** Every watch is open, nothing is queued; or nothing was written for long, and nothing is tried without a pause. */
+  async #untilRest(): Promise<void> {
+    const { clock } = this.#cluster;
+    const until = clock.monotonic() + REST_MS;
+    let [quietSince, writes, calls] = [clock.monotonic(), this.#writes, this.#calls];
+    let busy = true;
+    for (;;) {
+      await this.#cluster.settle();
+      if (this.#isAtRest()) return;
+      const wasBusy = busy;
+      busy = this.#writes !== writes || !this.#allWatched();
+      if (busy || wasBusy) [quietSince, writes, calls] = [clock.monotonic(), this.#writes, this.#calls];
+      if (clock.monotonic() - quietSince > QUIET_MS) {
+        this.covered.add('rest with keys that are tried again');
+        if (this.#calls - calls > MOST_CALLS) this.wrong.push('keys are tried again without a pause');
+        return;
+      }
+      const step = clock.nextTimerInMs ?? REST_MS;
+      if (clock.monotonic() + step > until) {
+        this.wrong.push('everything does not come to rest');
+        return;
+      }
+      await this.#cluster.advance(step);
+    }
+  }
+
+  #isAtRest(): boolean {
+    return this.#allWatched() && this.#processes.every((process) => process?.collector.atRest !== false);
+  }
+
+  #allWatched(): boolean {
+    const wanted = this.#cluster.watchable.join(' ');
+    return this.#processes.every((process) => {
+      if (process === undefined) return true;
+      const { network, collector } = process;
+      const monitored = collector.consistency.resources.map(({ resource }) => resource).toSorted();
+      return network.quiet && network.watched.join(' ') === wanted && monitored.join(' ') === wanted;
+    });
+  }
+
+  async #judgeRest(): Promise<void> {
+    this.wrong.push(...this.#cluster.judge.leftovers());
+    this.#lookInside();
+    for (const process of this.#processes) {
+      if (process === undefined) continue;
+      const report = await this.#cluster.wait(process.collector.consistency.look(new AbortController().signal));
+      for (const { uid, difference, resource } of report.differences) {
+        this.wrong.push(`the graph differs from a fresh list of ${resource.resource}: ${difference} ${uid}`);
+      }
+      for (const { resource } of report.unread) this.wrong.push(`${resource} could not be listed`);
+    }
+  }
+
+  async #end(): Promise<void> {
+    for (const process of this.#processes) {
+      process?.network.calm();
+      if (process !== undefined) await this.#cluster.waitLong(process.stop(), STOP_MS);
+    }
+    await this.#cluster.stop();
+  }
+
+  #note(who: string, what: string): void {
+    if (this.#tracing) this.trace.push(`${this.#cluster.clock.monotonic()} ${who}: ${what}`);
+  }
+}
+
+function shapeOf({ collectors }: Plan): string {
+  if (collectors.length === 1) return 'one';
+  return collectors.some(({ role }) => role === 'standby') ? 'leader and standby' : 'two';
+}
+
+/** Hands over what should never be logged. */
+function errorLogger(onError: (message: string) => void): Logger {
+  const self: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (message, fields) => onError(`${message} ${JSON.stringify(fields ?? {})}`),
+    child: () => self,
+  };
+  return self;
+}

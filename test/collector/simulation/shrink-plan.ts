@@ -1,0 +1,107 @@
+import type { CollectorPlan, Plan, Step } from './plan.ts';
+
+/** Whether a plan still shows what is being looked for. */
+export type StillFails = (plan: Plan) => Promise<boolean>;
+
+/** Plans that are tried before it is content with what it has. */
+const MAX_TRIES = 3000;
+
+/**
+ * A smaller plan that fails as well: first without whole runs of steps (delta debugging), then with simpler ones, until
+ * nothing can be left out. Deterministic.
+ */
+export async function shrinkPlan(plan: Plan, stillFails: StillFails): Promise<Plan> {
+  const search = new Search(plan, stillFails);
+  for (let before: Plan | undefined; before !== search.best;) {
+    before = search.best;
+    await search.dropSteps();
+    await search.simplify();
+  }
+  return search.best;
+}
+
+class Search {
+  best: Plan;
+  readonly #stillFails: StillFails;
+  readonly #tried = new Set<string>();
+
+  constructor(plan: Plan, stillFails: StillFails) {
+    this.best = plan;
+    this.#stillFails = stillFails;
+  }
+
+  async dropSteps(): Promise<void> {
+    for (let size = Math.ceil(this.best.steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+      for (let at = 0; at < this.best.steps.length;) {
+        const { steps } = this.best;
+        const kept = await this.#try({ ...this.best, steps: [...steps.slice(0, at), ...steps.slice(at + size)] });
+        if (!kept) at += size;
+      }
+    }
+  }
+
+  async simplify(): Promise<void> {
+    for (const candidate of simplerPlans(this.best)) await this.#try({ ...this.best, ...candidate });
+    for (let at = 0; at < this.best.steps.length; at++) {
+      for (const step of simplerSteps(this.best.steps[at]!)) {
+        const steps = this.best.steps.with(at, step);
+        if (await this.#try({ ...this.best, steps })) break;
+      }
+    }
+  }
+
+  async #try(plan: Plan): Promise<boolean> {
+    const text = JSON.stringify(plan);
+    if (this.#tried.size >= MAX_TRIES || this.#tried.has(text)) return false;
+    this.#tried.add(text);
+    if (!(await this.#stillFails(plan))) return false;
+    this.best = plan;
+    return true;
+  }
+}
+
+function* simplerPlans({ kinds, collectors, latency, end, steps }: Plan): Generator<Partial<Plan>> {
+  if (latency.oneIn > 0) yield { latency: { oneIn: 0, maxMs: 0 } };
+  if (latency.oneIn > 1) yield { latency: { ...latency, oneIn: 1 } };
+  if (end !== 'rest') yield { end: 'rest' };
+  if (collectors.length > 1) yield { collectors: collectors.slice(0, 1) };
+  const simplest: CollectorPlan = { role: 'always', workers: 1, encoding: 'json' };
+  for (const [index, collector] of collectors.entries()) {
+    for (const field of ['role', 'workers', 'encoding'] as const) {
+      if (collector[field] === simplest[field]) continue;
+      yield { collectors: collectors.with(index, { ...collector, [field]: simplest[field] }) };
+    }
+  }
+  const text = JSON.stringify(steps);
+  for (const kind of kinds) if (!text.includes(`"${kind}`)) yield { kinds: kinds.filter((each) => each !== kind) };
+}
+
+function* simplerSteps(step: Step): Generator<Step> {
+  if (step.do === 'create') {
+    const { owners, finalizers, ...plain } = step;
+    if (owners !== undefined && finalizers !== undefined) {
+      yield { ...plain, owners };
+      yield { ...plain, finalizers };
+    }
+    if (owners !== undefined || finalizers !== undefined) yield plain;
+  }
+  if ((step.do === 'create' || step.do === 'refer') && step.owners !== undefined) {
+    for (const [index, owner] of step.owners.entries()) {
+      if (step.owners.length > 1) yield { ...step, owners: step.owners.toSpliced(index, 1) };
+      const { at, ...more } = owner;
+      if (Object.keys(more).length > 0) yield { ...step, owners: step.owners.with(index, { at }) };
+      const { block: _, ...solid } = owner;
+      if (owner.block !== undefined) yield { ...step, owners: step.owners.with(index, solid) };
+    }
+  }
+  if ('policy' in step && step.policy !== 'Background') yield { ...step, policy: 'Background' };
+  if (step.do === 'fault') {
+    if (step.times > 1) yield { ...step, times: 1 };
+    if (step.fault !== 'requestLost') yield { ...step, fault: 'requestLost' };
+  }
+  if (step.do === 'stream' && step.stream !== 'cut' && step.stream !== 'hold') yield { ...step, stream: 'cut' };
+  if ('ms' in step && step.ms !== undefined) {
+    for (const ms of [1, 10, 100, 1000, 10_000]) if (ms < step.ms) yield { ...step, ms };
+  }
+  if (step.do === 'lead' && step.overlapMs > 0) yield { ...step, overlapMs: 0 };
+}

@@ -1,0 +1,44 @@
+import { Coverage } from './coverage.ts';
+import { failureKind } from './failure-kind.ts';
+import { generatePlan } from './generate-plan.ts';
+import type { Plan } from './plan.ts';
+import { type Outcome, runPlan } from './run-plan.ts';
+import { shrinkPlan } from './shrink-plan.ts';
+
+export interface Failure {
+  readonly seed: number;
+  readonly wrong: readonly string[];
+  /** The smallest plan found that goes wrong in the same way, with its own outcome. */
+  readonly plan: Plan;
+  readonly outcome: Outcome;
+}
+
+/** Frames of an error in a report; while nothing is wrong nobody reads them, and they cost. */
+const STACK_FRAMES = 12;
+
+/** Runs histories one after the other, and looks closer at the first that goes wrong. */
+export class Simulation {
+  readonly coverage = new Coverage();
+  histories = 0;
+
+  /** Undefined when all is well with the history of this seed. */
+  async run(seed: number): Promise<Failure | undefined> {
+    const plan = generatePlan(seed);
+    const outcome = await runPlan(plan);
+    this.histories++;
+    this.coverage.add(outcome.covered);
+    return outcome.wrong.length === 0 ? undefined : explain(seed, plan, outcome);
+  }
+}
+
+async function explain(seed: number, plan: Plan, { wrong }: Outcome): Promise<Failure> {
+  const frames = Error.stackTraceLimit;
+  Error.stackTraceLimit = STACK_FRAMES;
+  try {
+    const kind = failureKind(wrong);
+    const shrunk = await shrinkPlan(plan, async (each) => failureKind((await runPlan(each)).wrong) === kind);
+    return { seed, wrong, plan: shrunk, outcome: await runPlan(shrunk, { trace: true }) };
+  } finally {
+    Error.stackTraceLimit = frames;
+  }
+}

@@ -1,0 +1,196 @@
+import type { ResourceInfo } from '../../../src/api/kinds/resource-info.ts';
+import { type ApiServer, createApiServer } from '../../../src/apiserver/api-server.ts';
+import { plainStrategy } from '../../../src/apiserver/registry/strategy.ts';
+import type { Store } from '../../../src/apiserver/storage/interface.ts';
+import { openMemoryStore } from '../../../src/apiserver/storage/memory-store.ts';
+import { FakeClock } from '../../../src/base/fake-clock.ts';
+import type { HttpHandler } from '../../../src/base/http-message.ts';
+import type { Logger } from '../../../src/base/logger.ts';
+import { noMetrics } from '../../../src/base/metrics.ts';
+import { type Random, seededRandom } from '../../../src/base/random.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { RestClient } from '../../../src/client/rest-client.ts';
+import type { Transport } from '../../../src/client/transport.ts';
+import type { TestKind } from '../kinds.ts';
+import { type Actor, Attribution } from './attribution.ts';
+import { Judge } from './judge.ts';
+import type { Plan } from './plan.ts';
+import { DEFINITIONS, KINDS, kindNamed } from './simulated-kinds.ts';
+
+/** Turns of the event loop until each one is a real millisecond: something is loaded that is needed for the first time. */
+const PATIENT_AFTER_TURNS = 50;
+const MAX_TURNS = 20_000;
+
+/**
+ * The real API server on a store in memory, with the few resources that a history needs, and a clock that jumps from one
+ * timer to the next.
+ */
+export class SimulatedCluster {
+  readonly clock = new FakeClock();
+  readonly random: Random;
+  readonly client: RestClient;
+  /** As the collectors reach it. */
+  readonly transport: Transport;
+  readonly judge: Judge;
+  readonly #server: ApiServer;
+  readonly #store: Store;
+  readonly #attribution = new Attribution();
+  #inServer = 0;
+
+  constructor({ seed, kinds, steps }: Plan, logger: Logger) {
+    const { clock } = this;
+    this.random = seededRandom(seed);
+    this.#store = openMemoryStore({ clock });
+    this.#server = createApiServer({
+      store: this.#store,
+      clock,
+      random: this.random,
+      logger,
+      metrics: noMetrics,
+      version: {},
+    });
+    const defines = steps.some(({ do: what }) => what === 'define');
+    this.#serveOnly(kinds.map(kindNamed), defines);
+    this.judge = new Judge(this.#attribution, (kind) => this.isServed(kind));
+    const [collectors, clients] = (['collector', 'client'] as const).map((actor) => this.#reachedBy(actor));
+    this.transport = inProcessTransport(collectors!);
+    this.client = new RestClient({ transport: inProcessTransport(clients!), clock, userAgent: 'client' });
+  }
+
+  async start(): Promise<void> {
+    const { judge } = this;
+    await this.wait(this.#server.start());
+    const startRevision = (await this.#store.currentRevision()) + 1;
+    await this.#store.watch('/registry/', { startRevision, onEvents: judge.observe });
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+    await this.#store.close();
+  }
+
+  isServed(kindName: string): boolean {
+    const kind = KINDS.get(kindName);
+    if (kind === undefined) return false;
+    const { group, version, resource } = kind.gvr;
+    return this.#server.resources.find(group, version, resource) !== undefined;
+  }
+
+  /** What a collector is to watch, sorted. */
+  get watchable(): string[] {
+    return this.#server.resources
+      .resources()
+      .map(({ resource }) => resource)
+      .filter((resource) => resource !== 'events')
+      .toSorted();
+  }
+
+  /** Everything that can happen without time passing has happened. */
+  async settle(): Promise<void> {
+    for (let turns = 0; ; turns++) {
+      await this.clock.settle();
+      if (this.#inServer === 0) return;
+      if (turns > MAX_TURNS) throw new Error('the server does not answer');
+      if (turns > PATIENT_AFTER_TURNS) await realMillisecond();
+    }
+  }
+
+  /** The outcome of work that goes on only while the clock is attended to, without time passing. */
+  async wait<T>(work: Promise<T>): Promise<T> {
+    const state = { settled: false };
+    const note = (): void => {
+      state.settled = true;
+    };
+    work.then(note, note);
+    for (let turns = 0; !state.settled; turns++) {
+      if (turns > MAX_TURNS) throw new Error('the work waits for something that does not come');
+      await this.settle();
+      if (turns > PATIENT_AFTER_TURNS) await realMillisecond();
+    }
+    return work;
+  }
+
+  /** The same, but time passes as it needs. */
+  async waitLong<T>(work: Promise<T>, withinMs: number): Promise<T> {
+    const until = this.clock.monotonic() + withinMs;
+    const state = { settled: false };
+    const note = (): void => {
+      state.settled = true;
+    };
+    work.then(note, note);
+    await this.settle();
+    while (!state.settled) {
+      const next = this.clock.nextTimerInMs ?? Number.POSITIVE_INFINITY;
+      if (this.clock.monotonic() + next > until) throw new Error(`the work takes longer than ${withinMs} ms`);
+      await this.advance(next);
+    }
+    return work;
+  }
+
+  /** From timer to timer. */
+  async advance(ms: number): Promise<void> {
+    const until = this.clock.monotonic() + ms;
+    await this.settle();
+    for (;;) {
+      const next = this.clock.nextTimerInMs;
+      const left = until - this.clock.monotonic();
+      if (next === undefined || next > left) {
+        this.clock.advance(left);
+        return;
+      }
+      this.clock.advance(next);
+      await this.settle();
+    }
+  }
+
+  #reachedBy(actor: Actor): HttpHandler {
+    const handler = this.#attribution.handler(actor, this.#server.handler);
+    return async (request) => {
+      this.#inServer++;
+      if (actor === 'collector') this.judge.sees(request);
+      try {
+        return await handler(request);
+      } finally {
+        this.#inServer--;
+      }
+    };
+  }
+
+  #serveOnly(kinds: readonly TestKind[], defines: boolean): void {
+    const { resources } = this.#server;
+    const wanted = new Set(kinds.map(({ gvr }) => `${gvr.group}/${gvr.resource}`)).add('/events');
+    if (defines) wanted.add(`${DEFINITIONS.gvr.group}/${DEFINITIONS.gvr.resource}`);
+    for (const { group, version, resource } of resources.resources()) {
+      if (!wanted.has(`${group}/${resource}`)) resources.remove(group, version, resource);
+    }
+    for (const kind of kinds) {
+      if (kindNamed(kind.kind).origin === 'added') resources.add({ info: customInfo(kind), strategy: plainStrategy });
+    }
+  }
+}
+
+function customInfo({ gvr, kind, namespaced }: TestKind): ResourceInfo {
+  return {
+    ...gvr,
+    kind,
+    listKind: `${kind}List`,
+    singular: kind.toLowerCase(),
+    namespaced,
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    shortNames: [],
+    categories: [],
+    subresources: [],
+    defaultPropagation: 'Background',
+    deleteReturnsObject: false,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+    generation: 'spec',
+    nameRule: 'dnsSubdomain',
+  };
+}
+
+function realMillisecond(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 1);
+  });
+}

@@ -1,0 +1,83 @@
+/** One process of `npm run simulate`: runs the seeds it is told to, and tells how it goes. */
+import { readFileSync } from 'node:fs';
+import type { Plan } from './plan.ts';
+import { runPlan } from './run-plan.ts';
+import { type Failure, Simulation } from './simulate.ts';
+
+export interface SimulationOrder {
+  /** The first seed, and from one to the next. */
+  readonly seed: number;
+  readonly stride: number;
+  /** Seeds at most. */
+  readonly seeds: number;
+  /** No history is begun after this time, epoch ms. */
+  readonly until: number;
+  /** Instead of all this: the file of one plan. */
+  readonly replay?: string;
+}
+
+export interface SimulationNews {
+  readonly histories: number;
+  /** What occurred since the last news. */
+  readonly covered: readonly (readonly [string, number])[];
+  readonly failure?: Pick<Failure, 'seed' | 'wrong' | 'plan'> & { readonly trace: readonly string[] };
+  readonly done?: true;
+}
+
+/** Between two news, ms. */
+const NEWS_MS = 1000;
+
+function tell(news: SimulationNews): Promise<void> {
+  return new Promise((resolve) => {
+    process.send?.(news, () => resolve());
+  });
+}
+
+/** What nobody awaited went wrong: a fault of the program as any other. */
+const stray: string[] = [];
+process.on('unhandledRejection', (error) => {
+  stray.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+});
+
+async function simulate({ seed, stride, seeds, until }: SimulationOrder): Promise<void> {
+  const simulation = new Simulation();
+  let told = 0;
+  let toldAt = Date.now();
+  const news = (): SimulationNews => {
+    const since = { histories: simulation.histories - told, covered: [...simulation.coverage.counts] };
+    told = simulation.histories;
+    toldAt = Date.now();
+    simulation.coverage.counts.clear();
+    return since;
+  };
+  for (let index = 0; index < seeds && Date.now() < until; index++) {
+    const failure = await simulation.run(seed + index * stride);
+    if (failure !== undefined) {
+      const { outcome, plan, wrong } = failure;
+      return tell({ ...news(), failure: { seed: failure.seed, wrong, plan, trace: outcome.trace }, done: true });
+    }
+    if (stray.length > 0) {
+      const { generatePlan } = await import('./generate-plan.ts');
+      const at = seed + index * stride;
+      return tell({ ...news(), failure: { seed: at, wrong: stray, plan: generatePlan(at), trace: [] }, done: true });
+    }
+    if (Date.now() - toldAt > NEWS_MS) await tell(news());
+  }
+  return tell({ ...news(), done: true });
+}
+
+async function replay(file: string): Promise<void> {
+  const plan = JSON.parse(readFileSync(file, 'utf8')) as Plan;
+  const { wrong, trace, covered } = await runPlan(plan, { trace: true });
+  const news = { histories: 1, covered: [...covered].map((label) => [label, 1] as const), done: true as const };
+  await tell(
+    wrong.length + stray.length === 0
+      ? news
+      : { ...news, failure: { seed: plan.seed, wrong: [...wrong, ...stray], plan, trace } },
+  );
+}
+
+process.once('message', (order: SimulationOrder) => {
+  const work = order.replay === undefined ? simulate(order) : replay(order.replay);
+  void work.then(() => process.disconnect());
+});
