@@ -1,4 +1,5 @@
-import { WIRE_VARINT, type WireWriter } from './protobuf-wire.ts';
+import { COLON, JsonCursor, MemberTable, NEEDS_PARSER, ZERO } from './json-cursor.ts';
+import { WIRE_BYTES, WIRE_VARINT, type WireWriter } from './protobuf-wire.ts';
 
 /**
  * ObjectMeta from its JSON text straight to protobuf: the strings of one are the bytes of the other, so nothing is parsed into objects
@@ -9,8 +10,7 @@ import { WIRE_VARINT, type WireWriter } from './protobuf-wire.ts';
  * (see {@link read}), so whatever it does take must come out as `partial-object-metadata.ts` would write it; a test holds it to that.
  */
 export class JsonMetadata {
-  #json: Uint8Array = new Uint8Array(0);
-  #at = 0;
+  readonly #cursor = new JsonCursor();
   /** Start and end of each string member, by number of its protobuf field; 0 for absent. */
   readonly #strings = new Int32Array(2 * 16);
   #generation = 0;
@@ -28,15 +28,15 @@ export class JsonMetadata {
    * must not change until {@link write}.
    */
   read(json: Uint8Array, start: number): 'read' | 'parse' {
-    this.#json = json;
-    this.#at = start;
+    this.#cursor.json = json;
+    this.#cursor.at = start;
     this.#strings.fill(0);
     this.#generation = 0;
     this.#gracePeriod = -1;
     for (const list of [this.#labels, this.#annotations, this.#finalizers, this.#owners, this.#entries])
       list.length = 0;
     try {
-      this.#members(() => this.#member());
+      this.#cursor.members(() => this.#member());
       return 'read';
     } catch (problem) {
       if (problem === NEEDS_PARSER) return 'parse';
@@ -68,51 +68,51 @@ export class JsonMetadata {
   }
 
   #member(): void {
-    const start = this.#string();
-    const end = this.#at - 1;
-    this.#expect(COLON);
-    const field = MEMBERS.find(this.#json, start, end);
+    const start = this.#cursor.string();
+    const end = this.#cursor.at - 1;
+    this.#cursor.expect(COLON);
+    const field = MEMBERS.find(this.#cursor.json, start, end);
     switch (field) {
       case NAME:
       case GENERATE_NAME:
       case NAMESPACE:
       case SELF_LINK:
       case UID:
-        this.#strings[2 * field] = this.#string();
-        this.#strings[2 * field + 1] = this.#at - 1;
+        this.#strings[2 * field] = this.#cursor.string();
+        this.#strings[2 * field + 1] = this.#cursor.at - 1;
         return;
       case CREATION:
       case DELETION:
         this.#strings[2 * field] = this.#time();
         return;
       case GENERATION:
-        this.#generation = this.#integer();
+        this.#generation = this.#cursor.integer();
         return;
       case GRACE_PERIOD:
-        this.#gracePeriod = this.#integer();
+        this.#gracePeriod = this.#cursor.integer();
         return;
       case LABELS:
         return this.#map(this.#labels);
       case ANNOTATIONS:
         return this.#map(this.#annotations);
       case FINALIZERS:
-        return this.#elements(() => void this.#finalizers.push(this.#string(), this.#at - 1));
+        return this.#cursor.elements(() => void this.#finalizers.push(this.#cursor.string(), this.#cursor.at - 1));
       case OWNER_REFERENCES:
-        return this.#elements(() => this.#owner());
+        return this.#cursor.elements(() => this.#owner());
       case MANAGED_FIELDS:
-        return this.#elements(() => this.#entry());
+        return this.#cursor.elements(() => this.#entry());
       default:
         throw NEEDS_PARSER;
     }
   }
 
   #map(into: number[]): void {
-    this.#members(() => {
-      const key = this.#string();
-      const keyEnd = this.#at - 1;
-      this.#expect(COLON);
-      const value = this.#string();
-      into.push(key, keyEnd, value, this.#at - 1);
+    this.#cursor.members(() => {
+      const key = this.#cursor.string();
+      const keyEnd = this.#cursor.at - 1;
+      this.#cursor.expect(COLON);
+      const value = this.#cursor.string();
+      into.push(key, keyEnd, value, this.#cursor.at - 1);
     });
     this.#sort(into);
   }
@@ -130,7 +130,7 @@ export class JsonMetadata {
   }
 
   #compare(quads: readonly number[], left: number, right: number): number {
-    const json = this.#json;
+    const json = this.#cursor.json;
     let [a, b] = [quads[left]!, quads[right]!];
     const [aEnd, bEnd] = [quads[left + 1]!, quads[right + 1]!];
     for (; a < aEnd && b < bEnd; a++, b++) {
@@ -145,16 +145,16 @@ export class JsonMetadata {
   #owner(): void {
     const at = this.#owners.length;
     this.#owners.push(0, 0, 0, 0, 0, 0, 0, 0, -1, -1);
-    this.#members(() => {
-      const start = this.#string();
-      const end = this.#at - 1;
-      this.#expect(COLON);
-      const member = OWNER_MEMBERS.find(this.#json, start, end);
+    this.#cursor.members(() => {
+      const start = this.#cursor.string();
+      const end = this.#cursor.at - 1;
+      this.#cursor.expect(COLON);
+      const member = OWNER_MEMBERS.find(this.#cursor.json, start, end);
       if (member < 0) throw NEEDS_PARSER;
-      if (member >= 8) this.#owners[at + member] = this.#boolean();
+      if (member >= 8) this.#owners[at + member] = this.#cursor.boolean();
       else {
-        this.#owners[at + member] = this.#string();
-        this.#owners[at + member + 1] = this.#at - 1;
+        this.#owners[at + member] = this.#cursor.string();
+        this.#owners[at + member + 1] = this.#cursor.at - 1;
       }
     });
   }
@@ -162,96 +162,31 @@ export class JsonMetadata {
   #entry(): void {
     const at = this.#entries.length;
     for (let i = 0; i < ENTRY; i++) this.#entries.push(0);
-    this.#members(() => {
-      const start = this.#string();
-      const end = this.#at - 1;
-      this.#expect(COLON);
-      const member = ENTRY_MEMBERS.find(this.#json, start, end);
+    this.#cursor.members(() => {
+      const start = this.#cursor.string();
+      const end = this.#cursor.at - 1;
+      this.#cursor.expect(COLON);
+      const member = ENTRY_MEMBERS.find(this.#cursor.json, start, end);
       if (member < 0) throw NEEDS_PARSER;
       if (member === ENTRY_TIME) this.#entries[at + member] = this.#time();
       else if (member === ENTRY_FIELDS) {
-        this.#entries[at + member] = this.#at;
-        this.#skipObject();
-        this.#entries[at + member + 1] = this.#at;
+        this.#entries[at + member] = this.#cursor.at;
+        this.#cursor.skipObject();
+        this.#entries[at + member + 1] = this.#cursor.at;
       } else {
-        this.#entries[at + member] = this.#string();
-        this.#entries[at + member + 1] = this.#at - 1;
+        this.#entries[at + member] = this.#cursor.string();
+        this.#entries[at + member + 1] = this.#cursor.at - 1;
       }
     });
   }
 
-  #members(member: () => void): void {
-    this.#expect(OPEN_BRACE);
-    this.#list(CLOSE_BRACE, member);
-  }
-
-  #elements(element: () => void): void {
-    this.#expect(OPEN_BRACKET);
-    this.#list(CLOSE_BRACKET, element);
-  }
-
-  #list(close: number, item: () => void): void {
-    if (this.#json[this.#at] === close) {
-      this.#at++;
-      return;
-    }
-    for (;;) {
-      item();
-      const next = this.#json[this.#at++];
-      if (next === close) return;
-      if (next !== COMMA) throw NEEDS_PARSER;
-    }
-  }
-
-  #expect(byte: number): void {
-    if (this.#json[this.#at++] !== byte) throw NEEDS_PARSER;
-  }
-
-  /** Start of the text of a string without escapes; it ends in front of the byte before the cursor. */
-  #string(): number {
-    this.#expect(QUOTE);
-    const json = this.#json;
-    const start = this.#at;
-    for (let at = start; at < json.length; at++) {
-      const byte = json[at];
-      if (byte === QUOTE) {
-        this.#at = at + 1;
-        return start;
-      }
-      if (byte === BACKSLASH) throw NEEDS_PARSER;
-    }
-    throw NEEDS_PARSER;
-  }
-
-  #integer(): number {
-    const start = this.#at;
-    let value = 0;
-    for (;;) {
-      const digit = this.#json[this.#at]! - ZERO;
-      if (!(digit >= 0 && digit <= 9)) break;
-      value = value * 10 + digit;
-      this.#at++;
-    }
-    const digits = this.#at - start;
-    const next = this.#json[this.#at];
-    if (digits === 0 || digits > 15 || (next !== COMMA && next !== CLOSE_BRACE)) throw NEEDS_PARSER;
-    return value;
-  }
-
-  #boolean(): number {
-    const first = this.#json[this.#at];
-    if (first === LETTER_T) this.#at += 'true'.length;
-    else if (first === LETTER_F) this.#at += 'false'.length;
-    else throw NEEDS_PARSER;
-    return first === LETTER_T ? 1 : 0;
-  }
-
   /** Where a time like `2026-11-21T15:04:05Z` begins; it is always as long. */
   #time(): number {
-    const start = this.#string();
-    if (this.#at - 1 - start !== TIME_LENGTH || this.#json[start + TIME_LENGTH - 1] !== LETTER_Z) throw NEEDS_PARSER;
+    const start = this.#cursor.string();
+    if (this.#cursor.at - 1 - start !== TIME_LENGTH || this.#cursor.json[start + TIME_LENGTH - 1] !== LETTER_Z)
+      throw NEEDS_PARSER;
     for (const at of TIME_DIGITS) {
-      const digit = this.#json[start + at]! - ZERO;
+      const digit = this.#cursor.json[start + at]! - ZERO;
       if (!(digit >= 0 && digit <= 9)) throw NEEDS_PARSER;
     }
     // The year 1 is how Go writes no time at all.
@@ -259,32 +194,8 @@ export class JsonMetadata {
     return start;
   }
 
-  #skipObject(): void {
-    const json = this.#json;
-    if (json[this.#at] !== OPEN_BRACE) throw NEEDS_PARSER;
-    let depth = 0;
-    for (let at = this.#at; at < json.length; at++) {
-      switch (json[at]) {
-        case QUOTE:
-          for (at++; json[at] !== QUOTE; at++) {
-            if (json[at] === BACKSLASH) at++;
-            else if (at >= json.length) throw NEEDS_PARSER;
-          }
-          break;
-        case OPEN_BRACE:
-          depth++;
-          break;
-        case CLOSE_BRACE:
-          if (--depth > 0) break;
-          this.#at = at + 1;
-          return;
-      }
-    }
-    throw NEEDS_PARSER;
-  }
-
   #write(writer: WireWriter, field: number, start: number, end: number): void {
-    writer.copy(this.#json, start, end);
+    writer.copy(this.#cursor.json, start, end);
     writer.varint(end - start);
     writer.varint(field * 8 + WIRE_BYTES);
   }
@@ -350,26 +261,12 @@ export class JsonMetadata {
 
   #digits(at: number, count: number): number {
     let value = 0;
-    for (let i = 0; i < count; i++) value = value * 10 + (this.#json[at + i]! - ZERO);
+    for (let i = 0; i < count; i++) value = value * 10 + (this.#cursor.json[at + i]! - ZERO);
     return value;
   }
 }
 
-const NEEDS_PARSER = Symbol('the text is not of the form that can be copied');
-
-const WIRE_BYTES = 2;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const ZERO = 0x30;
-const COLON = 0x3a;
 const LETTER_Z = 0x5a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const LETTER_F = 0x66;
-const LETTER_T = 0x74;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 const TIME_LENGTH = '2026-11-21T15:04:05Z'.length;
 const TIME_DIGITS = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18] as const;
 
@@ -409,28 +306,6 @@ const ENTRY_TIME = 6;
 const ENTRY_FIELDS_TYPE = 8;
 const ENTRY_FIELDS = 10;
 const ENTRY_SUBRESOURCE = 12;
-
-/** Names of members to numbers, looked up by bytes. */
-class MemberTable {
-  readonly #byLength: (readonly { readonly name: Uint8Array; readonly value: number }[] | undefined)[] = [];
-
-  constructor(members: Readonly<Record<string, number>>) {
-    for (const [name, value] of Object.entries(members)) {
-      const known = this.#byLength[name.length] ?? [];
-      this.#byLength[name.length] = [...known, { name: Buffer.from(name), value }];
-    }
-  }
-
-  /** -1 for a name that is not in the table. */
-  find(json: Uint8Array, start: number, end: number): number {
-    for (const { name, value } of this.#byLength[end - start] ?? []) {
-      let i = 0;
-      while (i < name.length && json[start + i] === name[i]) i++;
-      if (i === name.length) return value;
-    }
-    return -1;
-  }
-}
 
 const MEMBERS = new MemberTable({
   name: NAME,
