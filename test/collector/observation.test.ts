@@ -96,7 +96,7 @@ describe('metrics', () => {
     }
   });
 
-  it('COL-190 BETTER-21 count what happened', async () => {
+  it('COL-190 COL-191 BETTER-21 count what happened', async () => {
     const [a, b] = [await rig.create(configMap, 'a'), await rig.create(configMap, 'b')];
     await rig.create(secret, 'd', { owners: [refTo(a)] });
     await rig.create(secret, 'e', { owners: [refTo(a), refTo(b)] });
@@ -115,9 +115,24 @@ describe('metrics', () => {
     );
     expect(metrics.value('kubegc_collector_patches_total', { resource: 'configmaps', change: 'orphan' })).toBe(1);
     expect(metrics.value('kubegc_collector_graph_nodes', { state: 'virtual' })).toBe(0);
+    expect(metrics.value('kubegc_collector_decisions_total', { verdict: 'forget', reason: 'ownersAbsent' })).toBe(1);
+    expect(metrics.value('kubegc_collector_queued_total', { reason: 'ownerGone' })).toBe(2);
+    expect(metrics.value('kubegc_collector_orphan_barriers_total', { outcome: 'clear' })).toBe(1);
   });
 
-  it('BETTER-21 show what is stuck', async () => {
+  it('COL-191 BETTER-21 show what cannot be watched', async () => {
+    rig.serve(widget);
+    rig.faults.on({ target: /widgets\?/ }, refuse(403, 'Forbidden'));
+    await rig.advance(40_000);
+    expect(rig.metrics.value('kubegc_collector_unsynced_monitors')).toBe(1);
+    expect(rig.metrics.value('kubegc_collector_failing_monitors')).toBe(1);
+    rig.faults.clear();
+    await rig.advance(60_000);
+    expect(rig.metrics.value('kubegc_collector_unsynced_monitors')).toBe(0);
+    expect(rig.metrics.value('kubegc_collector_failing_monitors')).toBe(0);
+  });
+
+  it('COL-191 BETTER-21 show what is stuck', async () => {
     await rig.create(secret, 'd', { owners: [refToNothing(widget, 'x')] });
     const a = await rig.create(configMap, 'a');
     await rig.create(secret, 'held', { owners: [refTo(a, { block: true })], finalizers: ['x.io/hold'] });
@@ -127,7 +142,14 @@ describe('metrics', () => {
     expect(metrics.value('kubegc_collector_graph_nodes', { state: 'virtual' })).toBe(1);
     expect(metrics.value('kubegc_collector_waiting_owners')).toBe(1);
     expect(metrics.value('kubegc_collector_delayed_keys', { name: 'garbage_collector_attempt_to_delete' })).toBe(1);
+    expect(metrics.value('kubegc_collector_long_delayed_keys', { name: 'garbage_collector_attempt_to_delete' })).toBe(
+      1,
+    );
+    expect(metrics.value('kubegc_collector_long_delayed_keys', { name: 'garbage_collector_attempt_to_orphan' })).toBe(
+      0,
+    );
     expect(metrics.value('kubegc_collector_unknown_kinds')).toBe(1);
+    expect(metrics.value('kubegc_collector_unresolvable_references')).toBe(1);
     await rig.advance(50_000);
     expect(metrics.value('kubegc_collector_oldest_waiting_owner_seconds')).toBe(50);
     expect(metrics.value('kubegc_collector_failing_monitors')).toBe(0);

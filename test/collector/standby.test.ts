@@ -96,7 +96,7 @@ describe('COL-214 a collector that does not lead', () => {
 
 describe('BETTER-23 taking over', () => {
   it.each(['Background', 'Foreground', 'Orphan'] as const)(
-    'finishes within a second what happened before, with nothing listed anew (%s)',
+    'COL-216 finishes within a second what happened before, with nothing listed anew (%s)',
     async (policy) => {
       await family();
       await rig.delete(configMap, 'owner', policy);
