@@ -137,7 +137,12 @@ class EmbeddedApiServer implements ApiServer {
     };
     const environment = this.#environment;
     this.resources = new ResourceRegistry(environment);
-    this.#definitions = new CustomResourceDefinitions({ environment, registry: this.resources, logger });
+    this.#definitions = new CustomResourceDefinitions({
+      environment,
+      registry: this.resources,
+      logger,
+      webhooks: this.#webhooks,
+    });
     const strategyOf = strategyTable({ store, random, clock, definitions: this.#definitions.strategy });
     for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
     this.#resourceHandler = new ResourceHandler(this.resources, endpointTable({ reviewer: this.#reviewer(authorizer), token: tokenEndpoint(options.serviceAccountTokens) }));

@@ -228,18 +228,6 @@ describe('a definition', () => {
     expect(warningsOf((await server.put(`${definitions}/widgets.example.com`, json)).headers)).toEqual(words);
     expect((await server.post(widgets, widget('a', { spec: { a: 2, b: 1 } }))).status).toBe(201);
   });
-
-  it('API-464 conversion by webhook is refused in words', async () => {
-    const webhook = { clientConfig: { url: 'https://x/y' }, conversionReviewVersions: ['v1'] };
-    const { status, json } = await server.post(
-      definitions,
-      definition({ spec: { conversion: { strategy: 'Webhook', webhook } } }),
-    );
-    expect([status, json.message]).toEqual([
-      422,
-      'CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: spec.conversion.strategy: Invalid value: "Webhook": this server does not call conversion webhooks yet, only None is served',
-    ]);
-  });
 });
 
 describe('what a definition may be', () => {

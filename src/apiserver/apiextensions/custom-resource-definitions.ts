@@ -5,6 +5,7 @@ import type { RegistryEnvironment } from '../registry/resource-store.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import type { Revision, StoreEvent, StoreWatch } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
+import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { DEFINITIONS } from './definition.ts';
 import type { DefinitionController } from './definition-controller.ts';
 import { type DefinitionRules, definitionStrategy } from './definition-strategy.ts';
@@ -13,6 +14,7 @@ export interface CustomResourceDefinitionsOptions {
   readonly environment: RegistryEnvironment;
   readonly registry: ResourceRegistry;
   readonly logger: Logger;
+  readonly webhooks: WebhookClient;
 }
 
 /** After the store has ended the watch; doubles up to the cap. */
@@ -99,10 +101,10 @@ export class CustomResourceDefinitions {
 
   async #create(): Promise<DefinitionController> {
     const { DefinitionController } = await import('./definition-controller.ts');
-    const { environment, registry, logger } = this.#options;
+    const { environment, registry, logger, webhooks } = this.#options;
     const info = findResource(DEFINITIONS.group, 'v1', DEFINITIONS.resource);
     if (info === undefined) throw new Error('CustomResourceDefinitions are not served');
-    this.#controller = new DefinitionController({ environment, registry, logger, info });
+    this.#controller = new DefinitionController({ environment, registry, logger, webhooks, info });
     if (this.#state === 'stopped') this.#controller.stop();
     return this.#controller;
   }

@@ -4,10 +4,23 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { compareVersions } from '../discovery/version-priority.ts';
 import type { ResourceRegistration } from '../registry/resource-registry.ts';
-import type { StorageConversion } from '../registry/strategy.ts';
+import type { RemoteConversion, StorageConversion } from '../registry/strategy.ts';
 import { customResourceStrategy } from './custom-resource-strategy.ts';
-import { type Definition, type DefinitionVersion, storageVersion, versionsOf } from './definition.ts';
+import {
+  type Definition,
+  type DefinitionVersion,
+  storageVersion,
+  versionsOf,
+  type WebhookConversion,
+} from './definition.ts';
+import type { WebhookConverter } from './webhook-converter.ts';
 import { VersionSchema } from './version-schema.ts';
+
+export interface RegistrationOptions {
+  /** Whether the definition is being deleted by now; asked at each create. */
+  terminating(): boolean;
+  converterFor(webhook: WebhookConversion): WebhookConverter;
+}
 
 export interface CustomResourceRegistrations {
   /** One a served version. */
@@ -32,14 +45,16 @@ export function overlapsBuiltin({ spec }: Definition): boolean {
  */
 export function customResourceRegistrations(
   definition: Definition,
-  terminating: () => boolean,
+  { terminating, converterFor }: RegistrationOptions,
 ): CustomResourceRegistrations | undefined {
   const { spec } = definition;
   const stored = storageVersion(spec);
   if (stored === undefined) return undefined;
+  const { strategy, webhook } = spec.conversion ?? {};
+  const converter = strategy === 'Webhook' && webhook !== undefined ? converterFor(webhook) : undefined;
   const schemas = new Map(versionsOf(spec).map((version) => [version.name, schemaOf(definition, version)]));
   const register = (version: DefinitionVersion, schema: VersionSchema): ResourceRegistration => {
-    const conversion = conversionOf(definition, { schema, stored: stored.name, schemas });
+    const conversion = conversionOf(definition, { schema, stored: stored.name, schemas, converter });
     const info = infoOf(definition, version, { storage: stored.name, terminating: terminating() });
     const deprecation = deprecationOf(definition, version);
     const strategy = customResourceStrategy({ version, schema, conversion, terminating });
@@ -64,13 +79,15 @@ interface Conversion {
   /** The version objects are kept in. */
   readonly stored: string;
   readonly schemas: ReadonlyMap<string, VersionSchema>;
+  /** Present with strategy Webhook. */
+  readonly converter: WebhookConverter | undefined;
 }
 
 /**
  * Objects are kept in one version and shown in any, by changing apiVersion and what the schema of the target says (API-463). While
  * a definition has never changed, everything stored was made by the schema that is in force, and needs no second look.
  */
-function conversionOf(definition: Definition, { schema, stored, schemas }: Conversion): StorageConversion {
+function conversionOf(definition: Definition, { schema, stored, schemas, converter }: Conversion): StorageConversion {
   const storageSchema = schemas.get(stored) ?? schema;
   const asStored = (object: KubeObject): VersionSchema => {
     const version = object.apiVersion?.slice(schema.group.length + 1) ?? stored;
@@ -85,6 +102,26 @@ function conversionOf(definition: Definition, { schema, stored, schemas }: Conve
       const source = asStored(object);
       const read = source.adopt(object);
       return source === schema ? read : schema.adopt(read);
+    },
+    ...(converter === undefined || (untouched && schema === storageSchema)
+      ? {}
+      : { remote: remoteConversion(converter, schema, storageSchema) }),
+  };
+}
+
+/** API-464. What comes back is held to the schema of its version, as everything that is read. */
+function remoteConversion(
+  converter: WebhookConverter,
+  schema: VersionSchema,
+  storageSchema: VersionSchema,
+): RemoteConversion {
+  return {
+    async toStorage(object) {
+      const [converted = object] = await converter.convert([object], storageSchema);
+      return storageSchema === schema ? converted : storageSchema.adopt(converted);
+    },
+    async fromStorage(objects) {
+      return (await converter.convert(objects, schema)).map((object) => schema.adopt(object));
     },
   };
 }

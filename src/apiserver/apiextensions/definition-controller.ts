@@ -9,17 +9,25 @@ import { plainStrategy } from '../registry/strategy.ts';
 import type { KeyValue, StoreEvent } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
-import { customResourceRegistrations, overlapsBuiltin } from './custom-resource-registrations.ts';
+import type { WebhookClient } from '../webhook-client/webhook-client.ts';
+import {
+  type CustomResourceRegistrations,
+  customResourceRegistrations,
+  overlapsBuiltin,
+} from './custom-resource-registrations.ts';
 import { type Definition, isServed, isServedAlike, isTerminating, definitionOf } from './definition.ts';
 import { decideFinalizer, type FinalizerFacts, withDeletionFailure } from './definition-finalizer.ts';
 import { nextStatus } from './establishing-controller.ts';
 import { InstanceDeletion } from './instance-deletion.ts';
 import { type ClaimedNames, claimedNames } from './naming-controller.ts';
+import { WebhookConverter } from './webhook-converter.ts';
 
 export interface DefinitionControllerOptions {
   readonly environment: RegistryEnvironment;
   readonly registry: ResourceRegistry;
   readonly logger: Logger;
+  /** Asks those that convert. */
+  readonly webhooks: WebhookClient;
   /** Of the definitions themselves. */
   readonly info: ResourceInfo;
 }
@@ -110,7 +118,7 @@ export class DefinitionController {
     if (terminating === known.state.terminating) return;
     known.state.terminating = terminating;
     if (known.rows.length === 0) return;
-    const registrations = customResourceRegistrations(definition, () => known.state.terminating);
+    const registrations = this.#registrations(definition, known.state);
     known.rows = registrations?.served ?? [];
     for (const row of known.rows) this.#options.registry.add(row);
   }
@@ -119,14 +127,23 @@ export class DefinitionController {
     const { registry } = this.#options;
     const state = { terminating: isTerminating(definition) };
     const registrations =
-      isServed(definition) && !overlapsBuiltin(definition)
-        ? customResourceRegistrations(definition, () => state.terminating)
-        : undefined;
+      isServed(definition) && !overlapsBuiltin(definition) ? this.#registrations(definition, state) : undefined;
     const rows = registrations?.served ?? [];
     if (before !== undefined) this.#withdraw(before, rows);
     for (const row of rows) registry.add(row);
     this.#known.set(name, { definition, rows, storage: registrations?.storage, state });
     if (before === undefined || before.definition.spec.names !== definition.spec.names) this.#enqueueGroup(definition);
+  }
+
+  #registrations(
+    definition: Definition,
+    state: { readonly terminating: boolean },
+  ): CustomResourceRegistrations | undefined {
+    const { environment, webhooks: client } = this.#options;
+    return customResourceRegistrations(definition, {
+      terminating: () => state.terminating,
+      converterFor: (conversion) => new WebhookConverter({ client, random: environment.random, conversion }),
+    });
   }
 
   #forget(name: string): void {
@@ -220,7 +237,7 @@ export class DefinitionController {
   async #write(kv: KeyValue, previous: Definition, next: Definition): Promise<void> {
     const { store } = this.#options.environment;
     if (isRemovedByUpdate(previous, next)) await store.delete(kv.key, kv.modRevision);
-    else await store.update(kv.key, this.#resource.encode(next), kv.modRevision);
+    else await store.update(kv.key, await this.#resource.encode(next), kv.modRevision);
   }
 
   #claimedNames({ spec }: Definition): ClaimedNames {

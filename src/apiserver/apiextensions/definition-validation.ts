@@ -17,6 +17,7 @@ import { validateStructural } from '../../api/structural/structural-validation.t
 import { isDns1035Label, isDns1123Subdomain } from '../../api/validation/names.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
 import { validateApproval } from './api-approval.ts';
+import { validateConversion } from './conversion-validation.ts';
 import {
   type Definition,
   type DefinitionNames,
@@ -41,7 +42,7 @@ export function validateDefinition(definition: Definition): FieldError[] {
 }
 
 export function validateDefinitionUpdate(next: Definition, previous: Definition): FieldError[] {
-  const errors = validateSpec(next.spec);
+  const errors = validateSpec(next.spec, previous.spec);
   const immutable = (path: string, now: unknown, before: unknown): void => {
     if (now !== before) errors.push(fieldInvalid(path, now, 'field is immutable'));
   };
@@ -80,7 +81,7 @@ function validateStoredVersions({ spec, status }: Definition): FieldError[] {
   });
 }
 
-function validateSpec(spec: DefinitionSpec): FieldError[] {
+function validateSpec(spec: DefinitionSpec, previous?: DefinitionSpec): FieldError[] {
   const errors: FieldError[] = [];
   const { group, scope } = spec;
   const versions = versionsOf(spec);
@@ -107,24 +108,8 @@ function validateSpec(spec: DefinitionSpec): FieldError[] {
   if (versions.filter(({ storage }) => storage).length !== 1) {
     errors.push(fieldInvalid('spec.versions', shown, 'must have exactly one version marked as storage version'));
   }
-  errors.push(...validateNames(spec.names, 'spec.names'), ...validateConversion(spec));
+  errors.push(...validateNames(spec.names, 'spec.names'), ...validateConversion(spec, previous));
   return errors;
-}
-
-/** Conversion by webhook is refused rather than accepted and not done (API-464 is not built). */
-function validateConversion({ conversion }: DefinitionSpec): FieldError[] {
-  if (conversion === undefined) return [];
-  const { strategy, webhook } = conversion;
-  const path = 'spec.conversion';
-  if (strategy === 'Webhook') {
-    const detail = 'this server does not call conversion webhooks yet, only None is served';
-    return [fieldInvalid(`${path}.strategy`, strategy, detail)];
-  }
-  if (strategy !== '' && strategy !== 'None') {
-    return [fieldNotSupported(`${path}.strategy`, strategy, ['None', 'Webhook'])];
-  }
-  if (webhook === undefined) return [];
-  return [fieldForbidden(`${path}.webhook`, 'should not be set when strategy is not set to Webhook')];
 }
 
 function validateNames(names: DefinitionNames, path: string): FieldError[] {

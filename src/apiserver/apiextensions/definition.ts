@@ -3,6 +3,7 @@ import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts'
 import type { Condition } from '../../api/meta/conditions.ts';
 import { isConditionTrue } from '../../api/meta/conditions.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { WebhookClientConfig } from '../webhook-client/client-config.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
 
 /** CustomResourceDefinitions (apiextensions.k8s.io/v1) as decoding by type leaves them. */
@@ -34,13 +35,19 @@ export interface DefinitionVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
+/** `spec.conversion.webhook`. */
+export interface WebhookConversion {
+  readonly clientConfig?: WebhookClientConfig;
+  readonly conversionReviewVersions?: readonly string[] | null;
+}
+
 export interface DefinitionSpec {
   readonly group: string;
   readonly names: DefinitionNames;
   readonly scope: string;
   /** Null in one that was not judged yet. */
   readonly versions: readonly DefinitionVersion[] | null;
-  readonly conversion?: { readonly strategy: string; readonly webhook?: object };
+  readonly conversion?: { readonly strategy: string; readonly webhook?: WebhookConversion };
   readonly preserveUnknownFields?: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { ServedObject } from '../registry/served-object.ts';
 import { answer, formatObject } from './body-format.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { JSON_TYPE, PROTOBUF_TYPE } from './negotiation.ts';
-import { refuseMismatch } from './object-writer.ts';
+import { refuseMismatch, showsObjects } from './object-writer.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from './resource-scope.ts';
 import { tableFor } from './table-answer.ts';
@@ -26,9 +26,10 @@ function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
 }
 
 /** A page of a list in the negotiated representation (API-091). */
-export async function writeList(scope: ResourceScope, page: ListPage): Promise<HttpResponse> {
-  const { representation, info } = scope;
+export async function writeList(scope: ResourceScope, listed: ListPage): Promise<HttpResponse> {
+  const { representation, info, resource } = scope;
   const { mediaType, transform, pretty } = representation;
+  const page = showsObjects(transform) ? { ...listed, items: await resource.shown(listed.items) } : listed;
   const metadata = listMeta(page);
   if (transform !== undefined) {
     refuseMismatch(scope, 'list');

@@ -15,7 +15,7 @@ export interface WatchStreamOptions {
   /** Times from the start at which a bookmark is due, ascending; none when the client wants none. */
   readonly bookmarks: Iterable<number>;
   /** Bytes for what happened; undefined for nothing. Those for `closed` and `timeout` are the last. */
-  encode(moment: WatchMoment): Uint8Array | undefined;
+  encode(moment: WatchMoment): Uint8Array | undefined | Promise<Uint8Array | undefined>;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal | undefined;
 }
@@ -58,7 +58,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     while (!this.#ended) {
       const moment = await this.#moment();
-      const bytes = this.#encode(moment);
+      const encoded = this.#encode(moment);
+      const bytes = encoded instanceof Promise ? await encoded : encoded;
       if (moment.kind === 'closed' || moment.kind === 'timeout') this.close();
       if (bytes !== undefined && bytes.length > 0) return { done: false, value: bytes };
     }
@@ -82,7 +83,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     this.#wake?.();
   }
 
-  #encode(moment: WatchMoment): Uint8Array | undefined {
+  #encode(moment: WatchMoment): ReturnType<WatchStreamOptions['encode']> {
     try {
       return this.#options.encode(moment);
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
-import { newExpired, newTooLargeResourceVersion } from '../../api/status-error.ts';
+import { newExpired, newTooLargeResourceVersion, StatusError } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Random } from '../../base/random.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -10,11 +10,11 @@ import { RevisionCompactedError, RevisionFutureError } from '../storage/interfac
 import type { CacheWatchOptions } from '../storage/watch-cache.ts';
 import { type ListOptions, parseListOptions, validateWatchOptions, watchRevision } from './list-options.ts';
 import { PROTOBUF_TYPE } from './negotiation.ts';
-import { refuseMismatch } from './object-writer.ts';
+import { refuseMismatch, showsObjects } from './object-writer.ts';
 import type { ResourceScope } from './resource-scope.ts';
 import { type WatchEncoder, watchEncoder } from './watch-encoder.ts';
 import { selectedEvent } from './watch-selection.ts';
-import { type WatchMoment, WatchStream } from './watch-stream.ts';
+import { type WatchMoment, WatchStream, type WatchStreamOptions } from './watch-stream.ts';
 
 /** API-127: unless the client says, between half an hour and an hour, so that not all come back at once. */
 const MIN_TIMEOUT_S = 1800;
@@ -43,7 +43,7 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
     clock,
     timeoutMs,
     bookmarks: options.allowWatchBookmarks ? bookmarkTimes(timeoutMs) : [],
-    encode: (moment) => encodeMoment(moment, { scope, selection, encoder, options, watch: opened, revision }),
+    encode: (moment) => encodePrepared(moment, { scope, selection, encoder, options, watch: opened, revision }),
     signal: context.request.signal,
   });
   return { status: 200, headers: watchHeaders(scope), body };
@@ -131,6 +131,32 @@ function encodeSelected(batch: EventBatch, { scope, selection, encoder }: Encodi
   }
   const [only, ...more] = frames;
   return only !== undefined && more.length === 0 ? only : Buffer.concat(frames);
+}
+
+/** API-464: what a webhook converts is asked for before it is encoded. If it does not answer, the watch ends with its error. */
+function encodePrepared(moment: WatchMoment, encoding: Encoding): ReturnType<WatchStreamOptions['encode']> {
+  const { scope, selection } = encoding;
+  const shows = showsObjects(scope.representation.transform) || selection.looksInside;
+  if (moment.kind !== 'events' || !scope.resource.convertsRemotely || !shows) return encodeMoment(moment, encoding);
+  return encodeConverted(moment, encoding);
+}
+
+async function encodeConverted(
+  moment: WatchMoment & { readonly kind: 'events' },
+  encoding: Encoding,
+): Promise<Uint8Array | undefined> {
+  const { scope, encoder, watch } = encoding;
+  try {
+    await scope.resource.prepare(
+      moment.batch.events.flatMap(({ current, previous }) =>
+        previous === undefined ? [current] : [current, previous],
+      ),
+    );
+  } catch (error) {
+    watch.close();
+    return encoder.error(StatusError.from(error).status);
+  }
+  return encodeMoment(moment, encoding);
 }
 
 function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | undefined {

@@ -100,8 +100,8 @@ async function write(
     resource.strategy.released?.(object);
     return { created: new TransientObject(object) };
   }
-  const result = await store.create(key, resource.encodeBounded(object), resource.lifetime);
-  if (result.succeeded) return { created: resource.stored(result.kv) };
+  const result = await store.create(key, await resource.encodeBounded(object), resource.lifetime);
+  if (result.succeeded) return { created: await resource.read(result.kv) };
   // A create is refused only by what exists, so there is always something in the way.
   if (result.current === undefined) throw newUntypedInternal('the store refused a create without a reason');
   return { existing: result.current };

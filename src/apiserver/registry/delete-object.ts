@@ -52,7 +52,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   const { info, strategy, environment } = resource;
   const { store, clock, admission } = environment;
   const { options, namespace, name, context } = request;
-  const stored = resource.stored(kv).object();
+  const stored = (await resource.read(kv)).object();
   const grace = graceRuleOf(info);
   const input = {
     object: stored,
@@ -75,9 +75,14 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   }
   if (dryRun || decision.outcome === 'unchanged') return done(decision, decision.object);
   if (decision.outcome === 'update') {
-    const written = await store.update(kv.key, resource.encode(decision.object), kv.modRevision, resource.lifetime);
+    const written = await store.update(
+      kv.key,
+      await resource.encode(decision.object),
+      kv.modRevision,
+      resource.lifetime,
+    );
     if (!written.succeeded) return { outcome: 'raced', current: written.current };
-    return done(decision, resource.stored(written.kv).object());
+    return done(decision, (await resource.read(written.kv)).object());
   }
   const removal = await store.delete(kv.key, kv.modRevision);
   if (!removal.succeeded) return { outcome: 'raced', current: removal.current };

@@ -86,10 +86,12 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
       options({ ...page, revision }, start, SCAN_PAGE, false),
     );
     revision = result.revision;
+    // A webhook is asked about all at once, and only where the selector needs more than metadata.
+    const converted = selection.looksInside && resource.convertsRemotely ? await resource.readAll(result.items) : [];
     for (const [index, kv] of result.items.entries()) {
       if (suffix !== undefined && !kv.key.endsWith(suffix)) continue;
       if (resource.servesStoredBytes && !selection.mayMatch(kv.value)) continue;
-      const object = resource.stored(kv);
+      const object = converted[index] ?? resource.stored(kv);
       if (!selection.matches(object)) continue;
       items.push(object);
       if (items.length === page.limit) {
@@ -129,7 +131,7 @@ async function pointRead(
     kv = result.items[0]?.key === key ? result.items[0] : undefined;
     ({ revision } = result);
   }
-  const object = kv === undefined ? undefined : resource.stored(kv);
+  const object = kv === undefined ? undefined : selection.looksInside ? await resource.read(kv) : resource.stored(kv);
   const items = object !== undefined && selection.matches(object) ? [object] : [];
   return { items, revision };
 }

@@ -27,7 +27,7 @@ export function objectInterfaces(resource: ResourceStore): ObjectInterfaces {
       const target = findKind(to);
       // Kinds of subresources, which have one version only.
       if (source === undefined || target === undefined || source === target) return object;
-      return target.fromStorage(source.toStorage(object));
+      return target.convertFrom(source, object);
     },
     decode(tree, kind) {
       const schema = findKind(kind)?.schema ?? plainSchema(kind);

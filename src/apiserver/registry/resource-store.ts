@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { assert } from '../../base/assert.ts';
 import type { Random } from '../../base/random.ts';
 import { fromStorage, storageResource, toStorage } from '../../api/conversion/convert.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
@@ -59,6 +60,8 @@ export class ResourceStore {
   /** Where the objects lie: group and resource of the storage version. */
   readonly storage: { readonly group: string; readonly resource: string; readonly namespaced: boolean };
   readonly #conversion: StorageConversion | undefined;
+  /** What a webhook has made of stored objects, as long as somebody holds them: an answer that is written, a watch cache. */
+  readonly #converted = new WeakMap<object, KubeObject>();
   #state: 'served' | 'retired' = 'served';
 
   constructor({ info, strategy, environment, siblings }: ResourceStoreOptions) {
@@ -93,6 +96,22 @@ export class ResourceStore {
     this.#state = 'retired';
   }
 
+  /** Metadata is known without the webhook: of it only labels and annotations could be others in another version. */
+  #prepared({ content }: StoredObject) {
+    return {
+      keepsMetadata: true,
+      fromStorage: ({ metadata }: KubeObject): KubeObject => {
+        const converted = this.#converted.get(content);
+        assert(converted !== undefined, 'an object is shown before its webhook was asked');
+        const { resourceVersion } = metadata ?? {};
+        return {
+          ...converted,
+          metadata: { ...converted.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+        };
+      },
+    };
+  }
+
   /** Events of all namespaces. */
   get watchCache(): WatchCache {
     if (this.#state === 'retired') throw newServiceUnavailable(`${this.info.resource} are served in another way now`);
@@ -110,28 +129,75 @@ export class ResourceStore {
 
   serve(stored: StoredObject): ServedObject {
     const conversion = this.#conversion;
+    if (conversion?.remote !== undefined) return new ConvertedObject(stored, this.#prepared(stored));
     return conversion === undefined || conversion.servesStoredBytes ? stored : new ConvertedObject(stored, conversion);
   }
 
-  toStorage(object: KubeObject): KubeObject {
+  /** An object of another version of this resource in this one. Never changes its input. */
+  async convertFrom(source: ResourceStore, object: KubeObject): Promise<KubeObject> {
+    const remote = this.#conversion?.remote;
+    if (remote !== undefined) return (await remote.fromStorage([object]))[0] ?? object;
+    const toStorage = source.#conversion?.remote?.toStorage;
+    const stored = toStorage === undefined ? source.#toStorage(object) : await toStorage(object);
+    return this.#conversion === undefined ? stored : this.#conversion.fromStorage(stored);
+  }
+
+  /** Whether a webhook has to be asked before an object can be shown (API-464). */
+  get convertsRemotely(): boolean {
+    return this.#conversion?.remote !== undefined;
+  }
+
+  /** Has the webhook convert what is not converted yet, so that {@link serve} can show it. */
+  async prepare(objects: readonly StoredObject[]): Promise<void> {
+    const remote = this.#conversion?.remote;
+    if (remote === undefined) return;
+    const missing = objects.filter(({ content }) => !this.#converted.has(content));
+    if (missing.length === 0) return;
+    const converted = await remote.fromStorage(missing.map((stored) => stored.object()));
+    for (const [index, { content }] of missing.entries()) {
+      const object = converted[index];
+      if (object !== undefined) this.#converted.set(content, object);
+    }
+  }
+
+  /** As {@link stored}, for kinds that a webhook may have to convert. */
+  async read(kv: KeyValue): Promise<ServedObject> {
+    const stored = new StoredObject(kv);
+    if (this.convertsRemotely) await this.prepare([stored]);
+    return this.serve(stored);
+  }
+
+  async readAll(kvs: readonly KeyValue[]): Promise<readonly ServedObject[]> {
+    const stored = kvs.map((kv) => new StoredObject(kv));
+    await this.prepare(stored);
+    return stored.map((object) => this.serve(object));
+  }
+
+  /** The same objects, of which everything can be shown now. */
+  async shown(objects: Iterable<ServedObject>): Promise<Iterable<ServedObject>> {
+    if (!this.convertsRemotely) return objects;
+    const all = [...objects];
+    await this.prepare(all.flatMap((object) => (object instanceof ConvertedObject ? [object.source] : [])));
+    return all;
+  }
+
+  #toStorage(object: KubeObject): KubeObject {
     return this.#conversion === undefined ? object : this.#conversion.toStorage(object);
   }
 
-  /** Never changes its input. */
-  fromStorage(object: KubeObject): KubeObject {
-    return this.#conversion === undefined ? object : this.#conversion.fromStorage(object);
-  }
-
-  encode(object: KubeObject): Uint8Array {
-    return encodeStored(this.toStorage(object));
+  encode(object: KubeObject): Uint8Array | Promise<Uint8Array> {
+    const remote = this.#conversion?.remote;
+    if (remote !== undefined) return remote.toStorage(object).then(encodeStored);
+    return encodeStored(this.#toStorage(object));
   }
 
   /**
    * The same for what a client made: 413 above {@link MAX_OBJECT_BYTES}, which patch upon patch would else go beyond. What is too
    * large only because of who manages its fields loses that, in the caller's own `object` (API-155).
    */
-  encodeBounded(object: KubeObject): Uint8Array {
-    const bytes = this.encode(object);
+  async encodeBounded(object: KubeObject): Promise<Uint8Array> {
+    const encoding = this.encode(object);
+    const bytes = encoding instanceof Promise ? await encoding : encoding;
     if (bytes.length <= MAX_OBJECT_BYTES) return bytes;
     const { metadata } = object;
     if (metadata?.managedFields === undefined) throw newRequestEntityTooLarge(`limit is ${MAX_OBJECT_BYTES}`);
@@ -141,7 +207,7 @@ export class ResourceStore {
 
   async find(namespace: string, name: string): Promise<ServedObject | undefined> {
     const { kv } = await this.environment.store.get(this.key(namespace, name));
-    return kv === undefined ? undefined : this.stored(kv);
+    return kv === undefined ? undefined : this.read(kv);
   }
 
   /** 404 when it does not exist. */

@@ -57,6 +57,11 @@ export class Selection {
     this.namespace = only ?? namespace;
   }
 
+  /** Whether metadata is not enough to tell what matches. */
+  get looksInside(): boolean {
+    return this.#looksInside;
+  }
+
   /** No selector given: every object of the namespace matches. */
   get everything(): boolean {
     return this.#labels === undefined && this.#fields === undefined;

@@ -72,7 +72,7 @@ interface Conversion {
 /** A stored object as another version shows it, converted when somebody looks inside. */
 export class ConvertedObject implements ServedObject {
   readonly revision: number;
-  readonly #stored: StoredObject;
+  readonly source: StoredObject;
   readonly #conversion: Conversion;
   #object: KubeObject | undefined;
   #json: Uint8Array | undefined;
@@ -80,16 +80,16 @@ export class ConvertedObject implements ServedObject {
 
   constructor(stored: StoredObject, conversion: Conversion) {
     this.revision = stored.revision;
-    this.#stored = stored;
+    this.source = stored;
     this.#conversion = conversion;
   }
 
   object(): KubeObject {
-    return (this.#object ??= this.#conversion.fromStorage(this.#stored.object()));
+    return (this.#object ??= this.#conversion.fromStorage(this.source.object()));
   }
 
   metadata(): ObjectMeta {
-    return this.#conversion.keepsMetadata ? this.#stored.metadata() : (this.object().metadata ?? {});
+    return this.#conversion.keepsMetadata ? this.source.metadata() : (this.object().metadata ?? {});
   }
 
   json(): Uint8Array {
@@ -101,16 +101,16 @@ export class ConvertedObject implements ServedObject {
   }
 
   writeMetadataJson(sink: JsonSink): void {
-    if (this.#conversion.keepsMetadata) this.#stored.writeMetadataJson(sink);
+    if (this.#conversion.keepsMetadata) this.source.writeMetadataJson(sink);
     else sink.bytes(Buffer.from(JSON.stringify(this.metadata())));
   }
 
   metadataText(): MetadataText | undefined {
-    return this.#conversion.keepsMetadata ? this.#stored.metadataText() : undefined;
+    return this.#conversion.keepsMetadata ? this.source.metadataText() : undefined;
   }
 
   metadataEnvelope(): Uint8Array {
-    if (this.#conversion.keepsMetadata) return this.#stored.metadataEnvelope();
+    if (this.#conversion.keepsMetadata) return this.source.metadataEnvelope();
     return (this.#metadata ??= encodePartialObjectMetadataEnvelope(this.metadata()));
   }
 }

@@ -59,6 +59,15 @@ export interface StorageConversion {
   toStorage(object: KubeObject): KubeObject;
   /** Never changes its input. */
   fromStorage(object: KubeObject): KubeObject;
+  /** Present where somebody outside converts: then it is asked instead of the two above. */
+  readonly remote?: RemoteConversion;
+}
+
+/** Conversion by a webhook (API-464). Neither changes its input; both reject with a StatusError when there is no answer. */
+export interface RemoteConversion {
+  toStorage(object: KubeObject): Promise<KubeObject>;
+  /** From whatever versions the objects are in, in order. */
+  fromStorage(objects: readonly KubeObject[]): Promise<readonly KubeObject[]>;
 }
 
 /** Where a custom resource keeps what its Scale shows: paths like `.spec.replicas` (API-467). */

@@ -119,7 +119,7 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
 
 async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: KeyValue): Promise<Step> {
   const { store } = resource.environment;
-  const served = resource.stored(kv);
+  const served = await resource.read(kv);
   const previous = served.object();
   const next = await decideNext(resource, request, previous);
 
@@ -131,7 +131,7 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
     metadataOf(next).resourceVersion = String(removal.revision);
     return { outcome: 'removed', object: new TransientObject(next, removal.revision) };
   }
-  const bytes = resource.encodeBounded(next);
+  const bytes = await resource.encodeBounded(next);
   if (changesNothing(bytes, kv.value, next, previous)) return { outcome: 'unchanged', object: served };
   if (request.context.dryRun) {
     metadataOf(next).resourceVersion = String(served.revision);
@@ -139,7 +139,7 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
   }
   const result = await store.update(kv.key, bytes, kv.modRevision, resource.lifetime);
   if (!result.succeeded) return { outcome: 'raced', current: result.current };
-  return { outcome: 'updated', object: resource.stored(result.kv) };
+  return { outcome: 'updated', object: await resource.read(result.kv) };
 }
 
 /** The state to be written, judged by everything that may refuse it. */

@@ -36,7 +36,11 @@ export class StoredObject {
   #json: Uint8Array | undefined;
   #envelope: Uint8Array | undefined;
 
-  constructor(kv: KeyValue) {
+  /** The same for one content under several revisions: what is kept about it elsewhere hangs on this. */
+  readonly content: object;
+
+  constructor(kv: KeyValue, content?: object) {
+    this.content = content ?? this;
     this.key = kv.key;
     this.revision = kv.modRevision;
     this.createRevision = kv.createRevision;
@@ -101,7 +105,7 @@ export class StoredObject {
   /** The same content under another resourceVersion: what a watch shows of an object that goes away (API-125, API-126). */
   at(revision: Revision): StoredObject {
     const { key, createRevision } = this;
-    return new StoredObject({ key, createRevision, modRevision: revision, value: this.#stored });
+    return new StoredObject({ key, createRevision, modRevision: revision, value: this.#stored }, this.content);
   }
 
   /** Gives back the memory of everything that can be made again. */

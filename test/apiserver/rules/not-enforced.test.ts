@@ -5,17 +5,9 @@ import { startTestServer } from '../../../src/apiserver/test/test-server.ts';
 
 const admission = '/apis/admissionregistration.k8s.io/v1';
 const ns = '/api/v1/namespaces/default';
-const hook = {
-  name: 'h.example.com',
-  clientConfig: { url: 'https://x' },
-  sideEffects: 'None',
-  admissionReviewVersions: ['v1'],
-};
 
 describe('kinds without effect', () => {
   it.each([
-    [`${admission}/mutatingwebhookconfigurations`, { webhooks: [hook] }, 'webhooks are not called'],
-    [`${admission}/validatingwebhookconfigurations`, { webhooks: [hook] }, 'webhooks are not called'],
     [
       `${admission}/validatingadmissionpolicybindings`,
       { spec: { policyName: 'p', validationActions: ['Deny'] } },

@@ -1,0 +1,63 @@
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+} from '../../api/field-error.ts';
+import { isDns1035Label } from '../../api/validation/names.ts';
+import { validateCaBundle, validateClientConfig } from '../webhook-client/client-config-validation.ts';
+import { conversionReviewVersion } from './conversion-review.ts';
+import type { DefinitionSpec, WebhookConversion } from './definition.ts';
+
+const PATH = 'spec.conversion';
+/** Upstream names the fields as its own form of a definition has them, which is flat. */
+const CLIENT_CONFIG = `${PATH}.webhookClientConfig`;
+const REVIEW_VERSIONS = `${PATH}.conversionReviewVersions`;
+
+/** `spec.conversion` (API-464; apiextensions `apis/apiextensions/validation`). What was wrong in `previous` may stay so. */
+export function validateConversion({ conversion }: DefinitionSpec, previous?: DefinitionSpec): FieldError[] {
+  if (conversion === undefined) return [];
+  const { strategy, webhook } = conversion;
+  const versions = webhook?.conversionReviewVersions ?? [];
+  if (strategy === 'Webhook') return validateWebhook(webhook, previous);
+  const errors: FieldError[] = [];
+  if (strategy !== '' && strategy !== 'None') {
+    errors.push(fieldNotSupported(`${PATH}.strategy`, strategy, ['None', 'Webhook']));
+  }
+  const detail = 'should not be set when strategy is not set to Webhook';
+  if (webhook?.clientConfig !== undefined) errors.push(fieldForbidden(CLIENT_CONFIG, detail));
+  if (versions.length > 0) errors.push(fieldForbidden(REVIEW_VERSIONS, detail));
+  return errors;
+}
+
+function validateWebhook(webhook: WebhookConversion | undefined, previous: DefinitionSpec | undefined): FieldError[] {
+  const { clientConfig, conversionReviewVersions } = webhook ?? {};
+  const before = previous?.conversion?.webhook;
+  if (clientConfig === undefined) {
+    const missing = fieldRequired(CLIENT_CONFIG, 'required when strategy is set to Webhook');
+    return [missing, ...validateVersions(conversionReviewVersions ?? [], before)];
+  }
+  const sameBundle = before?.clientConfig?.caBundle === clientConfig.caBundle;
+  return [
+    ...validateClientConfig(clientConfig, CLIENT_CONFIG),
+    ...(sameBundle ? [] : validateCaBundle(clientConfig.caBundle, `${CLIENT_CONFIG}.caBundle`)),
+    ...validateVersions(conversionReviewVersions ?? [], before),
+  ];
+}
+
+function validateVersions(versions: readonly string[], before: WebhookConversion | undefined): FieldError[] {
+  if (versions.length === 0) return [fieldRequired(REVIEW_VERSIONS)];
+  const errors: FieldError[] = [];
+  for (const [index, version] of versions.entries()) {
+    const at = `${REVIEW_VERSIONS}[${index}]`;
+    if (versions.indexOf(version) < index) errors.push(fieldInvalid(at, version, 'duplicate version'));
+    else errors.push(...isDns1035Label(version).map((problem) => fieldInvalid(at, version, problem)));
+  }
+  const old = before?.conversionReviewVersions ?? [];
+  const mayBeUnknown = old.length > 0 && conversionReviewVersion(old) === undefined;
+  if (!mayBeUnknown && conversionReviewVersion(versions) === undefined) {
+    errors.push(fieldInvalid(REVIEW_VERSIONS, versions, 'must include at least one of v1, v1beta1'));
+  }
+  return errors;
+}
