@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -152,6 +152,12 @@ export class EtcdProcess {
     });
     this.#ended = new Promise((settle) => child.once('close', () => settle()));
     await said;
+  }
+
+  /** Forgets everything, while it does not run. */
+  async wipe(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+    await mkdir(this.#directory, { mode: 0o700 });
   }
 
   signal(signal: NodeJS.Signals): void {

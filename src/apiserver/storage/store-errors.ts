@@ -38,8 +38,9 @@ export class StoreUnavailableError extends Error {
 
 /** At the start: nobody answers at the addresses, or not as wanted. */
 export class StoreConnectError extends Error {
-  constructor(endpoints: readonly string[], why: string, cause?: unknown) {
-    super(`cannot use etcd at ${endpoints.join(', ')}: ${why}`, { cause });
+  /** `troubles`: each address with what it said. */
+  constructor(troubles: string, cause?: unknown) {
+    super(`cannot use etcd: ${troubles}`, { cause });
     this.name = 'StoreConnectError';
   }
 }

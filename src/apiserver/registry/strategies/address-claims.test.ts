@@ -28,9 +28,9 @@ describe('addresses of services over a store that several servers write to', () 
   }
 
   async function settle<T>(work: Promise<T>): Promise<T> {
-    let done = false;
-    void work.finally(() => (done = true));
-    while (!done) {
+    const state = { done: false };
+    void work.finally(() => (state.done = true));
+    while (!state.done) {
       await new Promise((next) => setImmediate(next));
       clock.advance(10);
     }

@@ -49,6 +49,11 @@ export interface EtcdAnswer<T> {
   readonly earlier: 'not applied' | 'maybe applied';
 }
 
+type Send<T> = (connection: EtcdConnection, options: CallOptions) => Promise<T>;
+
+/** `none`: of reads, and of what does no harm when it happens twice. */
+type Effect = 'none' | 'guarded';
+
 /** Calls on the way at once, and callers that may wait for their turn. */
 const IN_FLIGHT = 256;
 const WAITING = 16_384;
@@ -70,6 +75,8 @@ export class EtcdClient {
   readonly #turns = new Semaphore({ permits: IN_FLIGHT, maxWaiting: WAITING });
   #current: number;
   #token: string | undefined;
+  /** What each member said last, if that was no answer. */
+  readonly #troubles = new Map<string, string>();
 
   constructor(options: EtcdClientOptions) {
     this.#options = options;
@@ -82,17 +89,25 @@ export class EtcdClient {
     return this.#options.endpoints;
   }
 
+  /** `https://a:2379: connect ECONNREFUSED …; …`: the members that did not answer when they were asked last. */
+  get troubles(): string {
+    return this.endpoints
+      .filter((url) => this.#troubles.has(url))
+      .map((url) => `${url}: ${this.#troubles.get(url)}`)
+      .join('; ');
+  }
+
   async range(request: RangeFields): Promise<RangeResponse> {
-    const { response } = await this.#call(({ kv }, options) => kv.range(request, options));
+    const { response } = await this.#call(({ kv }, options) => kv.range(request, options), 'none');
     return response;
   }
 
   txn(request: TxnFields): Promise<EtcdAnswer<TxnResponse>> {
-    return this.#call(({ kv }, options) => kv.txn(request, options));
+    return this.#call(({ kv }, options) => kv.txn(request, options), 'guarded');
   }
 
   async compact(revision: Revision): Promise<void> {
-    await this.#call(({ kv }, options) => kv.compact({ revision: BigInt(revision) }, options));
+    await this.#call(({ kv }, options) => kv.compact({ revision: BigInt(revision) }, options), 'none');
   }
 
   /** Makes the key unless it exists; what stands there afterwards. */
@@ -109,8 +124,9 @@ export class EtcdClient {
 
   /** Id of a new lease. One that is granted and not heard of runs out by itself. */
   async grantLease(ttlSeconds: number): Promise<bigint> {
-    const { response } = await this.#call(({ lease }, options) =>
-      lease.leaseGrant({ TTL: BigInt(ttlSeconds) }, options),
+    const { response } = await this.#call(
+      ({ lease }, options) => lease.leaseGrant({ TTL: BigInt(ttlSeconds) }, options),
+      'none',
     );
     return response.ID;
   }
@@ -126,7 +142,10 @@ export class EtcdClient {
     const connection = this.#pick();
     try {
       const headers = { ...(await this.#authorization(connection)), ...REQUIRE_LEADER };
-      yield* connection.watch.watch(openRequest(create, signal), { signal, headers });
+      for await (const response of connection.watch.watch(openRequest(create, signal), { signal, headers })) {
+        connection.heardAt = this.#options.clock.monotonic();
+        yield response;
+      }
     } catch (error) {
       if (!signal.aborted) {
         const failure = classifyFailure(error);
@@ -159,10 +178,10 @@ export class EtcdClient {
     return connection;
   }
 
-  async #call<T>(send: (connection: EtcdConnection, options: CallOptions) => Promise<T>): Promise<EtcdAnswer<T>> {
+  async #call<T>(send: Send<T>, effect: Effect): Promise<EtcdAnswer<T>> {
     const release = await this.#turn();
     try {
-      return await this.#attempts(send);
+      return await this.#attempts(send, effect);
     } finally {
       release();
     }
@@ -179,7 +198,7 @@ export class EtcdClient {
     }
   }
 
-  async #attempts<T>(send: (connection: EtcdConnection, options: CallOptions) => Promise<T>): Promise<EtcdAnswer<T>> {
+  async #attempts<T>(send: Send<T>, effect: Effect): Promise<EtcdAnswer<T>> {
     const { clock, random, requestTimeoutMs = 10_000, attemptTimeoutMs = 4_000 } = this.#options;
     const deadline = clock.monotonic() + requestTimeoutMs;
     const backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS, jitter: 0.5, random });
@@ -187,18 +206,26 @@ export class EtcdClient {
     // Bounded by the deadline: every round but the first of each member sleeps.
     for (let round = 1; ; round++) {
       const connection = this.#pick();
-      const left = deadline - clock.monotonic();
+      const began = clock.monotonic();
+      const left = deadline - began;
       try {
         const headers = await this.#authorization(connection);
-        const timeoutMs = Math.max(1, Math.min(left, attemptTimeoutMs));
-        return { response: await send(connection, { timeoutMs, headers }), earlier };
+        // Whole: etcd refuses other numbers in the header that tells it.
+        const timeoutMs = Math.max(1, Math.ceil(Math.min(left, attemptTimeoutMs)));
+        const response = await send(connection, { timeoutMs, headers });
+        connection.heardAt = clock.monotonic();
+        if (this.#troubles.size > 0) this.#troubles.delete(connection.url);
+        return { response, earlier };
       } catch (error) {
         const failure = classifyFailure(error);
+        this.#troubles.set(connection.url, failure.message);
         const again = failure.kind === 'away' || failure.kind === 'stale-token';
         const pause = round < this.#connections.length ? 0 : backoff.next();
         if (failure.kind === 'away') {
-          if (failure.applied === 'maybe') earlier = 'maybe applied';
-          connection.giveUpConnecting();
+          if (failure.applied === 'maybe' && effect === 'guarded') earlier = 'maybe applied';
+          // What was heard in the first half of the attempt may have been on its way when the member fell silent.
+          const silent = clock.monotonic() - attemptTimeoutMs / 2;
+          if (began <= silent) connection.doubt(silent);
           this.turnFrom(connection.url);
         }
         if (failure.kind === 'stale-token') this.#token = undefined;

@@ -50,9 +50,15 @@ export class EtcdConnection {
     this.auth = createClient(Auth, transport);
   }
 
-  /** Gives up an attempt to connect, so that the next call makes a new one. */
-  giveUpConnecting(): void {
-    if (this.#session.state() === 'connecting') this.#session.abort();
+  /** Monotonic ms at which the member last said something. */
+  heardAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * A call was not answered for a long time. Ends the connection when nothing at all came over it since `since`, or when it is still
+   * being made: the next call makes a new one, and a watch that hangs on it looks for another member.
+   */
+  doubt(since: number): void {
+    if (this.heardAt < since || this.#session.state() === 'connecting') this.#session.abort();
   }
 
   /** Ends everything under way on it. */

@@ -57,6 +57,7 @@ export function classifyFailure(error: unknown): EtcdFailure {
       break;
     case Code.ResourceExhausted:
       if (rawMessage.includes('space exceeded')) return { kind: 'no-space', message };
+      if (rawMessage.includes('larger than max')) return { kind: 'too-large', message };
       // etcd itself, which applied nothing, or a limit of the connection.
       return { kind: 'away', applied: rawMessage.includes('too many requests') ? 'no' : 'maybe', message };
     case Code.NotFound:

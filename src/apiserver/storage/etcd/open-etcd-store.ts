@@ -44,7 +44,7 @@ export async function openEtcdStore(config: EtcdStoreConfig): Promise<OpenedEtcd
     await assertOurs(client, keys);
   } catch (error) {
     client.close();
-    if (error instanceof EtcdError) throw new StoreConnectError(config.endpoints, error.message, error);
+    if (error instanceof EtcdError) throw new StoreConnectError(client.troubles, error);
     throw error;
   }
   return {
