@@ -93,8 +93,8 @@ describe('writes', () => {
     { what: 'a forced patch', method: 'PATCH', query: { force: 'true' }, body: patch },
     { what: 'an apply', method: 'PATCH', headers: { 'content-type': 'application/apply-patch+yaml' }, body: patch },
   ];
-  it.each(improper)('COL-003 $what would be noticed', ({ what: _, ...call }) => {
-    expect(improperWrite({ ...proper, method: 'GET', body: undefined, ...call })).toBeDefined();
+  it.each(improper)('COL-003 $what would be noticed', ({ what, ...call }) => {
+    expect(improperWrite({ ...proper, method: 'GET', body: undefined, ...call }), what).toBeDefined();
   });
 
   it.each([

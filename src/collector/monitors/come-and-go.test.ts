@@ -69,7 +69,7 @@ describe('resources that come and go', () => {
     const graph = new OwnershipGraph({ absentOwners });
     const client = new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' });
     const troubles = new TroubleLog({ clock, logger: silentLogger });
-    let synced = 0;
+    const news = { synced: 0 };
     const monitors = new Monitors((offered, onSynced) =>
       startMonitor(offered, {
         client,
@@ -81,7 +81,7 @@ describe('resources that come and go', () => {
         apply: (event) => void applied(graph, event),
         onWaitingListed: () => undefined,
         onSynced: () => {
-          synced++;
+          news.synced++;
           onSynced();
         },
         onHistoryReset: () => undefined,
@@ -90,12 +90,12 @@ describe('resources that come and go', () => {
     const none: ReadonlySet<string> = new Set();
     const comeAndGo = async (from: number, rounds: number): Promise<void> => {
       for (let round = 0; round < rounds; round++) {
-        const before = synced;
+        const before = news.synced;
         await monitors.sync(
           Array.from({ length: ROUND }, (_, i) => definition(from + round * ROUND + i)),
           none,
         );
-        for (let turns = 0; synced - before < ROUND && turns < 100; turns++) await clock.settle();
+        for (let turns = 0; news.synced < before + ROUND && turns < 100; turns++) await clock.settle();
         expect(graph.counts.observed).toBe(ROUND);
         const { removed } = await monitors.sync([], none);
         for (const { resource } of removed) applied(graph, { type: 'resourceVanished', resource });
@@ -110,7 +110,7 @@ describe('resources that come and go', () => {
     await comeAndGo(1 + 20 * ROUND, 80);
     const after = measure();
 
-    expect(synced).toBe(100 * ROUND);
+    expect(news.synced).toBe(100 * ROUND);
     expect([monitors.size, graph.counts, checkInvariants(graph), clock.pendingTimers]).toEqual([
       0,
       { nodes: 0, observed: 0, virtual: 0, gone: 0, references: 0 },
