@@ -17,13 +17,15 @@ export interface ControllerOptions {
   readonly metrics: Metrics;
   /** For ConfigMap `kube-root-ca.crt`. */
   readonly rootCaPem: string;
+  /** Between two self-checks of the collector, ms. Undefined: only when asked for. */
+  readonly selfCheckPeriodMs?: number | undefined;
   /** Hangs a debug page into the API server. */
   readonly mount: (prefix: string, handler: HttpHandler) => void;
 }
 
 /** `whenLeading`: it watches all the time, and decides and writes in its `lead` only. */
 export async function buildCollector(
-  { client, clock, random, logger, metrics, mount }: ControllerOptions,
+  { client, clock, random, logger, metrics, mount, selfCheckPeriodMs }: ControllerOptions,
   workers: 'always' | 'whenLeading',
 ): Promise<GarbageCollector> {
   const name = 'garbage-collector-controller';
@@ -37,6 +39,7 @@ export async function buildCollector(
     metrics,
     workers,
     concurrentGcSyncs: CONCURRENT_GC_SYNCS,
+    selfCheckPeriodMs,
   });
   for (const base of DEBUG_BASES) mount(base, collector.debugHandler);
   return collector;

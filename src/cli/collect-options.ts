@@ -6,6 +6,7 @@ export interface CollectFlags {
   readonly concurrentGcSyncs: string;
   readonly syncPeriod: string;
   readonly retryCap: string;
+  readonly selfCheckPeriod: string;
   readonly gcIgnoredResources?: readonly string[];
   /** `true` when given without a value. */
   readonly orphanBarrier: string | true;
@@ -62,6 +63,11 @@ export const collectOptions: readonly CollectOption[] = [
     default: '1m',
   },
   {
+    flags: '--self-check-period <DURATION>',
+    description: 'between two comparisons of the ownership graph with fresh lists of everything; 0 for none',
+    default: '0',
+  },
+  {
     flags: '--gc-ignored-resources <LIST>',
     description:
       'GROUP/RESOURCE to leave alone, beside events (repeat, or separate by commas); core resources without group',
@@ -102,7 +108,7 @@ export const collectOptions: readonly CollectOption[] = [
   },
   {
     flags: '--bind-address <HOST:PORT>',
-    description: 'serve /healthz, /readyz, /metrics and the debug graph over plain HTTP; off unless given',
+    description: 'serve /healthz, /readyz, /metrics and the debug pages over plain HTTP; off unless given',
   },
   {
     flags: '--bind-token-file <FILE>',

@@ -6,6 +6,7 @@ import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from './command-error.ts';
 import { durationOf } from './duration-flag.ts';
 import { leaseTimesOf } from './lease-times.ts';
+import { selfCheckPeriodOf } from './self-check-period.ts';
 import type { RequestRate } from './request-rate.ts';
 
 export interface LeaseSettings {
@@ -20,6 +21,8 @@ export interface CollectSettings {
   readonly concurrentGcSyncs: number;
   readonly syncPeriodMs: number;
   readonly retryCapMs: number;
+  /** Undefined: only when asked for. */
+  readonly selfCheckPeriodMs: number | undefined;
   readonly ignoredResources: readonly GroupResourceName[];
   readonly orphanBarrier: 'on' | 'off';
   readonly unservedVersions: UnservedVersions;
@@ -48,6 +51,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
     syncPeriodMs: durationOf('--sync-period', flags.syncPeriod, { least: 1000, most: DAY_MS }),
     retryCapMs: durationOf('--retry-cap', flags.retryCap, { least: 5, most: DAY_MS }),
+    selfCheckPeriodMs: selfCheckPeriodOf(flags.selfCheckPeriod),
     // Events are never collected (COL-203), whatever else is left alone.
     ignoredResources: [...defaultIgnoredResources, ...ignoredOf(flags.gcIgnoredResources ?? [])],
     orphanBarrier: isOn('--orphan-barrier', flags.orphanBarrier) ? 'on' : 'off',

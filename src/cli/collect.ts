@@ -102,7 +102,7 @@ function assemble(options: {
   readonly explain: boolean;
 }): Parts {
   const { settings, config, logger, explain } = options;
-  const { mode, lease, rate, concurrentGcSyncs, syncPeriodMs, retryCapMs } = settings;
+  const { mode, lease, rate, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
   const { ignoredResources, orphanBarrier, unservedVersions } = settings;
   const metrics = new PrometheusMetrics();
   const counted = requestMetrics(metrics, new URL(config.server).host);
@@ -139,6 +139,7 @@ function assemble(options: {
     concurrentGcSyncs,
     syncPeriodMs,
     retryCapMs,
+    selfCheckPeriodMs,
     ignoredResources,
     orphanBarrier,
     unservedVersions,

@@ -16,7 +16,12 @@ const options: ObservationOptions = {
   metrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
   debug: {
     prefixes: ['/debug/graph-of'],
-    handler: ({ target }) => Promise.resolve({ status: 200, headers: {}, body: Buffer.from(`graph ${target}`) }),
+    handler: ({ method, target }) =>
+      Promise.resolve({
+        status: 200,
+        headers: {},
+        body: Buffer.from(method === 'GET' ? `graph ${target}` : `${method} ${target}`),
+      }),
   },
 };
 
@@ -55,6 +60,23 @@ describe('ObservationServer', () => {
     expect((await ask('/')).status).toBe(404);
     expect((await ask('/metrics', { method: 'POST' })).status).toBe(405);
     expect(await ask('/metrics', { method: 'HEAD' })).toEqual({ status: 200, body: '' });
+  });
+
+  it('hands POST on to debug pages, for who may see them, and not for web pages', async () => {
+    server = await ObservationServer.start({ ...options, token: 'secret' });
+    const method = 'POST';
+    const headers = { authorization: 'Bearer secret' };
+    expect((await ask('/debug/graph-of/rescan', { method })).status).toBe(401);
+    expect(await ask('/debug/graph-of/rescan', { method, headers })).toEqual({
+      status: 200,
+      body: 'POST /debug/graph-of/rescan',
+    });
+    const fromPage = { ...headers, origin: 'https://example.com' };
+    expect((await ask('/debug/graph-of/rescan', { method, headers: fromPage })).status).toBe(403);
+    for (const path of ['/metrics', '/healthz', '/debug/graph-office/rescan']) {
+      expect((await ask(path, { method, headers })).status).toBe(405);
+    }
+    expect((await ask('/debug/graph-of/rescan', { method: 'DELETE', headers })).status).toBe(405);
   });
 
   it('without a token answers only who asks for a loopback address: no web page can read it through a browser', async () => {

@@ -19,7 +19,7 @@ export interface ObservationOptions {
 const MAX_CONNECTIONS = 64;
 const HEADERS_TIMEOUT_MS = 5000;
 
-/** Health, metrics and the debug graph over plain HTTP, for probes, Prometheus and people; nothing can be changed here. */
+/** Health, metrics and the debug pages over plain HTTP, for probes, Prometheus and people; nothing in the cluster can be changed here. */
 export class ObservationServer {
   readonly #options: ObservationOptions;
   readonly #server: Server;
@@ -76,19 +76,23 @@ export class ObservationServer {
     const { token, notReadyBecause, metrics, debug } = this.#options;
     // A web page may make a browser ask loopback under a name of its own; it then says that name.
     if (token === undefined && !isLoopback(hostOf(headers.host ?? ''))) return text(421, 'ask for a loopback address');
-    if (method !== 'GET' && method !== 'HEAD') return text(405, 'only GET and HEAD');
     const path = url.split('?')[0] ?? '';
+    const isDebug = debug.prefixes.some((prefix) => path.startsWith(`${prefix}/`));
+    if (method !== 'GET' && method !== 'HEAD' && !(method === 'POST' && isDebug)) {
+      return text(405, 'only GET and HEAD, and POST for debug pages');
+    }
+    // A web page may make a browser send one, too; the browser then says whose idea it was.
+    if (method === 'POST' && headers.origin !== undefined) return text(403, 'not for web pages');
     if (path === '/healthz' || path === '/livez') return text(200, 'ok');
     if (path === '/readyz') {
       const reason = notReadyBecause();
       return reason === undefined ? text(200, 'ok') : text(503, `not ready: ${reason}`);
     }
-    const isDebug = debug.prefixes.some((prefix) => path.startsWith(`${prefix}/`));
     if (path !== '/metrics' && !isDebug) return text(404, 'there are /healthz, /readyz, /metrics and /debug');
     if (token !== undefined && !isBearer(headers.authorization, token)) {
       return { ...text(401, 'Unauthorized'), headers: { 'content-type': PLAIN, 'www-authenticate': 'Bearer' } };
     }
-    if (isDebug) return debug.handler({ method: 'GET', target: url, headers: {} });
+    if (isDebug) return debug.handler({ method: method === 'POST' ? 'POST' : 'GET', target: url, headers: {} });
     const page = await metrics();
     return { status: 200, headers: { 'content-type': page.contentType }, body: Buffer.from(page.text) };
   }

@@ -1,10 +1,14 @@
+import { isAbortError } from '../base/abort-error.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Counter, Metrics } from '../base/metrics.ts';
 import type { RestClient } from '../client/rest-client.ts';
+import { freshList } from './fresh-list.ts';
 import { checkInvariants, compareWithList, type Difference, type Inconsistency } from './graph/check-consistency.ts';
-import type { GraphCounts } from './graph/graph.ts';
 import type { ObservedObject } from './graph/event.ts';
+import type { GraphCounts } from './graph/graph.ts';
 import type { Uid } from './graph/identity.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
-import { freshList } from './fresh-list.ts';
 import type { Monitors } from './monitors/monitors.ts';
 import { type OfferedResource, resourceKey } from './resources/deletable-resources.ts';
 
@@ -26,19 +30,43 @@ export interface ConsistencyReport {
 
 export interface ConsistencyCheckOptions {
   readonly client: RestClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly graph: OwnershipGraph;
   readonly monitors: Monitors;
+  /** Between the end of one check and the next, ms. Undefined: only when asked. */
+  readonly periodMs: number | undefined;
 }
 
+/** Between the two looks of a check, ms: no watch that works is so far behind. */
+const APART_MS = 10_000;
+/** Named in the log, of each resource. */
+const NAMED = 5;
+
 /**
- * Compares the graph with fresh lists of everything that is monitored (ANCHORS' self-check). A single look finds what the
- * watches have not shown yet as well; {@link persisting} tells the two apart.
+ * Compares the graph with fresh lists of everything that is monitored, as client-go's reflector can check its store. What a
+ * look finds may only not have arrived yet; what two looks find is wrong: it is told, and its resource is listed anew.
  */
 export class ConsistencyCheck {
   readonly #options: ConsistencyCheckOptions;
+  readonly #checks: Counter;
+  readonly #differences: Counter;
+  /** The check under way: whoever asks meanwhile gets its report. */
+  #underWay: Promise<ConsistencyReport> | undefined;
 
   constructor(options: ConsistencyCheckOptions) {
     this.#options = options;
+    this.#checks = options.metrics.counter({
+      name: 'kubegc_collector_consistency_checks_total',
+      help: 'Comparisons of the ownership graph with fresh lists, by outcome',
+      labelNames: ['outcome'],
+    });
+    this.#differences = options.metrics.counter({
+      name: 'kubegc_collector_consistency_differences_total',
+      help: 'Objects of which the ownership graph had lastingly something else than the server, by resource and difference',
+      labelNames: ['resource', 'difference'],
+    });
   }
 
   /** What is compared: the resources that are monitored now. */
@@ -57,18 +85,94 @@ export class ConsistencyCheck {
     return { ...graph.counts, nameBytes: graph.bytes.names.used };
   }
 
+  /** Checks again and again, until aborted; returns at once when there is no period. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, periodMs } = this.#options;
+    if (periodMs === undefined) return;
+    try {
+      while (!signal.aborted) {
+        await sleep(clock, periodMs, signal);
+        await this.check(signal);
+      }
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
+    }
+  }
+
+  /** Lists everything anew, whatever the graph has. */
+  rescan(): readonly OfferedResource[] {
+    const { monitors, logger } = this.#options;
+    logger.info('everything is listed anew', { resources: monitors.size });
+    void monitors.restart();
+    return monitors.resources;
+  }
+
+  /**
+   * Two looks, unless the first finds nothing. What both found is logged as an error, counted, and repaired by listing its
+   * resources anew. Costs the server one list a resource and look. Rejects when aborted.
+   */
+  check(signal: AbortSignal): Promise<ConsistencyReport> {
+    this.#underWay ??= this.#check(signal).finally(() => {
+      this.#underWay = undefined;
+    });
+    return this.#underWay;
+  }
+
   /** One list of each resource, one after the other. Holds the metadata of one resource at a time. */
   async look(signal: AbortSignal): Promise<ConsistencyReport> {
-    const { monitors } = this.#options;
     const differences: GraphDifference[] = [];
     const unread: OfferedResource[] = [];
-    for (const offered of monitors.resources) {
+    for (const offered of this.resources) {
       if (signal.aborted) break;
       const found = await this.#compare(offered, signal);
       if (found === undefined) unread.push(offered);
       else differences.push(...found);
     }
     return { differences, inconsistencies: this.invariants(), unread };
+  }
+
+  async #check(signal: AbortSignal): Promise<ConsistencyReport> {
+    const first = await this.look(signal);
+    if (first.differences.length + first.inconsistencies.length === 0) return this.#ended(first, 'equal');
+    await sleep(this.#options.clock, APART_MS, signal);
+    const second = await this.look(signal);
+    const report = { ...second, differences: persisting(first, second) };
+    const equal = report.differences.length + report.inconsistencies.length === 0;
+    if (!equal) await this.#repair(report);
+    return this.#ended(report, equal ? 'equal' : 'different');
+  }
+
+  #ended(report: ConsistencyReport, outcome: 'equal' | 'different'): ConsistencyReport {
+    const { logger } = this.#options;
+    const unread = report.unread.map(resourceKey);
+    if (unread.length > 0) logger.warn('resources could not be listed to compare them with the graph', { unread });
+    this.#checks.inc({ outcome: outcome === 'equal' && unread.length > 0 ? 'incomplete' : outcome });
+    return report;
+  }
+
+  async #repair({ differences, inconsistencies }: ConsistencyReport): Promise<void> {
+    const { logger, monitors } = this.#options;
+    if (inconsistencies.length > 0) {
+      logger.error('the ownership graph is wrong in itself', { found: inconsistencies.slice(0, NAMED) });
+    }
+    const byResource = new Map<string, GraphDifference[]>();
+    for (const found of differences) {
+      const { resource, difference } = found;
+      this.#differences.inc({ resource: resource.resource, difference });
+      const key = resourceKey(resource);
+      const others = byResource.get(key);
+      if (others === undefined) byResource.set(key, [found]);
+      else others.push(found);
+    }
+    for (const [resource, found] of byResource) {
+      const objects = found.slice(0, NAMED).map(({ uid, difference }) => ({ uid, difference }));
+      logger.error('the ownership graph differs from the server, and the resource is listed anew', {
+        resource,
+        count: found.length,
+        objects,
+      });
+    }
+    if (byResource.size > 0) await monitors.restart((resource) => byResource.has(resourceKey(resource)));
   }
 
   async #compare(offered: OfferedResource, signal: AbortSignal): Promise<GraphDifference[] | undefined> {
@@ -90,10 +194,7 @@ export class ConsistencyCheck {
   }
 }
 
-/**
- * What two looks have in common: the same object, at the same version, differs in the same way. Far enough apart, no
- * watch is so far behind.
- */
+/** What two looks have in common: the same object, at the same version, differs in the same way. */
 export function persisting(first: ConsistencyReport, second: ConsistencyReport): GraphDifference[] {
   const keyOf = ({ resource, uid, difference, resourceVersion }: GraphDifference): string =>
     `${resourceKey(resource)} ${uid} ${difference} ${resourceVersion}`;

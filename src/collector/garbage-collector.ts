@@ -61,6 +61,8 @@ export interface GarbageCollectorOptions {
   readonly syncPeriodMs?: number;
   /** How long workers wait for the first lists at start (COL-210, COL-201), ms. */
   readonly initialSyncTimeoutMs?: number;
+  /** Between two comparisons of the graph with fresh lists, ms. Default: none, unless asked for. */
+  readonly selfCheckPeriodMs?: number | undefined;
   /** The longest back-off of a key (BETTER-8), ms. */
   readonly retryCapMs?: number;
   /** Identities proven absent that are remembered (COL-132). */
@@ -202,14 +204,22 @@ export class GarbageCollector implements Service {
       kinds: this.#kinds,
       calls: this.#calls,
     });
-    this.consistency = new ConsistencyCheck({ client, graph: this.#graph, monitors: this.#monitors });
-    this.debugHandler = debugHandler(this.#graph);
+    this.consistency = new ConsistencyCheck({
+      client,
+      clock,
+      logger,
+      metrics,
+      graph: this.#graph,
+      monitors: this.#monitors,
+      periodMs: options.selfCheckPeriodMs,
+    });
+    this.debugHandler = debugHandler({ graph: this.#graph, consistency: this.consistency });
   }
 
   /** Compares the graph with the server. */
   readonly consistency: ConsistencyCheck;
 
-  /** The ownership graph in DOT, below {@link DEBUG_BASES} (COL-180). */
+  /** Pages below {@link DEBUG_BASES}: the ownership graph in DOT (COL-180), its comparison with fresh lists, a rescan. */
   readonly debugHandler: HttpHandler;
 
   /** At least one monitor, and each has finished its first list (COL-025). */
@@ -242,6 +252,7 @@ export class GarbageCollector implements Service {
       });
     const services = [
       supervised(this.#resourceSync.run(stopping.signal)),
+      supervised(this.consistency.run(stopping.signal)),
       supervised(
         this.#options.workers === 'whenLeading' ? this.#sweepBacklog(stopping.signal) : this.lead(stopping.signal),
       ),

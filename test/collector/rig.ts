@@ -256,12 +256,17 @@ export class Rig {
     return object && (object.metadata?.ownerReferences ?? []).map((reference) => reference.name);
   }
 
-  /** The debug graph of the collector that was started last (COL-180). */
-  async graph(query = ''): Promise<string> {
+  /** The one that was started last. */
+  get collector(): GarbageCollector {
     const last = this.#running.at(-1);
     if (last === undefined) throw new Error('no collector runs');
+    return last.collector;
+  }
+
+  /** The debug graph of the collector that was started last (COL-180). */
+  async graph(query = ''): Promise<string> {
     const target = `/debug/controllers/garbage-collector-controller/graph${query}`;
-    const { body } = await last.collector.debugHandler({ method: 'GET', target, headers: {} });
+    const { body } = await this.collector.debugHandler({ method: 'GET', target, headers: {} });
     return Buffer.from(body as Uint8Array).toString();
   }
 

@@ -125,9 +125,9 @@ export class Monitors {
     return { added: added.length - failed.length, removed: stopped, failed };
   }
 
-  /** Every resource is listed anew: nothing that was seen before counts any more. */
-  async restart(): Promise<readonly UnstartedMonitor[]> {
-    const before = [...this.#entries.values()];
+  /** Every resource, or each of those that are meant, is listed anew: what was seen of it before counts no more. */
+  async restart(isMeant: (resource: OfferedResource) => boolean = () => true): Promise<readonly UnstartedMonitor[]> {
+    const before = [...this.#entries.values()].filter(({ resource }) => isMeant(resource));
     // The old one is silent as soon as it is told to stop, so that the two never mix.
     const stopping = before.map(({ monitor }) => monitor.stop());
     const failed = this.#startAll(before.map(({ resource }) => resource));
