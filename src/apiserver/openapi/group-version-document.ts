@@ -4,19 +4,26 @@ import type { GroupVersion, GroupVersionKind } from '../../api/meta/group-versio
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { customResourceListSchema, customResourceSchema } from './custom-resource-schema.ts';
 import { customDefinitionName, metaTypeName, schemaRef } from './definition-name.ts';
-import type { JsonSchema } from './json-schema.ts';
-import { buildPaths } from './path-builder.ts';
+import type { JsonSchema, JsonSchemas } from './json-schema.ts';
+import { buildPaths, type Paths } from './path-builder.ts';
 import { SchemaBuilder } from './schema-builder.ts';
 
 /** `openAPIV3Schema` of the definition behind a custom resource; undefined when the version has none. */
 export type CustomSchemaOf = (info: ResourceInfo) => JsonSchema | undefined;
+
+export interface GroupVersionDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Paths;
+  readonly components: { readonly schemas: JsonSchemas; readonly securitySchemes: unknown };
+}
 
 /** The OpenAPI v3 document of one group version (API-411, API-413). */
 export function groupVersionDocument(
   groupVersion: GroupVersion,
   resources: readonly ResourceInfo[],
   customSchemaOf: CustomSchemaOf,
-): unknown {
+): GroupVersionDocument {
   const builder = new SchemaBuilder(groupVersion);
   const add = (typeName: string): string => schemaRef(builder.add(typeName));
   const customs = new Map(resources.filter((info) => info.typeName === undefined).map((info) => [info.kind, info]));

@@ -9,9 +9,9 @@ import { servedGroups } from '../discovery/api-groups.ts';
 import type { PublishedDocument } from '../discovery/published-document.ts';
 import { documentResponse, publishDocument } from '../discovery/published-document.ts';
 import { parseAccept } from '../endpoints/negotiation.ts';
-import type { CustomSchemaOf } from './group-version-document.ts';
+import type { CustomSchemaOf, GroupVersionDocument } from './group-version-document.ts';
 import { groupVersionDocument } from './group-version-document.ts';
-import { openApiV2Response } from './openapi-v2.ts';
+import { OpenApiV2, PROTOBUF_TYPE } from './openapi-v2.ts';
 
 export interface OpenApiOptions {
   readonly resources: () => readonly ResourceInfo[];
@@ -27,13 +27,14 @@ export interface OpenApiOptions {
  * `/openapi/v3` and `/openapi/v3/<group version>` (API-410, API-411).
  *
  * A document is made when first asked for and kept as bytes. Its hash is that of what it is made from, so the index, which
- * names the hashes of all documents, does not have to make them. `/openapi/v2` is there but describes nothing (API-418).
+ * names the hashes of all documents, does not have to make them. `/openapi/v2` is made from all of them (API-418).
  */
 export class OpenApiHandler {
   readonly #options: OpenApiOptions;
   #source: unknown;
   #entries: ReadonlyMap<string, Entry> = new Map();
   #index: PublishedDocument | undefined;
+  #v2: OpenApiV2 | undefined;
 
   constructor(options: OpenApiOptions) {
     this.#options = options;
@@ -41,7 +42,7 @@ export class OpenApiHandler {
 
   /** `path` is without query. Undefined when no document stands there. */
   handle(path: string, request: HttpRequest): HttpResponse | undefined {
-    if (path === V2 && request.method === 'GET') return openApiV2Response(request);
+    if (path === V2) return this.#v2Response(request);
     if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return undefined;
     this.#refresh();
     const name = path.slice(ROOT.length + 1).replace(/\/$/, '');
@@ -52,6 +53,13 @@ export class OpenApiHandler {
     return entry === undefined
       ? documentResponse(this.#indexDocument(), request, { contentType: JSON_TYPE })
       : this.#entryResponse(entry, request);
+  }
+
+  #v2Response(request: HttpRequest): HttpResponse {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return statusResponse(newMethodNotSupported());
+    this.#refresh();
+    this.#v2 ??= new OpenApiV2(Array.from(this.#entries.values(), (entry) => entry.content()));
+    return this.#v2.respond(request) ?? statusResponse(newNotAcceptable(`${NOT_ACCEPTABLE}, ${PROTOBUF_TYPE}`));
   }
 
   #entryResponse(entry: Entry, request: HttpRequest): HttpResponse {
@@ -96,6 +104,7 @@ export class OpenApiHandler {
     }
     this.#entries = entries;
     this.#index = undefined;
+    this.#v2 = undefined;
   }
 }
 
@@ -125,12 +134,13 @@ class Entry {
   }
 
   document(): PublishedDocument {
-    if (this.#document === undefined) {
-      const { group, version, resources } = this.#served;
-      const { bytes } = publishDocument(groupVersionDocument({ group, version }, resources, this.#schemas));
-      this.#document = { bytes, hash: this.hash };
-    }
+    this.#document ??= { bytes: publishDocument(this.content()).bytes, hash: this.hash };
     return this.#document;
+  }
+
+  content(): GroupVersionDocument {
+    const { group, version, resources } = this.#served;
+    return groupVersionDocument({ group, version }, resources, this.#schemas);
   }
 }
 

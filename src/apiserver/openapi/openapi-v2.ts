@@ -1,31 +1,95 @@
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { documentResponse, publishDocument } from '../discovery/published-document.ts';
+import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
+import { documentResponse, type PublishedDocument, publishDocument } from '../discovery/published-document.ts';
+import { parseAccept } from '../endpoints/negotiation.ts';
+import type { GroupVersionDocument } from './group-version-document.ts';
+import { mapSchemas, type V2Schema } from './v2-schema.ts';
+import { v2Paths } from './v2-paths.ts';
+import { encodeOpenApiV2 } from './v2-protobuf.ts';
+
+const JSON_TYPE = 'application/json';
+export const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** As clients up to client-go 0.36 ask for it; the answer has the name above. */
+const PROTOBUF_TYPE_BEFORE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**
- * `/openapi/v2`: a document that describes nothing. kubectl asks for it, in protobuf only, before it takes a file that holds a
- * `v1` List, and gives up when there is none; from an empty one it learns that it has nothing to check, and the server checks
- * each object of the list (API-230). Everything that is described stands in v3 (API-413). What an older kubectl wants of v2 is
- * not there (API-418).
+ * `/openapi/v2`: the documents of all group versions as one, in the words of Swagger 2.0 (API-418). kubectl before 1.29
+ * validates and explains by it, client-go reads what managers applied by it. Each form is made when first asked for.
  */
-const TITLE = 'Kubernetes';
-const VERSION = 'v';
+export class OpenApiV2 {
+  readonly #sources: readonly GroupVersionDocument[];
+  #json: PublishedDocument | undefined;
+  #protobuf: PublishedDocument | undefined;
+  #document: object | undefined;
 
-const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+  constructor(sources: readonly GroupVersionDocument[]) {
+    this.#sources = sources;
+  }
 
-/** Fields of gnostic's `openapi.v2.Document` and `Info`: number and wire type 2, one byte each. */
-const field = (number: number, content: Uint8Array): Buffer =>
-  Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content]);
+  /** Undefined for an Accept header that wants neither form. */
+  respond(request: HttpRequest): HttpResponse | undefined {
+    switch (formOf(request)) {
+      case 'json':
+        return documentResponse(this.#asJson(), request, { contentType: JSON_TYPE });
+      case 'protobuf':
+        return documentResponse(this.#asProtobuf(), request, { contentType: PROTOBUF_TYPE });
+      default:
+        return undefined;
+    }
+  }
 
-const protobuf = Buffer.concat([
-  field(1, Buffer.from('2.0')),
-  field(2, Buffer.concat([field(1, Buffer.from(TITLE)), field(2, Buffer.from(VERSION))])),
-  field(8, Buffer.alloc(0)),
-]);
+  #asJson(): PublishedDocument {
+    return (this.#json ??= publishDocument(this.#content()));
+  }
 
-export function openApiV2Response(request: HttpRequest): HttpResponse {
-  const accept = request.headers['accept'];
-  const wantsProtobuf = String(accept ?? '').includes('+protobuf');
-  const json = publishDocument({ swagger: '2.0', info: { title: TITLE, version: VERSION }, paths: {} });
-  if (!wantsProtobuf) return documentResponse(json, request, { contentType: 'application/json' });
-  return documentResponse({ ...json, bytes: protobuf }, request, { contentType: PROTOBUF_TYPE });
+  /** Both forms have one ETag; Vary tells caches that they are two. */
+  #asProtobuf(): PublishedDocument {
+    this.#protobuf ??= { bytes: encodeOpenApiV2(this.#content()), hash: this.#asJson().hash };
+    return this.#protobuf;
+  }
+
+  #content(): object {
+    this.#document ??= {
+      swagger: '2.0',
+      info: { title: 'Kubernetes', version: 'unversioned' },
+      paths: Object.fromEntries(this.#sources.flatMap(({ paths }) => Object.entries(v2Paths(paths)))),
+      definitions: mergedDefinitions(this.#sources),
+    };
+    return this.#document;
+  }
+}
+
+function formOf(request: HttpRequest): 'json' | 'protobuf' | undefined {
+  const header = request.headers['accept'];
+  const accept = typeof header === 'string' || header === undefined ? (header ?? '') : header.join(',');
+  if (accept.trim() === '') return 'json';
+  for (const { range } of parseAccept(accept)) {
+    if (range === JSON_TYPE || range === 'application/*' || range === '*/*') return 'json';
+    if (range === PROTOBUF_TYPE || range === PROTOBUF_TYPE_BEFORE) return 'protobuf';
+  }
+  return undefined;
+}
+
+const KINDS = 'x-kubernetes-group-version-kind';
+
+/** Types that several group versions use stand there once; options and events name the kinds of all of them. */
+function mergedDefinitions(sources: readonly GroupVersionDocument[]): Record<string, V2Schema> {
+  const merged = new Map<string, V2Schema>();
+  for (const { components } of sources) {
+    for (const [name, schema] of Object.entries(mapSchemas(components.schemas))) {
+      merged.set(name, withKindsOf(schema, merged.get(name)));
+    }
+  }
+  return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function withKindsOf(schema: V2Schema, other: V2Schema | undefined): V2Schema {
+  const kinds = [...kindsOf(other), ...kindsOf(schema)];
+  if (kinds.length === 0) return schema;
+  const each = new Map(kinds.map((kind) => [`${kind.group}/${kind.version}/${kind.kind}`, kind]));
+  return { ...schema, [KINDS]: [...each].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind) };
+}
+
+function kindsOf(schema: V2Schema | undefined): readonly GroupVersionKind[] {
+  return (schema?.[KINDS] as readonly GroupVersionKind[] | undefined) ?? [];
 }

@@ -1,0 +1,230 @@
+import { WIRE_FIXED64, WIRE_VARINT, WireWriter } from '../../api/codec/protobuf-wire.ts';
+
+/**
+ * A Swagger 2.0 document as gnostic's `openapi.v2.Document` (`openapiv2/OpenAPIv2.proto`), which clients that ask for
+ * `+protobuf` decode. The tables name the fields that our documents use, by their JSON names.
+ */
+export function encodeOpenApiV2(document: object): Uint8Array {
+  const writer = new WireWriter();
+  writeMessage(writer, document, DOCUMENT);
+  return writer.finish();
+}
+
+/** Writes the value of one field with its tag; nothing for a value that proto3 takes for absent. */
+type FieldWriter = (writer: WireWriter, field: number, value: unknown) => void;
+
+/** Fields by JSON name, in ascending order of their numbers; `vendor` is the number of the list of extensions. */
+interface Message {
+  readonly fields: Readonly<Record<string, readonly [field: number, write: FieldWriter]>>;
+  readonly vendor?: number;
+}
+
+function writeMessage(writer: WireWriter, value: object, { fields, vendor }: Message): void {
+  const members = value as Record<string, unknown>;
+  if (vendor !== undefined) {
+    const extensions = Object.keys(members).filter((name) => name.startsWith('x-'));
+    for (const name of extensions.toReversed()) writeNamed(writer, vendor, name, members[name], any);
+  }
+  for (const [name, [field, write]] of Object.entries(fields).toReversed()) {
+    const member = members[name];
+    if (member !== undefined) write(writer, field, member);
+  }
+}
+
+/** `NamedX { name = 1, value = 2 }`, which stands for an entry of a map. */
+function writeNamed(writer: WireWriter, field: number, name: string, value: unknown, write: FieldWriter): void {
+  const before = writer.size;
+  write(writer, 2, value);
+  writer.string(1, name);
+  writer.delimit(field, before);
+}
+
+const text: FieldWriter = (writer, field, value) => writer.string(field, String(value));
+
+const flag: FieldWriter = (writer, field, value) => {
+  if (value !== true) return;
+  writer.byte(1);
+  writer.tag(field, WIRE_VARINT);
+};
+
+const integer: FieldWriter = (writer, field, value) => {
+  writer.varint(Number(value));
+  writer.tag(field, WIRE_VARINT);
+};
+
+const double: FieldWriter = (writer, field, value) => {
+  writer.float64(Number(value));
+  writer.tag(field, WIRE_FIXED64);
+};
+
+/** `Any { yaml = 2 }`; JSON is YAML. */
+const any: FieldWriter = (writer, field, value) => {
+  const before = writer.size;
+  writer.string(2, `${JSON.stringify(value)}\n`);
+  writer.delimit(field, before);
+};
+
+const message =
+  (of: () => Message): FieldWriter =>
+  (writer, field, value) => {
+    const before = writer.size;
+    writeMessage(writer, value as object, of());
+    writer.delimit(field, before);
+  };
+
+const repeated =
+  (one: FieldWriter): FieldWriter =>
+  (writer, field, values) => {
+    for (const value of (values as readonly unknown[]).toReversed()) one(writer, field, value);
+  };
+
+/** A message around one field, as gnostic has them for maps, for types and for items. */
+const wrapped =
+  (inner: number, one: FieldWriter): FieldWriter =>
+  (writer, field, value) => {
+    const before = writer.size;
+    one(writer, inner, value);
+    writer.delimit(field, before);
+  };
+
+/** The entries of a map, each as a named value. */
+const named =
+  (one: FieldWriter): FieldWriter =>
+  (writer, field, value) => {
+    for (const [name, member] of Object.entries(value as object).toReversed()) {
+      writeNamed(writer, field, name, member, one);
+    }
+  };
+
+const schema = message(() => SCHEMA);
+
+const SCHEMA: Message = {
+  fields: {
+    $ref: [1, text],
+    format: [2, text],
+    title: [3, text],
+    description: [4, text],
+    default: [5, any],
+    multipleOf: [6, double],
+    maximum: [7, double],
+    exclusiveMaximum: [8, flag],
+    minimum: [9, double],
+    exclusiveMinimum: [10, flag],
+    maxLength: [11, integer],
+    minLength: [12, integer],
+    pattern: [13, text],
+    maxItems: [14, integer],
+    minItems: [15, integer],
+    uniqueItems: [16, flag],
+    maxProperties: [17, integer],
+    minProperties: [18, integer],
+    required: [19, repeated(text)],
+    enum: [20, repeated(any)],
+    additionalProperties: [21, wrapped(1, schema)],
+    type: [22, wrapped(1, text)],
+    items: [23, wrapped(1, schema)],
+    properties: [25, wrapped(1, named(schema))],
+    externalDocs: [29, message(() => EXTERNAL_DOCS)],
+    example: [30, any],
+  },
+  vendor: 31,
+};
+
+const EXTERNAL_DOCS: Message = { fields: { description: [1, text], url: [2, text] } };
+
+const BODY_PARAMETER: Message = {
+  fields: { description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema] },
+};
+
+/** The same numbers in the messages of query and of path parameters, but for the place of the type. */
+const QUERY_PARAMETER: Message = {
+  fields: {
+    required: [1, flag],
+    in: [2, text],
+    description: [3, text],
+    name: [4, text],
+    type: [6, text],
+    format: [7, text],
+    uniqueItems: [20, flag],
+  },
+};
+
+const PATH_PARAMETER: Message = {
+  fields: {
+    required: [1, flag],
+    in: [2, text],
+    description: [3, text],
+    name: [4, text],
+    type: [5, text],
+    format: [6, text],
+    uniqueItems: [19, flag],
+  },
+};
+
+/** `ParametersItem { parameter = 1 { body_parameter = 1 | non_body_parameter = 2 { query = 3 | path = 4 } } }` */
+const parameter: FieldWriter = (writer, field, value) => {
+  const { in: place } = value as { readonly in: string };
+  const write =
+    place === 'body'
+      ? wrapped(
+          1,
+          message(() => BODY_PARAMETER),
+        )
+      : wrapped(2, nonBody(place));
+  const before = writer.size;
+  write(writer, 1, value);
+  writer.delimit(field, before);
+};
+
+function nonBody(place: string): FieldWriter {
+  const [field, of] = place === 'path' ? ([4, PATH_PARAMETER] as const) : ([3, QUERY_PARAMETER] as const);
+  return (writer, outer, value) => {
+    const before = writer.size;
+    message(() => of)(writer, field, value);
+    writer.delimit(outer, before);
+  };
+}
+
+/** `ResponseValue { response = 1 }`, whose schema is a `SchemaItem { schema = 1 }`. */
+const response = wrapped(
+  1,
+  message(() => RESPONSE),
+);
+
+const RESPONSE: Message = { fields: { description: [1, text], schema: [2, wrapped(1, schema)] } };
+
+const OPERATION: Message = {
+  fields: {
+    tags: [1, repeated(text)],
+    description: [3, text],
+    operationId: [5, text],
+    produces: [6, repeated(text)],
+    consumes: [7, repeated(text)],
+    parameters: [8, repeated(parameter)],
+    responses: [9, wrapped(1, named(response))],
+    schemes: [10, repeated(text)],
+  },
+  vendor: 13,
+};
+
+const operation = message(() => OPERATION);
+
+const PATH_ITEM: Message = {
+  fields: {
+    get: [2, operation],
+    put: [3, operation],
+    post: [4, operation],
+    delete: [5, operation],
+    patch: [8, operation],
+    parameters: [9, repeated(parameter)],
+  },
+};
+
+const DOCUMENT: Message = {
+  fields: {
+    swagger: [1, text],
+    info: [2, message(() => ({ fields: { title: [1, text], version: [2, text] } }))],
+    paths: [8, wrapped(2, named(message(() => PATH_ITEM)))],
+    definitions: [9, wrapped(1, named(schema))],
+  },
+};
