@@ -43,6 +43,8 @@ export interface ClusterOptions {
   readonly directory?: DataDirectory;
   readonly listen: ListenAddress;
   readonly controllers: ReadonlySet<ControllerName>;
+  /** Of the collector's graph, ms. Undefined: only when asked for. */
+  readonly selfCheckPeriodMs: number | undefined;
   readonly authorizationMode: AuthorizationMode;
   readonly clock: Clock;
   readonly random: Random;
@@ -190,6 +192,7 @@ export class Cluster {
       random,
       logger,
       metrics,
+      selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
       rootCaPem: identity.authority.certPem,
       mount: (prefix, handler) => apiServer.mount(prefix, handler),
     };

@@ -99,6 +99,12 @@ export const upOptions: readonly UpOption[] = [
     default: 'AlwaysAllow',
   },
   {
+    key: 'selfCheckPeriod',
+    flags: '--self-check-period <DURATION>',
+    description: 'between two comparisons of the ownership graph with fresh lists of everything; 0 for none',
+    default: '0',
+  },
+  {
     key: 'filename',
     flags: '-f, --filename <FILE|DIR>',
     description: 'create these objects once the server answers (repeatable)',

@@ -13,6 +13,7 @@ import type { LogFormat, LogLevel } from './log-level.ts';
 import { createLogger } from './logger.ts';
 import { readManifests } from './manifests.ts';
 import type { StoreKind } from './open-store.ts';
+import { selfCheckPeriodOf } from './self-check-period.ts';
 import type { Terminal } from './terminal.ts';
 import { untilParentEnds, untilSignal } from './termination.ts';
 
@@ -24,6 +25,7 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags {
   readonly writeKubeconfig?: string;
   readonly controllers?: readonly string[];
   readonly authorizationMode: AuthorizationMode;
+  readonly selfCheckPeriod: string;
   readonly filename?: readonly string[];
   readonly exitWithParent?: boolean;
   readonly logLevel: LogLevel;
@@ -43,6 +45,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const ended = Promise.race([untilSignal(), ...(flags.exitWithParent ? [untilParentEnds()] : [])]);
   const listen = parseListenAddress(flags.listen);
   const controllers = selectControllers(flags.controllers ?? ['*']);
+  const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
   // A server that keeps nothing on this machine and writes its kubeconfig elsewhere leaves no directory behind.
@@ -62,6 +65,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     ...(directory ? { directory } : {}),
     listen,
     controllers,
+    selfCheckPeriodMs,
     authorizationMode: flags.authorizationMode,
     clock: systemClock,
     random: systemRandom,
