@@ -6,7 +6,8 @@ import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import { AdmissionChain, type AdmissionPlugin } from './admission/admission-chain.ts';
-import { defaultPlugins } from './admission/default-plugins.ts';
+import { buildPlugins } from './admission/default-plugins.ts';
+import { defaultPluginNames, type ImplementedPlugin } from './admission/plugin-selection.ts';
 import { RoleEscalation } from './admission/role-escalation.ts';
 import { CustomResourceDefinitions } from './apiextensions/custom-resource-definitions.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
@@ -59,6 +60,8 @@ export interface ApiServerOptions {
   readonly tokens?: TokenVerifier;
   /** Makes the tokens of service accounts (API-377, API-378). Absent: there are none. */
   readonly serviceAccountTokens?: ServiceAccountTokens;
+  /** The built-in ones that run; default: {@link defaultPluginNames}. */
+  readonly admissionPlugins?: ReadonlySet<ImplementedPlugin>;
   /** After the built-in ones. */
   readonly admission?: readonly AdmissionPlugin[];
   readonly limits?: Partial<InFlightLimits>;
@@ -128,7 +131,10 @@ class EmbeddedApiServer implements ApiServer {
       clock,
       random,
       admission: new AdmissionChain([
-        ...defaultPlugins({ store, clock, random, logger, metrics, authorizer, webhooks: this.#webhooks }),
+        ...buildPlugins(
+          { ...options, authorizer, webhooks: this.#webhooks, resources: () => this.resources.resources() },
+          options.admissionPlugins ?? new Set(defaultPluginNames({ authorization: options.authorizationMode ?? '' })),
+        ),
         ...(options.admission ?? []),
         ...(this.#rbac === undefined ? [] : [new RoleEscalation(this.#rbac)]),
       ]),

@@ -2,6 +2,12 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
+import {
+  defaultPluginNames,
+  type ImplementedPlugin,
+  type PluginFlags,
+  selectedPlugins,
+} from '../apiserver/admission/plugin-selection.ts';
 import { createApiServer, type ApiServer } from '../apiserver/api-server.ts';
 import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import { signingKeyOf, type SigningKey } from '../apiserver/authentication/json-web-signature.ts';
@@ -46,6 +52,7 @@ export interface ClusterOptions {
   /** Of the collector's graph, ms. Undefined: only when asked for. */
   readonly selfCheckPeriodMs: number | undefined;
   readonly authorizationMode: AuthorizationMode;
+  readonly admissionPlugins: PluginFlags;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -131,6 +138,7 @@ export class Cluster {
         version: serverVersion(),
         authenticator: unionAuthenticator([tokenAuthenticator(tokens), x509Authenticator]),
         authorizationMode: options.authorizationMode,
+        admissionPlugins: admissionPlugins(options),
         // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.
         anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
         tokens,
@@ -279,6 +287,14 @@ async function storeAndIdentity(
   if (prepared.status === 'fulfilled') return [opened.value, prepared.value];
   await opened.value.store.close();
   throw prepared.reason;
+}
+
+/** With those whose controllers run beside the server. */
+function admissionPlugins(options: ClusterOptions): ReadonlySet<ImplementedPlugin> {
+  const { authorizationMode: authorization, controllers, admissionPlugins: flags } = options;
+  const byDefault = [...defaultPluginNames({ authorization })];
+  if (controllers.has('serviceaccount-controller')) byDefault.push('ServiceAccount');
+  return selectedPlugins(byDefault, flags);
 }
 
 function serviceAccountKey({ serviceAccountKeyPem }: Identity): SigningKey {

@@ -99,6 +99,18 @@ export const upOptions: readonly UpOption[] = [
     default: 'AlwaysAllow',
   },
   {
+    key: 'enableAdmissionPlugins',
+    flags: '--enable-admission-plugins <LIST>',
+    description: 'admission plug-ins to run beside those that run by default (repeat, or separate by commas)',
+    repeatable: true,
+  },
+  {
+    key: 'disableAdmissionPlugins',
+    flags: '--disable-admission-plugins <LIST>',
+    description: 'admission plug-ins not to run although they run by default (repeat, or separate by commas)',
+    repeatable: true,
+  },
+  {
     key: 'selfCheckPeriod',
     flags: '--self-check-period <DURATION>',
     description: 'between two comparisons of the ownership graph with fresh lists of everything; 0 for none',

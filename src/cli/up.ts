@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import { type PluginFlags, pluginFlagProblems } from '../apiserver/admission/plugin-selection.ts';
 import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { CommandError, endWithError, systemReason } from './command-error.ts';
@@ -25,6 +26,8 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags {
   readonly writeKubeconfig?: string;
   readonly controllers?: readonly string[];
   readonly authorizationMode: AuthorizationMode;
+  readonly enableAdmissionPlugins?: readonly string[];
+  readonly disableAdmissionPlugins?: readonly string[];
   readonly selfCheckPeriod: string;
   readonly filename?: readonly string[];
   readonly exitWithParent?: boolean;
@@ -67,11 +70,14 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     controllers,
     selfCheckPeriodMs,
     authorizationMode: flags.authorizationMode,
+    admissionPlugins: admissionPlugins(flags),
     clock: systemClock,
     random: systemRandom,
     logger,
   });
   try {
+    // Pods among them wait for the account that a controller gives to their namespace.
+    if (manifests.length > 0) cluster.startControllers();
     await cluster.load(manifests);
     try {
       await writeFileAtomically(kubeconfigPath, cluster.kubeconfig, 0o600);
@@ -111,4 +117,22 @@ async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' 
   ]);
   const etcd = await etcdSettings(flags.store, flags);
   return etcd === undefined ? {} : { etcd, leaseTimes: leaseTimesOf(flags) };
+}
+
+/** Lists of names, separated by commas, of both flags. */
+function admissionPlugins(flags: UpFlags): PluginFlags {
+  const names = (lists: readonly string[] = []): string[] =>
+    lists.flatMap((list) => list.split(',')).filter((name) => name !== '');
+  const selection = {
+    enable: names(flags.enableAdmissionPlugins),
+    disable: names(flags.disableAdmissionPlugins),
+  };
+  const problems = pluginFlagProblems(selection);
+  if (problems.length > 0) {
+    throw new CommandError(
+      problems.join('\n'),
+      'The plug-ins there are, and which of them run, are listed in docs/security.md.',
+    );
+  }
+  return selection;
 }

@@ -1,3 +1,4 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Metrics } from '../../base/metrics.ts';
@@ -6,8 +7,15 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Store } from '../storage/interface.ts';
 import type { AdmissionPlugin } from './admission-chain.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
+import { DefaultStorageClass } from './default-storage-class.ts';
+import { DefaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { NamespaceReader } from './matching/namespace-reader.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import { OwnerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
+import type { ImplementedPlugin } from './plugin-selection.ts';
+import { PodPriority } from './pod-priority.ts';
+import { ServiceAccount } from './service-account.ts';
+import { StorageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 import type { WebhookType } from './webhook/configuration.ts';
 import { MutatingAdmissionWebhook } from './webhook/mutating-admission-webhook.ts';
 import { ValidatingAdmissionWebhook } from './webhook/validating-admission-webhook.ts';
@@ -24,13 +32,24 @@ export interface PluginEnvironment {
   readonly metrics: Metrics;
   readonly authorizer: Authorizer;
   readonly webhooks: WebhookClient;
+  /** Everything served right now. */
+  readonly resources: () => readonly ResourceInfo[];
 }
 
 /** The plug-ins of this server, in the order of API-340; a new one is a row at its place. */
-const factories: readonly ((environment: PluginEnvironment) => AdmissionPlugin)[] = [
-  ({ store }) => new NamespaceLifecycle(store),
-  (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating')),
-  (environment) => new ValidatingAdmissionWebhook(...webhookParts(environment, 'validating')),
+const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvironment) => AdmissionPlugin])[] = [
+  ['NamespaceLifecycle', ({ store }) => new NamespaceLifecycle(store)],
+  ['ServiceAccount', (environment) => new ServiceAccount(environment)],
+  ['Priority', (environment) => new PodPriority(environment)],
+  ['DefaultTolerationSeconds', () => new DefaultTolerationSeconds()],
+  ['DefaultStorageClass', (environment) => new DefaultStorageClass(environment)],
+  ['StorageObjectInUseProtection', () => new StorageObjectInUseProtection()],
+  ['OwnerReferencesPermissionEnforcement', (environment) => new OwnerReferencesPermissionEnforcement(environment)],
+  ['MutatingAdmissionWebhook', (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating'))],
+  [
+    'ValidatingAdmissionWebhook',
+    (environment) => new ValidatingAdmissionWebhook(...webhookParts(environment, 'validating')),
+  ],
 ];
 
 function webhookParts(environment: PluginEnvironment, type: WebhookType): [WebhookSource, WebhookDispatch] {
@@ -45,6 +64,10 @@ function webhookParts(environment: PluginEnvironment, type: WebhookType): [Webho
   return [new WebhookSource({ ...environment, type }), new WebhookDispatch(dispatch, type)];
 }
 
-export function defaultPlugins(environment: PluginEnvironment): AdmissionPlugin[] {
-  return factories.map((make) => make(environment));
+/** The selected ones, in their order. */
+export function buildPlugins(
+  environment: PluginEnvironment,
+  selected: ReadonlySet<ImplementedPlugin>,
+): AdmissionPlugin[] {
+  return factories.filter(([name]) => selected.has(name)).map(([, make]) => make(environment));
 }

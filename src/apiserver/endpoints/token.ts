@@ -48,8 +48,9 @@ export function tokenEndpoint(
   tokens: ServiceAccountTokens | undefined,
 ): (scope: ResourceScope) => Promise<HttpResponse> {
   return async (scope) => {
-    if (tokens === undefined) throw newServiceUnavailable('this server has no key to sign service account tokens with');
-    return issue(scope, tokens);
+    if (tokens !== undefined) return issue(scope, tokens);
+    await scope.resource.get(scope.namespace, scope.name);
+    throw newServiceUnavailable('this server has no key to sign service account tokens with');
   };
 }
 

@@ -1,0 +1,24 @@
+import type { AdmissionAttributes, AdmissionPlugin } from './admission-chain.ts';
+
+const finalizers: Readonly<Record<string, string>> = {
+  '/persistentvolumes': 'kubernetes.io/pv-protection',
+  '/persistentvolumeclaims': 'kubernetes.io/pvc-protection',
+  'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
+};
+
+/**
+ * What is in use is not deleted (API-341): every new volume and claim gets a finalizer, which its protection controller takes away
+ * when nobody uses it any more. Without those controllers nothing would ever go.
+ */
+export class StorageObjectInUseProtection implements AdmissionPlugin {
+  readonly name = 'StorageObjectInUseProtection';
+
+  admit({ info, subresource, operation, object }: AdmissionAttributes): void {
+    if (operation !== 'CREATE' || subresource !== '' || object === undefined) return;
+    const finalizer = finalizers[`${info.group}/${info.resource}`];
+    if (finalizer === undefined) return;
+    const meta = (object.metadata ??= {});
+    if (meta.finalizers?.includes(finalizer) === true) return;
+    meta.finalizers = [...(meta.finalizers ?? []), finalizer];
+  }
+}
