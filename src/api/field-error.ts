@@ -72,6 +72,11 @@ export function fieldDuplicate(path: string, value: unknown): FieldError {
   return { reason: 'FieldValueDuplicate', field: path, message: `Duplicate value: ${shown(value)}` };
 }
 
+/** Like {@link fieldDuplicate}, for findings that do not repeat the value (API-471). */
+export function fieldDuplicateWithoutValue(path: string): FieldError {
+  return { reason: 'FieldValueDuplicate', field: path, message: 'Duplicate value' };
+}
+
 export function fieldNotFound(path: string, value: unknown): FieldError {
   return { reason: 'FieldValueNotFound', field: path, message: `Not found: ${shown(value)}` };
 }

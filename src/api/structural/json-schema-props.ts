@@ -90,6 +90,11 @@ export function visitSchemas(
   inside(valueSchema(schema), `${path}.*`);
 }
 
+/** Whether a schema has rules in CEL anywhere (`x-kubernetes-validations`). */
+export function hasRules(schema: JsonSchemaProps): boolean {
+  return someSchema(schema, (inner) => (inner['x-kubernetes-validations'] ?? []).length > 0);
+}
+
 /** True if the schema or any schema inside it is such. */
 export function someSchema(schema: JsonSchemaProps, isSuch: (schema: JsonSchemaProps) => boolean): boolean {
   let found = false;

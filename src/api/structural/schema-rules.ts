@@ -1,6 +1,7 @@
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
+import { ruleFieldPath } from './rule-field-path.ts';
 import { isSchemaList, itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -17,7 +18,8 @@ interface Place {
 
 /**
  * What the schema of a custom resource may use of OpenAPI, and how Kubernetes' extensions go together (API-451; apiextensions
- * `ValidateCustomResourceDefinitionOpenAPISchema`). Rules of `x-kubernetes-validations` are looked at from outside only.
+ * `ValidateCustomResourceDefinitionOpenAPISchema`). Of the rules of `x-kubernetes-validations` only what
+ * stands around the expressions.
  */
 export function validateSchemaRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return walk(schema, { path, insideMetadata: false }, 'root');
@@ -207,7 +209,7 @@ function uniqueItemRules(schema: JsonSchemaProps, listType: string, path: string
   return errors;
 }
 
-/** Of rules that are not evaluated, only what stands around the expression (API-471). */
+/** What stands around the expression of a rule; the expression itself is judged by `rule-checks.ts` (API-471). */
 function ruleTexts(schema: JsonSchemaProps, path: string): FieldError[] {
   return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) => {
     const errors: FieldError[] = [];
@@ -235,6 +237,9 @@ function ruleTexts(schema: JsonSchemaProps, path: string): FieldError[] {
     }
     if (/[\n\r]/.test(fieldPath)) {
       errors.push(fieldInvalid(child(at, 'fieldPath'), fieldPath, 'must not contain line breaks'));
+    }
+    if (fieldPath !== '' && ruleFieldPath(fieldPath, schema) === undefined) {
+      errors.push(fieldInvalid(child(at, 'fieldPath'), fieldPath, 'must be a valid path'));
     }
     return errors;
   });

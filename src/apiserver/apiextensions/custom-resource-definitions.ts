@@ -1,4 +1,5 @@
 import { findResource } from '../../api/kinds/builtin-resources.ts';
+import { hasRules } from '../../api/structural/json-schema-props.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { RegistryEnvironment } from '../registry/resource-store.ts';
@@ -6,9 +7,9 @@ import type { Strategy } from '../registry/strategy.ts';
 import type { Revision, StoreEvent, StoreWatch } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
-import { DEFINITIONS } from './definition.ts';
+import { type Definition, DEFINITIONS, versionsOf } from './definition.ts';
 import type { DefinitionController } from './definition-controller.ts';
-import { type DefinitionRules, definitionStrategy } from './definition-strategy.ts';
+import { type DefinitionRules, definitionStrategy, type RuleCheck } from './definition-strategy.ts';
 
 export interface CustomResourceDefinitionsOptions {
   readonly environment: RegistryEnvironment;
@@ -32,11 +33,12 @@ export class CustomResourceDefinitions {
   #loading: Promise<DefinitionController> | undefined;
   #controller: DefinitionController | undefined;
   #watch: StoreWatch | undefined;
+  #checkRules: RuleCheck | undefined;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(options: CustomResourceDefinitionsOptions) {
     this.#options = options;
-    this.strategy = definitionStrategy(() => this.#loadRules());
+    this.strategy = definitionStrategy((definition) => this.#loadRules(definition));
   }
 
   /** Resolves when everything that was defined is served again. */
@@ -109,13 +111,29 @@ export class CustomResourceDefinitions {
     return this.#controller;
   }
 
-  async #loadRules(): Promise<DefinitionRules> {
-    const [validation, warnings] = await Promise.all([
+  async #loadRules(definition: Definition): Promise<DefinitionRules> {
+    const [validation, { definitionWarnings }] = await Promise.all([
       import('./definition-validation.ts'),
       import('./definition-warnings.ts'),
+      this.#loadRuleCheck(definition),
       this.#load(),
     ]);
-    return { ...validation, ...warnings };
+    // Whoever has rules has seen to it that they can be judged.
+    const checkRules: RuleCheck = (schema, path) => this.#checkRules?.(schema, path) ?? [];
+    return {
+      validateDefinition: (each) => validation.validateDefinition(each, checkRules),
+      validateDefinitionUpdate: (next, previous) => validation.validateDefinitionUpdate(next, previous, checkRules),
+      validateDefinitionStatus: validation.validateDefinitionStatus,
+      definitionWarnings,
+    };
+  }
+
+  /** Expressions are a large part of the program, which a server without rules does not load (API-471). */
+  async #loadRuleCheck({ spec }: Definition): Promise<void> {
+    if (this.#checkRules !== undefined) return;
+    const schemas = versionsOf(spec).map(({ schema }) => schema?.openAPIV3Schema);
+    if (!schemas.some((schema) => schema !== undefined && hasRules(schema))) return;
+    this.#checkRules = (await import('../../api/structural/rule-checks.ts')).checkRules;
   }
 }
 

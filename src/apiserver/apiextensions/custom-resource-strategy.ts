@@ -1,5 +1,5 @@
-import type { FieldError } from '../../api/field-error.ts';
-import { fieldInvalid } from '../../api/field-error.ts';
+import type { FieldError, FieldErrorReason } from '../../api/field-error.ts';
+import { fieldInvalid, formatFieldError } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
@@ -39,18 +39,55 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
         throw newForbidden(info, object.metadata?.name ?? '', why);
       }
       for (const text of finalizerWarnings(object)) warn(text);
+      return schema.prepareRules();
     },
     prepareForUpdate(next, previous, { subresource, warn }) {
       if (subresource === '') for (const text of finalizerWarnings(next, previous)) warn(text);
+      return schema.prepareRules();
     },
-    validate: (object) => [
-      ...schema.validator.validate(object),
-      ...scaleErrors(object, scale, 'whole'),
-      ...validateEmbedded(object, schema.structural),
-      ...validateListTypes(object, schema.structural),
-    ],
-    validateUpdate: (next, previous, { subresource }) => validateUpdate({ next, previous, subresource }, schema, scale),
+    validate(object) {
+      const errors = [
+        ...schema.validator.validate(object),
+        ...scaleErrors(object, scale, 'whole'),
+        ...validateEmbedded(object, schema.structural),
+        ...validateListTypes(object, schema.structural),
+      ];
+      return [...errors, ...ruleErrors(schema, { errors, object })];
+    },
+    validateUpdate(next, previous, { subresource, warn }) {
+      const errors = validateUpdate({ next, previous, subresource }, schema, scale);
+      return [...errors, ...ruleErrors(schema, { errors, object: next, previous: { value: previous }, warn })];
+    },
   };
+}
+
+interface Judged {
+  /** What is wrong already. */
+  readonly errors: readonly FieldError[];
+  readonly object: KubeObject;
+  readonly previous?: { readonly value: KubeObject };
+  readonly warn?: (text: string) => void;
+}
+
+/** With one of these, expressions might not find what they rely on. */
+const BLOCKING: ReadonlySet<FieldErrorReason> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+const NOT_CHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+/** API-471. What was broken before and has not changed is only warned of. */
+function ruleErrors(schema: VersionSchema, { errors, object, previous, warn }: Judged): readonly FieldError[] {
+  const { rules } = schema;
+  if (rules === undefined) return [];
+  if (errors.some(({ reason }) => BLOCKING.has(reason))) return [fieldInvalid('<nil>', null, NOT_CHECKED)];
+  const found = rules.validate(object, previous === undefined ? {} : { previous });
+  for (const warning of found.warnings) warn?.(formatFieldError(warning));
+  return found.errors;
 }
 
 interface Updated extends Pick<StrategyContext, 'subresource'> {

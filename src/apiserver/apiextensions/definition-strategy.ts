@@ -1,9 +1,13 @@
 import type { FieldError } from '../../api/field-error.ts';
 import { decideDefinitionDelete } from '../../api/deletion/definition-delete.ts';
+import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import { type Definition, type DefinitionStatus, storageVersion } from './definition.ts';
 
-/** What judges a definition: loaded with the first one that is written. */
+/** Judges the rules in CEL of a schema. */
+export type RuleCheck = (schema: JsonSchemaProps, path: string) => readonly FieldError[];
+
+/** What judges a definition: loaded with the first one that is written; what judges rules, with the first one that has some. */
 export interface DefinitionRules {
   validateDefinition(definition: Definition): readonly FieldError[];
   validateDefinitionUpdate(next: Definition, previous: Definition): readonly FieldError[];
@@ -15,7 +19,7 @@ export interface DefinitionRules {
  * What is special about CustomResourceDefinitions themselves (apiextensions `registry/customresourcedefinition`). `load` resolves
  * when definitions can be served, so that nothing has to be waited for once one is stored.
  */
-export function definitionStrategy(load: () => Promise<DefinitionRules>): Strategy {
+export function definitionStrategy(load: (definition: Definition) => Promise<DefinitionRules>): Strategy {
   // Preparation comes before validation, and waits for it.
   let rules: DefinitionRules | undefined;
   const loaded = (): DefinitionRules => {
@@ -24,16 +28,16 @@ export function definitionStrategy(load: () => Promise<DefinitionRules>): Strate
   };
   return {
     async prepareForCreate(object, { warn }) {
-      rules = await load();
       const definition = object as Definition;
+      rules = await load(definition);
       const stored = storageVersion(definition.spec);
       definition.status = { ...definition.status, storedVersions: stored === undefined ? [] : [stored.name] };
       for (const text of rules.definitionWarnings(definition)) warn(text);
     },
     async prepareForUpdate(object, _previous, { subresource, warn }) {
-      rules = await load();
-      if (subresource !== '') return;
       const next = object as Definition;
+      rules = await load(next);
+      if (subresource !== '') return;
       next.status = withStoredVersion(next.status, storageVersion(next.spec)?.name);
       for (const text of rules.definitionWarnings(next)) warn(text);
     },

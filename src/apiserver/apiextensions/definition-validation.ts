@@ -10,7 +10,7 @@ import {
 import { isPrintable } from '../../api/meta/quoted.ts';
 import { validateDefaults } from '../../api/structural/default-validation.ts';
 import { validateKind } from '../../api/structural/embedded-metadata.ts';
-import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
+import { hasRules, type JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
 import { validateSchemaRules } from '../../api/structural/schema-rules.ts';
 import { findFieldPath } from '../../api/structural/selectable-field.ts';
 import { validateStructural } from '../../api/structural/structural-validation.ts';
@@ -18,6 +18,7 @@ import { isDns1035Label, isDns1123Subdomain } from '../../api/validation/names.t
 import type { CustomColumn } from '../printers/custom-columns.ts';
 import { validateApproval } from './api-approval.ts';
 import { validateConversion } from './conversion-validation.ts';
+import type { RuleCheck } from './definition-strategy.ts';
 import {
   type Definition,
   type DefinitionNames,
@@ -32,17 +33,22 @@ import {
  * Validation of CustomResourceDefinitions (API-450..452, 469, 473; apiextensions `apis/apiextensions/validation`). That fields are
  * there at all is checked for all built-in kinds alike, before this.
  */
-export function validateDefinition(definition: Definition): FieldError[] {
+export function validateDefinition(definition: Definition, checkRules: RuleCheck): FieldError[] {
   const { spec, metadata } = definition;
   const wanted = `${spec.names.plural}.${spec.group}`;
   const name = metadata?.name ?? '';
   const misnamed =
     name === wanted ? [] : [fieldInvalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')];
-  return [...misnamed, ...validateSpec(spec), ...validateApproval(definition), ...validatePreserve(spec)];
+  return [
+    ...misnamed,
+    ...validateSpec(spec, { checkRules }),
+    ...validateApproval(definition),
+    ...validatePreserve(spec),
+  ];
 }
 
-export function validateDefinitionUpdate(next: Definition, previous: Definition): FieldError[] {
-  const errors = validateSpec(next.spec, previous.spec);
+export function validateDefinitionUpdate(next: Definition, previous: Definition, checkRules: RuleCheck): FieldError[] {
+  const errors = validateSpec(next.spec, { checkRules, previous: previous.spec });
   const immutable = (path: string, now: unknown, before: unknown): void => {
     if (now !== before) errors.push(fieldInvalid(path, now, 'field is immutable'));
   };
@@ -81,7 +87,12 @@ function validateStoredVersions({ spec, status }: Definition): FieldError[] {
   });
 }
 
-function validateSpec(spec: DefinitionSpec, previous?: DefinitionSpec): FieldError[] {
+interface SpecContext {
+  readonly checkRules: RuleCheck;
+  readonly previous?: DefinitionSpec;
+}
+
+function validateSpec(spec: DefinitionSpec, { checkRules, previous }: SpecContext): FieldError[] {
   const errors: FieldError[] = [];
   const { group, scope } = spec;
   const versions = versionsOf(spec);
@@ -99,7 +110,7 @@ function validateSpec(spec: DefinitionSpec, previous?: DefinitionSpec): FieldErr
     }
   }
   for (const [index, version] of versions.entries()) {
-    errors.push(...validateVersion(version, `spec.versions[${index}]`));
+    errors.push(...validateVersion(version, `spec.versions[${index}]`, checkRules));
   }
   const shown = versions.map(({ name, served, storage }) => ({ name, served, storage }));
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
@@ -131,13 +142,19 @@ function validateNames(names: DefinitionNames, path: string): FieldError[] {
   return errors;
 }
 
-function validateVersion(version: DefinitionVersion, path: string): FieldError[] {
+function validateVersion(version: DefinitionVersion, path: string, checkRules: RuleCheck): FieldError[] {
   const errors: FieldError[] = [];
   const nameProblems = version.name === '' ? [] : isDns1035Label(version.name);
   if (nameProblems.length > 0) errors.push(fieldInvalid(`${path}.name`, version.name, nameProblems.join(',')));
   errors.push(...deprecationErrors(version, path));
   const schema = version.schema?.openAPIV3Schema;
-  if (schema !== undefined) errors.push(...schemaErrors(schema, version, `${path}.schema.openAPIV3Schema`));
+  if (schema !== undefined) {
+    const at = `${path}.schema.openAPIV3Schema`;
+    const found = schemaErrors(schema, version, at);
+    errors.push(...found);
+    // Of a schema that is wrong as a schema, nobody can say what expressions would see.
+    if (found.length === 0 && hasRules(schema)) errors.push(...checkRules(schema, at));
+  }
   const scale = version.subresources?.scale;
   if (scale !== undefined) errors.push(...scaleErrors(scale, `${path}.subresources.scale`));
   for (const [index, column] of (version.additionalPrinterColumns ?? []).entries()) {

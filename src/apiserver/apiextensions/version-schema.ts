@@ -6,8 +6,9 @@ import type { TypeSchema } from '../../api/apply/schema.ts';
 import { applySchema } from '../../api/structural/apply-schema.ts';
 import { applyStructuralDefaults, dropUnsetNulls } from '../../api/structural/defaulting.ts';
 import { coerceEmbedded } from '../../api/structural/embedded-metadata.ts';
-import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
+import { hasRules, type JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
 import { prune } from '../../api/structural/pruning.ts';
+import type { RuleValidator } from '../../api/structural/rule-validator.ts';
 import { SchemaValidator } from '../../api/structural/schema-validator.ts';
 import { type StructuralSchema, structuralSchema } from '../../api/structural/structural-schema.ts';
 import type { DecodedObject, ObjectSchema } from '../registry/object-schema.ts';
@@ -26,6 +27,7 @@ export class VersionSchema implements ObjectSchema {
   #structural: StructuralSchema | undefined;
   #validator: SchemaValidator | undefined;
   #statusValidator: SchemaValidator | undefined;
+  #rules: RuleValidator | 'none' | undefined;
 
   constructor({ group, version, kind }: GroupVersionKind, props: JsonSchemaProps | undefined) {
     this.group = group;
@@ -50,6 +52,26 @@ export class VersionSchema implements ObjectSchema {
   /** Of the status alone, which is all that a write through `/status` is judged by (API-465). */
   get statusValidator(): SchemaValidator {
     return (this.#statusValidator ??= new SchemaValidator(this.props?.properties?.['status'] ?? {}));
+  }
+
+  /**
+   * Rules in CEL, with what evaluates them (API-471): resolves before the first object is judged. Undefined when there is nothing to
+   * wait for.
+   */
+  prepareRules(): Promise<void> | undefined {
+    if (this.#rules === undefined && !hasRules(this.props ?? {})) this.#rules = 'none';
+    return this.#rules === undefined ? this.#loadRules() : undefined;
+  }
+
+  async #loadRules(): Promise<void> {
+    const { RuleValidator } = await import('../../api/structural/rule-validator.ts');
+    this.#rules ??= new RuleValidator(this.props ?? {});
+  }
+
+  /** Undefined: there are no rules. */
+  get rules(): RuleValidator | undefined {
+    if (this.#rules === undefined) throw new Error('an object is judged by rules that nobody has prepared');
+    return this.#rules === 'none' ? undefined : this.#rules;
   }
 
   /** API-234, API-461. */

@@ -1,0 +1,93 @@
+import { CelCompileError } from '../cel/cel-error.ts';
+import { type CelEnvironment, type CelProgram, createCelEnvironment } from '../cel/cel-environment.ts';
+import { type CelType, celTypes, optionalOf, sameType } from '../cel/cel-type.ts';
+import { UNBOUNDED } from '../cel/size-estimate.ts';
+import type { ValidationRule } from './json-schema-props.ts';
+import { ruleFieldPath } from './rule-field-path.ts';
+import { MAX_REQUEST_BYTES, type TypedSchema } from './schema-cel-type.ts';
+
+/** An expression, or why it is none. */
+export type Compiled = { readonly program: CelProgram } | { readonly problem: string };
+
+/** One rule of `x-kubernetes-validations`, compiled (apiextensions `schema/cel.Compile`). */
+export interface CompiledRule {
+  readonly rule: ValidationRule;
+  /** Undefined: the rule is empty, which nothing is made of. */
+  readonly condition: Compiled | undefined;
+  readonly message: Compiled | undefined;
+  /** A transition rule: it compares with what was before. */
+  readonly usesOldSelf: boolean;
+  /** Where its errors point to, below the value; empty: the value. */
+  readonly fieldPath: string;
+}
+
+/** Compiles the rules of one schema, not of those inside it. */
+export function compileRules({ props, type }: TypedSchema): readonly CompiledRule[] {
+  const rules = props['x-kubernetes-validations'] ?? [];
+  if (rules.length === 0 || type === undefined) return [];
+  const environments = new Map<'always' | 'optional', CelEnvironment>();
+  const environmentOf = (rule: ValidationRule): CelEnvironment => {
+    const oldSelf = rule.optionalOldSelf === true ? 'optional' : 'always';
+    const known = environments.get(oldSelf);
+    if (known !== undefined) return known;
+    const variables = { self: type, oldSelf: oldSelf === 'optional' ? optionalOf(type) : type };
+    const environment = createCelEnvironment({ variables });
+    environments.set(oldSelf, environment);
+    return environment;
+  };
+  return rules.map((rule) => {
+    const { messageExpression = '', fieldPath = '' } = rule;
+    const condition = rule.rule.trim() === '' ? undefined : compile(environmentOf(rule), rule.rule, CONDITION);
+    const failed = condition === undefined || 'problem' in condition;
+    return {
+      rule,
+      condition,
+      message:
+        failed || messageExpression === '' ? undefined : compile(environmentOf(rule), messageExpression, MESSAGE),
+      usesOldSelf: !failed && condition.program.variables.has('oldSelf'),
+      fieldPath: failed || fieldPath === '' ? '' : (ruleFieldPath(fieldPath, props) ?? ''),
+    };
+  });
+}
+
+interface Purpose {
+  readonly type: CelType;
+  readonly failure: string;
+  readonly wrongType: string;
+}
+
+const CONDITION: Purpose = {
+  type: celTypes.bool,
+  failure: 'compilation failed: ',
+  wrongType: 'cel expression must evaluate to a bool',
+};
+const MESSAGE: Purpose = {
+  type: celTypes.string,
+  failure: 'messageExpression compilation failed: ',
+  wrongType: 'messageExpression must evaluate to a string',
+};
+
+function compile(environment: CelEnvironment, expression: string, { type, failure, wrongType }: Purpose): Compiled {
+  try {
+    const program = environment.compile(expression);
+    return sameType(program.outputType, type) ? { program } : { problem: wrongType };
+  } catch (error) {
+    if (error instanceof CelCompileError) return { problem: `${failure}${error.message}` };
+    throw error;
+  }
+}
+
+/** What an expression may cost at most, for data within the bounds of the schema. */
+export function worstCost(program: CelProgram, { type }: TypedSchema): number {
+  return type === undefined ? UNBOUNDED : program.estimateCost({ self: type, oldSelf: type }).max;
+}
+
+/** How often a value of this schema can stand in one request at most. */
+export function maxOccurrences({ minSize }: TypedSchema): number {
+  return Math.floor(MAX_REQUEST_BYTES / (minSize + 1));
+}
+
+/** What the expression of a rule is called in messages. */
+export function ruleText({ rule, message = '' }: ValidationRule): string {
+  return message === '' ? rule.trim() : message.trim();
+}
