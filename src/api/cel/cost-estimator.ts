@@ -78,7 +78,7 @@ class Estimator {
   }
 
   #select(expression: CelExpression & { readonly kind: 'select' }): Estimate {
-    if (this.#checked.names.has(expression.id)) return fixed(1);
+    if (this.#checked.names.has(expression.id) || this.#checked.dottedVariables.has(expression.id)) return fixed(1);
     const operand = this.cost(expression.operand);
     if (expression.testOnly) return operand;
     this.#paths.set(expression.id, [...this.#path(expression.operand), expression.field]);

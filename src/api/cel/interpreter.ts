@@ -61,6 +61,8 @@ class Planner {
   plan(expression: CelExpression): Step {
     const name = this.#checked.names.get(expression.id);
     if (name !== undefined) return typeValueOf(name);
+    const dotted = this.#checked.dottedVariables.get(expression.id);
+    if (dotted !== undefined) return this.#ident(dotted);
     switch (expression.kind) {
       case 'literal': {
         const { value } = expression;

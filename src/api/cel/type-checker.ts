@@ -28,6 +28,8 @@ export interface CheckedExpression {
   readonly references: ReadonlyMap<number, CelReference>;
   /** Names with dots that stand for one value: `google.protobuf.Timestamp`. */
   readonly names: ReadonlyMap<number, string>;
+  /** Variables whose name has dots (`authorizer.requestResource`), by the id of the node that is the whole name. */
+  readonly dottedVariables: ReadonlyMap<number, string>;
   /** Variables of the environment that the expression mentions. */
   readonly variables: ReadonlySet<string>;
   readonly issues: readonly CelIssue[];
@@ -50,6 +52,7 @@ class Checker {
   readonly #types = new Map<number, CelType>();
   readonly #references = new Map<number, CelReference>();
   readonly #names = new Map<number, string>();
+  readonly #dottedVariables = new Map<number, string>();
   readonly #variables = new Set<string>();
   readonly #issues: CelIssue[] = [];
   /** Innermost last. */
@@ -70,6 +73,7 @@ class Checker {
       types,
       references: this.#references,
       names: this.#names,
+      dottedVariables: this.#dottedVariables,
       variables: this.#variables,
       issues: this.#issues,
     };
@@ -147,15 +151,28 @@ class Checker {
     return { kind: 'type', parameter: named };
   }
 
-  /** A name with dots may be that of a type. */
+  /** A name with dots may be that of a type or of a variable, unless its first part is bound by a macro. */
   #select(expression: CelExpression & { readonly kind: 'select' }): CelType {
     const names = qualifiedName(expression);
+    const dotted = this.#dottedVariable(names);
+    if (dotted !== undefined) {
+      this.#dottedVariables.set(expression.id, dotted.name);
+      this.#variables.add(dotted.name);
+      return dotted.type;
+    }
     if (names !== undefined && this.#environment.typeNames.has(names.join('.'))) {
       const type = this.#resolve(expression, names.join('.'));
       if (type !== undefined) return type;
     }
     const type = this.#field(expression, expression.operand, { name: expression.field, optional: false });
     return expression.testOnly ? celTypes.bool : this.#now(type);
+  }
+
+  #dottedVariable(names: readonly string[] = []): { readonly name: string; readonly type: CelType } | undefined {
+    const name = names.join('.');
+    const type = Object.hasOwn(this.#environment.variables, name) ? this.#environment.variables[name] : undefined;
+    const bound = this.#scopes.some((scope) => scope.has(names[0] ?? ''));
+    return type === undefined || bound ? undefined : { name, type };
   }
 
   #field(

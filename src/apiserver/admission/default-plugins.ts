@@ -7,6 +7,7 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Store } from '../storage/interface.ts';
 import type { AdmissionPlugin } from './admission-chain.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
+import { lazyMatchConditions } from './cel/lazy-match-conditions.ts';
 import { DefaultStorageClass } from './default-storage-class.ts';
 import { DefaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { NamespaceReader } from './matching/namespace-reader.ts';
@@ -58,7 +59,7 @@ function webhookParts(environment: PluginEnvironment, type: WebhookType): [Webho
     ...environment,
     client,
     namespaces: new NamespaceReader(store),
-    conditions: { evaluate: async () => ({ outcome: 'matched' as const }) },
+    conditions: lazyMatchConditions(environment.authorizer),
     metrics: new WebhookMetrics(metrics),
   };
   return [new WebhookSource({ ...environment, type }), new WebhookDispatch(dispatch, type)];

@@ -1,4 +1,5 @@
-import { type FieldError, fieldForbidden } from '../../../api/field-error.ts';
+import { equalJson } from '../../../api/codec/json-value.ts';
+import type { FieldError } from '../../../api/field-error.ts';
 import type { MatchCondition, WebhookConfiguration, WebhookType } from '../../admission/webhook/configuration.ts';
 import {
   type ConfigurationRules,
@@ -7,26 +8,35 @@ import {
 } from '../../admission/webhook/configuration-validation.ts';
 import type { Strategy } from '../strategy.ts';
 
+type ExpressionValidation = typeof import('../../admission/cel/expression-validation.ts');
+
 /** Of MutatingWebhookConfigurations and ValidatingWebhookConfigurations: they are judged before anything is called for them. */
 export function webhookConfigurationStrategy(type: WebhookType): Strategy {
-  const rules: ConfigurationRules = {
-    type,
-    sideEffects: 'none',
-    reviewVersions: 'known',
-    names: 'unique',
-    validateConditions,
+  // Preparation comes before validation, and waits for what compiles expressions where there are some.
+  let expressions: ExpressionValidation | undefined;
+  const load = async (configuration: WebhookConfiguration): Promise<void> => {
+    if (conditionsOf(configuration).length > 0) {
+      expressions ??= await import('../../admission/cel/expression-validation.ts');
+    }
+  };
+  const rules: ConfigurationRules = { type, sideEffects: 'none', reviewVersions: 'known', names: 'unique' };
+  const judging: ConfigurationRules = {
+    ...rules,
+    validateConditions: (conditions, path): FieldError[] =>
+      expressions?.validateMatchConditions(conditions, path, { params: 'none', authorizer: 'declared' }) ?? [],
   };
   return {
-    validate: (object) => validateWebhookConfiguration(object as WebhookConfiguration, rules),
-    validateUpdate: (next, previous) =>
-      validateWebhookConfiguration(
-        next as WebhookConfiguration,
-        rulesForUpdate(rules, previous as WebhookConfiguration),
-      ),
+    prepareForCreate: (object) => load(object),
+    prepareForUpdate: (next) => load(next),
+    validate: (object) => validateWebhookConfiguration(object as WebhookConfiguration, judging),
+    validateUpdate(next, previous) {
+      const unchanged = equalJson(conditionsOf(next), conditionsOf(previous));
+      const kept = rulesForUpdate(unchanged ? rules : judging, previous as WebhookConfiguration);
+      return validateWebhookConfiguration(next as WebhookConfiguration, kept);
+    },
   };
 }
 
-/** API-356. */
-function validateConditions(conditions: readonly MatchCondition[], path: string): FieldError[] {
-  return conditions.length === 0 ? [] : [fieldForbidden(path, 'not evaluated by this server')];
+function conditionsOf({ webhooks = [] }: WebhookConfiguration): readonly MatchCondition[] {
+  return webhooks.flatMap(({ matchConditions = [] }) => matchConditions);
 }

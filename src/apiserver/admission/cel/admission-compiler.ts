@@ -1,0 +1,86 @@
+import { createCelEnvironment, type CelEnvironment, type CelProgram } from '../../../api/cel/cel-environment.ts';
+import { CelCompileError } from '../../../api/cel/cel-error.ts';
+import { type CelType, celTypes, formatType, objectOf, sameType } from '../../../api/cel/cel-type.ts';
+import { authorizerType, resourceCheckType } from '../../../api/cel/library/authorizer.ts';
+import { namespaceType, requestType } from './admission-types.ts';
+
+export interface ExpressionPlace {
+  /** The policy has parameters. */
+  readonly params: 'declared' | 'none';
+  /** Messages may not ask what somebody may do. */
+  readonly authorizer: 'declared' | 'none';
+}
+
+/** An expression, or why it is none. */
+export type Compiled =
+  | { readonly outcome: 'compiled'; readonly program: CelProgram }
+  | { readonly outcome: 'problem'; readonly message: string };
+
+const { bool, dyn, null: nullType, string } = celTypes;
+
+export const returnTypes = {
+  condition: [bool],
+  message: [string],
+  auditAnnotation: [string, nullType],
+  /** Of a variable: whatever it is. */
+  variable: undefined,
+} as const satisfies Record<string, readonly CelType[] | undefined>;
+
+/**
+ * Compiles the expressions of one policy or webhook (apiserver `admission/plugin/cel`). Variables are declared in their order: each is
+ * known to what is compiled after it.
+ */
+export class AdmissionCompiler {
+  readonly #variables: Record<string, CelType> = {};
+  readonly #environments = new Map<string, CelEnvironment>();
+
+  /** An expression that declares `variables.<name>`. One that does not compile leaves a variable of unknown type. */
+  declareVariable(name: string, expression: string, place: ExpressionPlace): Compiled {
+    const compiled = this.compile(expression, 'variable', place);
+    this.#variables[name] = compiled.outcome === 'compiled' ? compiled.program.outputType : dyn;
+    this.#environments.clear();
+    return compiled;
+  }
+
+  compile(expression: string, use: keyof typeof returnTypes, place: ExpressionPlace): Compiled {
+    let program: CelProgram;
+    try {
+      program = this.#environment(place).compile(expression);
+    } catch (error) {
+      if (!(error instanceof CelCompileError)) throw error;
+      return { outcome: 'problem', message: `compilation failed: ${error.message}` };
+    }
+    const expected: readonly CelType[] | undefined = returnTypes[use];
+    const { outputType } = program;
+    if (expected === undefined || expected.some((type) => sameType(type, outputType))) {
+      return { outcome: 'compiled', program };
+    }
+    const names = expected.map(formatType);
+    const wanted = names.length === 1 ? (names[0] ?? '') : `one of [${names.join(' ')}]`;
+    return { outcome: 'problem', message: `must evaluate to ${wanted} but got ${formatType(outputType)}` };
+  }
+
+  #environment({ params, authorizer }: ExpressionPlace): CelEnvironment {
+    const key = `${params} ${authorizer}`;
+    let environment = this.#environments.get(key);
+    if (environment === undefined) {
+      environment = createCelEnvironment({
+        variables: {
+          object: dyn,
+          oldObject: dyn,
+          request: requestType,
+          namespaceObject: namespaceType,
+          ...(params === 'declared' ? { params: dyn } : {}),
+          ...(authorizer === 'declared'
+            ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType }
+            : {}),
+          ...(Object.keys(this.#variables).length === 0
+            ? {}
+            : { variables: objectOf('kubernetes.variables', { ...this.#variables }) }),
+        },
+      });
+      this.#environments.set(key, environment);
+    }
+    return environment;
+  }
+}

@@ -1,0 +1,34 @@
+import type { CelAuthorizationAttributes, CelAuthorizer, CelDecision } from '../../../api/cel/library/authorizer.ts';
+import type { UserInfo } from '../../authentication/user-info.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+
+/** `authorizer` of an expression: what the user of the request may do, or another one. */
+export class RequestAuthorizer implements CelAuthorizer {
+  readonly #authorizer: Authorizer;
+  readonly #user: UserInfo;
+
+  constructor(authorizer: Authorizer, user: UserInfo) {
+    this.#authorizer = authorizer;
+    this.#user = user;
+  }
+
+  /** Selectors only narrow what is asked for: whoever may do all of it may do a part. */
+  authorize(attributes: CelAuthorizationAttributes): CelDecision {
+    const { verb } = attributes;
+    const user = this.#user;
+    if (attributes.kind === 'path') {
+      const none = { group: '', resource: '', subresource: '', namespace: '', name: '' };
+      return this.#authorizer.authorize({ user, verb, isResource: false, path: attributes.path, ...none });
+    }
+    const { group, resource, subresource, namespace, name } = attributes;
+    const asked = { group, version: '*', resource, subresource, namespace, name };
+    return this.#authorizer.authorize({ user, verb, isResource: true, path: '', ...asked });
+  }
+
+  forServiceAccount(namespace: string, name: string): CelAuthorizer {
+    return new RequestAuthorizer(this.#authorizer, {
+      username: `system:serviceaccount:${namespace}:${name}`,
+      groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    });
+  }
+}
