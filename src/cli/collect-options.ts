@@ -3,6 +3,7 @@ export interface CollectFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly mode: 'auto' | 'observe' | 'collect';
+  readonly probe?: string;
   readonly concurrentGcSyncs: string;
   readonly syncPeriod: string;
   readonly retryCap: string;
@@ -50,6 +51,11 @@ export const collectOptions: readonly CollectOption[] = [
       'observe: watch and show, write nothing; collect: do the work; auto: observe while kube-controller-manager runs, else collect',
     choices: ['auto', 'observe', 'collect'],
     default: 'auto',
+  },
+  {
+    flags: '--probe <NAMESPACE>',
+    description:
+      'with --mode auto: may create a ConfigMap there that is garbage, to see whether somebody else collects it; deleted afterwards',
   },
   {
     flags: '--concurrent-gc-syncs <N>',

@@ -20,6 +20,7 @@ describe('collectSettings', () => {
   it("COL-200 COL-201 COL-204 BETTER-8 BETTER-19 has kube-controller-manager's defaults, a lease of its own and no client limit", () => {
     expect(settings({})).toEqual({
       mode: 'auto',
+      probe: undefined,
       concurrentGcSyncs: 20,
       syncPeriodMs: 30_000,
       retryCapMs: 60_000,
@@ -43,6 +44,7 @@ describe('collectSettings', () => {
     [{ leaderElect: 'false' }, { lease: undefined }],
     [{ selfCheckPeriod: '0s' }, { selfCheckPeriodMs: undefined }],
     [{ selfCheckPeriod: '1h30m' }, { selfCheckPeriodMs: 5_400_000 }],
+    [{ probe: 'default' }, { probe: 'default' }],
     [{ orphanBarrier: 'false' }, { orphanBarrier: 'off' }],
     [{ resolveUnservedVersions: true }, { unservedVersions: 'otherVersion' }],
     [
@@ -84,6 +86,8 @@ describe('collectSettings', () => {
     [{ kubeApiQps: 'NaN' }, 'invalid --kube-api-qps "NaN"'],
     [{ kubeApiBurst: '1.5' }, 'invalid --kube-api-burst "1.5"'],
     [{ kubeApiBurst: '5' }, '--kube-api-burst does nothing without --kube-api-qps'],
+    [{ probe: 'Not A Name' }, 'invalid --probe "Not A Name"'],
+    [{ probe: 'default', mode: 'collect' }, '--probe does nothing with --mode collect'],
     [{ orphanBarrier: 'no' }, 'invalid --orphan-barrier "no"'],
     [{ leaderElect: 'maybe' }, 'invalid --leader-elect "maybe"'],
     [{ leaderElectLeaseDuration: 'x' }, 'invalid --leader-elect-lease-duration "x"'],

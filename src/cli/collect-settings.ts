@@ -18,6 +18,8 @@ export interface LeaseSettings {
 /** What `kubegc collect` is to do, checked. */
 export interface CollectSettings {
   readonly mode: CollectFlags['mode'];
+  /** Namespace of the probe; undefined: there may be none. */
+  readonly probe: string | undefined;
   readonly concurrentGcSyncs: number;
   readonly syncPeriodMs: number;
   readonly retryCapMs: number;
@@ -48,6 +50,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
   }
   return {
     mode: flags.mode,
+    probe: probeOf(flags),
     concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
     syncPeriodMs: durationOf('--sync-period', flags.syncPeriod, { least: 1000, most: DAY_MS }),
     retryCapMs: durationOf('--retry-cap', flags.retryCap, { least: 5, most: DAY_MS }),
@@ -75,6 +78,15 @@ function numberOf(flag: string, text: string, { least, most }: Range): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new CommandError(`invalid ${flag} "${text}"`, `Give a number from ${least} to ${most}.`);
+}
+
+function probeOf({ mode, probe }: CollectFlags): string | undefined {
+  if (probe === undefined) return undefined;
+  if (mode !== 'auto') {
+    throw new CommandError(`--probe does nothing with --mode ${mode}`, 'It is for --mode auto, which is the default.');
+  }
+  if (isDns1123Label(probe).length === 0) return probe;
+  throw new CommandError(`invalid --probe "${probe}"`, 'Give the name of a namespace.');
 }
 
 function isOn(flag: string, value: string | true): boolean {

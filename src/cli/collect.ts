@@ -15,6 +15,7 @@ import { DEBUG_BASES } from '../collector/debug-handler.ts';
 import { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { collectSettings, type CollectSettings, otherCollectorsLease } from './collect-settings.ts';
+import { CollectorProbe } from './collector-probe.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import { explainDecision } from './explain-decision.ts';
 import { firstContact } from './first-contact.ts';
@@ -22,7 +23,8 @@ import { Leadership } from './leadership.ts';
 import { parseListenAddress } from './listen-address.ts';
 import { createLogger } from './logger.ts';
 import { ObservationServer } from './observation-server.ts';
-import { OtherCollectorWatch } from './other-collector.ts';
+import { type OtherCollector, OtherCollectorWatch } from './other-collector.ts';
+import { ProbedCollectorWatch, type WatchLease } from './probed-collector-watch.ts';
 import { PrometheusMetrics } from './prometheus.ts';
 import { requestRate } from './request-rate.ts';
 import { systemKubeconfigIo } from './system-kubeconfig-io.ts';
@@ -155,8 +157,7 @@ function assemble(options: {
   const leadership = new Leadership({
     mode,
     elector,
-    watchOther: (signal, onChange) =>
-      new OtherCollectorWatch({ client, clock, ...otherCollectorsLease, onChange }).run(signal),
+    watchOther: (signal, onChange) => watchOther(settings, client, { signal, onChange }),
     lead: (signal) => collector.lead(signal),
     logger,
     metrics,
@@ -166,6 +167,26 @@ function assemble(options: {
     return leadership.mayWrite;
   }
   return { collector, leadership, client, metrics };
+}
+
+/** Goes by the lease of kube-controller-manager, or by a probe where one may be made. */
+function watchOther(
+  { probe: namespace, lease }: CollectSettings,
+  client: RestClient,
+  { signal, onChange }: { readonly signal: AbortSignal; readonly onChange: (verdict: OtherCollector) => void },
+): Promise<void> {
+  const watch =
+    (of: { readonly namespace: string; readonly name: string }): WatchLease =>
+    (until, tell) =>
+      new OtherCollectorWatch({ client, clock, namespace: of.namespace, name: of.name, onChange: tell }).run(until);
+  if (namespace === undefined) return watch(otherCollectorsLease)(signal, onChange);
+  return new ProbedCollectorWatch({
+    probe: new CollectorProbe({ client: client.as('collector-probe'), clock, random, namespace }),
+    watchOther: watch(otherCollectorsLease),
+    watchPeers: lease === undefined ? undefined : watch(lease),
+    clock,
+    onChange,
+  }).run(signal);
 }
 
 /** First the work ends and the lease is given back, then the watches end (COL-215). */

@@ -95,23 +95,35 @@ export class Leadership {
     const lease = `${otherCollectorsLease.namespace}/${otherCollectorsLease.name}`;
     switch (verdict.runs) {
       case 'yes':
-        return logger.info('another collector runs, observing only; --mode collect if its collector is turned off', {
-          lease,
-          holder: verdict.holder,
-        });
+        return verdict.why === 'probeCollected'
+          ? logger.info('another collector runs, observing only', {
+              why: YES_WORDS.probeCollected,
+              reason: verdict.why,
+            })
+          : logger.info('another collector runs, observing only; --mode collect if its collector is turned off', {
+              lease,
+              holder: verdict.holder,
+              reason: verdict.why,
+            });
       case 'unknown':
         return logger.info('not known whether another collector runs, observing only', {
           lease,
           why: verdict.detail,
+          reason: verdict.why,
         });
       case 'no':
-        return logger.info('no other collector runs', {
-          lease,
-          why: verdict.why === 'noLease' ? 'there is no such lease' : 'the lease is not renewed any more',
-        });
+        return logger.info('no other collector runs', { lease, why: NO_WORDS[verdict.why], reason: verdict.why });
     }
   }
 }
+
+const YES_WORDS = { probeCollected: 'somebody deleted the probe' } as const;
+const NO_WORDS = {
+  noLease: 'there is no such lease',
+  notRenewed: 'the lease is not renewed any more',
+  probeKept: 'nobody deleted the probe',
+  peerLeads: 'an instance of kubegc leads, and would have found it',
+} as const;
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -5,12 +5,20 @@ import { type Lease, observeLease, type ObservedLease } from '../client/leader-e
 import { LEASES } from '../client/leader-elector.ts';
 import type { RestClient } from '../client/rest-client.ts';
 
-/** What the lease of another collector says about whether it runs. */
+/** Whether another collector runs, and what says so: its lease, or what became of a probe. */
 export type OtherCollector =
-  | { readonly runs: 'no'; readonly why: 'noLease' | 'notRenewed' }
-  | { readonly runs: 'yes'; readonly why: 'renewed'; readonly holder: string }
-  /** Too little is known so far, or the lease cannot be read. */
-  | { readonly runs: 'unknown'; readonly why: 'firstLook' | 'forbidden' | 'unreadable'; readonly detail: string };
+  /** `peerLeads`: an instance of this program does the work, and has found that no other does. */
+  | { readonly runs: 'no'; readonly why: 'noLease' | 'notRenewed' | 'probeKept' | 'peerLeads' }
+  /** `holder` of the lease; empty when there is none. */
+  | { readonly runs: 'yes'; readonly why: 'renewed' | 'probeCollected'; readonly holder: string }
+  /** Too little is known so far, or it cannot be told. */
+  | {
+      readonly runs: 'unknown';
+      readonly why: 'firstLook' | 'forbidden' | 'unreadable' | 'probing' | 'probeFailed';
+      readonly detail: string;
+      /** Of the lease, as far as it was read. */
+      readonly holder?: string;
+    };
 
 /** A lease that was not renewed for this many of its durations is nobody's: its holder had time to come back or be replaced. */
 const SILENT_DURATIONS = 2;
@@ -49,6 +57,7 @@ export function judgeOther({ observed, renewedOnce }: Sighting, monotonic: numbe
   return {
     runs: 'unknown',
     why: 'firstLook',
+    holder: holderIdentity,
     detail: `waiting up to ${silentMs / 1000} s to see whether it is renewed`,
   };
 }

@@ -222,6 +222,32 @@ async function refusedDeletes(): Promise<readonly string[]> {
   return counted.filter((line) => /verb="DELETE".*resource="secrets".*code="4/.test(line));
 }
 
+describe('kubegc collect --mode auto --probe', () => {
+  const probes = async (): Promise<unknown[]> => (await client.send('GET', configMaps())).body['items'] as unknown[];
+
+  it('observes beside a collector without a lease that is known, and says that somebody deleted its probe', async () => {
+    await ready(collector('--mode', 'collect', '--leader-elect=false'));
+    const one = await ready(collector('--probe', namespace, '--bind-address', '127.0.0.1:0', ...quick));
+    await until('it observes', async () => one.output.includes('another collector runs, observing only'));
+    expect(one.output).toContain('somebody deleted the probe');
+    expect(one.output).toContain('probeCollected');
+    expect((await page(one, '/metrics')).text).toMatch(/^kubegc_collector_acting 0$/m);
+    expect(await probes()).toEqual([]);
+  });
+
+  it('collects where nobody deletes its probe, and takes it away before', async () => {
+    const one = await ready(collector('--probe', namespace, ...quick));
+    await until('the probe is there', async () => (await probes()).length === 1);
+    expect(one.output).not.toContain('took the lease');
+    await until('it leads', async () => one.output.includes('took the lease'));
+    expect(one.output).toContain('nobody deleted the probe');
+    expect(await probes()).toEqual([]);
+    await family(5);
+    await deleteOwner('Foreground');
+    await until('the cascade is done', allAreGone);
+  });
+});
+
 describe('two collectors', () => {
   it('COL-214 COL-215 the leader is killed in the middle of a cascade, the other one finishes it', async () => {
     const one = await ready(collector('--mode', 'collect', '--kube-api-qps', '100', '--kube-api-burst', '1', ...quick));
