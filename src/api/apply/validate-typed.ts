@@ -5,19 +5,21 @@ import { formOf, type ListSchema, type MapSchema, memberType, type ScalarSchema,
 import { TypedValueError } from './typed-value-error.ts';
 
 /**
- * Whether a value is one of its type, each field declared and each element of a list there once (API-223).
+ * Whether a value is one of its type, each field declared and each element of a list there once (API-223). What is stored may
+ * have elements twice.
  *
  * @throws TypedValueError with every problem found
  */
-export function validateTyped(value: unknown, type: TypeSchema): void {
+export function validateTyped(value: unknown, type: TypeSchema, duplicates: 'refused' | 'allowed' = 'refused'): void {
   const problems: string[] = [];
-  check(value, type, { path: '', problems });
+  check(value, type, { path: '', problems, duplicates });
   if (problems.length > 0) throw new TypedValueError(problems);
 }
 
 interface Position {
   readonly path: string;
   readonly problems: string[];
+  readonly duplicates: 'refused' | 'allowed';
 }
 
 function report({ path, problems }: Position, problem: string): void {
@@ -79,7 +81,8 @@ function checkList(values: readonly unknown[], list: ListSchema, at: Position): 
         report(at, `element ${index}: ${error.message}`);
         return;
       }
-      if (seen.has(element)) report(at, `duplicate entries for key ${formatElement(element)}`);
+      if (seen.has(element) && at.duplicates === 'refused')
+        report(at, `duplicate entries for key ${formatElement(element)}`);
       seen.add(element);
     }
     check(value, list.element(), { ...at, path: at.path + formatElement(element) });

@@ -1,10 +1,12 @@
 import { applyConfiguration } from '../../api/apply/apply.ts';
 import { conflictError } from '../../api/apply/conflicts.ts';
+import type { TypeSchema } from '../../api/apply/schema.ts';
+import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
 import { TypedValueError } from '../../api/apply/typed-value-error.ts';
 import { validateTyped } from '../../api/apply/validate-typed.ts';
 import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { newBadRequest, newConflict, newUntypedInternal } from '../../api/status-error.ts';
+import { newBadRequest, newConflict, newUntypedInternal, type StatusError } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { emptyObject, trackedPart, typeSchemaOf } from '../registry/field-tracking.ts';
 import type { ObjectSchema } from '../registry/object-schema.ts';
@@ -42,7 +44,7 @@ export async function handleApply(scope: ResourceScope): Promise<HttpResponse> {
 }
 
 /** API-211, API-212, API-223: judged by itself, whatever the object looks like. */
-function validatedConfiguration(config: Record<string, unknown>, expected: ObjectSchema): KubeObject {
+export function validatedConfiguration(config: Record<string, unknown>, expected: ObjectSchema): KubeObject {
   const apiVersion = typeof config['apiVersion'] === 'string' ? config['apiVersion'] : '';
   const kind = typeof config['kind'] === 'string' ? config['kind'] : '';
   const gv = parseGroupVersion(apiVersion) ?? { group: '', version: apiVersion };
@@ -50,17 +52,50 @@ function validatedConfiguration(config: Record<string, unknown>, expected: Objec
   if (apiVersion !== apiVersionOf(expected) || kind !== expected.kind) {
     throw newBadRequest(`invalid object type: ${type}`);
   }
-  const metadata = (config['metadata'] ?? {}) as Record<string, unknown>;
+  const metadata = metadataIn(config);
   if ((metadata['managedFields'] ?? null) !== null) throw newBadRequest('metadata.managedFields must be nil');
   try {
     validateTyped(config, typeSchemaOf(expected));
   } catch (error) {
     if (!(error instanceof TypedValueError)) throw error;
-    const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-    const which = `${text(metadata['namespace'])}/${text(metadata['name'])}; ${type}`;
-    throw newUntypedInternal(`failed to create typed patch object (${which}): ${error.message}`);
+    throw newUntypedInternal(`failed to create typed patch object (${whichOne(config, type)}): ${error.message}`);
   }
   return config;
+}
+
+function metadataIn(object: Record<string, unknown>): Record<string, unknown> {
+  return (object['metadata'] ?? {}) as Record<string, unknown>;
+}
+
+/** apimachinery `objectGVKNN`. */
+function whichOne(object: Record<string, unknown>, type: string): string {
+  const { namespace, name } = metadataIn(object);
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return `${text(namespace)}/${text(name)}; ${type}`;
+}
+
+/**
+ * What is stored was never meant for the schema of server-side apply: an element without its key is there, though nobody can be
+ * said to manage it. Upstream cannot apply to such an object either, and says so in these words.
+ */
+function untypedLiveObject(live: KubeObject, schema: ObjectSchema): StatusError {
+  const which = whichOne(live, formatGroupVersionKind(schema));
+  const problem = typedProblem(live, typeSchemaOf(schema));
+  return (live.metadata?.managedFields ?? []).length > 0
+    ? newUntypedInternal(`failed to create typed live object (${which}): ${problem}`)
+    : newUntypedInternal(
+        `failed to create manager for existing fields: failed to convert new object (${which}) to smd typed: ${problem}`,
+      );
+}
+
+function typedProblem(live: KubeObject, type: TypeSchema): string {
+  try {
+    validateTyped(live, type, 'allowed');
+  } catch (error) {
+    if (error instanceof TypedValueError) return error.message;
+    throw error;
+  }
+  return 'the object does not fit its schema';
 }
 
 interface Applying {
@@ -74,30 +109,61 @@ function applied(scope: ResourceScope, { previous, config, options }: Applying):
   const { resource, info, name } = scope;
   const { schema, environment } = resource;
   const { subresource, part } = updatedPart(scope);
-  const emptyLive = emptyObject(schema);
-  const result = applyConfiguration({
-    live: previous ?? emptyLive,
-    emptyLive,
+  const result = appliedTo(previous, {
     config,
-    manager: { name: options.fieldManager, operation: 'Apply', apiVersion: apiVersionOf(schema), subresource },
-    type: typeSchemaOf(schema),
+    schema,
+    subresource,
+    options,
     tracked: trackedPart(resource, part, subresource),
-    onConflict: options.force ? 'force' : 'refuse',
     now: environment.clock.now(),
   });
-  if (result.outcome === 'conflict') throw conflictError(result.conflicts);
   const uid = config.metadata?.uid ?? '';
   if (previous === undefined && uid !== '') {
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
     throw newConflict(info, name, why);
   }
-  const { object } = schema.decode(result.object);
+  const { object } = schema.decode(result);
   schema.applyDefaults(object);
   checkName(object, name);
   return object;
 }
 
-function report(problems: readonly string[], options: ApplyOptions, warn: (text: string) => void): void {
+export interface Configured {
+  readonly config: KubeObject;
+  readonly schema: ObjectSchema;
+  readonly subresource: string;
+  readonly options: ApplyOptions;
+  readonly tracked: TrackedPart;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** The object with the configuration merged into it and its new managers, not yet decoded. 409 when others are in the way. */
+export function appliedTo(
+  previous: KubeObject | undefined,
+  { config, schema, subresource, options, tracked, now }: Configured,
+): KubeObject {
+  const emptyLive = emptyObject(schema);
+  const live = previous ?? emptyLive;
+  const manager = {
+    name: options.fieldManager,
+    operation: 'Apply',
+    apiVersion: apiVersionOf(schema),
+    subresource,
+  } as const;
+  const onConflict = options.force ? 'force' : 'refuse';
+  try {
+    const type = typeSchemaOf(schema);
+    const result = applyConfiguration({ live, emptyLive, config, manager, type, tracked, onConflict, now });
+    if (result.outcome === 'conflict') throw conflictError(result.conflicts);
+    return result.object;
+  } catch (error) {
+    throw error instanceof TypedValueError ? untypedLiveObject(live, schema) : error;
+  }
+}
+
+/** Keys that occur twice in the body, after what the merge has to say (API-235). */
+export function report(problems: readonly string[], options: ApplyOptions, warn: (text: string) => void): void {
   if (problems.length === 0 || options.fieldValidation === 'Ignore') return;
   const text = `error converting YAML to JSON: yaml: unmarshal errors:\n${problems.map((one) => `  ${one}`).join('\n')}`;
   if (options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${text}`);

@@ -53,6 +53,6 @@ function numberAt(object: KubeObject, path: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-function stepsOf(path: string): readonly string[] {
+export function stepsOf(path: string): readonly string[] {
   return path.replace(/^\./, '').split('.');
 }

@@ -2,26 +2,28 @@ import { findResource } from '../../api/kinds/builtin-resources.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { typeNameOf } from '../../api/kinds/type-table.ts';
-import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { labelSelectorFromObject } from '../../api/selectors/label-selector.ts';
 import { newBadRequest, newInternalError, newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
+import { setManagedFields } from '../registry/field-tracking.ts';
 import { TransientObject } from '../registry/served-object.ts';
 import type { ScalePaths } from '../registry/strategy.ts';
 import { updateObject, type UpdateRequest } from '../registry/update-object.ts';
 import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
+import { APPLY_PATCH } from './apply-body.ts';
 import { customScale, type ScaleValues, withCustomReplicas } from './custom-scale.ts';
 import { decodeObject } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
 import { patched } from './patch.ts';
-import { readPatchBody } from './patch-body.ts';
+import { patchType, readPatchBody } from './patch-body.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
 import { checkName, freshCopies } from './update.ts';
 import { parseWriteOptions } from './write-options.ts';
 
 const SCALE_VERSION = 'autoscaling/v1';
 
-function scaleSchema(): ObjectSchema {
+export function scaleSchema(): ObjectSchema {
   const typeName = typeNameOf(SCALE_VERSION, 'Scale');
   return objectSchema({
     group: 'autoscaling',
@@ -92,6 +94,10 @@ export async function handleUpdateScale(scope: ResourceScope): Promise<HttpRespo
 
 export async function handlePatchScale(scope: ResourceScope): Promise<HttpResponse> {
   const { context } = scope;
+  if (patchType(context) === APPLY_PATCH) {
+    const { handleApplyScale } = await import('./apply-scale.ts');
+    return handleApplyScale(scope);
+  }
   const expected = scaleSchema();
   const patch = readPatchBody(context, expected.typeName);
   const options = parseWriteOptions(context.query, 'PatchOptions');
@@ -103,9 +109,11 @@ export async function handlePatchScale(scope: ResourceScope): Promise<HttpRespon
   });
 }
 
-interface Scaling {
+export interface Scaling {
   readonly method: UpdateRequest['method'];
   readonly dryRun: boolean;
+  /** Who manages the fields afterwards, where the wanted Scale says so itself: that of an apply. */
+  readonly managers?: (parent: KubeObject, scale: KubeObject) => ManagedFieldsEntry[] | undefined;
   /** The Scale the client wants, from the parent as it is. */
   wanted(parent: KubeObject): KubeObject | Promise<KubeObject>;
 }
@@ -113,7 +121,7 @@ interface Scaling {
 /** A patch that leaves out a number which is not there yet is told apart from one that says 0. */
 const NOT_SET = -2_147_483_648;
 
-function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
+export function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
   const paths = resource.strategy.scale;
   const scale = scaleOf(parent, paths);
   const missing = paths !== undefined && customScale(parent, paths).wanted === undefined;
@@ -121,7 +129,10 @@ function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObje
 }
 
 /** uid and resourceVersion of the Scale are preconditions on the parent. */
-async function scaleParent(scope: ResourceScope, { method, dryRun, wanted }: Scaling): Promise<HttpResponse> {
+export async function scaleParent(
+  scope: ResourceScope,
+  { method, dryRun, wanted, managers }: Scaling,
+): Promise<HttpResponse> {
   const { resource, namespace, name, info } = scope;
   const paths = resource.strategy.scale;
   const result = await updateObject(resource, {
@@ -133,14 +144,16 @@ async function scaleParent(scope: ResourceScope, { method, dryRun, wanted }: Sca
     next: async (parent) => {
       if (parent === undefined) throw newNotFound(info, name);
       const scale = await wanted(parent);
-      return scaled(withPreconditions(parent, scale.metadata ?? {}), scale, paths);
+      const next = scaled(withPreconditions(parent, scale.metadata ?? {}), scale, paths);
+      if (managers !== undefined) setManagedFields(next, managers(parent, scale));
+      return next;
     },
     view: {
       kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
       of: (parent) => scaleOf(parent, paths),
       merge: (parent, scale) => scaled(parent, scale, paths),
     },
-    context: writeContext(scope, dryRun),
+    context: { ...writeContext(scope, dryRun), ...(managers === undefined ? {} : { tracking: { by: 'apply' } }) },
   });
   return writeScale(scope, result.object.object());
 }

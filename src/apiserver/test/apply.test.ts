@@ -289,10 +289,112 @@ describe('apply', () => {
     expect((await server.get(`${configMaps}/a`)).status).toBe(404);
   });
 
-  it('API-331 /scale is not applied to yet, and says so', async () => {
+  it('API-223 what is stored without its key cannot be applied to; the answer is that of upstream, not our failure', async () => {
+    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } };
+    const secrets = [{ name: 'x' }, { namespace: 'y' }, { name: 'x' }];
+    const problem =
+      '.secrets: element 1: associative list with keys has an element that omits all key fields ["name"] ' +
+      "(and doesn't have default values for any key fields)";
+    await server.post(accounts, account);
+    await apply(`${accounts}/a`, { ...account, automountServiceAccountToken: false }, 'fieldManager=first');
+    expect((await server.patch(`${accounts}/a`, { secrets, automountServiceAccountToken: true })).status).toBe(200);
+    const tracked = await apply(`${accounts}/a`, { ...account, secrets: [{ name: 'z' }] });
+    expect([tracked.status, tracked.json.reason, tracked.json.message]).toEqual([
+      500,
+      undefined,
+      `failed to create typed live object (default/a; /v1, Kind=ServiceAccount): ${problem}`,
+    ]);
+    await server.patch(`${accounts}/a`, { metadata: { managedFields: [{}] } });
+    const untracked = await apply(`${accounts}/a`, account);
+    expect([untracked.status, untracked.json.reason, untracked.json.message]).toEqual([
+      500,
+      undefined,
+      'failed to create manager for existing fields: failed to convert new object ' +
+        `(default/a; /v1, Kind=ServiceAccount) to smd typed: ${problem}`,
+    ]);
+  });
+});
+
+describe('apply to /scale', () => {
+  const scale = (replicas?: number, metadata: object = {}): KubeObject => ({
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata: { name: 'web', ...metadata },
+    ...(replicas === undefined ? {} : { spec: { replicas } }),
+  });
+  const target = `${deployments}/web/scale`;
+  const replicasOf = async (): Promise<unknown> =>
+    ((await server.get(`${deployments}/web`)).json as { spec?: { replicas?: number } }).spec?.replicas;
+  const replicaManagers = async (): Promise<string[]> =>
+    ((await server.get(`${deployments}/web`)).json.metadata?.managedFields ?? [])
+      .filter(({ fieldsV1 }) => 'f:replicas' in ((fieldsV1 as Record<string, object>)['f:spec'] ?? {}))
+      .map(
+        ({ manager, operation, apiVersion, subresource = '' }) =>
+          `${manager} ${operation} ${apiVersion} ${subresource}`,
+      );
+
+  it("API-210 API-331 conflicts with whoever set the number, by the Scale's own words; force takes it", async () => {
+    await server.post(`${deployments}?fieldManager=maker`, web({ replicas: 1 }));
+    const refused = await apply(target, scale(4), 'fieldManager=scaler');
+    expect([refused.status, refused.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "maker" using autoscaling/v1: .spec.replicas',
+    ]);
+    const forced = await apply(target, scale(4), 'fieldManager=scaler&force=true');
+    expect([forced.status, forced.json.kind, (forced.json as { spec?: unknown }).spec]).toEqual([
+      200,
+      'Scale',
+      { replicas: 4 },
+    ]);
+    expect(await replicasOf()).toBe(4);
+    expect(await replicaManagers()).toEqual(['scaler Apply apps/v1 scale']);
+    const { managedFields = [] } = (await server.get(`${deployments}/web`)).json.metadata ?? {};
+    expect(managedFields.find(({ subresource }) => subresource === 'scale')?.fieldsV1).toEqual({
+      'f:spec': { 'f:replicas': {} },
+    });
+    expect(managedFields.find(({ manager }) => manager === 'maker')?.fieldsV1).toMatchObject({
+      'f:spec': { 'f:template': {} },
+    });
+  });
+
+  it('API-213 the same number is shared, and the object goes on as one entry', async () => {
+    await server.post(`${deployments}?fieldManager=maker`, web({ replicas: 3 }));
+    expect((await apply(target, scale(3), 'fieldManager=scaler')).status).toBe(200);
+    expect(await replicaManagers()).toEqual(['scaler Apply apps/v1 scale', 'maker Update apps/v1 ']);
+    const again = await apply(target, scale(3), 'fieldManager=scaler');
+    expect(again.status).toBe(200);
+    expect(await replicaManagers()).toHaveLength(2);
+    // Who applies to the object itself is another manager, though the name is the same.
+    expect((await apply(`${deployments}/web`, web({ replicas: 5 }), 'fieldManager=scaler')).status).toBe(409);
+  });
+
+  it('API-214 a number that is no longer applied goes, which of a Scale leaves zero', async () => {
     await apply(`${deployments}/web`, web());
-    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, spec: { replicas: 2 } };
-    expect((await apply(`${deployments}/web/scale`, scale)).status).toBe(415);
+    await apply(target, scale(2), 'fieldManager=scaler&force=true');
+    expect((await apply(target, scale(), 'fieldManager=scaler')).status).toBe(200);
+    expect([await replicasOf(), await replicaManagers()]).toEqual([0, []]);
+  });
+
+  it.each([
+    ['a missing object', '/apis/apps/v1/namespaces/default/deployments/none/scale', { name: 'none' }, 404],
+    ['another version', target, { resourceVersion: '1' }, 409],
+    ['another uid', target, { uid: '00000000-0000-0000-0000-000000000000' }, 422],
+    ['managers in the body', target, { managedFields: [{}] }, 400],
+    ['another name', target, { name: 'other' }, 400],
+  ])('API-331 is refused with %s', async (_what, path, metadata, status) => {
+    await apply(`${deployments}/web`, web());
+    const { json, status: answered } = await apply(path, scale(2, metadata), 'fieldManager=scaler&force=true');
+    expect([json.message, answered]).toEqual([expect.any(String), status]);
+    expect(await replicasOf()).toBe(1);
+  });
+
+  it('API-223 API-210 has to say who applies, and a Scale', async () => {
+    await apply(`${deployments}/web`, web());
+    expect((await apply(target, scale(2), '')).status).toBe(422);
+    expect((await apply(target, web())).status).toBe(400);
+    expect((await apply(target, { ...scale(2), spec: { replicas: 2, extra: 1 } } as KubeObject)).status).toBe(500);
+    expect((await apply(target, scale(-1), 'fieldManager=scaler&force=true')).status).toBe(422);
   });
 });
 
