@@ -47,6 +47,10 @@ export interface ClusterOptions {
   readonly leaseTimes?: LeaseTimes;
   /** Absent: nothing outlives the process. */
   readonly directory?: DataDirectory;
+  /** Instead of the one in the directory or in the shared store. */
+  readonly identity?: Promise<PreparedIdentity>;
+  /** Of the tokens of service accounts; {@link SERVICE_ACCOUNT_ISSUER} unless given. */
+  readonly serviceAccountIssuer?: string;
   readonly listen: ListenAddress;
   readonly controllers: ReadonlySet<ControllerName>;
   /** Of the collector's graph, ms. Undefined: only when asked for. */
@@ -104,11 +108,11 @@ export class Cluster {
     const hosts = [listen.host];
     const opening = openStore({ kind: options.store, etcd: options.etcd, directory, clock, random, logger });
     const [{ store, compactor }, prepared] =
-      options.store === 'etcd'
+      options.store === 'etcd' && options.identity === undefined
         ? await storeWithIdentity(opening, { clock, random, hosts })
         : await storeAndIdentity(
             opening,
-            prepareIdentity({ ...(directory ? { directory } : {}), clock, random, hosts }),
+            options.identity ?? prepareIdentity({ ...(directory ? { directory } : {}), clock, random, hosts }),
           );
     const { identity } = prepared;
     const kept = prepared.keep();
@@ -117,14 +121,15 @@ export class Cluster {
     let httpServer: HttpServer | undefined;
     try {
       const metrics = new PrometheusMetrics();
-      const audiences = [SERVICE_ACCOUNT_ISSUER];
+      const issuer = options.serviceAccountIssuer ?? SERVICE_ACCOUNT_ISSUER;
+      const audiences = [issuer];
       const key = serviceAccountKey(identity);
       const serviceAccountTokens = new ServiceAccountTokens({
         store,
         clock,
         random,
         key,
-        issuer: SERVICE_ACCOUNT_ISSUER,
+        issuer,
         audiences,
       });
       const admin = { token: identity.adminToken, user: { username: 'kubegc-admin', ...MASTERS } };

@@ -11,13 +11,17 @@ interface Words {
 }
 
 function wordsOf(command: Command, path: readonly string[]): Words[] {
-  const commands = command.commands.map((child) => ({ name: child.name(), description: child.description() }));
+  const visible = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((child) => command.commands.includes(child));
+  const commands = visible.map((child) => ({ name: child.name(), description: child.description() }));
   const flags = command.options.map((option) => ({
     name: option.long ?? option.short ?? '',
     description: option.description,
     takesFile: /FILE|DIR/.test(option.flags),
   }));
-  return [{ path, commands, flags }, ...command.commands.flatMap((child) => wordsOf(child, [...path, child.name()]))];
+  return [{ path, commands, flags }, ...visible.flatMap((child) => wordsOf(child, [...path, child.name()]))];
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

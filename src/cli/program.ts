@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { collectCommand } from './collect-command.ts';
 import { endWithError, exitCodeError } from './command-error.ts';
 import { completionScript } from './completion.ts';
+import { envtestAssetsCommand, envtestExecutables } from './envtest-command.ts';
 import { knownControllers } from './controllers.ts';
 import type { Terminal } from './terminal.ts';
 import type { UpFlags } from './up.ts';
@@ -52,7 +53,9 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .description('See it, test it, take it back: the deletion system for Kubernetes.')
     .addCommand(upCommand(terminal, setExitCode))
     .addCommand(collectCommand(terminal, setExitCode))
+    .addCommand(envtestAssetsCommand(terminal))
     .allowExcessArguments(false);
+  for (const command of envtestExecutables(terminal, setExitCode)) program.addCommand(command, { hidden: true });
   program
     .command('version')
     .summary('Print the version of kubegc and of the API it speaks')
