@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FINALIZER_FOREGROUND } from '../../src/api/meta/object-meta.ts';
 import type { Decision } from '../../src/collector/workers/decision.ts';
-import { silence } from './faults.ts';
+import { refuse, silence } from './faults.ts';
 import { configMap, refTo, secret, type TestKind, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
@@ -66,6 +66,21 @@ it('COL-102 an owner that waits does not have those looked at that wait themselv
   expect(decidedAbout('owner').length).toBeGreaterThan(0);
   expect(decidedAbout('late').length).toBeGreaterThan(0);
   expect(decidedAbout('child')).toEqual([]);
+});
+
+it('COL-121 COL-122 COL-125 one dependent that cannot be released keeps the owner, however many others were', async () => {
+  // Without the fresh lists, which would find the one that is left.
+  await rig.startCollector({ orphanBarrier: 'off' });
+  const owner = await rig.create(configMap, 'owner');
+  for (const name of ['a', 'b', 'c']) await rig.create(secret, name, { owners: [refTo(owner)] });
+  rig.faults.on({ method: 'PATCH', target: /secrets\/b/ }, refuse(500, 'InternalError'), 3);
+  await rig.delete(configMap, 'owner', 'Orphan');
+  await rig.settle();
+  expect((await rig.get(configMap, 'owner'))?.metadata?.finalizers).toEqual(['orphan']);
+  await rig.rest();
+  expect(await rig.get(configMap, 'owner')).toBeUndefined();
+  expect(await rig.names(secret)).toEqual(['a', 'b', 'c']);
+  for (const name of ['a', 'b', 'c']) expect(await rig.owners(secret, name)).toEqual([]);
 });
 
 it('COL-121 COL-05A a dependent that is known in a version which is no longer served is orphaned, or the owner waits', async () => {
