@@ -30,7 +30,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { temporaryDirectory } from '../program/kubegc-process.ts';
 import { until } from '../program/until.ts';
-import { EtcdProcess } from './etcd-process.ts';
+import { etcdctlPath, EtcdProcess } from './etcd-process.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const common = { clock: systemClock, random: systemRandom, logger: silentLogger };
@@ -469,7 +469,7 @@ describe('who may talk to etcd', () => {
   it('users with passwords, also when their tokens become void', async () => {
     await using etcd = await EtcdProcess.start();
     const etcdctl = (...args: string[]): Promise<unknown> =>
-      run('etcdctl', ['--endpoints', etcd.url, ...args], {
+      run(etcdctlPath, ['--endpoints', etcd.url, ...args], {
         env: { PATH: process.env['PATH'] ?? '', ETCDCTL_API: '3' },
       });
     await etcdctl('user', 'add', 'root:secret');

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /**
  * The etcd binaries to test with, from ETCD_PATHS (separated by colons), else the one of the Debian package. It is an error,
@@ -13,13 +13,18 @@ export function etcdPaths(): readonly string[] {
   const paths = (process.env['ETCD_PATHS'] ?? '/usr/bin/etcd').split(':').filter((path) => path !== '');
   if (paths.length === 0 || !paths.every((path) => existsSync(path))) {
     throw new Error(
-      `there is no etcd at ${paths.join(', ')}: install it (Debian: apt-get install etcd-server), or name the binaries in ETCD_PATHS`,
+      `there is no etcd at ${paths.join(', ')}. Get some with scripts/debian-etcd.sh .cache/etcd bookworm trixie, and name the binaries, ` +
+        'separated by colons, in ETCD_PATHS; or apt-get install etcd-server etcd-client',
     );
   }
   return paths;
 }
 
+/** The first one, which is the oldest that is supported. */
 export const [etcdPath = ''] = etcdPaths();
+
+/** The client that lies beside it. */
+export const etcdctlPath = join(dirname(etcdPath), 'etcdctl');
 
 /** Ports that were free a moment ago. */
 export async function freePorts(count: number): Promise<number[]> {
