@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packed tarball into an empty folder, as a user gets it, and shows that it serves real kubectl, is small, and
-# runs without the optional store. Needs KUBECTL_PATHS (its first entry is used) or kubectl on the PATH.
+# runs without the optional store; and that kubegc/testing does what docs/testing.md says. Needs KUBECTL_PATHS (its first entry
+# is used) or kubectl on the PATH.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 kubectl=${KUBECTL_PATHS:-kubectl}
@@ -43,6 +44,10 @@ cascade() { # an owner and its dependent, with real kubectl
   "$kubectl" wait --for=delete secret/dependent --timeout=20s >/dev/null
   echo "a cascade with $1"
 }
+
+cp "$root/test/packed/testing.test.mjs" .
+node --test testing.test.mjs >"$folder/tests" || { cat "$folder/tests" >&2; exit 1; }
+grep -E '^# (ready|two hundred|pass)' "$folder/tests"
 
 serve
 cascade 'the lmdb store'
