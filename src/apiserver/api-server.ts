@@ -132,7 +132,16 @@ class EmbeddedApiServer implements ApiServer {
       random,
       admission: new AdmissionChain([
         ...buildPlugins(
-          { ...options, authorizer, webhooks: this.#webhooks, resources: () => this.resources.resources() },
+          {
+            ...options,
+            authorizer,
+            webhooks: this.#webhooks,
+            lookup: {
+              find: (group, version, resource) => this.resources.find(group, version, resource),
+              resources: () => this.resources.resources(),
+            },
+            resources: () => this.resources.resources(),
+          },
           options.admissionPlugins ?? new Set(defaultPluginNames({ authorization: options.authorizationMode ?? '' })),
         ),
         ...(options.admission ?? []),
@@ -151,7 +160,10 @@ class EmbeddedApiServer implements ApiServer {
     });
     const strategyOf = strategyTable({ store, random, clock, definitions: this.#definitions.strategy });
     for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
-    this.#resourceHandler = new ResourceHandler(this.resources, endpointTable({ reviewer: this.#reviewer(authorizer), token: tokenEndpoint(options.serviceAccountTokens) }));
+    this.#resourceHandler = new ResourceHandler(
+      this.resources,
+      endpointTable({ reviewer: this.#reviewer(authorizer), token: tokenEndpoint(options.serviceAccountTokens) }),
+    );
     this.#health = new HealthHandler({
       live: [{ name: 'ping', check: () => undefined }],
       ready: [

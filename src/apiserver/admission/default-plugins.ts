@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Random } from '../../base/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
+import type { ResourceLookup } from '../registry/resource-store.ts';
 import type { Store } from '../storage/interface.ts';
 import type { AdmissionPlugin } from './admission-chain.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
@@ -14,6 +15,8 @@ import { NamespaceReader } from './matching/namespace-reader.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { OwnerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
 import type { ImplementedPlugin } from './plugin-selection.ts';
+import { PolicySource } from './policy/policy-source.ts';
+import { ValidatingAdmissionPolicyPlugin } from './policy/validating-admission-policy.ts';
 import { PodPriority } from './pod-priority.ts';
 import { ServiceAccount } from './service-account.ts';
 import { StorageObjectInUseProtection } from './storage-object-in-use-protection.ts';
@@ -33,6 +36,8 @@ export interface PluginEnvironment {
   readonly metrics: Metrics;
   readonly authorizer: Authorizer;
   readonly webhooks: WebhookClient;
+  /** The other resources of the server, for what plug-ins read in a version of their own. */
+  readonly lookup: ResourceLookup;
   /** Everything served right now. */
   readonly resources: () => readonly ResourceInfo[];
 }
@@ -47,6 +52,14 @@ const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvi
   ['StorageObjectInUseProtection', () => new StorageObjectInUseProtection()],
   ['OwnerReferencesPermissionEnforcement', (environment) => new OwnerReferencesPermissionEnforcement(environment)],
   ['MutatingAdmissionWebhook', (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating'))],
+  [
+    'ValidatingAdmissionPolicy',
+    (environment) =>
+      new ValidatingAdmissionPolicyPlugin(new PolicySource(environment), {
+        ...environment,
+        namespaces: new NamespaceReader(environment.store),
+      }),
+  ],
   [
     'ValidatingAdmissionWebhook',
     (environment) => new ValidatingAdmissionWebhook(...webhookParts(environment, 'validating')),

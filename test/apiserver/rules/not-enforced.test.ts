@@ -8,11 +8,6 @@ const ns = '/api/v1/namespaces/default';
 
 describe('kinds without effect', () => {
   it.each([
-    [
-      `${admission}/validatingadmissionpolicybindings`,
-      { spec: { policyName: 'p', validationActions: ['Deny'] } },
-      'policies are not evaluated',
-    ],
     [`${admission}/mutatingadmissionpolicybindings`, { spec: { policyName: 'p' } }, 'policies are not evaluated'],
     [`${ns}/resourcequotas`, { spec: { hard: { pods: '1' } } }, 'quotas are not counted'],
     [`${ns}/limitranges`, { spec: { limits: [{ type: 'Pod', max: { cpu: '1' } }] } }, 'limits are not applied'],

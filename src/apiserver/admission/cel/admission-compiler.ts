@@ -1,6 +1,6 @@
 import { createCelEnvironment, type CelEnvironment, type CelProgram } from '../../../api/cel/cel-environment.ts';
 import { CelCompileError } from '../../../api/cel/cel-error.ts';
-import { type CelType, celTypes, formatType, objectOf, sameType } from '../../../api/cel/cel-type.ts';
+import { type CelType, celTypes, objectOf, sameType, typeName, typeParameters } from '../../../api/cel/cel-type.ts';
 import { authorizerType, resourceCheckType } from '../../../api/cel/library/authorizer.ts';
 import { namespaceType, requestType } from './admission-types.ts';
 
@@ -55,9 +55,9 @@ export class AdmissionCompiler {
     if (expected === undefined || expected.some((type) => sameType(type, outputType))) {
       return { outcome: 'compiled', program };
     }
-    const names = expected.map(formatType);
+    const names = expected.map(printedType);
     const wanted = names.length === 1 ? (names[0] ?? '') : `one of [${names.join(' ')}]`;
-    return { outcome: 'problem', message: `must evaluate to ${wanted} but got ${formatType(outputType)}` };
+    return { outcome: 'problem', message: `must evaluate to ${wanted} but got ${printedType(outputType)}` };
   }
 
   #environment({ params, authorizer }: ExpressionPlace): CelEnvironment {
@@ -83,4 +83,10 @@ export class AdmissionCompiler {
     }
     return environment;
   }
+}
+
+/** As cel-go prints a type where it is no part of a compiler's message. */
+function printedType(type: CelType): string {
+  const parameters = typeParameters(type).map(printedType);
+  return parameters.length === 0 ? typeName(type) : `${typeName(type)}(${parameters.join(', ')})`;
 }

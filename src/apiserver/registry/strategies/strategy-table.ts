@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Store } from '../../storage/interface.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';
+import { validatingPolicyBindingStrategy, validatingPolicyStrategy } from './admission-policy.ts';
 import { certificateSigningRequestStrategy } from './certificate-signing-request.ts';
 import { jobStrategy } from './job.ts';
 import { namespaceStrategy } from './namespace.ts';
@@ -31,8 +32,8 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
   'admissionregistration.k8s.io/mutatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookConfigurationStrategy('mutating'),
-  'admissionregistration.k8s.io/validatingadmissionpolicies': protectedMetadata,
-  'admissionregistration.k8s.io/validatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
+  'admissionregistration.k8s.io/validatingadmissionpolicies': validatingPolicyStrategy(),
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': validatingPolicyBindingStrategy(),
   'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookConfigurationStrategy('validating'),
   'certificates.k8s.io/podcertificaterequests': protectedMetadata,
   'internal.apiserver.k8s.io/storageversions': protectedMetadata,

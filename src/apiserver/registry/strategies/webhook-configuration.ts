@@ -1,5 +1,6 @@
 import { equalJson } from '../../../api/codec/json-value.ts';
 import type { FieldError } from '../../../api/field-error.ts';
+import type * as expressionValidation from '../../admission/cel/expression-validation.ts';
 import type { MatchCondition, WebhookConfiguration, WebhookType } from '../../admission/webhook/configuration.ts';
 import {
   type ConfigurationRules,
@@ -8,7 +9,7 @@ import {
 } from '../../admission/webhook/configuration-validation.ts';
 import type { Strategy } from '../strategy.ts';
 
-type ExpressionValidation = typeof import('../../admission/cel/expression-validation.ts');
+type ExpressionValidation = typeof expressionValidation;
 
 /** Of MutatingWebhookConfigurations and ValidatingWebhookConfigurations: they are judged before anything is called for them. */
 export function webhookConfigurationStrategy(type: WebhookType): Strategy {

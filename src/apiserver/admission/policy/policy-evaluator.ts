@@ -1,0 +1,118 @@
+import { CEL_OBJECT_LIMIT } from '../../../api/cel/cel-budget.ts';
+import { AdmissionCompiler, type Compiled, type ExpressionPlace } from '../cel/admission-compiler.ts';
+import {
+  AdmissionEvaluation,
+  type Evaluated,
+  type EvaluationSubject,
+  type NamedVariable,
+  OutOfBudgetError,
+} from '../cel/admission-evaluation.ts';
+import { type CompiledCondition, compileConditions, evaluateConditions } from '../cel/cel-match-conditions.ts';
+import type { PolicySpec, PolicyValidation } from './validating-policy.ts';
+
+/** What a validation of a policy says about one request. */
+export type PolicyDecision =
+  | { readonly action: 'admit' }
+  | {
+      readonly action: 'deny';
+      readonly message: string;
+      readonly reason: string;
+      /** `configuration`: the policy cannot be applied, which denies whatever the actions of the binding are. */
+      readonly cause: 'validation' | 'configuration';
+    };
+
+/** Longer texts of expressions are not shown (`apis/cel.MaxEvaluatedMessageExpressionSizeBytes`). */
+const MAX_MESSAGE_BYTES = 5 * 1024;
+
+interface CompiledValidation {
+  readonly validation: PolicyValidation;
+  readonly expression: Compiled;
+  readonly message: Compiled | undefined;
+}
+
+/** The expressions of one policy, ready to be evaluated (`policy/validating/validator.go`). */
+export class PolicyEvaluator {
+  readonly #spec: PolicySpec;
+  readonly #variables: readonly NamedVariable[];
+  readonly #conditions: readonly CompiledCondition[];
+  readonly #validations: readonly CompiledValidation[];
+  readonly #annotations: readonly Compiled[];
+
+  constructor(spec: PolicySpec) {
+    this.#spec = spec;
+    const compiler = new AdmissionCompiler();
+    const params = spec.paramKind === undefined ? 'none' : 'declared';
+    const place: ExpressionPlace = { params, authorizer: 'declared' };
+    this.#variables = (spec.variables ?? []).map(({ name, expression }) => ({
+      name,
+      expression: compiler.declareVariable(name, expression, place),
+    }));
+    this.#conditions = compileConditions(compiler, spec.matchConditions ?? [], place);
+    this.#validations = (spec.validations ?? []).map((validation) => ({
+      validation,
+      expression: compiler.compile(validation.expression, 'condition', place),
+      message:
+        (validation.messageExpression ?? '') === ''
+          ? undefined
+          : compiler.compile(validation.messageExpression ?? '', 'message', { params, authorizer: 'none' }),
+    }));
+    this.#annotations = (spec.auditAnnotations ?? []).map(({ valueExpression }) =>
+      compiler.compile(valueExpression, 'auditAnnotation', place),
+    );
+  }
+
+  /** One decision for each validation; none when the conditions exclude the request. */
+  evaluate(subject: EvaluationSubject): readonly PolicyDecision[] {
+    if (this.#conditions.length > 0) {
+      const conditions = evaluateConditions(this.#conditions, subject, this.#variables);
+      if (conditions.outcome === 'failed') return [this.#failed(conditions.message)];
+      if (conditions.outcome === 'excluded') return [];
+    }
+    try {
+      const evaluation = new AdmissionEvaluation(subject, this.#variables, CEL_OBJECT_LIMIT);
+      const decisions = this.#validations.map((validation) => this.#decide(validation, evaluation));
+      return [...decisions, ...this.#annotate(new AdmissionEvaluation(subject, this.#variables, CEL_OBJECT_LIMIT))];
+    } catch (error) {
+      if (!(error instanceof OutOfBudgetError)) throw error;
+      return [this.#failed(error.message)];
+    }
+  }
+
+  #decide({ validation, expression, message }: CompiledValidation, evaluation: AdmissionEvaluation): PolicyDecision {
+    const evaluated = evaluation.evaluate(expression);
+    if (evaluated.outcome === 'failed') return this.#failed(evaluated.message);
+    if (evaluated.value === true) return { action: 'admit' };
+    const said = message === undefined ? '' : messageOf(evaluation.evaluate(message));
+    const own = (validation.message ?? '').trim();
+    const text = said !== '' ? said : own !== '' ? own : `failed expression: ${validation.expression.trim()}`;
+    return { action: 'deny', message: text, reason: validation.reason ?? 'Invalid', cause: 'validation' };
+  }
+
+  /** There is no audit log that they would go to, but one that cannot be made is a failure all the same. */
+  #annotate(evaluation: AdmissionEvaluation): PolicyDecision[] {
+    return this.#annotations.flatMap((annotation) => {
+      const evaluated = evaluation.evaluate(annotation);
+      return evaluated.outcome === 'failed' ? [this.#failed(evaluated.message)] : [];
+    });
+  }
+
+  #failed(message: string): PolicyDecision {
+    return failedDecision(this.#spec, message, 'validation');
+  }
+}
+
+/** What a failure means: the request is denied, unless the policy says to go on. */
+export function failedDecision(
+  { failurePolicy }: PolicySpec,
+  message: string,
+  cause: 'validation' | 'configuration',
+): PolicyDecision {
+  return failurePolicy === 'Ignore' ? { action: 'admit' } : { action: 'deny', message, reason: 'Invalid', cause };
+}
+
+/** Empty for what is no message: then the text of the validation itself counts. */
+function messageOf(evaluated: Evaluated): string {
+  if (evaluated.outcome === 'failed' || typeof evaluated.value !== 'string') return '';
+  const text = evaluated.value.trim();
+  return Buffer.byteLength(text) > MAX_MESSAGE_BYTES || text.includes('\n') ? '' : text;
+}

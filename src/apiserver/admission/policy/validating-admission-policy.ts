@@ -1,0 +1,53 @@
+import type { AdmissionPlugin } from '../admission-chain.ts';
+import type { AdmissionAttributes } from '../attributes.ts';
+import { isExempt } from '../webhook/webhook-dispatch.ts';
+import type { PolicyDispatch, PolicyDispatchOptions } from './policy-dispatch.ts';
+import type { PolicySource } from './policy-source.ts';
+
+/** What only exists as a question, and what a policy must not be able to lock everybody out of (`admission/exclusion`). */
+const VIRTUAL_RESOURCES: ReadonlySet<string> = new Set([
+  'authentication.k8s.io/selfsubjectreviews',
+  'authentication.k8s.io/tokenreviews',
+  'authorization.k8s.io/localsubjectaccessreviews',
+  'authorization.k8s.io/selfsubjectaccessreviews',
+  'authorization.k8s.io/selfsubjectrulesreviews',
+  'authorization.k8s.io/subjectaccessreviews',
+]);
+
+/** Asks the ValidatingAdmissionPolicies that are bound (API-360). What evaluates them is loaded with the first one. */
+export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
+  readonly name = 'ValidatingAdmissionPolicy';
+  readonly #source: PolicySource;
+  readonly #options: PolicyDispatchOptions;
+  #dispatch: Promise<PolicyDispatch> | undefined;
+
+  constructor(source: PolicySource, options: PolicyDispatchOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    return this.#source.start();
+  }
+
+  stop(): void {
+    this.#source.stop();
+  }
+
+  validate(attributes: AdmissionAttributes): Promise<void> | undefined {
+    if (this.#source.bound().length === 0 || isExempt(attributes)) return undefined;
+    const { group, resource } = attributes.info;
+    return VIRTUAL_RESOURCES.has(`${group}/${resource}`) ? undefined : this.#validate(attributes);
+  }
+
+  async #validate(attributes: AdmissionAttributes): Promise<void> {
+    this.#dispatch ??= this.#load();
+    const dispatch = await this.#dispatch;
+    await dispatch.validate(this.#source.bound(), attributes);
+  }
+
+  async #load(): Promise<PolicyDispatch> {
+    const { PolicyDispatch } = await import('./policy-dispatch.ts');
+    return new PolicyDispatch(this.#options);
+  }
+}
