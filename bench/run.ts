@@ -17,6 +17,7 @@ const files: Readonly<Record<string, string>> = {
   P02: 'collector/update-skip.ts',
   P03: 'collector/bytes-per-object.ts',
   P06: 'apiserver/cascade.ts',
+  P07: 'apiserver/cascade-etcd.ts',
   P08: 'apiserver/crud.ts',
   P09: 'apiserver/latency.ts',
   P10: 'apiserver/list.ts',
