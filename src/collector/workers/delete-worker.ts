@@ -1,4 +1,5 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
+import { isForbidden } from '../../api/status-error.ts';
 import { Lru } from '../../base/lru.ts';
 import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
@@ -9,6 +10,7 @@ import { attemptToDelete } from '../decide/attempt-to-delete.ts';
 import { gatherFacts, type Round } from '../decide/gather-facts.ts';
 import type { LiveObject } from '../decide/live-object.ts';
 import { ownerAnswer, type OwnerKey, type OwnerLookup } from '../decide/owner-lookup.ts';
+import type { Target } from '../decide/target.ts';
 import { type Reason, sentenceOf } from '../reasons.ts';
 import type { Verdict } from '../decide/step.ts';
 import type { BlockingDependents } from '../graph/graph.ts';
@@ -16,7 +18,7 @@ import type { Uid } from '../graph/identity.ts';
 import { parseWorkKey, workKey, type WorkKey } from '../graph/work-key.ts';
 import { deleteObject } from '../operations/delete-object.ts';
 import { removeReferences, unblockReferences } from '../operations/patch-references.ts';
-import { readMetadata } from '../operations/read-metadata.ts';
+import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import type { WriteAnswer } from '../operations/write-answer.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
@@ -65,7 +67,7 @@ export class DeleteWorker {
       const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
       if ('need' in step) {
         if (step.need === 'latest') {
-          round = { ...round, latest: await readMetadata(this.#context, step.target) };
+          round = { ...round, latest: await this.#read(step.target) };
         } else {
           round = { ...round, owners: await this.#readOwners(round.owners, step.lookups) };
         }
@@ -107,16 +109,25 @@ export class DeleteWorker {
     known: ReadonlyMap<OwnerKey, OwnerAnswer>,
     lookups: readonly OwnerLookup[],
   ): Promise<ReadonlyMap<OwnerKey, OwnerAnswer>> {
-    const { logger } = this.#context;
     const answers = new Map(known);
     await Promise.all(
       lookups.map(async ({ key, reference, target }) => {
-        const read = await readMetadata(this.#context, target);
-        if (read.state === 'error') logger.debug('reading an owner failed', { target, error: read.error.message });
+        const read = await this.#read(target);
         answers.set(key, ownerAnswer(reference, read.state === 'found' ? read.object : read.state));
       }),
     );
     return answers;
+  }
+
+  /** Who lacks a right must be told (COL-221); every other failure passes, or is told by the watch of the resource. */
+  async #read(target: Target): Promise<ReadAnswer> {
+    const { logger, failures } = this.#context;
+    const read = await readMetadata(this.#context, target);
+    if (read.state === 'error') {
+      const log = isForbidden(read.error) ? failures : { warn: logger.debug.bind(logger) };
+      log.warn('an object could not be read and is tried again', { ...target, error: read.error.message });
+    }
+    return read;
   }
 
   /** In order; the first action that fails ends the list (COL-094). */
