@@ -144,6 +144,17 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return compareAmounts(a, b);
 }
 
+/** In the form of the first one, unless that is zero, which has none of its own. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  const scale = Math.min(a.scale, b.scale);
+  const unscaled = a.unscaled * 10n ** BigInt(a.scale - scale) + b.unscaled * 10n ** BigInt(b.scale - scale);
+  return { unscaled, scale, format: a.unscaled === 0n ? b.format : a.format };
+}
+
+export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
+  return addQuantities(a, { ...b, unscaled: -b.unscaled });
+}
+
 /** The text that the API server writes. */
 export function formatQuantity(quantity: Quantity): string {
   return quantity.kept ?? canonicalText(quantity);
