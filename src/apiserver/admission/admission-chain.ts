@@ -2,6 +2,8 @@ import type { AdmissionAttributes } from './attributes.ts';
 
 export type { AdmissionAttributes } from './attributes.ts';
 
+export type CreatedObject = Pick<AdmissionAttributes, 'operation' | 'info' | 'namespace' | 'name'>;
+
 /** Refuses by throwing a StatusError. What needs no I/O answers without a promise: most writes pass many plug-ins. */
 export interface AdmissionPlugin {
   readonly name: string;
@@ -9,6 +11,11 @@ export interface AdmissionPlugin {
   admit?(attributes: AdmissionAttributes): void | Promise<void>;
   /** Validating phase, after all mutation and after the kind's own validation. */
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
+  /**
+   * After a create has been stored: refuses it by throwing when what {@link admit} has seen no longer holds. Whoever created the
+   * object takes it back.
+   */
+  stored?(created: CreatedObject): void | Promise<void>;
   /** Resolves when the plug-in knows what it has to know before the first write. */
   start?(): Promise<void>;
   stop?(): void;
@@ -19,11 +26,13 @@ export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
   readonly #mutating: readonly AdmissionPlugin[];
   readonly #validating: readonly AdmissionPlugin[];
+  readonly #confirming: readonly AdmissionPlugin[];
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins;
     this.#mutating = plugins.filter((plugin) => plugin.admit !== undefined);
     this.#validating = plugins.filter((plugin) => plugin.validate !== undefined);
+    this.#confirming = plugins.filter((plugin) => plugin.stored !== undefined);
   }
 
   async start(): Promise<void> {
@@ -43,6 +52,13 @@ export class AdmissionChain {
   async validate(attributes: AdmissionAttributes): Promise<void> {
     for (const plugin of this.#validating) {
       const pending = plugin.validate?.(attributes);
+      if (pending !== undefined) await pending;
+    }
+  }
+
+  async stored(created: CreatedObject): Promise<void> {
+    for (const plugin of this.#confirming) {
+      const pending = plugin.stored?.(created);
       if (pending !== undefined) await pending;
     }
   }

@@ -3,7 +3,7 @@ import { newNamespaceTerminating, newNotFound } from '../../api/status-error.ts'
 import type { Store } from '../storage/interface.ts';
 import { objectKey } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
-import type { AdmissionAttributes, AdmissionPlugin } from './admission-chain.ts';
+import type { AdmissionAttributes, AdmissionPlugin, CreatedObject } from './admission-chain.ts';
 
 const namespaces = { group: '', resource: 'namespaces', namespaced: false };
 /** Namespaces whose state is remembered between creates; more only cost a parse each. */
@@ -18,6 +18,10 @@ interface NamespaceState {
  * Nothing is created in a namespace that does not exist or is on its way out (API-154, API-303). The namespace is read from the
  * store each time, so the answer never lags behind a write (a create right after its namespace must work); only the reading of
  * its bytes is saved, per revision.
+ *
+ * It is read once more when the object is stored. Between the two readings the namespace may have been emptied and removed, and
+ * what is created after its last list would stay behind for ever. A namespace that still lives then is emptied later, by a
+ * list that sees the object.
  */
 export class NamespaceLifecycle implements AdmissionPlugin {
   readonly name = 'NamespaceLifecycle';
@@ -29,13 +33,17 @@ export class NamespaceLifecycle implements AdmissionPlugin {
   }
 
   admit(attributes: AdmissionAttributes): Promise<void> | undefined {
-    const { operation, info, namespace } = attributes;
-    if (operation !== 'CREATE' || !info.namespaced || namespace === '') return undefined;
-    if (info.group === 'authorization.k8s.io') return undefined;
-    return this.#check(attributes);
+    return this.stored(attributes);
   }
 
-  async #check({ info, namespace, name }: AdmissionAttributes): Promise<void> {
+  stored(created: CreatedObject): Promise<void> | undefined {
+    const { operation, info, namespace } = created;
+    if (operation !== 'CREATE' || !info.namespaced || namespace === '') return undefined;
+    if (info.group === 'authorization.k8s.io') return undefined;
+    return this.#check(created);
+  }
+
+  async #check({ info, namespace, name }: CreatedObject): Promise<void> {
     const { kv } = await this.#store.get(objectKey(namespaces, '', namespace));
     if (kv === undefined) {
       this.#known.delete(namespace);

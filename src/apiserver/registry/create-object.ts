@@ -10,7 +10,7 @@ import {
 } from '../../api/status-error.ts';
 import { dedupOwnerReferences, validateObjectMeta } from '../../api/validation/object-meta.ts';
 import type { AdmissionAttributes } from '../admission/attributes.ts';
-import type { KeyValue } from '../storage/interface.ts';
+import type { KeyValue, Store } from '../storage/interface.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import { admissionAttributes } from './admission-attributes.ts';
 import { recordCreate } from './field-tracking.ts';
@@ -73,7 +73,7 @@ async function persist(
     try {
       validate(resource, object);
       if (context.admission !== 'skipped') await environment.admission.validate(attributesOf(resource, request));
-      const outcome = await write(resource, resource.key(namespace, name), { object, dryRun: context.dryRun });
+      const outcome = await write(resource, { object, namespace, name, context });
       if ('created' in outcome) return outcome.created;
       ({ existing } = outcome);
     } catch (error) {
@@ -88,20 +88,44 @@ async function persist(
 
 type WriteOutcome = { readonly created: ServedObject } | { readonly existing: KeyValue };
 
-async function write(
-  resource: ResourceStore,
-  key: string,
-  { object, dryRun }: { readonly object: KubeObject; readonly dryRun: boolean },
-): Promise<WriteOutcome> {
-  const { store } = resource.environment;
-  if (dryRun) {
+/** Others may write to the object before it is gone again; every turn is one write of theirs. */
+const TAKE_BACK_ATTEMPTS = 100;
+
+/** Removes what was just created and has never been acknowledged, whatever others have made of it; never one that came later. */
+async function takeBack(store: Store, { key, createRevision, modRevision }: KeyValue): Promise<void> {
+  let revision = modRevision;
+  for (let attempt = 0; attempt < TAKE_BACK_ATTEMPTS; attempt++) {
+    const removal = await store.delete(key, revision);
+    if (removal.succeeded || removal.current?.createRevision !== createRevision) return;
+    revision = removal.current.modRevision;
+  }
+}
+
+interface Written extends CreateRequest {
+  readonly name: string;
+}
+
+async function write(resource: ResourceStore, { object, namespace, name, context }: Written): Promise<WriteOutcome> {
+  const { store, admission } = resource.environment;
+  const key = resource.key(namespace, name);
+  if (context.dryRun) {
     const { kv } = await store.get(key);
     if (kv !== undefined) return { existing: kv };
     resource.strategy.released?.(object);
     return { created: new TransientObject(object) };
   }
   const result = await store.create(key, await resource.encodeBounded(object), resource.lifetime);
-  if (result.succeeded) return { created: await resource.read(result.kv) };
+  if (result.succeeded) {
+    if (context.admission !== 'skipped' && namespace !== '') {
+      try {
+        await admission.stored({ operation: 'CREATE', info: resource.info, namespace, name });
+      } catch (error) {
+        await takeBack(store, result.kv);
+        throw error;
+      }
+    }
+    return { created: await resource.read(result.kv) };
+  }
   // A create is refused only by what exists, so there is always something in the way.
   if (result.current === undefined) throw newUntypedInternal('the store refused a create without a reason');
   return { existing: result.current };

@@ -144,3 +144,74 @@ describe('namespaces', () => {
     }
   });
 });
+
+describe('API-154 API-303 a create that its namespace does not outlive', () => {
+  /** Lets something happen at the last moment before a ConfigMap is stored. */
+  function beforeStored(happens: () => Promise<unknown>): void {
+    const { store } = server;
+    const create = store.create.bind(store);
+    store.create = async (key, ...rest) => {
+      if (key.includes('/configmaps/')) {
+        store.create = create;
+        await happens();
+      }
+      return create(key, ...rest);
+    };
+  }
+
+  const keysLeft = async (): Promise<string[]> =>
+    (await server.store.list('/registry/')).items.map(({ key }) => key).filter((key) => key.includes('/configmaps/'));
+
+  const finalize = async (): Promise<void> => {
+    await server.delete(`${namespaces}/x`);
+    await server.put(`${namespaces}/x/finalize`, { metadata: { name: 'x' }, spec: {} });
+  };
+
+  it.each([
+    ['removed', finalize, 404, 'namespaces "x" not found'],
+    [
+      'being deleted',
+      () => server.delete(`${namespaces}/x`),
+      403,
+      'configmaps "a" is forbidden: unable to create new content in namespace x because it is being terminated',
+    ],
+  ])('leaves nothing when the namespace is %s in between', async (_what, happens, status, message) => {
+    await server.post(namespaces, { metadata: { name: 'x' } });
+    beforeStored(happens);
+    const answer = await server.post(`${namespaces}/x/configmaps`, configMap('a'));
+    expect([answer.status, answer.json.message]).toEqual([status, message]);
+    expect(await keysLeft()).toEqual([]);
+    expect((await server.get('/api/v1/configmaps')).json.items).toEqual([]);
+  });
+
+  it('takes it back whatever others have made of it, and nothing that came later', async () => {
+    await server.post(namespaces, { metadata: { name: 'x' } });
+    const { store } = server;
+    const remove = store.delete.bind(store);
+    beforeStored(async () => {
+      await finalize();
+      store.delete = async (key, revision) => {
+        store.delete = remove;
+        await server.patch(`${namespaces}/x/configmaps/a`, { metadata: { finalizers: ['example.com/a'] } });
+        return remove(key, revision);
+      };
+    });
+    expect((await server.post(`${namespaces}/x/configmaps`, configMap('a'))).status).toBe(404);
+    expect(await keysLeft()).toEqual([]);
+  });
+
+  it('goes on as it is when the namespace was made again before it was stored', async () => {
+    await server.post(namespaces, { metadata: { name: 'x' } });
+    beforeStored(async () => {
+      await finalize();
+      await server.post(namespaces, { metadata: { name: 'x' } });
+    });
+    expect((await server.post(`${namespaces}/x/configmaps`, configMap('a'))).status).toBe(201);
+    expect(await keysLeft()).toHaveLength(1);
+  });
+
+  it('a dry run is judged before only', async () => {
+    await server.post(namespaces, { metadata: { name: 'x' } });
+    expect((await server.post(`${namespaces}/x/configmaps?dryRun=All`, configMap('a'))).status).toBe(201);
+  });
+});
