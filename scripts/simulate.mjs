@@ -7,7 +7,7 @@
 import { build } from 'esbuild';
 import { fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,6 +44,11 @@ const base = number('seed', randomInt(1, 2 ** 47));
 const folder = join(root, 'node_modules', '.cache', 'kubegc');
 mkdirSync(folder, { recursive: true });
 const program = join(folder, `simulation-${process.pid}.mjs`);
+const summary = join(folder, `coverage-${process.pid}.mjs`);
+process.on('exit', () => {
+  rmSync(program, { force: true });
+  rmSync(summary, { force: true });
+});
 const { coverageOf } = await bundle();
 
 /** One file, so that nothing is loaded while histories run. */
@@ -62,9 +67,8 @@ async function bundle() {
     },
   };
   await build({ ...options, entryPoints: ['test/collector/simulation/simulation-process.ts'], outfile: program });
-  const outfile = join(folder, `coverage-${process.pid}.mjs`);
-  await build({ ...options, entryPoints: ['test/collector/simulation/coverage.ts'], outfile });
-  const { Coverage } = await import(outfile);
+  await build({ ...options, entryPoints: ['test/collector/simulation/coverage.ts'], outfile: summary });
+  const { Coverage } = await import(summary);
   return { coverageOf: () => new Coverage() };
 }
 
@@ -84,7 +88,7 @@ function rate() {
 
 function start(index) {
   const child = fork(program, {
-    execArgv: ['--stack-trace-limit=0', '--max-semi-space-size=32', '--enable-source-maps'],
+    execArgv: ['--stack-trace-limit=0', '--max-semi-space-size=16', '--enable-source-maps'],
   });
   const ended = new Promise((resolve) => {
     child.on('message', (news) => {

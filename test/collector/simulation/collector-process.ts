@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/base/clock.ts';
+import type { Clock, Timer } from '../../../src/base/clock.ts';
 import type { Logger } from '../../../src/base/logger.ts';
 import { noMetrics } from '../../../src/base/metrics.ts';
 import type { Random } from '../../../src/base/random.ts';
@@ -29,10 +29,13 @@ export class CollectorProcess {
   readonly network: Network;
   readonly #stopping = new AbortController();
   readonly #done: Promise<void>;
+  readonly #clock: Clock;
+  #loss: Timer | undefined;
   #term: { readonly end: AbortController; readonly done: Promise<void> } | undefined;
 
   constructor({ plan, network, transport, clock, random, logger, onDecision }: CollectorProcessOptions) {
     this.network = network;
+    this.#clock = clock;
     this.collector = new GarbageCollector({
       client: new RestClient({
         transport,
@@ -47,26 +50,35 @@ export class CollectorProcess {
       metrics: noMetrics,
       concurrentGcSyncs: plan.workers,
       retryCapMs: RETRY_CAP_MS,
+      orphanBarrier: plan.barrier ?? 'on',
       workers: plan.role === 'standby' ? 'whenLeading' : 'always',
       onDecision,
     });
     this.#done = this.collector.run(this.#stopping.signal);
   }
 
+  /** And nobody has taken the lease since. */
   get leads(): boolean {
-    return this.#term !== undefined;
+    return this.#term !== undefined && this.#loss === undefined;
   }
 
   lead(): void {
+    this.#loss?.cancel();
+    this.#loss = undefined;
     if (this.#term !== undefined) return;
     const end = new AbortController();
     this.#term = { end, done: this.collector.lead(end.signal) };
   }
 
-  /** Another one has the lease. */
-  loseLease(): void {
-    this.#term?.end.abort(new LeaseLostError('another one has it'));
-    this.#term = undefined;
+  /** Another one has the lease, which this one learns so much later. */
+  loseLease(laterMs: number): void {
+    if (this.#term === undefined) return;
+    this.#loss?.cancel();
+    this.#loss = this.#clock.setTimer(laterMs, () => {
+      this.#loss = undefined;
+      this.#term?.end.abort(new LeaseLostError('another one has it'));
+      this.#term = undefined;
+    });
   }
 
   /** Resolves when it has ended; needs the clock to be attended to. */

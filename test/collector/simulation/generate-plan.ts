@@ -108,6 +108,7 @@ class Generator {
       role,
       workers: random.pick([1, 2, 5, 20]),
       encoding: this.#oneIn(3) ? 'json' : 'protobuf',
+      ...(this.#oneIn(4) ? { barrier: 'off' as const } : {}),
     });
     const shape = random.integer(10);
     if (shape === 0) return [one('always'), one('always')];

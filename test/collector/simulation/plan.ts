@@ -19,6 +19,8 @@ export interface CollectorPlan {
   readonly role: 'always' | 'standby';
   readonly workers: number;
   readonly encoding: 'json' | 'protobuf';
+  /** It trusts its watches when it orphans, as Kubernetes does (COL-127), instead of looking once more. */
+  readonly barrier?: 'off';
 }
 
 export interface LatencyPlan {

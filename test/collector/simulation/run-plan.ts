@@ -165,11 +165,9 @@ class PlanRun implements Outcome {
   async #lead(index: number, overlapMs: number): Promise<void> {
     const next = this.#processes[index];
     if (next === undefined || this.#plan.collectors[index]?.role !== 'standby') return;
-    const before = this.#processes.filter((process) => process?.leads === true && process !== next);
+    const before = this.#processes.filter((process) => process !== next);
     next.lead();
-    this.#cluster.clock.setTimer(overlapMs, () => {
-      for (const process of before) process?.loseLease();
-    });
+    for (const process of before) process?.loseLease(overlapMs);
     await this.#cluster.settle();
   }
 
