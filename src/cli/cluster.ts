@@ -21,6 +21,7 @@ import { x509Authenticator } from '../apiserver/authentication/x509-authenticato
 import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
+import type { ServiceAddress } from '../apiserver/webhook-client/service-resolver.ts';
 import type { Interceptor } from '../client/interceptor.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import type { LeaseTimes } from '../client/leader-election.ts';
@@ -57,6 +58,8 @@ export interface ClusterOptions {
   readonly selfCheckPeriodMs: number | undefined;
   readonly authorizationMode: AuthorizationMode;
   readonly admissionPlugins: PluginFlags;
+  /** Where webhooks behind services are, by `<namespace>/<name>`; of others their endpoints say. */
+  readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -148,6 +151,7 @@ export class Cluster {
         anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
         tokens,
         serviceAccountTokens,
+        ...(options.serviceHosts === undefined ? {} : { serviceHosts: options.serviceHosts }),
         address: () => ({ host: listen.host, port: httpServer?.port ?? listen.port }),
         metricsHandler: async () => {
           const { contentType, text } = await metrics.expose();

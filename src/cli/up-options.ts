@@ -111,6 +111,13 @@ export const upOptions: readonly UpOption[] = [
     repeatable: true,
   },
   {
+    key: 'webhookService',
+    flags: '--webhook-service <SERVICE=HOST:PORT>',
+    description:
+      'where webhooks behind a service are: NAMESPACE/NAME=HOST:PORT (repeat, or separate by commas); else its endpoints say',
+    repeatable: true,
+  },
+  {
     key: 'selfCheckPeriod',
     flags: '--self-check-period <DURATION>',
     description: 'between two comparisons of the ownership graph with fresh lists of everything; 0 for none',

@@ -17,6 +17,7 @@ import type { StoreKind } from './open-store.ts';
 import { selfCheckPeriodOf } from './self-check-period.ts';
 import type { Terminal } from './terminal.ts';
 import { untilParentEnds, untilSignal } from './termination.ts';
+import { webhookServicesOf } from './webhook-services.ts';
 
 /** As the command line gives them; every value is still a person's text. */
 export interface UpFlags extends EtcdFlags, LeaseTimeFlags {
@@ -28,6 +29,7 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags {
   readonly authorizationMode: AuthorizationMode;
   readonly enableAdmissionPlugins?: readonly string[];
   readonly disableAdmissionPlugins?: readonly string[];
+  readonly webhookService?: readonly string[];
   readonly selfCheckPeriod: string;
   readonly filename?: readonly string[];
   readonly exitWithParent?: boolean;
@@ -49,6 +51,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const listen = parseListenAddress(flags.listen);
   const controllers = selectControllers(flags.controllers ?? ['*']);
   const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
+  const serviceHosts = webhookServicesOf(flags.webhookService);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
   // A server that keeps nothing on this machine and writes its kubeconfig elsewhere leaves no directory behind.
@@ -71,6 +74,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     selfCheckPeriodMs,
     authorizationMode: flags.authorizationMode,
     admissionPlugins: admissionPlugins(flags),
+    serviceHosts,
     clock: systemClock,
     random: systemRandom,
     logger,
