@@ -7,6 +7,7 @@ import type { Service } from '../base/service.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { DEBUG_BASES } from '../collector/debug-handler.ts';
 import { GarbageCollector } from '../collector/garbage-collector.ts';
+import { ClusterRoleAggregationController } from '../lifecycle/clusterrole-aggregation/clusterrole-aggregation-controller.ts';
 import { NamespaceController } from '../lifecycle/namespace/namespace-controller.ts';
 import { RootCaController } from '../lifecycle/root-ca/root-ca-controller.ts';
 import { DefaultServiceAccountController } from '../lifecycle/serviceaccount/default-service-account-controller.ts';
@@ -17,6 +18,7 @@ export const controllerNames = [
   'namespace-controller',
   'serviceaccount-controller',
   'root-ca-certificate-publisher-controller',
+  'clusterrole-aggregation-controller',
 ] as const;
 
 export type ControllerName = (typeof controllerNames)[number];
@@ -59,6 +61,8 @@ export function buildControllers(options: ControllersOptions): Controllers {
     'serviceaccount-controller': () => new DefaultServiceAccountController(common('serviceaccount-controller')),
     'root-ca-certificate-publisher-controller': () =>
       new RootCaController({ ...common('root-ca-certificate-publisher-controller'), rootCaPem }),
+    'clusterrole-aggregation-controller': () =>
+      new ClusterRoleAggregationController(common('clusterrole-aggregation-controller')),
   };
   const services = selected.map((name) => builders[name]());
   return { services, collector };

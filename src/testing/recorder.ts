@@ -49,11 +49,16 @@ export interface StoredChange {
   readonly revision: number;
 }
 
+/**
+ * Whose request is being worked on. One for all clusters of a process: every promise that is made costs time for each such
+ * storage there is, and there may be hundreds of clusters.
+ */
+const acting = new AsyncLocalStorage<{ readonly recorder: Recorder; readonly who: string }>();
+
 /** Collects what happens in one cluster, and puts the collector's reasons beside the writes that they led to. */
 export class Recorder {
   readonly #clock: Clock;
   readonly #startedAt: number;
-  readonly #actor = new AsyncLocalStorage<string>();
   #entries = new Ring<Mutable<TraceEntry>>({ bound: MAX_ENTRIES });
   #dropped = 0;
   /** Writes of the collector whose decision has not been logged yet: at most what its workers have under way. */
@@ -67,7 +72,7 @@ export class Recorder {
 
   /** All writes that `work` leads to are this one's. */
   as<T>(who: string, work: () => T): T {
-    return this.#actor.run(who, work);
+    return acting.run({ recorder: this, who }, work);
   }
 
   /** Forgets all so far: what it takes to start a cluster is no part of a test's story. */
@@ -96,7 +101,7 @@ export class Recorder {
     if (object === undefined) return;
     this.#remember(object);
     const entry: Mutable<TraceEntry> = {
-      ...this.#entry('write', this.#actor.getStore() ?? 'apiserver', describeChange(previous, next)),
+      ...this.#entry('write', this.#actor, describeChange(previous, next)),
       object,
       revision,
       ...(next === undefined ? {} : { after: next }),
@@ -136,6 +141,12 @@ export class Recorder {
       this.#objects.delete(oldest);
       break;
     }
+  }
+
+  /** The one in whose name this cluster was asked; itself for what nobody asked for. */
+  get #actor(): string {
+    const asked = acting.getStore();
+    return asked?.recorder === this ? asked.who : 'apiserver';
   }
 
   #entry(kind: TraceKind, who: string, what: string): Mutable<TraceEntry> {
