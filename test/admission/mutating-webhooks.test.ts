@@ -125,6 +125,17 @@ describe('a patch', () => {
     );
   });
 
+  it('API-215 managers that it makes unreadable stay as they were, with a warning', async () => {
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = patchWith(add('/metadata/managedFields', [{ manager: 'x', operation: 'Nonsense' }]));
+    const { json, headers } = await server.post(configMaps, configMap('a', { data: { x: '1' } }));
+    expect(json.metadata?.managedFields?.map(({ operation }) => operation)).toEqual(['Update']);
+    expect(headers['warning']).toEqual([expect.stringContaining('.metadata.managedFields was in an invalid state')]);
+    hook.behaviour = patchWith({ op: 'remove', path: '/metadata/managedFields' });
+    const stripped = await server.patch(`${configMaps}/a`, { data: { x: '2' } });
+    expect([stripped.status, stripped.json.metadata?.managedFields]).toEqual([200, undefined]);
+  });
+
   it('API-351 of a deletion is refused', async () => {
     await server.post(configMaps, configMap('a'));
     await configure({ clientConfig: hook.at() });

@@ -1,5 +1,6 @@
+import { decodeManagers } from '../../api/apply/managed-fields.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission/attributes.ts';
 import { Reinvocation } from '../admission/reinvocation.ts';
 import { objectInterfaces } from './object-interfaces.ts';
@@ -51,6 +52,30 @@ function optionsOf({ operation, deleteOptions, context }: AdmittedWrite): { opti
   if (operation === 'CONNECT') return {};
   const options = operation === 'DELETE' ? deleteOptions : context.options;
   return { options: { kind: OPTION_KINDS[operation], apiVersion: 'meta.k8s.io/v1', ...options } };
+}
+
+const INVALID_MANAGED_FIELDS =
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';
+
+/** The mutating phase of a write. Managers that cannot be understood afterwards are those of before (API-215). */
+export async function admitWrite(resource: ResourceStore, attributes: AdmissionAttributes): Promise<void> {
+  const { metadata: before } = attributes.object ?? {};
+  const managers = before?.managedFields;
+  await resource.environment.admission.admit(attributes);
+  const after = attributes.object?.metadata;
+  if (after === undefined || after.managedFields === managers || after.managedFields === undefined) return;
+  const why = managedFieldsProblem(after.managedFields);
+  if (why === undefined) return;
+  attributes.warn(INVALID_MANAGED_FIELDS + why);
+  if (managers === undefined) delete after.managedFields;
+  else after.managedFields = managers;
+}
+
+function managedFieldsProblem(entries: readonly ManagedFieldsEntry[]): string | undefined {
+  for (const [index, entry] of entries.entries()) {
+    if (decodeManagers([entry]) === undefined) return `entry ${index} cannot be read`;
+  }
+  return undefined;
 }
 
 /** Runs both phases for something that is created but not stored: a review, an Eviction, a Binding. `object` may be changed. */

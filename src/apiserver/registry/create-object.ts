@@ -12,7 +12,7 @@ import { dedupOwnerReferences, validateObjectMeta } from '../../api/validation/o
 import type { AdmissionAttributes } from '../admission/attributes.ts';
 import type { KeyValue, Store } from '../storage/interface.ts';
 import { StoredObject } from '../storage/stored-object.ts';
-import { admissionAttributes } from './admission-attributes.ts';
+import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { recordCreate } from './field-tracking.ts';
 import { generateName, NAME_GENERATION_ATTEMPTS } from './name-generator.ts';
 import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object-meta.ts';
@@ -44,7 +44,7 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   wipeSystemMetadata(object);
   recordCreate(resource, object, context);
   if (context.admission !== 'skipped') {
-    await environment.admission.admit(attributesOf(resource, request));
+    await admitWrite(resource, attributesOf(resource, request));
     dedupe(object, context);
   }
 

@@ -10,7 +10,7 @@ import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
 import type { AdmissionAttributes } from '../admission/attributes.ts';
 import type { KeyValue } from '../storage/interface.ts';
-import { admissionAttributes } from './admission-attributes.ts';
+import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from './deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
@@ -195,7 +195,7 @@ interface Change {
 /** The next state as the mutating phase leaves it. */
 async function mutated(resource: ResourceStore, request: UpdateRequest, change: Change): Promise<KubeObject> {
   const attributes = attributesOf(resource, request, change);
-  await resource.environment.admission.admit(attributes);
+  await admitWrite(resource, attributes);
   const { view } = request;
   return view === undefined || attributes.object === undefined
     ? change.next
