@@ -1,3 +1,4 @@
+import { equalJson } from '../codec/json-value.ts';
 import { CelEvaluationError, noSuchOverload } from './cel-error.ts';
 import {
   CelDuration,
@@ -67,7 +68,10 @@ function equalMaps(one: CelMap, other: CelMap): boolean {
     const theirs = other.get(key);
     if (mine === undefined || theirs === undefined || !equalValues(mine, theirs)) return false;
   }
-  return true;
+  const theirs = other.hidden;
+  return Object.entries(one.hidden).every(
+    ([name, value]) => !Object.hasOwn(theirs, name) || equalJson(value, theirs[name]),
+  );
 }
 
 /** The same text for equal values: elements of sets and keys of list maps are found by it. */

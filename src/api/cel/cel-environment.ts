@@ -1,5 +1,5 @@
 import type { CelBudget } from './cel-budget.ts';
-import { CelBudgetExceededError, CelCompileError, CelEvaluationError } from './cel-error.ts';
+import { CelBudgetExceededError, CelCompileError, CelEvaluationError, CelProgramError } from './cel-error.ts';
 import { type CelType, formatType, sameType } from './cel-type.ts';
 import type { CelValue } from './cel-value.ts';
 import { estimateCost, type SizedVariables } from './cost-estimator.ts';
@@ -7,7 +7,7 @@ import { type CelFunctions, mergeFunctions } from './function-declaration.ts';
 import { type Frame, planExpression, type Step } from './interpreter.ts';
 import { toCelValue, toJson } from './json-value.ts';
 import { kubernetesFunctions, kubernetesTypeNames } from './library/kubernetes-libraries.ts';
-import { validateLiterals } from './literal-validation.ts';
+import { patternProblem, validateLiterals } from './literal-validation.ts';
 import { parseExpression } from './parse-expression.ts';
 import type { Estimate } from './size-estimate.ts';
 import { type CheckedExpression, checkExpression } from './type-checker.ts';
@@ -38,7 +38,7 @@ export class CelEnvironment {
 
   /**
    * Parses and checks an expression. With `expected`, its value must be of that type (`dyn` takes any).
-   * Throws {@link CelCompileError}, whose message shows the places as cel-go does.
+   * Throws {@link CelCompileError}, whose message shows the places as cel-go does, or its kind {@link CelProgramError}.
    */
   compile(expression: string, expected?: CelType): CelProgram {
     const checked = checkExpression(parseExpression(expression), {
@@ -46,8 +46,10 @@ export class CelEnvironment {
       functions: this.#functions,
       typeNames: kubernetesTypeNames,
     });
-    const issues = checked.issues.length > 0 ? checked.issues : validateLiterals(checked.root);
+    const issues = checked.issues.length > 0 ? checked.issues : validateLiterals(checked);
     if (issues.length > 0) throw new CelCompileError(expression, issues);
+    const problem = patternProblem(checked.root);
+    if (problem !== undefined) throw new CelProgramError(problem);
     const program = new CelProgram(expression, checked, this.#variables);
     if (expected !== undefined && expected.kind !== 'dyn' && !sameType(program.outputType, expected)) {
       throw new CelCompileError(expression, [{ offset: 0, message: `must evaluate to ${formatType(expected)}` }]);

@@ -20,6 +20,15 @@ export class CelCompileError extends Error {
   }
 }
 
+/** An expression that is right, but that no program can be made of: upstream tells these apart. It has no issues with a place. */
+export class CelProgramError extends CelCompileError {
+  constructor(message: string) {
+    super('', []);
+    this.name = 'CelProgramError';
+    this.message = message;
+  }
+}
+
 /** `ERROR: <input>:1:6: undefined field 'x'` and below it the line with a mark, for each issue in the order of the source. */
 function displayIssues(expression: string, issues: readonly CelIssue[]): string {
   const shown = issues

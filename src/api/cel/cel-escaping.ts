@@ -12,6 +12,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
+/** Whether a name is a word of the language, so that its identifier is another one. */
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name);
+}
+
 /** The identifier for a property name in expressions; undefined for names that have none (apiserver `cel/escaping.go`). */
 export function escapeIdentifier(name: string): string | undefined {
   if (name === '' || /^\d/.test(name) || !/^[\w./-]*$/.test(name)) return undefined;

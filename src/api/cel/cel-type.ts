@@ -1,3 +1,5 @@
+import { isReserved } from './cel-escaping.ts';
+
 /**
  * Types of CEL expressions as plain data (cel-go `common/types.Type`). Two object or opaque types are the same when their names are.
  *
@@ -88,8 +90,11 @@ export function optionalValueType(type: CelType): CelType | undefined {
   return type.kind === 'opaque' && type.name === OPTIONAL ? type.parameters[0] : undefined;
 }
 
+/** A reserved word behind a dot means the field with that name, whose identifier it is not: `self.namespace`. */
 export function fieldOf(type: CelType, name: string): CelField | undefined {
-  return type.kind === 'object' && Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
+  if (type.kind !== 'object') return undefined;
+  const identifier = Object.hasOwn(type.fields, name) || !isReserved(name) ? name : `__${name}__`;
+  return Object.hasOwn(type.fields, identifier) ? type.fields[identifier] : undefined;
 }
 
 /** The types inside a type that is made of others. */

@@ -1,5 +1,5 @@
 import { CelEvaluationError, noSuchOverload } from './cel-error.ts';
-import { type CelType, celTypes, listOf, mapOf, optionalOf, typeName } from './cel-type.ts';
+import { type CelType, celTypes, listOf, mapOf, optionalOf, typeName, typeParameters } from './cel-type.ts';
 
 /**
  * A value while an expression is evaluated. `bigint` is CEL's int, `number` its double: JSON numbers become one or the other by the
@@ -150,6 +150,11 @@ export abstract class CelMap {
   abstract get(key: CelValue): CelValue | undefined;
   abstract keys(): Iterable<CelValue>;
 
+  /** JSON that no expression can name, but that counts when objects are compared. */
+  get hidden(): Readonly<Record<string, unknown>> {
+    return {};
+  }
+
   has(key: CelValue): boolean {
     return this.get(key) !== undefined;
   }
@@ -250,13 +255,27 @@ export function runtimeTypeName(value: CelValue): string {
   return typeName(runtimeType(value));
 }
 
-/** Whether a value may be an argument of this declared type. What is inside lists and maps is not looked at. */
+/** Whether a value may be an argument of this declared type. Of lists and maps, the first element stands for all, as in cel-go. */
 export function isOfType(value: CelValue, type: CelType): boolean {
   if (type.kind === 'dyn' || type.kind === 'param') return true;
-  if (value instanceof CelMap) return type.kind === 'map' || type.kind === 'object';
+  if (value instanceof CelList) {
+    return type.kind === 'list' && (isOpen(type.element) || value.size === 0 || isOfType(value.at(0), type.element));
+  }
+  if (value instanceof CelMap) return isMapOfType(value, type);
   const actual = runtimeType(value);
   if (actual.kind !== type.kind) return false;
   return !('name' in actual && 'name' in type) || actual.name === type.name;
+}
+
+/** Nothing is said about what is inside. */
+const isOpen = (type: CelType): boolean =>
+  type.kind === 'dyn' || type.kind === 'param' || typeParameters(type).some(isOpen);
+
+function isMapOfType(map: CelMap, type: CelType): boolean {
+  if (type.kind !== 'map') return type.kind === 'object';
+  if (isOpen(type.key) && isOpen(type.value)) return true;
+  for (const key of map.keys()) return isOfType(key, type.key) && isOfType(map.get(key) ?? null, type.value);
+  return true;
 }
 
 /** Arguments of functions, narrowed. Dispatch has seen to the types; what it lets through as `dyn` is told here. */

@@ -63,6 +63,8 @@ class Planner {
     if (name !== undefined) return typeValueOf(name);
     const dotted = this.#checked.dottedVariables.get(expression.id);
     if (dotted !== undefined) return this.#ident(dotted);
+    const constant = this.#constant(expression);
+    if (constant !== undefined) return () => constant;
     switch (expression.kind) {
       case 'literal': {
         const { value } = expression;
@@ -93,6 +95,45 @@ class Planner {
       case 'comprehension':
         return isBinding(expression) ? this.#binding(expression) : this.#loop(expression);
     }
+  }
+
+  /** What is the same in every evaluation is made once and costs nothing: literals, and lists, maps and conversions of such. */
+  #constant(expression: CelExpression): CelValue | undefined {
+    switch (expression.kind) {
+      case 'literal':
+        return expression.value;
+      case 'list': {
+        const values = this.#constants(expression.elements);
+        return values && new ValueList(values);
+      }
+      case 'map': {
+        const keys = this.#constants(expression.entries.map(({ key }) => key));
+        const values = this.#constants(expression.entries.map(({ value }) => value));
+        if (keys === undefined || values === undefined) return undefined;
+        return unlessError(() => new ValueMap(keys.map((key, index) => [key, values[index] ?? null])));
+      }
+      case 'call':
+        return CONVERSIONS.has(expression.function) ? this.#converted(expression) : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #constants(expressions: readonly CelExpression[]): readonly CelValue[] | undefined {
+    const values: CelValue[] = [];
+    for (const each of expressions) {
+      const value = this.#constant(each);
+      if (value === undefined) return undefined;
+      values.push(value);
+    }
+    return values;
+  }
+
+  #converted(call: CelExpression & { readonly kind: 'call' }): CelValue | undefined {
+    const values = this.#constants(call.args);
+    const overloads = this.#checked.references.get(call.id)?.overloads ?? [];
+    const found = values && overloads.find((each) => fits(each, values));
+    return values && unlessError(() => found?.call?.(...values));
   }
 
   #ident(name: string): Step {
@@ -137,7 +178,7 @@ class Planner {
   #call(call: CelExpression & { readonly kind: 'call' }): Step {
     const operands = call.args.map((arg) => this.plan(arg));
     const [first, second, third] = operands;
-    const [firstArg] = call.args;
+    const [firstArg, secondArg, thirdArg] = call.args;
     switch (call.function) {
       case '_&&_':
         if (first !== undefined && second !== undefined) return logical(first, second, false);
@@ -146,8 +187,9 @@ class Planner {
         if (first !== undefined && second !== undefined) return logical(first, second, true);
         break;
       case '_?_:_':
-        if (first !== undefined && second !== undefined && third !== undefined)
-          return conditional(first, second, third);
+        if (first !== undefined && second !== undefined && third !== undefined) {
+          return conditional(first, free(second, secondArg), free(third, thirdArg));
+        }
         break;
       case '@not_strictly_false':
         if (first !== undefined) return notStrictlyFalse(first);
@@ -159,13 +201,17 @@ class Planner {
         if (first !== undefined && second !== undefined) return equality(first, second, false);
         break;
       case '@in':
-        if (first !== undefined && second !== undefined) return membership(first, second);
+        if (first !== undefined && second !== undefined && secondArg !== undefined) {
+          return membership(first, second, this.#constant(secondArg) === undefined ? 'searched' : 'constant');
+        }
         break;
       case '_[_]':
       case '_[?_]':
       case '_?._':
-        if (first !== undefined && second !== undefined && firstArg !== undefined) {
-          return access(first, second, { cost: accessCost(firstArg), optional: call.function !== '_[_]' });
+        if (first !== undefined && second !== undefined && firstArg !== undefined && secondArg !== undefined) {
+          // A key that is read from somewhere has paid already.
+          const cost = accessCost(firstArg) - (isAttribute(secondArg) ? 1 : 0);
+          return access(first, second, { cost, optional: call.function !== '_[_]' });
         }
         break;
     }
@@ -183,7 +229,7 @@ class Planner {
     const operands = target === undefined ? args : [target, ...args];
     const { overloads = [], function: name = call.function } = reference ?? {};
     return (frame) => {
-      const values = operands.map((operand) => operand(frame));
+      const values = evaluateAll(operands, frame);
       const found = overloads.find((each) => fits(each, values));
       if (found?.call === undefined) {
         charge(frame, 1);
@@ -198,7 +244,6 @@ class Planner {
     return this.#within([accumulator], ([slot = 0]) => {
       const body = this.plan(result);
       return (frame) => {
-        charge(frame, LIST_CREATE);
         frame.slots[slot] = value(frame);
         return body(frame);
       };
@@ -237,9 +282,62 @@ class Planner {
   }
 }
 
+/** Conversions whose result is known when their argument is. */
+const CONVERSIONS: ReadonlySet<string> = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'dyn',
+  'int',
+  'string',
+  'timestamp',
+  'uint',
+]);
+
+/** A constant that cannot be made is an error of the evaluation. */
+function unlessError(make: () => CelValue | undefined): CelValue | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof CelEvaluationError) return undefined;
+    throw error;
+  }
+}
+
+/** A variable, or a part of one. */
+function isAttribute(expression: CelExpression): boolean {
+  if (expression.kind === 'ident') return true;
+  if (expression.kind === 'select') return !expression.testOnly;
+  return expression.kind === 'call' && ['_[_]', '_[?_]', '_?._'].includes(expression.function);
+}
+
 /** Reading a part of what is no variable, or part of one, costs that much more. */
-function accessCost({ kind }: CelExpression): number {
-  return kind === 'ident' || kind === 'select' ? 1 : 2;
+function accessCost(expression: CelExpression): number {
+  return isAttribute(expression) ? 1 : 2;
+}
+
+/** The variable that a branch of `?:` is, or is read from, costs nothing. */
+function free(step: Step, expression: CelExpression | undefined): Step {
+  if (expression === undefined || !isAttribute(expression)) return step;
+  return (frame) => {
+    frame.cost--;
+    return step(frame);
+  };
+}
+
+/** All operands, of which one may fail: the others are evaluated, and paid for, all the same. */
+function evaluateAll(operands: readonly Step[], frame: Frame): readonly CelValue[] {
+  const values: CelValue[] = [];
+  let failure: CelEvaluationError | undefined;
+  for (const operand of operands) {
+    const value = attempt(operand, frame);
+    if (value instanceof CelEvaluationError) failure ??= value;
+    else values.push(value);
+  }
+  if (failure === undefined) return values;
+  charge(frame, 1);
+  throw failure;
 }
 
 function* elements(over: CelValue, pairs: boolean): Generator<readonly [CelValue, CelValue]> {
@@ -297,19 +395,21 @@ function notStrictlyFalse(operand: Step): Step {
 }
 
 function equality(left: Step, right: Step, wanted: boolean): Step {
+  const operands = [left, right];
   return (frame) => {
-    const one = left(frame);
-    const other = right(frame);
-    charge(frame, comparisonCost.actual([one, other], null));
+    const values = evaluateAll(operands, frame);
+    const [one = null, other = null] = values;
+    charge(frame, comparisonCost.actual(values, null));
     return equalValues(one, other) === wanted;
   };
 }
 
-function membership(element: Step, collection: Step): Step {
+/** A list that is constant is not gone through upstream, but looked up in. */
+function membership(element: Step, collection: Step, kind: 'searched' | 'constant'): Step {
+  const operands = [element, collection];
   return (frame) => {
-    const value = element(frame);
-    const within = collection(frame);
-    charge(frame, within instanceof CelList ? costSize(within) : 1);
+    const [value = null, within = null] = evaluateAll(operands, frame);
+    if (kind === 'searched') charge(frame, within instanceof CelList ? costSize(within) : 1);
     if (within instanceof CelList) return listContains(within, value);
     if (within instanceof CelMap) return within.has(value);
     throw noSuchOverload();
@@ -329,9 +429,14 @@ function access(
   return (frame) => {
     const value = target(frame);
     const at = key(frame);
+    if (optional || value instanceof CelOptional) {
+      const found = value instanceof CelOptional ? optionalField(value, at) : new CelOptional(findKey(value, at));
+      // What is not there is not read.
+      if (found.value !== undefined) charge(frame, cost);
+      return found;
+    }
     charge(frame, cost);
-    if (value instanceof CelOptional) return optionalField(value, at);
-    return optional ? new CelOptional(findKey(value, at)) : readKey(value, at);
+    return readKey(value, at);
   };
 }
 
@@ -368,7 +473,6 @@ function isOptionalChoice(reference: CelReference | undefined): boolean {
 function optionalChoice(target: Step, alternative: Step, name: string): Step {
   return (frame) => {
     const optional = asOptional(target(frame));
-    charge(frame, 1);
     if (optional.value === undefined) return alternative(frame);
     return name === 'or' ? optional : optional.value;
   };

@@ -56,7 +56,13 @@ function isCelObject(value: object): value is Exclude<CelValue, null | boolean |
 }
 
 function structureValue(json: object, type: CelType): CelValue {
-  if (Array.isArray(json)) return new JsonList(json, type.kind === 'list' ? type : dynList);
+  if (Array.isArray(json)) {
+    if (type.kind === 'object' || type.kind === 'map') {
+      return fail('invalid data, expected a map for the provided schema with type=object');
+    }
+    return new JsonList(json, type.kind === 'list' ? type : dynList);
+  }
+  if (type.kind === 'list') return fail('invalid data, expected an array for the provided schema with type=array');
   // Every object that is no array is read by its property names.
   return new JsonMap(json as Json, type.kind === 'object' || type.kind === 'map' ? type : dynMap);
 }
@@ -153,10 +159,18 @@ class JsonMap extends CelMap {
     this.type = type;
   }
 
+  /** Properties that no expression can name count, too. */
   get size(): number {
     let size = 0;
-    for (const _ of this.keys()) size++;
+    for (const name of Object.keys(this.#json)) if (this.#json[name] !== undefined) size++;
     return size;
+  }
+
+  override get hidden(): Readonly<Record<string, unknown>> {
+    const { type } = this;
+    if (type.kind === 'map') return {};
+    const known = new Set(Object.entries(type.fields).map(([name, { property = name }]) => property));
+    return Object.fromEntries(Object.entries(this.#json).filter(([name]) => !known.has(name)));
   }
 
   get(key: CelValue): CelValue | undefined {
@@ -164,7 +178,8 @@ class JsonMap extends CelMap {
     const { type } = this;
     if (type.kind === 'map') return this.#read(key, type.value);
     const field = fieldOf(type, key);
-    return field === undefined ? undefined : this.#read(field.property ?? key, field.type);
+    // A field that is null is not set.
+    return field === undefined ? undefined : (this.#read(field.property ?? key, field.type) ?? undefined);
   }
 
   #read(property: string, type: CelType): CelValue | undefined {
@@ -176,7 +191,7 @@ class JsonMap extends CelMap {
     const { type } = this;
     if (type.kind === 'object') {
       for (const [name, { property = name }] of Object.entries(type.fields)) {
-        if (Object.hasOwn(this.#json, property) && this.#json[property] !== undefined) yield name;
+        if (Object.hasOwn(this.#json, property) && (this.#json[property] ?? undefined) !== undefined) yield name;
       }
     } else {
       for (const name of Object.keys(this.#json)) {

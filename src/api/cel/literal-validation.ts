@@ -2,38 +2,83 @@ import { CelEvaluationError } from './cel-error.ts';
 import type { CelIssue } from './cel-error.ts';
 import type { CelExpression } from './cel-expression.ts';
 import { parseGoDuration, parseTimestamp } from './cel-time.ts';
+import { CelTimestamp, type CelValue } from './cel-value.ts';
+import { celTypes, formatType, sameType } from './cel-type.ts';
 import { compileGoRegexp, GoRegexpError } from './go-regexp.ts';
+import type { CheckedExpression } from './type-checker.ts';
 
-/** Literal arguments that can never be right: patterns, times and durations (cel-go `cel/validator.go`). */
-export function validateLiterals(expression: CelExpression): readonly CelIssue[] {
+/**
+ * What types alone do not tell: literal patterns, times and durations that can never be right, and lists and maps of mixed types, which
+ * only `format` may be given (cel-go `cel/validator.go`).
+ */
+export function validateLiterals({ root, types }: CheckedExpression): readonly CelIssue[] {
   const issues: CelIssue[] = [];
-  visit(expression, (each) => {
-    if (each.kind !== 'call') return;
-    const isMatches = each.function === 'matches';
-    const arg = isMatches ? each.args.at(-1) : each.args[0];
-    if (arg?.kind !== 'literal' || typeof arg.value !== 'string') return;
-    const name = each.function;
-    if (isMatches ? !isRegexp(arg.value) : !isTime(name, arg.value)) {
-      issues.push({ offset: arg.offset, message: `invalid ${name} argument` });
+  const report = ({ offset }: CelExpression, message: string): void => {
+    issues.push({ offset, message });
+  };
+  const sameTypes = (elements: readonly CelExpression[]): void => {
+    const [first, ...rest] = elements.map((element) => ({ element, type: types.get(element.id) ?? celTypes.dyn }));
+    const odd = rest.find(({ type }) => first !== undefined && !sameType(first.type, type));
+    if (first === undefined || odd === undefined) return;
+    report(odd.element, `expected type '${formatType(first.type)}' but found '${formatType(odd.type)}'`);
+  };
+  visit(root, 'typed', (each, mixed) => {
+    if (each.kind === 'call') reportArgument(each, report);
+    if (mixed === 'mixed') return;
+    if (each.kind === 'list') sameTypes(each.elements);
+    if (each.kind === 'map') {
+      sameTypes(each.entries.map(({ key }) => key));
+      sameTypes(each.entries.map(({ value }) => value));
     }
   });
   return issues;
 }
 
-function isRegexp(pattern: string): boolean {
+function reportArgument(
+  call: CelExpression & { readonly kind: 'call' },
+  report: (expression: CelExpression, message: string) => void,
+): void {
+  const { function: name, args } = call;
+  const isMatches = name === 'matches';
+  const arg = isMatches ? args.at(-1) : args[0];
+  if (arg?.kind !== 'literal') return;
+  const { value } = arg;
+  const valid = isMatches ? typeof value !== 'string' || goRegexpProblem(value) === undefined : isTime(name, value);
+  if (!valid) report(arg, `invalid ${name} argument`);
+}
+
+function goRegexpProblem(pattern: string): string | undefined {
   try {
     compileGoRegexp(pattern);
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof GoRegexpError) return false;
+    if (error instanceof GoRegexpError) return error.message;
     throw error;
   }
 }
 
-function isTime(name: string, text: string): boolean {
+/** Why a literal pattern of `find` or `findAll` can never match, as the first such place tells; undefined when there is none. */
+export function patternProblem(expression: CelExpression): string | undefined {
+  let problem: string | undefined;
+  visit(expression, 'typed', (each) => {
+    if (each.kind !== 'call' || (each.function !== 'find' && each.function !== 'findAll')) return;
+    const [pattern] = each.args;
+    if (pattern?.kind === 'literal' && typeof pattern.value === 'string') problem ??= goRegexpProblem(pattern.value);
+  });
+  return problem;
+}
+
+/** Seconds since 1970 that are in the years 1 to 9999. Throws for others. */
+function isTimestamp(seconds: bigint): boolean {
+  return new CelTimestamp(seconds * 1_000_000_000n) instanceof CelTimestamp;
+}
+
+function isTime(name: string, value: CelValue): boolean {
   try {
-    if (name === 'duration') return parseGoDuration(text) !== undefined;
-    if (name === 'timestamp') return parseTimestamp(text) !== undefined;
+    if (typeof value === 'bigint' && name === 'timestamp') return isTimestamp(value);
+    if (typeof value !== 'string') return true;
+    if (name === 'duration') return parseGoDuration(value) !== undefined;
+    if (name === 'timestamp') return parseTimestamp(value) !== undefined;
     return true;
   } catch (error) {
     if (error instanceof CelEvaluationError) return false;
@@ -41,9 +86,17 @@ function isTime(name: string, text: string): boolean {
   }
 }
 
-function visit(expression: CelExpression, see: (expression: CelExpression) => void): void {
-  see(expression);
-  for (const each of parts(expression)) visit(each, see);
+/** `mixed`: below a call of `format`. */
+type Literals = 'typed' | 'mixed';
+
+function visit(
+  expression: CelExpression,
+  literals: Literals,
+  see: (expression: CelExpression, literals: Literals) => void,
+): void {
+  see(expression, literals);
+  const inside = expression.kind === 'call' && expression.function === 'format' ? 'mixed' : literals;
+  for (const each of parts(expression)) visit(each, inside, see);
 }
 
 function parts(expression: CelExpression): readonly CelExpression[] {

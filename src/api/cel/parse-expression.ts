@@ -42,10 +42,33 @@ function parse(source: string): ASTNode {
     // The library's own limit does not count rows of `!` and `-`.
     if (error instanceof RangeError) throw tooDeep(source);
     if (!(error instanceof ParseError)) throw error;
-    const message =
-      error.code === 'invalid_macro_argument' ? 'argument must be a simple name' : `Syntax error: ${error.summary}`;
-    throw new CelCompileError(source, [{ offset: error.range?.start ?? 0, message }]);
+    throw new CelCompileError(source, [{ offset: error.range?.start ?? 0, message: syntaxMessage(source, error) }]);
   }
+}
+
+/** What may begin an expression, by the names that cel-go's grammar has for it. */
+const EXPRESSION =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const SYMBOLS: Readonly<Record<string, string>> = {
+  IDENTIFIER: 'IDENTIFIER',
+  RPAREN: "')'",
+  RBRACKET: "']'",
+  RBRACE: "'}'",
+  COLON: "':'",
+};
+
+/** In cel-go's words, where there are words for it. */
+function syntaxMessage(source: string, { code, summary, range }: ParseError): string {
+  if (code === 'invalid_macro_argument') return 'argument must be a simple name';
+  const found = range === undefined ? '' : source.slice(range.start, range.end);
+  const mismatched = (expected: string): string =>
+    `Syntax error: mismatched input '${found === '' ? '<EOF>' : found}' expecting ${expected}`;
+  if (code === 'unexpected_token') return mismatched(EXPRESSION);
+  const expected = /^Expected (\w+),/.exec(summary)?.[1] ?? '';
+  if (code === 'expected_token' && SYMBOLS[expected] !== undefined) return mismatched(SYMBOLS[expected]);
+  if (code === 'unexpected_character' && summary.includes("'")) return mismatched('<EOF>');
+  if (code === 'reserved_identifier') return `reserved identifier: ${found}`;
+  return `Syntax error: ${summary}`;
 }
 
 /** How deep an expression may be nested: every walk over it recurses. */

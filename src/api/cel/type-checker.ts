@@ -97,15 +97,15 @@ class Checker {
         return this.#call(expression);
       case 'list': {
         let element: CelType | undefined;
-        for (const each of expression.elements) element = this.#join(each, element, this.#check(each));
+        for (const each of expression.elements) element = this.#join(element, this.#check(each));
         return listOf(element ?? this.#newParameter());
       }
       case 'map': {
         let key: CelType | undefined;
         let value: CelType | undefined;
         for (const entry of expression.entries) {
-          key = this.#join(entry.key, key, this.#check(entry.key));
-          value = this.#join(entry.value, value, this.#check(entry.value));
+          key = this.#join(key, this.#check(entry.key));
+          value = this.#join(value, this.#check(entry.value));
         }
         return mapOf(key ?? this.#newParameter(), value ?? this.#newParameter());
       }
@@ -338,12 +338,10 @@ class Checker {
     this.#report(expression, `expected type '${formatType(this.#now(type))}' but found '${found}'`);
   }
 
-  /** Elements of a literal are of one type. */
-  #join(expression: CelExpression, previous: CelType | undefined, current: CelType): CelType {
+  /** What elements of a literal have in common; that they should be of one type is checked apart from this. */
+  #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
-    if (this.#assignable(previous, current)) return mostGeneral(previous, current);
-    const found = formatType(this.#now(current));
-    return this.#report(expression, `expected type '${formatType(this.#now(previous))}' but found '${found}'`);
+    return this.#assignable(previous, current) ? mostGeneral(previous, current) : celTypes.dyn;
   }
 }
 

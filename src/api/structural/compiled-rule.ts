@@ -1,4 +1,4 @@
-import { CelCompileError } from '../cel/cel-error.ts';
+import { CelCompileError, CelProgramError } from '../cel/cel-error.ts';
 import { type CelEnvironment, type CelProgram, createCelEnvironment } from '../cel/cel-environment.ts';
 import { type CelType, celTypes, optionalOf, sameType } from '../cel/cel-type.ts';
 import { UNBOUNDED } from '../cel/size-estimate.ts';
@@ -52,28 +52,30 @@ export function compileRules({ props, type }: TypedSchema): readonly CompiledRul
 
 interface Purpose {
   readonly type: CelType;
-  readonly failure: string;
+  readonly subject: string;
   readonly wrongType: string;
 }
 
 const CONDITION: Purpose = {
   type: celTypes.bool,
-  failure: 'compilation failed: ',
+  subject: '',
   wrongType: 'cel expression must evaluate to a bool',
 };
 const MESSAGE: Purpose = {
   type: celTypes.string,
-  failure: 'messageExpression compilation failed: ',
+  subject: 'messageExpression ',
   wrongType: 'messageExpression must evaluate to a string',
 };
 
-function compile(environment: CelEnvironment, expression: string, { type, failure, wrongType }: Purpose): Compiled {
+function compile(environment: CelEnvironment, expression: string, { type, subject, wrongType }: Purpose): Compiled {
   try {
     const program = environment.compile(expression);
     return sameType(program.outputType, type) ? { program } : { problem: wrongType };
   } catch (error) {
-    if (error instanceof CelCompileError) return { problem: `${failure}${error.message}` };
-    throw error;
+    if (!(error instanceof CelCompileError)) throw error;
+    const stage =
+      error instanceof CelProgramError ? (subject === '' ? 'program instantiation' : 'instantiation') : 'compilation';
+    return { problem: `${subject}${stage} failed: ${error.message}` };
   }
 }
 

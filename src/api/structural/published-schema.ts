@@ -1,5 +1,5 @@
+import { isSpelledOut } from './int-or-string.ts';
 import { isSchemaList, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
-import { isSpelledOut } from './structural-validation.ts';
 
 /** The fields that every embedded resource has, as the document that publishes the schema describes them. */
 export interface ResourceFields {

@@ -157,8 +157,7 @@ class RuleRun implements RuleFindings {
     const rules = node.rules();
     if (rules.length === 0) return;
     if (this.#remaining <= 0) return this.#stop(node, visit, OUT_OF_BUDGET);
-    const { type = { kind: 'dyn' } as const } = node.schema;
-    const variables: Variables = { self: toCelValue(visit.value, type), oldSelf: visit.old ?? undefined };
+    const variables: Variables = { self: visit.value, oldSelf: visit.old ?? undefined };
     for (const rule of rules) {
       if (this.#remaining < 0) return;
       this.#apply(rule, node, { visit, variables });
@@ -256,7 +255,13 @@ function activation(
 ): Readonly<Record<string, unknown>> {
   if (!optional) return { self, oldSelf };
   const { type = { kind: 'dyn' } as const } = node.schema;
-  return { self, oldSelf: oldSelf === undefined ? CelOptional.none : new CelOptional(toCelValue(oldSelf, type)) };
+  return {
+    self,
+    // Asked for while the rule is evaluated: data that does not fit the schema is an error of the rule.
+    get oldSelf() {
+      return oldSelf === undefined ? CelOptional.none : new CelOptional(toCelValue(oldSelf, type));
+    },
+  };
 }
 
 /** Errors of the object as a whole point nowhere. */

@@ -1,8 +1,8 @@
-import { equalJson } from '../codec/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, formatFieldError } from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
 import { compileGoRegexp, GoRegexpError } from '../cel/go-regexp.ts';
+import { isSpelledOut } from './int-or-string.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
@@ -18,14 +18,6 @@ export function validateStructural(schema: JsonSchemaProps, path: string): Field
 }
 
 type Level = 'root' | 'item' | 'field';
-
-const INTEGER_OR_STRING: readonly JsonSchemaProps[] = [{ type: 'integer' }, { type: 'string' }];
-
-/** `x-kubernetes-int-or-string` may be spelled out as one of two patterns, in which alone types are allowed inside a junctor. */
-export function isSpelledOut(schema: JsonSchemaProps): 'anyOf' | 'allOf' | 'no' {
-  if (equalJson(schema.anyOf, INTEGER_OR_STRING)) return 'anyOf';
-  return equalJson(schema.allOf?.[0]?.anyOf, INTEGER_OR_STRING) ? 'allOf' : 'no';
-}
 
 function invariants(schema: JsonSchemaProps, level: Level, path: string): FieldError[] {
   const errors: FieldError[] = [];

@@ -166,7 +166,12 @@ function compareAll(operand: 0 | 1, text: boolean): CallCost {
   const factor = text ? 2 + TRAVERSAL : 2;
   return {
     when: 'before',
-    actual: (operands) => Math.floor(costSize(operands[operand] ?? null) ** 2 * factor) + 1 + LIST_CREATE,
+    actual(operands) {
+      const list = operands[operand] ?? null;
+      const first = list instanceof CelList && list.size > 0 ? list.at(0) : null;
+      const each = typeof first === 'string' || first instanceof Uint8Array ? 2 + TRAVERSAL : 2;
+      return Math.floor(costSize(list) ** 2 * each) + 1 + LIST_CREATE;
+    },
     estimate: (operands) => made(multiply(sizeOf(operands[operand]), sizeOf(operands[operand])), factor),
   };
 }

@@ -9,6 +9,6 @@ export function formatDouble(value: number): string {
 }
 
 /** At least two digits with a sign: `+06`. */
-export function formatExponent(exponent: number): string {
+function formatExponent(exponent: number): string {
   return `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }

@@ -10,7 +10,7 @@ import {
   type CelValue,
   runtimeTypeName,
 } from '../cel-value.ts';
-import { formatDouble, formatExponent } from './number-format.ts';
+import { formatDouble } from './number-format.ts';
 
 const CLAUSE = /%(?:%|(?:\.(\d+))?([A-Za-z])|(.?))/gsu;
 const DEFAULT_PRECISION = 6;
@@ -139,10 +139,20 @@ function real(value: CelValue, { wants }: { readonly verb: string; readonly want
     return { toFixedText: () => text, toScientificText: () => text };
   }
   return {
-    toFixedText: (precision) => number.toFixed(precision),
+    // Upstream formats in the locale of the United States.
+    toFixedText: (precision) =>
+      number.toFixed(precision).replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ',')),
     toScientificText(precision) {
       const [digits = '', exponent = '0'] = number.toExponential(precision).split('e');
-      return `${digits}e${formatExponent(Number(exponent))}`;
+      return `${digits}×10${superscript(Number(exponent))}`;
     },
   };
+}
+
+const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** At least two digits: `⁰⁴`. */
+function superscript(exponent: number): string {
+  const digits = String(Math.abs(exponent)).padStart(2, '0');
+  return `${exponent < 0 ? '⁻' : ''}${[...digits].map((digit) => RAISED[Number(digit)]).join('')}`;
 }

@@ -294,10 +294,12 @@ export const strings: CelFunctions = {
   ],
 };
 
-/** The estimate reads what is looked for, the evaluation what it is looked for in (cel-go has both). */
+/** Only what is looked for is read. */
 function startEnd(): typeof textPart {
-  return {
-    ...textPart,
-    cost: { ...traversalCost(), estimate: ([, part]) => scale(sizeOf(part), TRAVERSAL) },
+  const cost: CallCost = {
+    when: 'before',
+    actual: ([, part = null]) => Math.ceil(costSize(part) * TRAVERSAL),
+    estimate: ([, part]) => scale(sizeOf(part), TRAVERSAL),
   };
+  return { ...textPart, cost };
 }
