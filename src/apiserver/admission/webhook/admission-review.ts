@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../api/codec/json-value.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
-import type { Status } from '../../../api/status-error.ts';
+import type { StatusCause, StatusDetails } from '../../../api/status-error.ts';
 import type { AdmissionAttributes } from '../attributes.ts';
 import type { Invocation } from '../matching/match-resources.ts';
 
@@ -66,11 +66,19 @@ export function admissionRequest({ uid, attributes, invocation, object, oldObjec
   };
 }
 
+/** What of a Status counts in a denial. */
+export interface ReviewResult {
+  readonly message: string;
+  readonly reason: string;
+  readonly code: number;
+  readonly details?: StatusDetails;
+}
+
 /** What a webhook has said. */
 export interface ReviewResponse {
   readonly allowed: boolean;
   /** Why not. */
-  readonly result?: Status;
+  readonly result?: ReviewResult;
   /** Text of a JSON patch; absent when nothing is to be changed. */
   readonly patch?: string;
   readonly warnings: readonly string[];
@@ -108,7 +116,7 @@ export function verifyReview(answer: unknown, { version, uid, mutating }: Expect
     outcome: 'response',
     response: {
       allowed,
-      ...(isJsonObject(status) ? { result: status as unknown as Status } : {}),
+      ...(isJsonObject(status) ? { result: readResult(status) } : {}),
       ...patch,
       warnings: strings(response['warnings']),
       auditAnnotations: stringMap(response['auditAnnotations']),
@@ -136,6 +144,35 @@ function patchOf(
     if (type !== undefined && type !== 'JSONPatch') return { why: `unsupported patch type ${quoted(text(type))}` };
   }
   return mutating && encoded !== '' ? { patch: Buffer.from(encoded, 'base64').toString('utf8') } : {};
+}
+
+function readResult({ message, reason, code, details }: Record<string, unknown>): ReviewResult {
+  return {
+    message: text(message),
+    reason: text(reason),
+    code: typeof code === 'number' ? code : 0,
+    ...(isJsonObject(details) ? { details: readDetails(details) } : {}),
+  };
+}
+
+function readDetails({ name, group, kind, uid, causes, retryAfterSeconds }: Record<string, unknown>): StatusDetails {
+  const list = Array.isArray(causes) ? causes.filter(isJsonObject) : [];
+  return {
+    name: text(name),
+    group: text(group),
+    kind: text(kind),
+    uid: text(uid),
+    causes: list.map(readCause),
+    ...(typeof retryAfterSeconds === 'number' ? { retryAfterSeconds } : {}),
+  };
+}
+
+function readCause({ reason, message, field }: Record<string, unknown>): StatusCause {
+  return {
+    ...(text(reason) === '' ? {} : { reason: text(reason) }),
+    message: text(message),
+    ...(text(field) === '' ? {} : { field: text(field) }),
+  };
 }
 
 function kindText({ apiVersion, kind }: Record<string, unknown>): string {

@@ -1,14 +1,9 @@
-import {
-  newBadRequest,
-  newInternalError,
-  newStatusError,
-  type Status,
-  type StatusError,
-} from '../../../api/status-error.ts';
+import { newBadRequest, newInternalError, newStatusError, type StatusError } from '../../../api/status-error.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
+import type { ReviewResult } from './admission-review.ts';
 
 /** API-352: what a webhook that denies has said, as an error of the API; never with a status that would mean success. */
-export function deniedBy(webhook: string, result: Status | undefined): StatusError {
+export function deniedBy(webhook: string, result: ReviewResult | undefined): StatusError {
   const { message = '', reason = '', code = 0, details } = result ?? {};
   const denied = `admission webhook ${quoted(webhook)} denied the request`;
   const why = message !== '' ? `: ${message}` : reason !== '' ? `: ${reason}` : ' without explanation';
