@@ -1,5 +1,5 @@
 #!/bin/sh
-# Unpacks kubectl from Debian releases newer than this machine's into a directory, without installing anything:
+# Unpacks kubectl from Debian releases, newer than this machine's or not, into a directory, without installing anything:
 #   scripts/debian-kubectl.sh DIRECTORY SUITE [SUITE...]     ->  DIRECTORY/<suite>/usr/bin/kubectl
 # The mirror and the keyring are those that this machine's apt already uses.
 set -eu
@@ -26,8 +26,9 @@ for suite in "$@"; do
       -o APT::Sandbox::User=root -o Acquire::Languages=none "$@"
   }
   set_apt update >/dev/null
-  (cd "$state" && set_apt download kubectl >/dev/null)
-  dpkg-deb -x "$state"/kubectl_*.deb "$directory/$suite"
+  # Until Debian 12 the package had another name, which is an empty one since.
+  (cd "$state" && { set_apt download kubectl || set_apt download kubernetes-client; } >/dev/null 2>&1)
+  dpkg-deb -x "$state"/kube*.deb "$directory/$suite"
   rm -rf "$state"
   "$directory/$suite/usr/bin/kubectl" version --client | head -n 1 | sed "s/^/debian-kubectl: $suite: /"
 done

@@ -16,6 +16,27 @@ export function kubectlPaths(): readonly string[] {
   return paths;
 }
 
+/**
+ * Binaries that are too old for everything: they have fewer commands, read OpenAPI v2 and know no protobuf writes. An error,
+ * never a skip, when there is none.
+ */
+export function olderKubectlPaths(): readonly string[] {
+  const paths = (process.env['KUBECTL_OLDER_PATHS'] ?? '').split(':').filter((path) => path !== '');
+  if (paths.length === 0 || !paths.every((path) => existsSync(path))) {
+    throw new Error(
+      'KUBECTL_OLDER_PATHS must name a kubectl binary of an older release. ' +
+        'Get it with: scripts/debian-kubectl.sh .cache/kubectl bookworm',
+    );
+  }
+  return paths;
+}
+
+/** 36 of 1.36.4. */
+export async function minorVersionOf(kubectl: Kubectl): Promise<number> {
+  const version = JSON.parse(await kubectl.run('version --client -o json')) as { clientVersion: { minor: string } };
+  return Number.parseInt(version.clientVersion.minor, 10);
+}
+
 /** One kubectl binary with a kubeconfig and a cache of its own. */
 export class Kubectl {
   readonly path: string;
