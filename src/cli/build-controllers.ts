@@ -75,6 +75,10 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
         await import('../lifecycle/clusterrole-aggregation/clusterrole-aggregation-controller.ts');
       return new ClusterRoleAggregationController(common('clusterrole-aggregation-controller'));
     },
+    'resourcequota-controller': async () => {
+      const { ResourceQuotaController } = await import('../lifecycle/resourcequota/resourcequota-controller.ts');
+      return new ResourceQuotaController(common('resourcequota-controller'));
+    },
   };
   return Promise.all([...selected].map((name) => builders[name]()));
 }

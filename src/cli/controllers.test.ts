@@ -6,15 +6,16 @@ const namespace = 'namespace-controller';
 const serviceAccount = 'serviceaccount-controller';
 const rootCa = 'root-ca-certificate-publisher-controller';
 const aggregation = 'clusterrole-aggregation-controller';
+const quota = 'resourcequota-controller';
 
 describe('--controllers (COL-200)', () => {
   it.each([
-    { words: ['*'], expected: [gc, namespace, serviceAccount, rootCa, aggregation] },
-    { words: [`*,-${gc}`], expected: [namespace, serviceAccount, rootCa, aggregation] },
-    { words: ['*', '-garbagecollector'], expected: [namespace, serviceAccount, rootCa, aggregation] },
+    { words: ['*'], expected: [gc, namespace, serviceAccount, rootCa, aggregation, quota] },
+    { words: [`*,-${gc}`], expected: [namespace, serviceAccount, rootCa, aggregation, quota] },
+    { words: ['*', '-garbagecollector'], expected: [namespace, serviceAccount, rootCa, aggregation, quota] },
     { words: [gc], expected: [gc] },
     { words: ['garbagecollector, namespace'], expected: [gc, namespace] },
-    { words: [`-${gc}`, '*', gc], expected: [namespace, serviceAccount, rootCa, aggregation] },
+    { words: [`-${gc}`, '*', gc], expected: [namespace, serviceAccount, rootCa, aggregation, quota] },
     { words: [''], expected: [] },
   ])('$words selects $expected', ({ words, expected }) => {
     expect([...selectControllers(words)]).toEqual(expected);

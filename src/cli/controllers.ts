@@ -10,6 +10,7 @@ export const knownControllers = {
   'serviceaccount-controller': 'serviceaccount',
   'root-ca-certificate-publisher-controller': 'root-ca-cert-publisher',
   'clusterrole-aggregation-controller': 'clusterrole-aggregation',
+  'resourcequota-controller': 'resourcequota',
 } as const;
 
 export type ControllerName = keyof typeof knownControllers;

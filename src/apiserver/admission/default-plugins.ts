@@ -11,6 +11,7 @@ import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { lazyMatchConditions } from './cel/lazy-match-conditions.ts';
 import { DefaultStorageClass } from './default-storage-class.ts';
 import { DefaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { LimitRanger } from './limit-ranger.ts';
 import { NamespaceReader } from './matching/namespace-reader.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { OwnerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
@@ -18,6 +19,7 @@ import type { ImplementedPlugin } from './plugin-selection.ts';
 import { PolicySource } from './policy/policy-source.ts';
 import { ValidatingAdmissionPolicyPlugin } from './policy/validating-admission-policy.ts';
 import { PodPriority } from './pod-priority.ts';
+import { ResourceQuota } from './resource-quota.ts';
 import { ServiceAccount } from './service-account.ts';
 import { StorageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 import type { WebhookType } from './webhook/configuration.ts';
@@ -45,6 +47,7 @@ export interface PluginEnvironment {
 /** The plug-ins of this server, in the order of API-340; a new one is a row at its place. */
 const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvironment) => AdmissionPlugin])[] = [
   ['NamespaceLifecycle', ({ store }) => new NamespaceLifecycle(store)],
+  ['LimitRanger', (environment) => new LimitRanger(environment)],
   ['ServiceAccount', (environment) => new ServiceAccount(environment)],
   ['Priority', (environment) => new PodPriority(environment)],
   ['DefaultTolerationSeconds', () => new DefaultTolerationSeconds()],
@@ -64,6 +67,7 @@ const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvi
     'ValidatingAdmissionWebhook',
     (environment) => new ValidatingAdmissionWebhook(...webhookParts(environment, 'validating')),
   ],
+  ['ResourceQuota', (environment) => new ResourceQuota(environment)],
 ];
 
 function webhookParts(environment: PluginEnvironment, type: WebhookType): [WebhookSource, WebhookDispatch] {

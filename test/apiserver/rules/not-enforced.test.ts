@@ -4,13 +4,10 @@ import { startTestServer } from '../../../src/apiserver/test/test-server.ts';
 /** What is stored but not acted on says so: no silence where somebody counts on being protected. */
 
 const admission = '/apis/admissionregistration.k8s.io/v1';
-const ns = '/api/v1/namespaces/default';
 
 describe('kinds without effect', () => {
   it.each([
     [`${admission}/mutatingadmissionpolicybindings`, { spec: { policyName: 'p' } }, 'policies are not evaluated'],
-    [`${ns}/resourcequotas`, { spec: { hard: { pods: '1' } } }, 'quotas are not counted'],
-    [`${ns}/limitranges`, { spec: { limits: [{ type: 'Pod', max: { cpu: '1' } }] } }, 'limits are not applied'],
   ])('API-360 %s warns at every write', async (collection, fields, what) => {
     const server = await startTestServer();
     const warning = [`299 - "${what}: this server stores the object, but does not act on it"`];

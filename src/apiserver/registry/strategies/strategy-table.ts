@@ -20,13 +20,11 @@ import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 const protectedMetadata: Strategy = { statusKeepsMetadata: true };
 
 const fixedRows: Readonly<Record<string, Strategy>> = {
-  '/limitranges': notEnforced('limits are not applied'),
   '/namespaces': namespaceStrategy,
   '/nodes': nodeStrategy,
   '/persistentvolumeclaims': pendingVolumeStrategy,
   '/persistentvolumes': pendingVolumeStrategy,
   '/pods': podStrategy,
-  '/resourcequotas': notEnforced('quotas are not counted'),
   '/secrets': secretStrategy,
   'batch/jobs': jobStrategy,
   'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,

@@ -1,0 +1,110 @@
+import type { KubeObject } from '../meta/object-meta.ts';
+import { podResources, type PodResources } from './pod-resources.ts';
+
+interface ScopeRequirement {
+  readonly scopeName: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+interface Pod extends KubeObject {
+  spec?: PodResources & {
+    readonly activeDeadlineSeconds?: number;
+    readonly priorityClassName?: string;
+    readonly affinity?: { readonly podAffinity?: Affinity; readonly podAntiAffinity?: Affinity };
+  };
+}
+
+interface Term {
+  readonly namespaces?: readonly string[];
+  readonly namespaceSelector?: unknown;
+}
+
+interface Affinity {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly Term[];
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly { readonly podAffinityTerm?: Term }[];
+}
+
+interface QuotaSpec {
+  readonly scopes?: readonly string[];
+  readonly scopeSelector?: {
+    readonly matchExpressions?: readonly { scopeName?: string; operator?: string; values?: readonly string[] }[];
+  };
+}
+
+/** What a quota is about: only objects that match all of it count. */
+export function scopesOf(spec: unknown): readonly ScopeRequirement[] {
+  const { scopes = [], scopeSelector } = (spec ?? {}) as QuotaSpec;
+  return [
+    ...scopes.map((scopeName) => ({ scopeName, operator: 'Exists', values: [] })),
+    ...(scopeSelector?.matchExpressions ?? []).map(({ scopeName = '', operator = '', values = [] }) => ({
+      scopeName,
+      operator,
+      values,
+    })),
+  ];
+}
+
+/** Whether an object is within all of the scopes. Scopes are about pods: nothing else is within any. */
+export function isWithin(
+  { group, resource }: { readonly group: string; readonly resource: string },
+  object: KubeObject,
+  scopes: readonly ScopeRequirement[],
+): boolean {
+  if (scopes.length === 0) return true;
+  if (group !== '' || resource !== 'pods') return false;
+  return scopes.every((scope) => matches(object as Pod, scope));
+}
+
+function matches({ spec = {} }: Pod, { scopeName, operator, values }: ScopeRequirement): boolean {
+  switch (scopeName) {
+    case 'Terminating':
+      return isTerminating(spec.activeDeadlineSeconds);
+    case 'NotTerminating':
+      return !isTerminating(spec.activeDeadlineSeconds);
+    case 'BestEffort':
+      return isBestEffort(spec);
+    case 'NotBestEffort':
+      return !isBestEffort(spec);
+    case 'PriorityClass':
+      return matchesClass(spec.priorityClassName ?? '', operator, values);
+    case 'CrossNamespacePodAffinity':
+      return [spec.affinity?.podAffinity, spec.affinity?.podAntiAffinity].some(reachesElsewhere);
+    default:
+      return false;
+  }
+}
+
+/** It is to end by itself. */
+function isTerminating(deadline: number | undefined): boolean {
+  return deadline !== undefined && deadline >= 0;
+}
+
+function isBestEffort(spec: PodResources): boolean {
+  return podResources(spec, 'requests').size === 0 && podResources(spec, 'limits').size === 0;
+}
+
+function matchesClass(name: string, operator: string, values: readonly string[]): boolean {
+  switch (operator) {
+    case 'Exists':
+      return name !== '';
+    case 'DoesNotExist':
+      return name === '';
+    case 'In':
+      return name !== '' && values.includes(name);
+    case 'NotIn':
+      return !values.includes(name);
+    default:
+      return false;
+  }
+}
+
+function reachesElsewhere(affinity: Affinity | undefined): boolean {
+  const terms = [
+    ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ];
+  return terms.some(
+    (term) => term !== undefined && ((term.namespaces?.length ?? 0) > 0 || term.namespaceSelector !== undefined),
+  );
+}

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ResourceQuotaController } from '../../src/lifecycle/resourcequota/resourcequota-controller.ts';
+import { configMaps, EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
+
+const quotas = gvrOf('resourcequotas');
+const namespace = 'default';
+let cluster: EmbeddedCluster;
+
+beforeEach(async () => {
+  cluster = await EmbeddedCluster.start();
+  await cluster.run((environment) => new ResourceQuotaController(environment));
+});
+afterEach(() => cluster.stop());
+
+const statusOf = async (name: string) => (await cluster.get({ gvr: quotas, namespace, name }))?.['status'];
+const shows = (name: string, hard: object, used: object) => async () =>
+  JSON.stringify(await statusOf(name)) === JSON.stringify({ hard, used });
+const quota = (name: string, hard: Record<string, string>) =>
+  cluster.create({ gvr: quotas, namespace }, { metadata: { name }, spec: { hard } });
+const pod = (name: string) =>
+  cluster.create({ gvr: pods, namespace }, { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+
+describe('the status of quotas', () => {
+  it('API-361 counts what is there, what admission lets in, what goes and what ends', async () => {
+    await cluster.create({ gvr: configMaps, namespace }, { metadata: { name: 'before' } });
+    await quota('q', { configmaps: '2', 'count/deployments.apps': '5', pods: '1' });
+    const hard = { configmaps: '2', 'count/deployments.apps': '5', pods: '1' };
+    await cluster.until(shows('q', hard, { configmaps: '1', 'count/deployments.apps': '0', pods: '0' }));
+    await pod('a');
+    await expect(pod('b')).rejects.toThrow('exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1');
+    await cluster.wait(cluster.client.delete({ gvr: configMaps, namespace, name: 'before' }));
+    await cluster.until(shows('q', hard, { configmaps: '0', 'count/deployments.apps': '0', pods: '1' }));
+    const ended = { type: 'application/merge-patch+json', body: { status: { phase: 'Succeeded' } } } as const;
+    await cluster.wait(cluster.client.patch({ gvr: pods, namespace, name: 'a', subresource: 'status' }, ended));
+    await cluster.until(shows('q', hard, { configmaps: '0', 'count/deployments.apps': '0', pods: '0' }));
+    await pod('b');
+    // At rest it asks for nothing until everything is counted again.
+    await cluster.clock.advanceAsync(1000);
+    cluster.requests.length = 0;
+    await cluster.clock.advanceAsync(60_000);
+    expect(cluster.requests).toEqual([]);
+  });
+
+  it('API-361 follows a changed limit; what nobody serves is not counted', async () => {
+    await quota('q', { pods: '1', 'count/widgets.example.com': '1', 'count/nonsense': '1' });
+    await cluster.until(
+      shows('q', { 'count/nonsense': '1', 'count/widgets.example.com': '1', pods: '1' }, { pods: '0' }),
+    );
+    const body = { spec: { hard: { pods: '3', 'count/widgets.example.com': null, 'count/nonsense': null } } };
+    await cluster.wait(
+      cluster.client.patch({ gvr: quotas, namespace, name: 'q' }, { type: 'application/merge-patch+json', body }),
+    );
+    await cluster.until(shows('q', { pods: '3' }, { pods: '0' }));
+  });
+});
