@@ -1,5 +1,4 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { CallOptions } from '@connectrpc/connect';
 import { exponentialBackoff } from '../../../base/backoff.ts';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
@@ -7,13 +6,12 @@ import type { Random } from '../../../base/random.ts';
 import { Semaphore, SemaphoreFullError } from '../../../base/semaphore.ts';
 import type { Revision } from '../interface.ts';
 import { StoreOverloadedError } from '../store-errors.ts';
-import { EtcdConnection, type EtcdTls } from './etcd-connection.ts';
+import { EtcdConnection, type EtcdTls, type RangeFields, type TxnFields } from './etcd-connection.ts';
 import { classifyFailure, EtcdError } from './etcd-failure.ts';
 import { ALL_KEYS } from './etcd-keys.ts';
+import type { UnaryCallOptions } from './unary-calls.ts';
 import type {
-  RangeRequestSchema,
   RangeResponse,
-  TxnRequestSchema,
   TxnResponse,
   WatchCreateRequestSchema,
   WatchRequestSchema,
@@ -39,8 +37,6 @@ export interface EtcdClientOptions {
   readonly attemptTimeoutMs?: number;
 }
 
-export type RangeFields = MessageInitShape<typeof RangeRequestSchema>;
-export type TxnFields = MessageInitShape<typeof TxnRequestSchema>;
 export type WatchFields = MessageInitShape<typeof WatchCreateRequestSchema>;
 
 /** An answer, and whether an earlier attempt that was not answered may have taken effect. */
@@ -49,7 +45,7 @@ export interface EtcdAnswer<T> {
   readonly earlier: 'not applied' | 'maybe applied';
 }
 
-type Send<T> = (connection: EtcdConnection, options: CallOptions) => Promise<T>;
+type Send<T> = (connection: EtcdConnection, options: UnaryCallOptions) => Promise<T>;
 
 /** `none`: of reads, and of what does no harm when it happens twice. */
 type Effect = 'none' | 'guarded';
@@ -80,8 +76,8 @@ export class EtcdClient {
 
   constructor(options: EtcdClientOptions) {
     this.#options = options;
-    const { endpoints, tls = {}, random } = options;
-    this.#connections = endpoints.map((url) => new EtcdConnection(url, tls));
+    const { endpoints, tls = {}, clock, random } = options;
+    this.#connections = endpoints.map((url) => new EtcdConnection(url, { tls, clock }));
     this.#current = random.integer(endpoints.length);
   }
 
@@ -98,16 +94,23 @@ export class EtcdClient {
   }
 
   async range(request: RangeFields): Promise<RangeResponse> {
-    const { response } = await this.#call(({ kv }, options) => kv.range(request, options), 'none');
+    const { response } = await this.#call((connection, options) => connection.range(request, options), 'none');
+    return response;
+  }
+
+  /** Several ranges at one revision; nothing is written. */
+  async ranges(requests: readonly RangeFields[]): Promise<TxnResponse> {
+    const success = requests.map((value) => ({ request: { case: 'requestRange', value } as const }));
+    const { response } = await this.#call((connection, options) => connection.txn({ success }, options), 'none');
     return response;
   }
 
   txn(request: TxnFields): Promise<EtcdAnswer<TxnResponse>> {
-    return this.#call(({ kv }, options) => kv.txn(request, options), 'guarded');
+    return this.#call((connection, options) => connection.txn(request, options), 'guarded');
   }
 
   async compact(revision: Revision): Promise<void> {
-    await this.#call(({ kv }, options) => kv.compact({ revision: BigInt(revision) }, options), 'none');
+    await this.#call((connection, options) => connection.compact(BigInt(revision), options), 'none');
   }
 
   /** Makes the key unless it exists; what stands there afterwards. */

@@ -1,6 +1,22 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Client, createClient } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
-import { Auth, KV, Lease, Watch } from './rpc.generated.ts';
+import type { Clock } from '../../../base/clock.ts';
+import {
+  Auth,
+  type CompactionResponse,
+  KV,
+  Lease,
+  type RangeRequestSchema,
+  type RangeResponse,
+  type TxnRequestSchema,
+  type TxnResponse,
+  Watch,
+} from './rpc.generated.ts';
+import { type UnaryCallOptions, UnaryCalls } from './unary-calls.ts';
+
+export type RangeFields = MessageInitShape<typeof RangeRequestSchema>;
+export type TxnFields = MessageInitShape<typeof TxnRequestSchema>;
 
 /** What etcd is shown and what it must show, all PEM; empty for http. */
 export interface EtcdTls {
@@ -23,13 +39,13 @@ const STREAM_WINDOW_BYTES = 4 << 20;
 /** One member of the cluster, by one HTTP/2 connection that is opened when first used and again when it broke. */
 export class EtcdConnection {
   readonly url: string;
-  readonly kv: Client<typeof KV>;
+  readonly #calls: UnaryCalls;
   readonly watch: Client<typeof Watch>;
   readonly lease: Client<typeof Lease>;
   readonly auth: Client<typeof Auth>;
   readonly #session: Http2SessionManager;
 
-  constructor(url: string, tls: EtcdTls) {
+  constructor(url: string, { tls, clock }: { readonly tls: EtcdTls; readonly clock: Clock }) {
     this.url = url;
     const ping = { pingIntervalMs: PING_EVERY_MS, pingTimeoutMs: PING_TIMEOUT_MS };
     this.#session = new Http2SessionManager(url, ping, {
@@ -44,10 +60,22 @@ export class EtcdConnection {
       readMaxBytes: READ_LIMIT_BYTES,
       acceptCompression: [],
     });
-    this.kv = createClient(KV, transport);
+    this.#calls = new UnaryCalls({ session: this.#session, clock, readLimitBytes: READ_LIMIT_BYTES });
     this.watch = createClient(Watch, transport);
     this.lease = createClient(Lease, transport);
     this.auth = createClient(Auth, transport);
+  }
+
+  range(request: RangeFields, options: UnaryCallOptions): Promise<RangeResponse> {
+    return this.#calls.call(KV.method.range, request, options);
+  }
+
+  txn(request: TxnFields, options: UnaryCallOptions): Promise<TxnResponse> {
+    return this.#calls.call(KV.method.txn, request, options);
+  }
+
+  compact(revision: bigint, options: UnaryCallOptions): Promise<CompactionResponse> {
+    return this.#calls.call(KV.method.compact, { revision }, options);
   }
 
   /** Monotonic ms at which the member last said something. */

@@ -24,7 +24,9 @@ import {
   StoreTooLargeError,
   StoreUnavailableError,
 } from '../store-errors.ts';
-import type { EtcdAnswer, EtcdClient, RangeFields, TxnFields } from './etcd-client.ts';
+import { BatchedReads } from './batched-reads.ts';
+import type { EtcdAnswer, EtcdClient } from './etcd-client.ts';
+import type { RangeFields, TxnFields } from './etcd-connection.ts';
 import { EtcdError } from './etcd-failure.ts';
 import { EtcdFeed } from './etcd-feed.ts';
 import { ALL_KEYS, type EtcdKeys } from './etcd-keys.ts';
@@ -61,6 +63,7 @@ export class EtcdStore implements Store {
   readonly #keys: EtcdKeys;
   readonly #feed: EtcdFeed;
   readonly #leases: EtcdLeases;
+  readonly #reads: BatchedReads;
   /** The highest that is known; another server may have compacted further. */
   #compacted: Revision = 0;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -70,6 +73,7 @@ export class EtcdStore implements Store {
     this.#client = client;
     this.#clock = clock;
     this.#keys = keys;
+    this.#reads = new BatchedReads({ client, keys });
     this.#leases = new EtcdLeases({ client, clock });
     this.#feed = new EtcdFeed({
       client,
@@ -82,12 +86,7 @@ export class EtcdStore implements Store {
   }
 
   get(key: string): Promise<GetResult> {
-    return this.#run(async () => {
-      const { header, kvs } = await this.#client.range({ key: this.#keys.encode(key) });
-      const revision = Number(header?.revision ?? 0n);
-      const [kv] = kvs;
-      return kv === undefined ? { revision } : { kv: toKeyValue(kv, key), revision };
-    });
+    return this.#run(() => this.#reads.get(key));
   }
 
   list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
@@ -144,7 +143,7 @@ export class EtcdStore implements Store {
   }
 
   currentRevision(): Promise<Revision> {
-    return this.#run(() => this.#client.currentRevision());
+    return this.#run(() => this.#reads.currentRevision());
   }
 
   compact(revision: Revision): Promise<void> {
