@@ -264,6 +264,35 @@ describe('API-360 parameters', () => {
   });
 });
 
+describe('API-360 who writes what reads parameters', () => {
+  it('must be able to read them', async () => {
+    const reads: string[] = [];
+    const strict = await startTestServer({
+      authorizer: {
+        authorize: ({ verb, resource, namespace, name }) => {
+          if (resource !== 'secrets') return { allowed: true, reason: '' };
+          reads.push(`${verb} ${resource} ${namespace} ${name}`);
+          return { allowed: false, reason: '' };
+        },
+      },
+    });
+    const spec = { paramKind: { apiVersion: 'v1', kind: 'Secret' }, validations: [{ expression: 'true' }] };
+    const refused = await strict.post(policies, policy(spec));
+    expect([refused.status, refused.json.message]).toEqual([
+      422,
+      `ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: Forbidden: user system:anonymous must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)`,
+    ]);
+    const harmless = { ...spec, paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } };
+    expect((await strict.post(policies, policy(harmless))).status).toBe(201);
+    expect((await strict.patch(`${policies}/p`, { spec: { paramKind: { kind: 'Secret' } } })).status).toBe(422);
+    expect((await strict.patch(`${policies}/p`, { metadata: { labels: { a: 'b' } } })).status).toBe(200);
+    const paramRef = { name: 'x', namespace: 'n', parameterNotFoundAction: 'Deny' };
+    expect((await strict.post(bindings, binding({ paramRef }))).status).toBe(201);
+    expect(reads).toEqual(['get secrets * *', 'get secrets * *']);
+    await strict.server.stop();
+  });
+});
+
 describe('API-360 what is written is judged', () => {
   const good = { validations: [{ expression: 'true' }] };
   it.each<[object, string]>([

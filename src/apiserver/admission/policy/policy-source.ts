@@ -54,6 +54,11 @@ export class PolicySource {
     this.#bindings.stop();
   }
 
+  /** Undefined when there is no such policy. */
+  policy(name: string): ValidatingAdmissionPolicy | undefined {
+    return this.#policies.get(name)?.policy;
+  }
+
   bound(): readonly BoundPolicy[] {
     return (this.#bound ??= this.#bind());
   }

@@ -1,8 +1,10 @@
 import type { AdmissionPlugin } from '../admission-chain.ts';
 import type { AdmissionAttributes } from '../attributes.ts';
 import { isExempt } from '../webhook/webhook-dispatch.ts';
+import { authorizeParams } from './param-authorization.ts';
 import type { PolicyDispatch, PolicyDispatchOptions } from './policy-dispatch.ts';
 import type { PolicySource } from './policy-source.ts';
+import { type ParamKind, POLICIES } from './validating-policy.ts';
 
 /** What only exists as a question, and what a policy must not be able to lock everybody out of (`admission/exclusion`). */
 const VIRTUAL_RESOURCES: ReadonlySet<string> = new Set([
@@ -35,6 +37,11 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | undefined {
+    if (attributes.kind.group === POLICIES.group) {
+      const { authorizer, lookup } = this.#options;
+      const paramKindOf = (name: string): ParamKind | undefined => this.#source.policy(name)?.spec?.paramKind;
+      authorizeParams(attributes, { authorizer, lookup, paramKindOf });
+    }
     if (this.#source.bound().length === 0 || isExempt(attributes)) return undefined;
     const { group, resource } = attributes.info;
     return VIRTUAL_RESOURCES.has(`${group}/${resource}`) ? undefined : this.#validate(attributes);
