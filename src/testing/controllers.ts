@@ -9,6 +9,7 @@ import { DEBUG_BASES } from '../collector/debug-handler.ts';
 import { GarbageCollector } from '../collector/garbage-collector.ts';
 import { ClusterRoleAggregationController } from '../lifecycle/clusterrole-aggregation/clusterrole-aggregation-controller.ts';
 import { NamespaceController } from '../lifecycle/namespace/namespace-controller.ts';
+import { ResourceQuotaController } from '../lifecycle/resourcequota/resourcequota-controller.ts';
 import { RootCaController } from '../lifecycle/root-ca/root-ca-controller.ts';
 import { DefaultServiceAccountController } from '../lifecycle/serviceaccount/default-service-account-controller.ts';
 
@@ -19,6 +20,7 @@ export const controllerNames = [
   'serviceaccount-controller',
   'root-ca-certificate-publisher-controller',
   'clusterrole-aggregation-controller',
+  'resourcequota-controller',
 ] as const;
 
 export type ControllerName = (typeof controllerNames)[number];
@@ -63,6 +65,7 @@ export function buildControllers(options: ControllersOptions): Controllers {
       new RootCaController({ ...common('root-ca-certificate-publisher-controller'), rootCaPem }),
     'clusterrole-aggregation-controller': () =>
       new ClusterRoleAggregationController(common('clusterrole-aggregation-controller')),
+    'resourcequota-controller': () => new ResourceQuotaController(common('resourcequota-controller')),
   };
   const services = selected.map((name) => builders[name]());
   return { services, collector };
