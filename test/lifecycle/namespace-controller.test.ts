@@ -130,7 +130,7 @@ describe('NamespaceController on the embedded API server', () => {
     });
   });
 
-  it('LIFE-444 LIFE-445 waits for finalizers, with all five conditions, and writes only what changes', async () => {
+  it('LIFE-444 LIFE-445 API-307 waits for finalizers, with all five conditions, and writes only what changes', async () => {
     await start();
     await makeNamespace('n');
     await makeConfigMap('n', { name: 'held', finalizers: ['example.com/hold'] });

@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
-import { newExpired, newTooLargeResourceVersion, StatusError } from '../../api/status-error.ts';
+import { newBadRequest, newExpired, newTooLargeResourceVersion, StatusError } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Random } from '../../base/random.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -28,6 +28,7 @@ const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
   const { resource, context, namespace } = scope;
   const { random, clock } = resource.environment;
+  refuseWebSocket(context.header('upgrade'));
   const options = parseListOptions(context.query);
   validateWatchOptions(options);
   const revision = watchRevision(options.resourceVersion);
@@ -47,6 +48,13 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
     signal: context.request.signal,
   });
   return { status: 200, headers: watchHeaders(scope), body };
+}
+
+/** API-138: a browser's socket would wait for frames that do not come. */
+function refuseWebSocket(upgrade: string | undefined): void {
+  if (upgrade?.toLowerCase().includes('websocket') === true) {
+    throw newBadRequest('watches over WebSocket are not served here: send the request without Upgrade');
+  }
 }
 
 function watchHeaders({ representation }: ResourceScope): Record<string, string> {

@@ -186,3 +186,56 @@ describe('connections', () => {
     expect(status).toBe(401);
   });
 });
+
+describe('a request to upgrade', () => {
+  /** What a browser sends for `new WebSocket(…)`, and the whole of what comes back. */
+  function upgrade(path: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = tlsConnect({
+        host: '127.0.0.1',
+        port: listener.port,
+        ca: certificates.caPem,
+        cert: certificates.clientCertPem,
+        key: certificates.clientKeyPem,
+        ALPNProtocols: ['http/1.1'],
+      });
+      let answer = '';
+      socket.setEncoding('utf8').on('data', (text: string) => {
+        answer += text;
+        if (answer.includes('\r\n\r\n') && answer.includes('}')) socket.destroy();
+      });
+      socket.on('error', reject).on('close', () => resolve(answer));
+      socket.write(
+        [
+          `GET ${path} HTTP/1.1`,
+          'Host: 127.0.0.1',
+          'Connection: Upgrade',
+          'Upgrade: websocket',
+          'Sec-WebSocket-Version: 13',
+          'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+          'Sec-WebSocket-Protocol: base64.binary.k8s.io',
+          '\r\n',
+        ].join('\r\n'),
+      );
+    });
+  }
+
+  it('API-138 of a watch is refused in words, before anything streams', async () => {
+    const answer = await upgrade(`${configMaps}?watch=1`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"reason":"BadRequest"');
+    expect(answer).toContain('watches over WebSocket are not served here: send the request without Upgrade');
+  });
+
+  it('API-138 of anything else is answered as if it had not been asked for', async () => {
+    await h2('POST', configMaps, configMap('a'));
+    expect(await upgrade(`${configMaps}/a`)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('API-138 an HTTP/2 watch has no such header and streams', async () => {
+    const stream = session.request({ ':path': `${configMaps}?watch=1` });
+    const status = await new Promise((resolve) => stream.on('response', (headers) => resolve(headers[':status'])));
+    expect(status).toBe(200);
+    stream.close();
+  });
+});

@@ -1,8 +1,14 @@
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { encodePartialObjectMetadataEnvelope } from '../../../src/api/codec/partial-object-metadata.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../src/api/codec/protobuf.ts';
+import { builtinResources } from '../../../src/api/kinds/builtin-resources.ts';
+import { structFieldsOf, typeNameOf, typeNames } from '../../../src/api/kinds/type-table.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import { startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
 import { FakeClock } from '../../../src/base/fake-clock.ts';
+import { seededRandom } from '../../../src/base/random.ts';
+import { typedObject } from '../../arbitraries/typed-object.ts';
 import { samples } from '../samples.ts';
 
 /** Section 25 through the handler: whatever is said in protobuf means what it means in JSON, kind by kind. */
@@ -78,5 +84,42 @@ describe('API-029 API-520 API-521 API-522 API-561', () => {
       });
       expect(json).toMatchObject({ spec: { replicas: expected }, status: {} });
     }
+  });
+});
+
+describe('the table that messages are read and written by', () => {
+  /** Its own fields and embedded messages; kind and apiVersion stand in the envelope and have no number. */
+  const messages = typeNames()
+    .map((typeName) => {
+      const fields = structFieldsOf(typeName).filter(({ name, number }) => name !== '' || number > 0);
+      return { typeName, numbers: fields.map(({ number }) => number) };
+    })
+    .filter(({ numbers }) => numbers.length > 0);
+
+  it.each(messages)('API-525 $typeName has each number once, or has no protobuf form at all', ({ numbers }) => {
+    const numbered = numbers.filter((number) => number > 0);
+    expect([0, numbers.length]).toContain(numbered.length);
+    expect(new Set(numbered).size).toBe(numbered.length);
+  });
+
+  it('API-525 knows the message of every kind that is served', () => {
+    expect(messages.length).toBeGreaterThan(550);
+    for (const { typeName, kind, verbs } of builtinResources()) {
+      if (!verbs.includes('list')) continue;
+      const message = messages.find((each) => each.typeName === typeName);
+      expect([kind, message?.numbers.every((number) => number > 0)]).toEqual([kind, true]);
+    }
+  });
+
+  it('API-526 the metadata that is written by hand reads as what the table writes', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 31 - 1 }), (seed) => {
+        const { metadata = {} } = typedObject(seededRandom(seed), typeNameOf('v1', 'ConfigMap') ?? '') as KubeObject;
+        const partial = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata };
+        expect(decodeProtobuf(encodePartialObjectMetadataEnvelope(metadata))).toEqual(
+          decodeProtobuf(encodeProtobuf(partial)),
+        );
+      }),
+    );
   });
 });

@@ -61,6 +61,17 @@ describe('GET and list', () => {
     },
   );
 
+  it('API-104 shardSelector belongs to a feature that is off: it changes nothing', async () => {
+    for (const name of ['a', 'b']) await server.post(configMaps, configMap(name));
+    const shard = 'shardSelector=shardRange(object.metadata.uid%2C%270x0%27%2C%270x1%27)';
+    const plain = await server.get(configMaps);
+    expect((await server.get(`${configMaps}?${shard}`)).json).toEqual(plain.json);
+    expect(plain.json.metadata).not.toHaveProperty('shardInfo');
+    const watch = await server.watch(`${configMaps}?watch=1&${shard}`);
+    expect(await watch.summary(2)).toEqual(['ADDED a', 'ADDED b']);
+    watch.close();
+  });
+
   it('API-103 a list and a watch of one name read that key and nothing else', async () => {
     const inner = openMemoryStore({ clock: new FakeClock() });
     const listed: string[] = [];

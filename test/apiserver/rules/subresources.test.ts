@@ -128,3 +128,40 @@ describe('API-331 API-332 scale', () => {
     for (const target of [`${configMaps}/a/scale`, daemons]) expect((await server.get(target)).status).toBe(404);
   });
 });
+
+describe('subresources that are not there, and tunnels', () => {
+  it('API-333 events have none', async () => {
+    const events = '/api/v1/namespaces/default/events';
+    const involvedObject = { kind: 'Pod', namespace: 'default', name: 'p' };
+    await server.post(events, { metadata: { name: 'e' }, involvedObject, reason: 'r', type: 'Normal' });
+    for (const path of [`${events}/e/status`, '/apis/events.k8s.io/v1/namespaces/default/events/e/status']) {
+      for (const method of ['GET', 'PUT', 'PATCH']) {
+        const { status, json } = await server.request(method, path, method === 'GET' ? {} : { body: {} });
+        expect([path, method, status, json.reason]).toEqual([path, method, 404, 'NotFound']);
+      }
+    }
+  });
+
+  it.each([
+    ['nodes', '/api/v1/nodes', { metadata: { name: 'n' } }],
+    ['services', '/api/v1/namespaces/default/services', { metadata: { name: 'n' }, spec: { ports: [{ port: 80 }] } }],
+  ])(
+    'API-333 a proxy to %s answers each method at once that there is nothing behind it',
+    async (resource, collection, object) => {
+      expect((await server.post(collection, object)).status).toBe(201);
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        for (const rest of ['', '/', '/metrics/cadvisor?x=y']) {
+          const { status, json } = await server.request(method, `${collection}/n/proxy${rest}`);
+          expect([method, rest, status, json.message]).toEqual([
+            method,
+            rest,
+            503,
+            `${resource}/proxy is not available: this cluster has no kubelet to connect to`,
+          ]);
+        }
+      }
+      expect((await server.get(`${collection}/none/proxy`)).status).toBe(404);
+      expect((await server.get(`${collection}/n`)).status).toBe(200);
+    },
+  );
+});
