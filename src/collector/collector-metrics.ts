@@ -14,6 +14,8 @@ export interface CollectorMetrics {
   readonly deletions: Counter;
   readonly patches: Counter;
   readonly decisions: Counter;
+  /** LIFE-560. */
+  readonly lateReferences: Counter;
   readonly queued: Counter;
   readonly barriers: Counter;
 }
@@ -33,6 +35,10 @@ export function collectorMetrics(metrics: Metrics): CollectorMetrics {
       name: 'kubegc_collector_patches_total',
       help: 'Patches the server accepted, by resource and what they changed',
       labelNames: ['resource', 'change'],
+    }),
+    lateReferences: metrics.counter({
+      name: 'kubegc_orphan_late_references_total',
+      help: 'References to orphaned owners that came late and were removed',
     }),
     decisions: metrics.counter({
       name: 'kubegc_collector_decisions_total',

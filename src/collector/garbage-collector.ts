@@ -17,7 +17,9 @@ import { collectorGauges, collectorMetrics, type CollectorMetrics } from './coll
 import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
+import type { Identity } from './graph/identity.ts';
 import type { WorkKey } from './graph/work-key.ts';
+import { OrphanedOwners } from './graph/orphaned-owners.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { GraphWriter } from './graph-writer.ts';
 import { invalidNamespaceEvent } from './invalid-namespace-event.ts';
@@ -29,7 +31,7 @@ import { waitForSync } from './monitors/wait-for-sync.ts';
 import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { PatchSupport } from './operations/patch-support.ts';
 import { createQueues, type Queues } from './queues.ts';
-import type { QueueReason } from './reasons.ts';
+import { type QueueReason, sentenceOf } from './reasons.ts';
 import { type ConfigurationEffect, configurationEffect } from './resources/configuration-resources.ts';
 import {
   defaultIgnoredResources,
@@ -44,6 +46,7 @@ import type { Decision } from './workers/decision.ts';
 import { DeleteWorker } from './workers/delete-worker.ts';
 import { IgnoredFinalizers } from './workers/ignored-finalizers.ts';
 import { OrphanBarrier } from './workers/orphan-barrier.ts';
+import { OrphanRecords } from './workers/orphan-records.ts';
 import { OrphanWorker } from './workers/orphan-worker.ts';
 import { ReleaseDependents } from './workers/release-dependents.ts';
 import { WorkGate } from './workers/work-gate.ts';
@@ -61,6 +64,11 @@ export interface GarbageCollectorOptions {
   readonly syncPeriodMs?: number;
   /** How long workers wait for the first lists at start (COL-210, COL-201), ms. */
   readonly initialSyncTimeoutMs?: number;
+  /**
+   * Where owners that were deleted with policy Orphan are remembered (LIFE-561), default `memory`. With `events` each of them
+   * costs one request, and a collector that is started later knows them too.
+   */
+  readonly orphanRecords?: 'memory' | 'events';
   /** Between two comparisons of the graph with fresh lists, ms. Default: none, unless asked for. */
   readonly selfCheckPeriodMs?: number | undefined;
   /** The longest back-off of a key (BETTER-8), ms. */
@@ -114,6 +122,8 @@ export class GarbageCollector implements Service {
   readonly #writer: GraphWriter;
   readonly #metrics: CollectorMetrics;
   readonly #absentOwners: AbsentOwnerCache;
+  readonly #orphanedOwners = new OrphanedOwners();
+  readonly #orphanRecords: OrphanRecords;
   readonly #monitors: Monitors;
   readonly #troubles: TroubleLog;
   readonly #kinds: KindMapper;
@@ -146,6 +156,14 @@ export class GarbageCollector implements Service {
     this.#graph = new OwnershipGraph({ hashSeed: random.integer(2 ** 31), absentOwners: this.#absentOwners });
     this.#troubles = new TroubleLog({ clock, logger });
     this.#recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });
+    this.#orphanRecords = new OrphanRecords({
+      client,
+      clock,
+      logger,
+      orphanedOwners: this.#orphanedOwners,
+      component: COMPONENT,
+      keptIn: options.orphanRecords ?? 'memory',
+    });
     this.#writer = new GraphWriter({
       graph: this.#graph,
       absentOwners: this.#absentOwners,
@@ -280,6 +298,9 @@ export class GarbageCollector implements Service {
     using stopping = linkSignals(signal);
     const calls = new AbortController();
     setMaxListeners(0, stopping.signal, calls.signal);
+    // What was orphaned before must be known before anything is taken for garbage (LIFE-561).
+    await this.#orphanRecords.load(stopping.signal);
+    if (stopping.signal.aborted) return;
     const recorder = this.#recorder.run(stopping.signal);
     this.#gate.open({ stopping: stopping.signal, calls: calls.signal });
     await aborted(stopping.signal);
@@ -330,12 +351,14 @@ export class GarbageCollector implements Service {
       failures: new BoundedLog({ logger: this.#logger, clock, ...FAILURE_LINES }),
       graph: this.#graph,
       absentOwners: this.#absentOwners,
+      orphanedOwners: this.#orphanedOwners,
       kinds: this.#kinds,
       queues: this.#queues,
       support: this.#support,
       metrics: this.#metrics,
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
+      onReleasedLate: this.#onReleasedLate,
       onQueued: this.#onQueued,
       whyQueued: (key) => this.#takeReason(key),
       onPathNotFound: () => this.#resourceSync.sooner('pathNotFound'),
@@ -356,7 +379,11 @@ export class GarbageCollector implements Service {
         process: async (key) => (await gate.pass(() => process(key))) ?? 'requeue',
         stopping,
       });
-    const orphaning = { release: new ReleaseDependents(context), barrier: this.#barrier() };
+    const orphaning = {
+      release: new ReleaseDependents(context),
+      records: this.#orphanRecords,
+      barrier: this.#barrier(),
+    };
     this.#pools.push(
       pool(this.#queues.attemptToDelete, new DeleteWorker(context).process),
       pool(this.#queues.attemptToOrphan, new OrphanWorker(context, orphaning).process),
@@ -369,6 +396,14 @@ export class GarbageCollector implements Service {
     });
     return [...this.#pools.map((each) => each.run()), ignored.run(stopping)];
   }
+
+  readonly #onReleasedLate = (dependent: Identity, references: number): void => {
+    this.#metrics.lateReferences.inc({}, references);
+    const reason = 'OrphanedOwnerReferenceReleased';
+    const message = sentenceOf(reason);
+    this.#logger.info(message, { dependent, references, reason });
+    this.#recorder.event(dependent, { type: 'Normal', reason, message });
+  };
 
   /** The newest reason counts; kept only for whoever is told of decisions. Bounded by the keys in the queues. */
   readonly #onQueued = (key: WorkKey, reason: QueueReason): void => {

@@ -29,6 +29,9 @@ export const reasons = {
   /** Reasons of Events, in the spelling of Kubernetes. */
   events: {
     OwnerRefInvalidNamespace: 'A reference names an owner in another namespace, which is not valid.',
+    DependentsOrphaned: 'The owner was deleted with policy Orphan: who refers to it is let go, also if it comes late.',
+    OrphanedOwnerReferenceReleased:
+      'A reference to an owner that was deleted with policy Orphan came late, and was removed.',
   },
   /** Why discovery is read before its time. */
   discovery: {
@@ -52,6 +55,8 @@ export const reasons = {
     namespacedOwnerOfClusterScoped:
       'A cluster-scoped object refers to an owner of a namespaced kind, which is not valid.',
     solidOwner: 'An owner exists and does not wait for its dependents.',
+    orphanedReferencesReleased:
+      'All of its owners were deleted with policy Orphan: the references are removed, and it lives.',
     solidOwnerReferencesRemoved: 'An owner exists; references to absent and waiting owners are removed.',
     ownerWaitsCycle: 'An owner waits and a dependent waits too: a cycle is opened, then deleted in foreground.',
     ownerWaitsHasDependents: 'An owner waits for this object, which has dependents of its own: deleted in foreground.',

@@ -29,6 +29,8 @@ export interface RemoveReferencesAction {
   /** As in DeleteAction. */
   readonly identity: Identity;
   readonly owners: readonly Uid[];
+  /** Of the read that the decision rests on, where the reference must be what was read (LIFE-560). */
+  readonly resourceVersion?: string;
 }
 
 /** P3, or P4 after 415 (COL-162, COL-163): sets `blockOwnerDeletion: false`. The precondition is `target.uid`. */

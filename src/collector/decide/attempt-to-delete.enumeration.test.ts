@@ -12,6 +12,8 @@ interface Owner {
   readonly scope: 'namespaced' | 'cluster' | 'unmapped';
   readonly knownAbsent?: true;
   readonly inGraph?: true;
+  /** It went, or is about to go, with policy Orphan (LIFE-560). */
+  readonly orphaned?: true;
 }
 
 /** Everything that can be true of an owner; `knownAbsent` of a living one is a cache entry that outlived a restore. */
@@ -27,6 +29,9 @@ const OWNERS: readonly Owner[] = [
   { truth: 'waiting', scope: 'namespaced', inGraph: true },
   { truth: 'waiting', scope: 'cluster' },
   { truth: 'unreadable', scope: 'namespaced' },
+  { truth: 'absent', scope: 'namespaced', knownAbsent: true, orphaned: true },
+  { truth: 'absent', scope: 'cluster', orphaned: true },
+  { truth: 'solid', scope: 'cluster', orphaned: true },
 ];
 
 interface World {
@@ -133,6 +138,7 @@ function ownerFactsOf(owner: Owner, i: number, asked: boolean): OwnerFacts {
   return {
     reference: REFERENCES[i]!,
     knownAbsent: owner.knownAbsent ?? false,
+    ...(owner.orphaned === undefined ? {} : { orphaned: true }),
     mapping: MAPPINGS[owner.scope],
     graph: owner.inGraph && (owner.truth === 'solid' || owner.truth === 'waiting') ? owner.truth : 'unproven',
     live: asked ? live : 'unasked',
@@ -173,6 +179,11 @@ function table(world: World): string {
     if (unread) return `12 ${readOutcome(world)}`;
     const removed = world.owners.flatMap(({ truth }, i) => (truth === 'solid' ? [] : [`o${i}`]));
     return `12 ${retryWhileVirtual} remove ${removed.join()}`;
+  }
+  // Between the rows: LIFE-560.
+  if (world.owners.every(({ orphaned }) => orphaned)) {
+    if (unread) return `12.5 ${readOutcome(world)}`;
+    return `12.5 ${retryWhileVirtual} remove ${world.owners.map((_, i) => `o${i}`).join()}`;
   }
   if (waiting && world.dependents === 'someDeletingDependents') {
     if (unread) return `13 ${readOutcome(world)}`;
@@ -351,7 +362,9 @@ describe('attemptToDelete over its whole state space', () => {
     if (ownerReads > world.owners.length) calls.add(world, 'one read an owner', String(ownerReads));
     const believed = world.trust === 'believed' && world.state === 'observed';
     const known = world.owners.every(({ inGraph, knownAbsent }) => inGraph ?? knownAbsent);
-    const patches = actual.includes('remove o') || actual.includes('unblock') || world.dependents !== 'none';
+    const orphaned = world.owners.length > 0 && world.owners.every((owner) => owner.orphaned);
+    const patches =
+      actual.includes('remove o') || actual.includes('unblock') || world.dependents !== 'none' || orphaned;
     if (believed && known && !patches && itemReads + ownerReads > 0)
       calls.add(world, 'no read', `${itemReads}+${ownerReads}`);
     if (world.trust !== 'believed' && world.live !== 'found' && ownerReads > 0)
@@ -361,11 +374,11 @@ describe('attemptToDelete over its whole state space', () => {
   it('covers every row of the table', () => {
     expect(count).toBeGreaterThan(100_000);
     expect([...rows.keys()].map(Number).sort((a, b) => a - b)).toEqual([
-      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12.5, 13, 14, 15,
     ]);
   });
 
-  it('COL-090 each outcome is that of the table, whoever answered', () => {
+  it('COL-090 LIFE-560 each outcome is that of the table, whoever answered', () => {
     expect(outcome.found).toEqual([]);
   });
 

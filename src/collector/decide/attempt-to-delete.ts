@@ -91,6 +91,16 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
       { action: 'removeReferences', target, identity, owners: [...owners] },
     ]);
   }
+  // LIFE-560: with any other owner besides, that one decides, as if these references were gone.
+  if (facts.owners.every(({ orphaned }, i) => orphaned === true && classes[i] === 'dangling')) {
+    if (live === undefined) return { need: 'latest', target };
+    const owners = [...new Set(facts.owners.map(({ reference }) => reference.uid))];
+    const { resourceVersion } = live;
+    return done(node, 'orphanedReferencesReleased', [
+      ...noted,
+      { action: 'removeReferences', target, identity: node.identity, owners, resourceVersion },
+    ]);
+  }
   const deletion = (policy: PropagationPolicy): DeleteAction => ({
     action: 'delete',
     target,

@@ -68,6 +68,8 @@ export interface OwnerFacts {
   readonly reference: OwnerReference;
   /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's (COL-111). */
   readonly knownAbsent: boolean;
+  /** It went with policy Orphan (LIFE-560): who refers to it is let go, not deleted. */
+  readonly orphaned?: true;
   /** Undefined: the mapper does not know the kind (COL-112). */
   readonly mapping: KindMapping | undefined;
   /**

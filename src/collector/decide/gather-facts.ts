@@ -11,6 +11,8 @@ import { isInWaitingCycle } from './waiting-cycle.ts';
 export interface FactSource {
   readonly graph: Graph;
   readonly absentOwners: { has(coordinates: Coordinates, namespace: string): boolean };
+  /** Whether an owner is known to have gone with policy Orphan (LIFE-560). Absent: none is. */
+  readonly wasOrphaned?: (uid: Uid) => boolean;
   /** The REST mapper (COL-029); undefined for a kind it does not know. */
   mapping(apiVersion: string, kind: string): KindMapping | undefined;
   readonly trust: Facts['graph'];
@@ -92,6 +94,7 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
   return {
     reference,
     knownAbsent: absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace),
+    ...(source.wasOrphaned?.(reference.uid) === true ? { orphaned: true } : {}),
     mapping,
     graph: ownerInGraph(graph, reference, namespace),
     live: (key === undefined ? undefined : answers.get(key)) ?? 'unasked',

@@ -11,9 +11,11 @@ export interface PatchContext extends CallContext {
   readonly support: PatchSupport;
 }
 
-/** P1: by uid of the owner, all of them in one patch (COL-160). */
-export function removeReferencesPatch(target: Target, owners: readonly string[]): object {
-  return { metadata: { uid: target.uid, ownerReferences: owners.map((uid) => ({ $patch: 'delete', uid })) } };
+/** P1: by uid of the owner, all of them in one patch (COL-160); at a version where the decision rests on one. */
+export function removeReferencesPatch(target: Target, owners: readonly string[], resourceVersion?: string): object {
+  const ownerReferences = owners.map((uid) => ({ $patch: 'delete', uid }));
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  return { metadata: { uid: target.uid, ...version, ownerReferences } };
 }
 
 /** P2: the complete list that remains, at the version it was read at; null empties it (COL-161). */
@@ -27,11 +29,11 @@ export function unblockReferencesPatch(target: Target, references: readonly Owne
 }
 
 export async function removeReferences(context: PatchContext, action: RemoveReferencesAction): Promise<WriteAnswer> {
-  const { target, owners } = action;
+  const { target, owners, resourceVersion } = action;
   if (context.support.takesStrategic(target)) {
     const answer = await send(context, target, {
       type: 'application/strategic-merge-patch+json',
-      body: removeReferencesPatch(target, owners),
+      body: removeReferencesPatch(target, owners, resourceVersion),
     });
     if (answer.answer !== 'unsupportedMediaType') return answer;
     context.support.noteUnsupported(target);

@@ -7,6 +7,8 @@ import type { CollectorMetrics } from '../collector-metrics.ts';
 import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
 import type { GraphEvent } from '../graph/event.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { Identity } from '../graph/identity.ts';
+import type { OrphanedOwners } from '../graph/orphaned-owners.ts';
 import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import type { KindMapper } from '../kind-mapper.ts';
 import type { CallContext } from '../operations/call-context.ts';
@@ -24,6 +26,7 @@ export interface CollectorContext extends CallContext {
   readonly failures: BoundedLog;
   readonly graph: Graph;
   readonly absentOwners: AbsentOwnerCache;
+  readonly orphanedOwners: OrphanedOwners;
   readonly kinds: KindMapper;
   readonly queues: Queues;
   readonly support: PatchSupport;
@@ -38,6 +41,8 @@ export interface CollectorContext extends CallContext {
   readonly onQueued: (key: WorkKey, reason: QueueReason) => void;
   /** Why the key that was just taken had been queued last; undefined for one that is tried again. */
   readonly whyQueued: (key: WorkKey) => QueueReason | undefined;
+  /** So many references of this object to orphaned owners, which had come late, were removed (LIFE-560). */
+  readonly onReleasedLate: (dependent: Identity, references: number) => void;
   /** Told of every decision after it was carried out. */
   readonly onDecision?: (decision: Decision) => void;
 }
@@ -50,10 +55,12 @@ export function aboutToTell({ graph, onDecision, whyQueued }: CollectorContext, 
 }
 
 export function factSource(context: CollectorContext): FactSource {
-  const { graph, absentOwners, kinds } = context;
+  const { graph, absentOwners, orphanedOwners, clock, kinds } = context;
+  const now = clock.now();
   return {
     graph,
     absentOwners,
+    wasOrphaned: (uid) => orphanedOwners.has(uid, now),
     mapping: (apiVersion, kind) => kinds.mapping(apiVersion, kind),
     trust: context.trust(),
   };

@@ -91,8 +91,15 @@ export class DeleteWorker {
     metrics.decisions.inc({ verdict, reason });
     logger.debug(sentenceOf(reason), { uid: about.uid, verdict, reason });
     onDecision?.({ ...about, verdict, reason, actions: step.actions });
+    if (reason === 'orphanedReferencesReleased') this.#tellReleasedLate(step);
     if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(about.uid);
     return verdict;
+  }
+
+  #tellReleasedLate({ actions }: Verdict): void {
+    for (const action of actions) {
+      if (action.action === 'removeReferences') this.#context.onReleasedLate(action.identity, action.owners.length);
+    }
   }
 
   /** What becomes of the key of a node that is virtual still. */

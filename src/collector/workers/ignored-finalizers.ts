@@ -72,8 +72,11 @@ export class IgnoredFinalizers {
   }
 
   async #letGo(target: Target, finalizer: RemoveFinalizerAction['finalizer']): Promise<void> {
-    const { metrics, failures, onDecision } = this.#context;
-    if (finalizer === FINALIZER_ORPHAN && !(await this.#releaseDependents(target))) return;
+    const { metrics, failures, onDecision, signal } = this.#context;
+    if (finalizer === FINALIZER_ORPHAN) {
+      if (!(await this.#releaseDependents(target))) return;
+      await this.#options.records.record(target, signal);
+    }
     const action: RemoveFinalizerAction = { action: 'removeFinalizer', target, finalizer, known: undefined };
     const answer = await removeFinalizer(this.#context, action);
     const after = afterRemoveFinalizer(answer.answer);

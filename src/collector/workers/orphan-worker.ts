@@ -20,6 +20,8 @@ const MAX_STEPS = 4;
 export interface OrphanWorkerOptions {
   readonly release: ReleaseDependents;
   /** Undefined: the owner goes as soon as its known dependents do not refer to it, as in Kubernetes (COL-127). */
+  /** Notes the owner before it goes (LIFE-560). */
+  readonly records: { record(owner: Target, signal: AbortSignal): Promise<void> };
   readonly barrier: { ask(owner: Target): Promise<BarrierAnswer> } | undefined;
 }
 
@@ -65,6 +67,7 @@ export class OrphanWorker {
     const { actions } = step;
     for (const action of actions) {
       if (action.action !== 'removeFinalizer') continue;
+      await this.#options.records.record(action.target, this.#context.signal);
       const answer = await removeFinalizer(this.#context, action);
       const { verdict, reason } = afterRemoveFinalizer(answer.answer);
       if (verdict === 'requeue') {

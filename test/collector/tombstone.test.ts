@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { resetAfter, refuse } from './faults.ts';
+import { clusterRole, clusterWidget, configMap, event, refTo, refToNothing, secret, widget } from './kinds.ts';
+import { Rig } from './rig.ts';
+
+/** An owner that was deleted with policy Orphan stays known for a while: who comes late is let go as well (lifecycle 14.4). */
+let rig: Rig;
+const HOUR_MS = 3_600_000;
+
+beforeEach(async () => {
+  rig = await Rig.start({ serve: [configMap, secret, clusterRole, event] });
+  rig.serve(widget);
+  rig.serve(clusterWidget);
+});
+afterEach(() => rig.stop());
+
+async function orphaned(): Promise<KubeObject> {
+  const owner = await rig.create(configMap, 'owner');
+  await rig.delete(configMap, 'owner', 'Orphan');
+  await rig.rest();
+  expect(await rig.get(configMap, 'owner')).toBeUndefined();
+  return owner;
+}
+
+const late = (): number => rig.metrics.value('kubegc_orphan_late_references_total') ?? 0;
+const events = async (reason: string): Promise<(KubeObject & Record<string, unknown>)[]> => {
+  await rig.advance(1000);
+  const { items } = await rig.wait(rig.client.list<KubeObject & Record<string, unknown>>({ gvr: event.gvr }));
+  return items.filter((each) => each['reason'] === reason);
+};
+
+describe('LIFE-560 a dependent that comes when its owner was orphaned', () => {
+  beforeEach(() => rig.startCollector());
+
+  it.each([secret, widget])('lives without the reference, is told of and counted ($kind)', async (kind) => {
+    const owner = await orphaned();
+    await rig.create(kind, 'late', { owners: [refTo(owner, { controller: true, block: true })] });
+    await rig.rest();
+    expect(await rig.owners(kind, 'late')).toEqual([]);
+    expect(late()).toBe(1);
+    const [told] = await events('OrphanedOwnerReferenceReleased');
+    expect(told).toMatchObject({ type: 'Normal', involvedObject: { kind: kind.kind, name: 'late' } });
+  });
+
+  it('lives also when the reference is added to something that is there', async () => {
+    const owner = await orphaned();
+    await rig.create(secret, 'late');
+    await rig.patch(secret, 'late', { ownerReferences: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.owners(secret, 'late')).toEqual([]);
+  });
+
+  it('lives when all of its owners were orphaned', async () => {
+    const first = await orphaned();
+    const second = await orphaned();
+    await rig.create(secret, 'late', { owners: [refTo(first), refTo(second)] });
+    await rig.rest();
+    expect(await rig.owners(secret, 'late')).toEqual([]);
+    expect(late()).toBe(2);
+  });
+
+  it('is decided by its other owners: gone with those that are gone, kept by those that live', async () => {
+    const owner = await orphaned();
+    const living = await rig.create(configMap, 'living');
+    await rig.create(secret, 'garbage', { owners: [refTo(owner), refToNothing(configMap, 'never')] });
+    await rig.create(secret, 'kept', { owners: [refTo(owner), refTo(living)] });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual(['kept']);
+    expect(await rig.owners(secret, 'kept')).toEqual(['living']);
+    expect(late()).toBe(0);
+  });
+
+  it('is patched with its uid and the version read', async () => {
+    const owner = await orphaned();
+    const { metadata } = await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    const [write] = rig.recorder.writes.filter(({ path }) => path.endsWith('/late'));
+    const { uid, resourceVersion } = metadata ?? {};
+    expect(write).toMatchObject({ method: 'PATCH', body: { metadata: { uid, resourceVersion } } });
+  });
+
+  it('is looked at again when it changes at that moment, and keeps an owner that lives', async () => {
+    const owner = await orphaned();
+    const living = await rig.create(configMap, 'living');
+    let changed = false;
+    rig.faults.on({ method: 'PATCH', target: /late/ }, async (request, next) => {
+      if (!changed) {
+        changed = true;
+        const ownerReferences = [refTo(owner), refTo(living)];
+        await rig.client.patch(rig.at(secret, 'late'), {
+          type: 'application/merge-patch+json',
+          body: { metadata: { ownerReferences } },
+        });
+      }
+      return next(request);
+    });
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.owners(secret, 'late')).toEqual(['living']);
+  });
+
+  it('LIFE-561 is garbage an hour later', async () => {
+    const owner = await orphaned();
+    await rig.advance(HOUR_MS + 1000);
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('LIFE-567 is garbage when the owner was deleted in another way', async () => {
+    for (const policy of ['Background', 'Foreground'] as const) {
+      const owner = await rig.create(configMap, 'owner');
+      await rig.delete(configMap, 'owner', policy);
+      await rig.rest();
+      await rig.create(secret, 'late', { owners: [refTo(owner)] });
+      await rig.rest();
+      expect(await rig.names(secret)).toEqual([]);
+    }
+    expect(late()).toBe(0);
+  });
+
+  it('COL-10F is garbage when the deletion was changed to Background before it was seen', async () => {
+    const owner = await rig.create(configMap, 'owner', { finalizers: ['x.io/hold'] });
+    await rig.withoutCollector(async () => {
+      await rig.delete(configMap, 'owner', 'Orphan');
+      await rig.delete(configMap, 'owner', 'Background');
+    });
+    await rig.patch(configMap, 'owner', { finalizers: [] });
+    await rig.rest();
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('LIFE-553 lives when that happened after the others had been let go', async () => {
+    const owner = await rig.create(configMap, 'owner', { finalizers: ['x.io/hold'] });
+    rig.faults.on({ target: /configmaps\/owner/ }, refuse(503, 'ServiceUnavailable'));
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.settle();
+    await rig.delete(configMap, 'owner', 'Background');
+    rig.faults.clear();
+    await rig.patch(configMap, 'owner', { finalizers: [] });
+    await rig.rest();
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual(['late']);
+  });
+});
+
+describe('LIFE-561 the record of an orphaned owner', () => {
+  it('is an Event about it, written before it goes', async () => {
+    await rig.startCollector({ orphanRecords: 'events' });
+    const owner = await orphaned();
+    const [record] = await events('DependentsOrphaned');
+    const { name, uid } = owner.metadata ?? {};
+    expect(record).toMatchObject({
+      type: 'Normal',
+      metadata: { namespace: 'default' },
+      involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name, uid },
+    });
+    const order = rig.recorder.all
+      .filter(({ method }) => method === 'POST' || method === 'PATCH')
+      .map(({ method }) => method);
+    expect(order).toEqual(['POST', 'PATCH']);
+  });
+
+  it('of a cluster-scoped owner lies in the namespace default', async () => {
+    await rig.startCollector({ orphanRecords: 'events' });
+    await rig.create(clusterRole, 'owner');
+    await rig.delete(clusterRole, 'owner', 'Orphan');
+    await rig.rest();
+    const [record] = await events('DependentsOrphaned');
+    expect(record?.metadata?.namespace).toBe('default');
+    expect(record?.['involvedObject']).not.toHaveProperty('namespace');
+  });
+
+  it('in memory is not known to the next collector, and costs no request', async () => {
+    await rig.startCollector();
+    const owner = await orphaned();
+    expect(rig.recorder.counts).toEqual({ PATCH: 1 });
+    await rig.withoutCollector(async () => {
+      await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('is read by the collector that takes over, before it takes anything for garbage', async () => {
+    const first = await rig.startCollector({ orphanRecords: 'events' });
+    const owner = await orphaned();
+    await first.stop();
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.startCollector({ orphanRecords: 'events' });
+    await rig.rest();
+    expect(await rig.owners(secret, 'late')).toEqual([]);
+  });
+
+  it('is forgotten with its Event, which the server does not keep for longer than an hour', async () => {
+    const first = await rig.startCollector({ orphanRecords: 'events' });
+    const owner = await orphaned();
+    await first.stop();
+    await rig.advance(HOUR_MS + 120_000);
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.startCollector({ orphanRecords: 'events' });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('is kept in memory when the Event can not be written, told once, and the owner goes all the same', async () => {
+    rig.faults.on({ method: 'POST', target: /events/ }, refuse(500, 'InternalError'));
+    await rig.startCollector({ orphanRecords: 'events' });
+    const owners = [await orphaned(), await orphaned()];
+    for (const [index, owner] of owners.entries())
+      await rig.create(secret, `late-${index}`, { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual(['late-0', 'late-1']);
+    const told = rig.logger.lines.filter(({ message }) => message.includes('remembered in memory only'));
+    expect(told).toHaveLength(1);
+  });
+
+  it('is one Event, however often its answer is lost', async () => {
+    rig.faults.on({ method: 'POST', target: /events/ }, resetAfter, 1);
+    rig.faults.on({ method: 'PATCH', target: /owner/ }, refuse(503, 'ServiceUnavailable'), 3);
+    await rig.startCollector({ orphanRecords: 'events' });
+    await orphaned();
+    expect(await events('DependentsOrphaned')).toHaveLength(1);
+  });
+
+  it('that can not be read holds nobody up for longer than two seconds', async () => {
+    rig.faults.on(
+      { target: /\/events\?/ },
+      (request) =>
+        new Promise((_, reject) => {
+          request.signal?.addEventListener('abort', () => reject(new Error('given up')), { once: true });
+        }),
+    );
+    await rig.startCollector({ orphanRecords: 'events' });
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'owned', { owners: [refTo(owner)] });
+    await rig.delete(configMap, 'owner');
+    await rig.advance(1990);
+    expect(await rig.names(secret)).toEqual(['owned']);
+    await rig.advance(20);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+});
