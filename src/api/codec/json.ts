@@ -1,6 +1,7 @@
 import { newBadRequest } from '../status-error.ts';
 import { scanDuplicateFields } from './duplicate-fields.ts';
 import { skipString } from './json-scanner.ts';
+import { wellFormedValue } from './well-formed.ts';
 
 /**
  * Deepest nesting of objects and lists in a request. Go allows 10,000; here every later step (copying, comparing,
@@ -45,7 +46,7 @@ export function parseJsonText(text: string): unknown {
   }
   const lost = unsafeInteger(text);
   if (lost !== undefined) throw newBadRequest(`json parse error: number ${lost} cannot be held exactly`);
-  return value;
+  return wellFormedValue(value, text);
 }
 
 /** Paths of keys that occur twice in one object, such as `spec.replicas`; the last value wins in {@link parseJson}. */

@@ -6,6 +6,7 @@ import { newBadRequest } from '../status-error.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
 import { GO_YAML_SCALARS } from './yaml-scalars.ts';
 import { boundedTokens } from './yaml-tokens.ts';
+import { wellFormedValue } from './well-formed.ts';
 
 export interface YamlValue {
   readonly value: unknown;
@@ -69,7 +70,8 @@ function* documentsOf(text: string): Generator<YamlValue> {
     for (const document of new Composer(PARSING).compose(boundedTokens(text, lines))) {
       const [problem] = document.errors;
       if (problem !== undefined) throw problem;
-      yield convertYamlNode(document);
+      const converted = convertYamlNode(document);
+      yield { ...converted, value: wellFormedValue(converted.value, text) };
     }
   } catch (error) {
     throw yamlProblem(error, lines);
