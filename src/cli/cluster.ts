@@ -109,8 +109,9 @@ export class Cluster {
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { clock, random, logger, listen, directory } = options;
     const hosts = [listen.host];
-    const opening = openStore({ kind: options.store, etcd: options.etcd, directory, clock, random, logger });
-    const [{ store, compactor }, prepared] =
+    const metrics = new PrometheusMetrics();
+    const opening = openStore({ kind: options.store, etcd: options.etcd, directory, clock, random, logger, metrics });
+    const [{ store, compactor, notReady }, prepared] =
       options.store === 'etcd' && options.identity === undefined
         ? await storeWithIdentity(opening, { clock, random, hosts })
         : await storeAndIdentity(
@@ -123,7 +124,6 @@ export class Cluster {
     kept.catch(() => undefined);
     let httpServer: HttpServer | undefined;
     try {
-      const metrics = new PrometheusMetrics();
       const issuer = options.serviceAccountIssuer ?? SERVICE_ACCOUNT_ISSUER;
       const audiences = [issuer];
       const key = serviceAccountKey(identity);
@@ -158,6 +158,7 @@ export class Cluster {
           return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(text) };
         },
       });
+      if (notReady !== undefined) apiServer.addReadyCheck({ name: 'etcd', check: notReady });
       httpServer = await listenOn(listen, apiServer, identity);
       await Promise.all([apiServer.start(), kept]);
       const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });

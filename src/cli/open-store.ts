@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
 import { Compactor } from '../apiserver/storage/compactor.ts';
@@ -20,12 +21,15 @@ export interface OpenStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 export interface OpenedStore {
   readonly store: Store;
   /** Forgets history as time goes by. */
   readonly compactor: Service;
+  /** Why the server should not be asked right now; absent: it is always ready. */
+  readonly notReady?: () => string | undefined;
 }
 
 /** What can keep a store from opening; each message says what is wrong, here is what to do where it does not say that too. */
@@ -69,7 +73,7 @@ async function openEmbedded({ kind, directory, clock, random, logger }: OpenStor
   return closingWith(openMemoryStore({ clock, logger }), () => lock.release());
 }
 
-async function openEtcd({ etcd, directory, clock, random, logger }: OpenStoreOptions): Promise<OpenedStore> {
+async function openEtcd({ etcd, directory, clock, random, logger, metrics }: OpenStoreOptions): Promise<OpenedStore> {
   if (etcd === undefined) throw new Error('etcd is opened by its settings');
   const [{ openEtcdStore }, { lockDirectory }] = await Promise.all([
     import('../apiserver/storage/etcd/open-etcd-store.ts'),
@@ -77,7 +81,13 @@ async function openEtcd({ etcd, directory, clock, random, logger }: OpenStoreOpt
   ]);
   const lock = directory === undefined ? undefined : await lockDirectory(directory.path, { clock, random });
   try {
-    const opened = await openEtcdStore({ ...etcd, clock, random, logger: logger.child({ component: 'etcd' }) });
+    const opened = await openEtcdStore({
+      ...etcd,
+      clock,
+      random,
+      metrics,
+      logger: logger.child({ component: 'etcd' }),
+    });
     return { ...opened, store: closingWith(opened.store, async () => lock?.release()) };
   } catch (error) {
     await lock?.release();

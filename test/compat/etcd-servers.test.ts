@@ -430,7 +430,14 @@ describe('two servers over a cluster of three', () => {
         await member.run();
       }
       await Promise.all(members.map((member) => member.kill()));
+      // A load balancer should look elsewhere meanwhile.
+      const readiness = async (): Promise<(number | string)[]> => {
+        const answers = await Promise.all(pair.map((server) => server.client.send('GET', '/readyz?verbose=true')));
+        return answers.map(({ status, body }) => (String(body['text']).includes('etcd: ') ? 'etcd' : status));
+      };
+      await until('they say that etcd is away', async () => (await readiness()).every((what) => what === 'etcd'));
       await Promise.all(members.map((member) => member.run()));
+      await until('they are ready again', async () => (await readiness()).every((what) => what === 200));
       await progress('writes go on after all were away');
       stop.abort();
       await Promise.all(writers);

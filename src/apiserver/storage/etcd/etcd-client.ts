@@ -2,6 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { exponentialBackoff } from '../../../base/backoff.ts';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
+import { type Counter, type Histogram, type Metrics, noMetrics } from '../../../base/metrics.ts';
 import type { Random } from '../../../base/random.ts';
 import { Semaphore, SemaphoreFullError } from '../../../base/semaphore.ts';
 import type { Revision } from '../interface.ts';
@@ -31,6 +32,7 @@ export interface EtcdClientOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly metrics?: Metrics;
   /** Of one call with all its attempts; 10 s unless told otherwise. */
   readonly requestTimeoutMs?: number;
   /** Of one attempt on one member; 4 s unless told otherwise. */
@@ -45,10 +47,10 @@ export interface EtcdAnswer<T> {
   readonly earlier: 'not applied' | 'maybe applied';
 }
 
-type Send<T> = (connection: EtcdConnection, options: UnaryCallOptions) => Promise<T>;
+/** A call, by its name in the metrics. */
+type Operation = 'range' | 'ranges' | 'txn' | 'compact' | 'lease_grant';
 
-/** `none`: of reads, and of what does no harm when it happens twice. */
-type Effect = 'none' | 'guarded';
+type Send<T> = (connection: EtcdConnection, options: UnaryCallOptions) => Promise<T>;
 
 /** Calls on the way at once, and callers that may wait for their turn. */
 const IN_FLIGHT = 256;
@@ -69,8 +71,11 @@ export class EtcdClient {
   readonly #options: EtcdClientOptions;
   readonly #connections: readonly EtcdConnection[];
   readonly #turns = new Semaphore({ permits: IN_FLIGHT, maxWaiting: WAITING });
+  readonly #durations: Histogram;
+  readonly #errors: Counter;
   #current: number;
   #token: string | undefined;
+  #unreachable: string | undefined;
   /** What each member said last, if that was no answer. */
   readonly #troubles = new Map<string, string>();
 
@@ -79,10 +84,26 @@ export class EtcdClient {
     const { endpoints, tls = {}, clock, random } = options;
     this.#connections = endpoints.map((url) => new EtcdConnection(url, { tls, clock }));
     this.#current = random.integer(endpoints.length);
+    const { metrics = noMetrics } = options;
+    this.#durations = metrics.histogram({
+      name: 'etcd_request_duration_seconds',
+      help: 'Time of calls to etcd, with all their attempts',
+      labelNames: ['operation'],
+    });
+    this.#errors = metrics.counter({
+      name: 'etcd_request_errors_total',
+      help: 'Attempts that etcd did not answer, or answered with no',
+      labelNames: ['operation', 'kind'],
+    });
   }
 
   get endpoints(): readonly string[] {
     return this.#options.endpoints;
+  }
+
+  /** Why the last call failed that no member answered in time; undefined when one was answered since. */
+  get unreachable(): string | undefined {
+    return this.#unreachable;
   }
 
   /** `https://a:2379: connect ECONNREFUSED …; …`: the members that did not answer when they were asked last. */
@@ -94,23 +115,23 @@ export class EtcdClient {
   }
 
   async range(request: RangeFields): Promise<RangeResponse> {
-    const { response } = await this.#call((connection, options) => connection.range(request, options), 'none');
+    const { response } = await this.#call((connection, options) => connection.range(request, options), 'range');
     return response;
   }
 
   /** Several ranges at one revision; nothing is written. */
   async ranges(requests: readonly RangeFields[]): Promise<TxnResponse> {
     const success = requests.map((value) => ({ request: { case: 'requestRange', value } as const }));
-    const { response } = await this.#call((connection, options) => connection.txn({ success }, options), 'none');
+    const { response } = await this.#call((connection, options) => connection.txn({ success }, options), 'ranges');
     return response;
   }
 
   txn(request: TxnFields): Promise<EtcdAnswer<TxnResponse>> {
-    return this.#call((connection, options) => connection.txn(request, options), 'guarded');
+    return this.#call((connection, options) => connection.txn(request, options), 'txn');
   }
 
   async compact(revision: Revision): Promise<void> {
-    await this.#call((connection, options) => connection.compact(BigInt(revision), options), 'none');
+    await this.#call((connection, options) => connection.compact(BigInt(revision), options), 'compact');
   }
 
   /** Makes the key unless it exists; what stands there afterwards. */
@@ -129,7 +150,7 @@ export class EtcdClient {
   async grantLease(ttlSeconds: number): Promise<bigint> {
     const { response } = await this.#call(
       ({ lease }, options) => lease.leaseGrant({ TTL: BigInt(ttlSeconds) }, options),
-      'none',
+      'lease_grant',
     );
     return response.ID;
   }
@@ -181,12 +202,15 @@ export class EtcdClient {
     return connection;
   }
 
-  async #call<T>(send: Send<T>, effect: Effect): Promise<EtcdAnswer<T>> {
+  async #call<T>(send: Send<T>, operation: Operation): Promise<EtcdAnswer<T>> {
     const release = await this.#turn();
+    const { clock } = this.#options;
+    const began = clock.monotonic();
     try {
-      return await this.#attempts(send, effect);
+      return await this.#attempts(send, operation);
     } finally {
       release();
+      this.#durations.observe((clock.monotonic() - began) / 1000, { operation });
     }
   }
 
@@ -201,7 +225,7 @@ export class EtcdClient {
     }
   }
 
-  async #attempts<T>(send: Send<T>, effect: Effect): Promise<EtcdAnswer<T>> {
+  async #attempts<T>(send: Send<T>, operation: Operation): Promise<EtcdAnswer<T>> {
     const { clock, random, requestTimeoutMs = 10_000, attemptTimeoutMs = 4_000 } = this.#options;
     const deadline = clock.monotonic() + requestTimeoutMs;
     const backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS, jitter: 0.5, random });
@@ -216,16 +240,18 @@ export class EtcdClient {
         // Whole: etcd refuses other numbers in the header that tells it.
         const timeoutMs = Math.max(1, Math.ceil(Math.min(left, attemptTimeoutMs)));
         const response = await send(connection, { timeoutMs, headers });
+        this.#unreachable = undefined;
         connection.heardAt = clock.monotonic();
         if (this.#troubles.size > 0) this.#troubles.delete(connection.url);
         return { response, earlier };
       } catch (error) {
         const failure = classifyFailure(error);
         this.#troubles.set(connection.url, failure.message);
+        this.#errors.inc({ operation, kind: failure.kind });
         const again = failure.kind === 'away' || failure.kind === 'stale-token';
         const pause = round < this.#connections.length ? 0 : backoff.next();
         if (failure.kind === 'away') {
-          if (failure.applied === 'maybe' && effect === 'guarded') earlier = 'maybe applied';
+          if (failure.applied === 'maybe' && operation === 'txn') earlier = 'maybe applied';
           // What was heard in the first half of the attempt may have been on its way when the member fell silent.
           const silent = clock.monotonic() - attemptTimeoutMs / 2;
           if (began <= silent) connection.doubt(silent);
@@ -233,6 +259,7 @@ export class EtcdClient {
         }
         if (failure.kind === 'stale-token') this.#token = undefined;
         if (!again || clock.monotonic() + pause >= deadline) {
+          if (failure.kind === 'away') this.#unreachable = failure.message;
           // What an earlier attempt did is not known either.
           const applied = earlier === 'maybe applied' ? 'maybe' : 'no';
           throw new EtcdError(failure.kind === 'away' ? { ...failure, applied } : failure, error);

@@ -25,6 +25,8 @@ export interface OpenedEtcdStore {
   readonly store: Store;
   /** Of all servers on this etcd only one does it at a time. */
   readonly compactor: Service;
+  /** Why the server should not be asked right now; for `/readyz`. */
+  readonly notReady: () => string | undefined;
 }
 
 /** Says that what lies under the prefix is kubegc's, and how. */
@@ -50,6 +52,7 @@ export async function openEtcdStore(config: EtcdStoreConfig): Promise<OpenedEtcd
   return {
     store: new EtcdStore({ client, keys, clock, random, logger }),
     compactor: new EtcdCompactor({ client, clock, logger, ...(intervalMs === undefined ? {} : { intervalMs }) }),
+    notReady: () => client.unreachable,
   };
 }
 
