@@ -233,6 +233,72 @@ describe('API-464 writes through another version', () => {
     ).toContainEqual(['me', 'Apply', 'stable.example.com/v2']);
   });
 
+  const apply = (version: string, manager: string, spec: object, query = '') =>
+    server.request('PATCH', `${addresses(version)}/a?fieldManager=${manager}${query}`, {
+      body: JSON.stringify(address(version, 'a', spec)),
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    });
+  const managers = async (): Promise<[string, string, object][]> => {
+    const { json } = await server.get(`${addresses('v1')}/a`);
+    const entries = (json.metadata?.managedFields ?? []).toSorted((x, y) =>
+      (x.manager ?? '') < (y.manager ?? '') ? -1 : 1,
+    );
+    return entries.map(({ manager = '', apiVersion = '', fieldsV1 }) => [
+      manager,
+      apiVersion.split('/')[1] ?? '',
+      ((fieldsV1 as { 'f:spec'?: object })['f:spec'] ?? {}) as object,
+    ]);
+  };
+
+  it('API-213 API-214 managers of different versions know what belongs to whom, whatever it is called', async () => {
+    hook.behaviour = converting;
+    await define();
+    await apply('v1', 'one', { hostPort: 'h:1', note: 'kept' });
+    // Another value of what `one` has as hostPort.
+    const conflict = await apply('v2', 'two', { port: '2' });
+    expect([conflict.status, conflict.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "one": .spec.port',
+    ]);
+    // The same value is shared; nobody loses anything.
+    expect((await apply('v2', 'two', { port: '1' })).status).toBe(200);
+    expect(await managers()).toEqual([
+      ['one', 'v1', { 'f:hostPort': {}, 'f:note': {} }],
+      ['two', 'v2', { 'f:port': {} }],
+    ]);
+    expect((await apply('v2', 'two', { port: '3' }, '&force=true')).json['spec']).toEqual({
+      host: 'h',
+      port: '3',
+      note: 'kept',
+    });
+    expect(await managers()).toEqual([
+      ['one', 'v2', { 'f:host': {}, 'f:note': {} }],
+      ['two', 'v2', { 'f:port': {} }],
+    ]);
+    // Who has applied in one version and goes on in another gives up what he does not say any more.
+    const { json } = await apply('v1', 'one', { note: 'kept' }, '&force=true');
+    expect(json['spec']).toMatchObject({ note: 'kept' });
+    expect(await managers()).toContainEqual(['one', 'v1', { 'f:note': {} }]);
+  });
+
+  it('API-216 an update takes fields from a manager of another version', async () => {
+    hook.behaviour = converting;
+    await define();
+    await apply('v1', 'one', { hostPort: 'h:1' });
+    const at = `${addresses('v2')}/a?fieldManager=two`;
+    await server.patch(at, { spec: { note: 'new' } });
+    expect(await managers()).toEqual([
+      ['one', 'v1', { 'f:hostPort': {} }],
+      ['two', 'v2', { 'f:note': {} }],
+    ]);
+    const { json: read } = await server.get(`${addresses('v2')}/a`);
+    await server.put(at, { ...read, spec: { host: 'other', port: '1', note: 'new' } });
+    expect(await managers()).toEqual([
+      ['one', 'v2', { 'f:port': {} }],
+      ['two', 'v2', { 'f:host': {}, 'f:note': {} }],
+    ]);
+  });
+
   it('a deletion answers in the version it came through', async () => {
     hook.behaviour = converting;
     await define();

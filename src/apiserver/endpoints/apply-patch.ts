@@ -9,6 +9,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newBadRequest, newConflict, newUntypedInternal, type StatusError } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { emptyObject, trackedPart, typeSchemaOf } from '../registry/field-tracking.ts';
+import { acrossVersions } from '../registry/manager-versions.ts';
 import type { ObjectSchema } from '../registry/object-schema.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { readConfiguration } from './apply-body.ts';
@@ -31,8 +32,10 @@ export async function handleApply(scope: ResourceScope): Promise<HttpResponse> {
     subresource,
     part,
     method: 'apply',
-    next: (previous) => {
-      const object = applied(scope, { previous, config: validated, options });
+    next: async (previous) => {
+      const write = (live: KubeObject | undefined): KubeObject =>
+        applied(scope, { previous: live, config: validated, options });
+      const object = await acrossVersions(resource, previous, write);
       // API-235: after what the merge has to say, and once.
       if (!reported) report(problems, options, context.warn);
       reported = true;

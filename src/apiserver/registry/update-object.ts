@@ -5,6 +5,7 @@ import { fieldInvalid } from '../../api/field-error.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
+import { validateBuiltinStatus } from '../../api/schema/validate-status.ts';
 import { isAlreadyExists, newConflict, newInvalid, newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
@@ -14,6 +15,7 @@ import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from './deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
+import { acrossVersions, adoptManagers, hasForeignManagers } from './manager-versions.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object-meta.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
@@ -160,7 +162,15 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   fillNamespace(next, request.namespace, info.namespaced);
   restoreSystemMetadata(next, previous);
   dedupe(next, context);
-  recordUpdate(resource, { next, previous, part: request.part, context });
+  if (context.tracking?.by === 'update' && hasForeignManagers(resource, previous)) {
+    await acrossVersions(resource, previous, (live = previous) => {
+      adoptManagers(next, previous, live);
+      recordUpdate(resource, { next, previous: live, part: request.part, context });
+      return next;
+    });
+  } else {
+    recordUpdate(resource, { next, previous, part: request.part, context });
+  }
   const { managedFields } = metadataOf(next);
   if (context.admission !== 'skipped') {
     next = await mutated(resource, request, { next, previous });
@@ -243,6 +253,7 @@ function validate(resource: ResourceStore, { next, previous, context, name }: Ju
   const errors: FieldError[] = [
     ...validateObjectMetaUpdate(metadataOf(next), previous.metadata ?? {}, rules),
     ...(builtin ? validateBuiltinUpdate(next, previous, info) : []),
+    ...(builtin && context.subresource === 'status' ? validateBuiltinStatus(next, previous, info) : []),
     ...(strategy.validateUpdate?.(next, previous, context) ?? []),
   ];
   if (errors.length > 0) throw newInvalid(info, name, errors);
