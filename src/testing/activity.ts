@@ -1,6 +1,6 @@
 /**
  * What is going on inside one cluster right now, as far as it can be seen from outside the parts: whoever starts something
- * counts it, whoever waits looks. Requests that only wait for events (watches) are not counted.
+ * counts it, whoever waits looks. A watch counts until its answer begins, not while it waits for events.
  */
 export class Activity {
   #deferred = 0;

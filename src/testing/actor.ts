@@ -15,13 +15,11 @@ export function actorOf({ headers }: Pick<HttpRequest, 'headers'>): string {
   return product === '' ? 'unknown' : product;
 }
 
-const isWatch = (target: string): boolean => /[?&]watch=(?!false|0)/.test(target) || target.includes('/watch/');
-
 /** The API server's handler, seen: who writes what, what is refused, and what is under way. */
 export function observedHandler(handler: HttpHandler, seen: { recorder: Recorder; activity: Activity }): HttpHandler {
   const { recorder, activity } = seen;
   return async (request) => {
-    if (isWatch(request.target)) return handler(request);
+    // Of a watch that is until its answer begins: a codec may have to be loaded for it.
     if (request.method === 'GET') return activity.during(() => handler(request));
     const who = actorOf(request);
     const response = await activity.during(async () => {
