@@ -26,6 +26,7 @@ import type { RequestContext } from './endpoints/request-context.ts';
 import { ResourceHandler } from './endpoints/resource-handler.ts';
 import type { Reviewer } from './endpoints/review.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
+import { AUDIT_PATH, AuditLog } from './filters/audit-log.ts';
 import { buildHandlerChain } from './filters/handler-chain.ts';
 import { defaultInFlightLimits, type InFlightLimits } from './filters/max-in-flight.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
@@ -99,6 +100,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #options: ApiServerOptions;
   readonly #environment: RegistryEnvironment;
   readonly #rbac: RbacAuthorizer | undefined;
+  readonly #audit = new AuditLog();
   readonly #webhooks: WebhookClient;
   readonly #watchCaches: WatchCaches;
   readonly #resourceHandler: ResourceHandler;
@@ -182,6 +184,7 @@ class EmbeddedApiServer implements ApiServer {
       },
       authorizer,
       limits: { ...defaultInFlightLimits, ...options.limits },
+      audit: this.#audit,
       served: (group, version, resource) => this.resources.find(group, version, resource) !== undefined,
       route: (context) => this.#route(context),
     });
@@ -207,6 +210,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#environment.admission.stop();
     this.#webhooks.close();
     this.#rbac?.stop();
+    this.#audit.stop();
     this.#watchCaches.stop();
   }
 
@@ -251,6 +255,7 @@ class EmbeddedApiServer implements ApiServer {
     }
     const { metricsHandler } = this.#options;
     if (path === '/metrics' && metricsHandler !== undefined) return metricsHandler(request);
+    if (path === AUDIT_PATH) return this.#audit.handle(context);
     if (path === OPENID_CONFIGURATION || path === OPENID_KEYS) return this.#openId(path);
     const mounted = this.#mounted.find(({ prefix }) => path.startsWith(prefix));
     if (mounted !== undefined) return mounted.handler(request);

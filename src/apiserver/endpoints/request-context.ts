@@ -24,6 +24,10 @@ export class RequestContext {
   readonly auditId: string;
   /** Set by the authentication filter, before anything asks for it. */
   user: UserInfo = { username: '', groups: [] };
+  /** Who made the request, where it is made as somebody else (API-376). */
+  impersonator: UserInfo | undefined;
+  /** Of the object that was created, which a path does not say; empty otherwise. */
+  createdName = '';
   /** Throws the 403 unless the user may also do this to what is requested. Set by the authorization filter. */
   requireVerb: (verb: string) => void = () => undefined;
   /** When the request is answered with a time-out, by `Clock.monotonic`. Set by the timeout filter; long ones have none. */

@@ -7,6 +7,7 @@ import type { Random } from '../../base/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { RequestContext } from '../endpoints/request-context.ts';
 import { parseRequestInfo } from '../endpoints/request-info.ts';
+import type { AuditLog } from './audit-log.ts';
 import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import { authorize } from './authorization.ts';
 import { limitBody } from './body-limit.ts';
@@ -26,6 +27,7 @@ export interface HandlerChainOptions {
   readonly authentication: AuthenticationOptions;
   readonly authorizer: Authorizer;
   readonly limits: InFlightLimits;
+  readonly audit: AuditLog;
   /** Whether a resource of this name is served. */
   served(group: string, version: string, resource: string): boolean;
   /** What is behind the filters. Rejects with a StatusError for what is wrong with the request. */
@@ -49,7 +51,9 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
   const pass = async (context: RequestContext): Promise<HttpResponse> => {
     const user = authenticate(context, options.authentication);
     context.user = user instanceof Promise ? await user : user;
-    context.user = impersonate(context, options.authorizer);
+    const asked = impersonate(context, options.authorizer);
+    if (asked !== context.user) context.impersonator = context.user;
+    context.user = asked;
     authorize(context, options.authorizer);
     limitBody(context);
     const kind = inFlightKind(context);
@@ -65,6 +69,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
 
   return async (request) => {
     const started = clock.monotonic();
+    const received = clock.now();
     const { context, decodable } = contextOf(request, random);
     let response: HttpResponse;
     try {
@@ -74,6 +79,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
       response = await errorResponse(error, context, logger);
     }
     const { info } = context;
+    options.audit.record(context, response.status, { received, answered: clock.now() });
     metrics.observe(context, {
       code: response.status,
       seconds: (clock.monotonic() - started) / 1000,

@@ -1,0 +1,161 @@
+import { formatMicroTime } from '../../api/meta/time.ts';
+import type { HttpResponse } from '../../base/http-message.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { RequestContext } from '../endpoints/request-context.ts';
+import { queryBoolean } from '../endpoints/request-info.ts';
+
+/** Where the events are read; who reads them must be allowed to `get` this path. */
+export const AUDIT_PATH = '/debug/audit';
+
+/** The newest ones that are kept for who comes later, and for who reads slowly. */
+const KEPT_EVENTS = 4096;
+/** Events in one piece of a stream. */
+const PIECE = 256;
+
+const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+/** Questions that are asked by creating something. */
+const QUESTIONS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+
+/** `audit.k8s.io/v1` Event, level Metadata, stage ResponseComplete, without its times: one write, also one that was refused. */
+export interface AuditEvent {
+  readonly kind: 'Event';
+  readonly apiVersion: 'audit.k8s.io/v1';
+  readonly level: 'Metadata';
+  readonly auditID: string;
+  readonly stage: 'ResponseComplete';
+  readonly requestURI: string;
+  readonly verb: string;
+  readonly user: UserInfo;
+  readonly impersonatedUser?: UserInfo;
+  readonly userAgent?: string;
+  readonly objectRef: Readonly<Record<string, string>>;
+  readonly responseStatus: { readonly metadata: object; readonly code: number };
+}
+
+/** Written out when it is read: most writes are never looked at. */
+interface Recorded {
+  readonly event: AuditEvent;
+  readonly times: AuditTimes;
+}
+
+export interface AuditTimes {
+  /** Epoch milliseconds. */
+  readonly received: number;
+  readonly answered: number;
+}
+
+/**
+ * Every write, as a stream for consoles and for the curious (API-379). Bounded by the newest {@link KEPT_EVENTS}: who reads more
+ * slowly than others write loses the rest, and is told how many those were.
+ */
+export class AuditLog {
+  /** Event n stands at n modulo the bound. */
+  readonly #events: Recorded[] = [];
+  #next = 0;
+  #waiting = new Set<() => void>();
+  #state: 'open' | 'stopped' = 'open';
+
+  /** Call once the answer is known. */
+  record(context: RequestContext, code: number, times: AuditTimes): void {
+    const { info } = context;
+    if (info.type !== 'resource' || !WRITES.has(info.verb) || QUESTIONS.has(info.group)) return;
+    this.#events[this.#next % KEPT_EVENTS] = { event: eventOf(context, code), times };
+    this.#next++;
+    const waiting = this.#waiting;
+    if (waiting.size === 0) return;
+    this.#waiting = new Set();
+    for (const wake of waiting) wake();
+  }
+
+  /** Ends the streams. */
+  stop(): void {
+    this.#state = 'stopped';
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** The newest events, one a line; with `watch` also what is still to come, until the client leaves. */
+  handle({ query, request }: RequestContext): HttpResponse {
+    const from = Math.max(0, this.#next - KEPT_EVENTS);
+    const { signal } = request;
+    const follow = queryBoolean(query, 'watch');
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: follow ? this.#follow(from, signal) : this.#piece(from, this.#next),
+    };
+  }
+
+  async *#follow(from: number, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    let position = from;
+    while (this.#state === 'open' && signal?.aborted !== true) {
+      const oldest = Math.max(0, this.#next - KEPT_EVENTS);
+      if (position < oldest) {
+        yield Buffer.from(`${JSON.stringify({ kind: 'Lost', events: oldest - position })}\n`);
+        position = oldest;
+      }
+      const end = Math.min(this.#next, position + PIECE);
+      if (end > position) {
+        yield this.#piece(position, end);
+        position = end;
+      } else {
+        await this.#more(signal);
+      }
+    }
+  }
+
+  /** Resolves with the next event, or when there is nothing more to wait for. */
+  #more(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal?.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  #piece(from: number, to: number): Uint8Array {
+    let text = '';
+    for (let n = from; n < to; n++) text += lineOf(this.#events[n % KEPT_EVENTS]);
+    return Buffer.from(text);
+  }
+}
+
+function lineOf(recorded: Recorded | undefined): string {
+  if (recorded === undefined) return '';
+  const { event, times } = recorded;
+  const timestamps = {
+    requestReceivedTimestamp: formatMicroTime(times.received),
+    stageTimestamp: formatMicroTime(times.answered),
+  };
+  return `${JSON.stringify({ ...event, ...timestamps })}\n`;
+}
+
+function eventOf(context: RequestContext, code: number): AuditEvent {
+  const { auditId, request, user, impersonator } = context;
+  const userAgent = context.header('user-agent');
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID: auditId,
+    stage: 'ResponseComplete',
+    requestURI: request.target,
+    verb: context.info.verb,
+    user: impersonator ?? user,
+    ...(impersonator === undefined ? {} : { impersonatedUser: user }),
+    ...(userAgent === undefined ? {} : { userAgent }),
+    objectRef: objectRef(context),
+    responseStatus: { metadata: {}, code },
+  };
+}
+
+function objectRef({ info, createdName }: RequestContext): Record<string, string> {
+  if (info.type !== 'resource') return {};
+  const { resource, namespace, group: apiGroup, version: apiVersion, subresource } = info;
+  const name = info.name === '' ? createdName : info.name;
+  const fields = { resource, namespace, name, apiGroup, apiVersion, subresource };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
