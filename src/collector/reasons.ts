@@ -14,6 +14,7 @@ export const reasons = {
     ownerGone: 'One of its owners is gone.',
     ownerStartsWaiting: 'One of its owners began to wait for its dependents.',
     startsWaiting: 'It began to wait for its dependents.',
+    referenceDropped: 'It lost a reference, and an owner that is left is gone or waits.',
     dependentReleased: 'A dependent it waits for is gone, or does not block it any more.',
     startsOrphaning: 'It began to wait for its dependents to be orphaned.',
     blocksOwner: 'An owner that waits for it was looked at.',

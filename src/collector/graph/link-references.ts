@@ -27,7 +27,10 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
   queueTroubled(graph, node, trouble, effects);
 }
 
-/** Gives an observed node the references of the columns instead of its own: COL-053...COL-056, BETTER-5. */
+/**
+ * Gives an observed node the references of the columns instead of its own: COL-053...COL-056, BETTER-5. One that was out of its reach
+ * and is dropped had kept everybody from touching the node (COL-113): what is left decides from now on.
+ */
 export function replaceReferences(
   graph: OwnershipGraph,
   node: number,
@@ -57,6 +60,7 @@ export function replaceReferences(
     const knownBefore = before.get(owner)?.some((other) => references.sameCoordinates(other, edge)) ?? false;
     if (!knownBefore) trouble = troubleWith(graph, node, edge, effects);
   }
+  if (trouble === 'none' && lostOne(before, graph, node) && needsALook(graph, node)) trouble = 'referenceDropped';
   for (const [owner, edges] of before) {
     if (blocked.has(owner) || nodes.state(owner) === STATE_GONE) continue;
     if (!edges.some((edge) => (references.flagsOf(edge) & BLOCK) !== 0)) continue;
@@ -72,6 +76,26 @@ export function replaceReferences(
   references.drop(old);
   queueTroubled(graph, node, trouble, effects);
   graph.compactNamesWhenDue();
+}
+
+/** Some owner of before is referred to no more. */
+function lostOne(before: ReadonlyMap<number, unknown>, { references }: OwnershipGraph, node: number): boolean {
+  const left = new Set<number>();
+  for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
+    left.add(references.ownerOf(edge));
+  }
+  for (const owner of before.keys()) if (!left.has(owner)) return true;
+  return false;
+}
+
+/** An owner is gone, or waits for its dependents. */
+function needsALook(graph: OwnershipGraph, node: number): boolean {
+  const { nodes, references } = graph;
+  for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
+    const owner = references.ownerOf(edge);
+    if (nodes.state(owner) === STATE_GONE || graph.isWaiting(owner)) return true;
+  }
+  return false;
 }
 
 interface LinkInput {
@@ -99,7 +123,7 @@ function linkReference(graph: OwnershipGraph, node: number, columns: ObjectColum
 }
 
 /** Why a reference to a uid that was known before makes its holder "potentially invalid" (COL-078). */
-type Trouble = 'none' | 'mismatch' | 'ownerKnownAbsent';
+type Trouble = 'none' | 'mismatch' | 'ownerKnownAbsent' | 'referenceDropped';
 
 function troubleWith(graph: OwnershipGraph, node: number, edge: Edge, effects: Effect[]): Trouble {
   const { nodes, references } = graph;
@@ -130,6 +154,6 @@ function queueTroubled(graph: OwnershipGraph, node: number, trouble: Trouble, ef
     uid: graph.nodes.uid(node),
     as: 'observed',
     delay: 'none',
-    reason: trouble === 'mismatch' ? 'potentiallyInvalid' : 'ownerKnownAbsent',
+    reason: trouble === 'mismatch' ? 'potentiallyInvalid' : trouble,
   });
 }

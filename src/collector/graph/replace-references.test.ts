@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import { applied } from './apply.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
-import { observed, pods, ref } from './testing/events.ts';
+import { deleted, observed, pods, ref } from './testing/events.ts';
 
 /** Who was queued by the change of `d`'s references, and whom it is a dependent of afterwards. */
 function change(before: readonly OwnerReference[], after: readonly OwnerReference[]) {
@@ -71,5 +71,40 @@ describe('COL-053 the difference between the references of a known object before
     ],
   ])('COL-053 %s', (_, before, after, expected) => {
     expect(change(before, after)).toMatchObject(expected);
+  });
+});
+
+describe('COL-113 an object that lost a reference is looked at again', () => {
+  const waits = { deleting: true, finalizers: ['foregroundDeletion'] };
+
+  function queuedAfter(
+    owner: 'waits' | 'is gone' | 'lives',
+    before: OwnerReference[],
+    after: OwnerReference[],
+  ): string[] {
+    const graph = new OwnershipGraph();
+    for (const uid of ['left', 'lost', 'other']) applied(graph, observed(pods, { uid }));
+    applied(graph, observed(pods, { uid: 'd', owners: before }));
+    if (owner === 'waits') applied(graph, observed(pods, { uid: 'left', ...waits }));
+    if (owner === 'is gone') applied(graph, deleted(pods, 'left'));
+    const { effects } = applied(graph, observed(pods, { uid: 'd', owners: after, resourceVersion: '2' }));
+    return effects.flatMap((effect) => (effect.effect === 'enqueue' ? [`${effect.uid} ${effect.reason}`] : []));
+  }
+
+  it.each([
+    ['an owner that is left waits', 'waits', [ref('left'), ref('lost')], [ref('left')], ['d referenceDropped']],
+    ['an owner that is left is gone', 'is gone', [ref('left'), ref('lost')], [ref('left')], ['d referenceDropped']],
+    ['not when all that are left live', 'lives', [ref('left'), ref('lost')], [ref('left')], []],
+    ['not when it lost nothing', 'waits', [ref('left')], [ref('left'), ref('other')], []],
+    ['not when the one it lost waits', 'waits', [ref('left'), ref('other')], [ref('other')], []],
+    [
+      'once, whatever else is wrong',
+      'waits',
+      [ref('left'), ref('lost')],
+      [ref('left', { name: 'x' })],
+      ['d potentiallyInvalid'],
+    ],
+  ] as const)('%s', (_, owner, before, after, queued) => {
+    expect(queuedAfter(owner, [...before], [...after])).toEqual(queued);
   });
 });

@@ -51,6 +51,7 @@ export class CollectorProcess {
       concurrentGcSyncs: plan.workers,
       retryCapMs: RETRY_CAP_MS,
       orphanBarrier: plan.barrier ?? 'on',
+      orphanRecords: plan.records ?? 'memory',
       workers: plan.role === 'standby' ? 'whenLeading' : 'always',
       onDecision,
     });

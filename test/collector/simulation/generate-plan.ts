@@ -109,6 +109,7 @@ class Generator {
       workers: random.pick([1, 2, 5, 20]),
       encoding: this.#oneIn(3) ? 'json' : 'protobuf',
       ...(this.#oneIn(4) ? { barrier: 'off' as const } : {}),
+      ...(this.#oneIn(2) ? { records: 'events' as const } : {}),
     });
     const shape = random.integer(10);
     if (shape === 0) return [one('always'), one('always')];

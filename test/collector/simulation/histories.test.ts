@@ -15,8 +15,8 @@ const folder = fileURLToPath(new URL('../histories/', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 describe('histories that went wrong once', () => {
-  it.each(files.map((name) => [JSON.parse(readFileSync(folder + name, 'utf8')) as KeptHistory, name] as const))(
-    '$0.title ($1)',
+  it.each(files.map((name) => ({ name, ...(JSON.parse(readFileSync(folder + name, 'utf8')) as KeptHistory) })))(
+    '$title ($name)',
     async ({ plan }) => {
       expect((await runPlan(plan)).wrong).toEqual([]);
     },

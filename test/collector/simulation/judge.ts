@@ -18,6 +18,14 @@ import {
 /** Written by nobody that is judged here. */
 const IGNORED = new Set(['Event', 'Namespace', DEFINITIONS.kind]);
 
+export interface JudgeOptions {
+  readonly attribution: Attribution;
+  /** Kinds that are served at this moment. */
+  readonly isServed: (kind: string) => boolean;
+  /** No collector of this history forgets, or never learns, which owners were orphaned (LIFE-560, LIFE-561). */
+  readonly remembersOrphaned: boolean;
+}
+
 const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
 
 /**
@@ -28,17 +36,18 @@ export class Judge {
   readonly wrong: string[] = [];
   readonly objects = new StoredObjects();
   readonly #attribution: Attribution;
-  /** Kinds that are served at this moment. */
-  readonly #isServed: (kind: string) => boolean;
+  readonly #isServed: JudgeOptions['isServed'];
+  readonly #remembersOrphaned: boolean;
   /** Uids that waited for their dependents, or let them go, at some time: whoever saw that may have acted upon it. */
   readonly #waited = new Set<string>();
   readonly #orphaning = new Set<string>();
-  /** Uids that nobody might touch at some time (COL-113), and that nobody looked at again when that changed. */
-  readonly #wasOutOfReach = new Set<string>();
+  /** Uids that went with policy Orphan. */
+  readonly #orphaned = new Set<string>();
 
-  constructor(attribution: Attribution, isServed: (kind: string) => boolean) {
+  constructor({ attribution, isServed, remembersOrphaned }: JudgeOptions) {
     this.#attribution = attribution;
     this.#isServed = isServed;
+    this.#remembersOrphaned = remembersOrphaned;
   }
 
   /** A request of a collector that the server is about to see (COL-150, COL-165). */
@@ -77,7 +86,9 @@ export class Judge {
     else this.objects.set(key, now);
     if (now !== undefined && isWaiting(now)) this.#waited.add(now.uid);
     if (now !== undefined && isOrphaning(now)) this.#orphaning.add(now.uid);
-    if (now !== undefined && isOutOfReach(now)) this.#wasOutOfReach.add(now.uid);
+    if (now === undefined && before !== undefined && isOrphaning(before) && this.#attribution.of(key) === 'collector') {
+      this.#orphaned.add(before.uid);
+    }
     if ((previous === undefined) !== (before === undefined)) this.wrong.push(`the store lost track of ${key}`);
   }
 
@@ -90,6 +101,9 @@ export class Judge {
     if (isOutOfReach(object)) this.wrong.push(`${show(object)} was deleted although an owner is out of its reach`);
     const references = object.metadata.ownerReferences ?? [];
     if (references.length === 0) this.wrong.push(`${show(object)} was deleted without an owner`);
+    if (this.#remembersOrphaned && references.length > 0 && references.every(({ uid }) => this.#orphaned.has(uid))) {
+      this.wrong.push(`${show(object)} was deleted although its owners went with policy Orphan`);
+    }
     for (const reference of references) {
       const owner = this.objects.owner(object, reference);
       if (owner === undefined || this.#waited.has(owner.uid)) continue;
@@ -141,8 +155,8 @@ export class Judge {
       for (const object of this.objects.values()) {
         const references = object.metadata.ownerReferences ?? [];
         const unserved = references.some(({ kind }) => !this.#isServed(kind));
-        if (unserved && !isTerminating(object)) stuck.add(object.uid);
-        if (!isOutOfReach(object) && !stuck.has(object.uid)) continue;
+        if ((unserved || isOutOfReach(object)) && !isTerminating(object)) stuck.add(object.uid);
+        if (!stuck.has(object.uid)) continue;
         for (const { uid, blockOwnerDeletion } of references) {
           const owner = this.objects.withUid(uid);
           if (blockOwnerDeletion === true && owner !== undefined && isWaiting(owner)) stuck.add(uid);
@@ -160,7 +174,7 @@ export class Judge {
       if (has(object, finalizer) && isTerminating(object)) found.push(`still has the finalizer ${finalizer}`);
     }
     const references = object.metadata.ownerReferences ?? [];
-    if (references.length === 0 || this.#wasOutOfReach.has(object.uid)) return found;
+    if (references.length === 0) return found;
     const living = references.filter((reference) => this.objects.owner(object, reference) !== undefined);
     if (living.length === 0) found.push('has no owner left');
     else if (living.length < references.length) found.push('has a reference to nothing beside a living owner');

@@ -21,6 +21,8 @@ export interface CollectorPlan {
   readonly encoding: 'json' | 'protobuf';
   /** It trusts its watches when it orphans, as Kubernetes does (COL-127), instead of looking once more. */
   readonly barrier?: 'off';
+  /** Where it keeps which owners were orphaned; in memory unless given. */
+  readonly records?: 'events';
 }
 
 export interface LatencyPlan {

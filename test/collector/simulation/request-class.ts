@@ -15,10 +15,11 @@ export function classify(method: string, target: string): ClassifiedRequest {
   const rest = parts.slice(parts[0] === 'api' ? 2 : 3);
   if (method === 'GET' && isDiscovery(path)) return { what: 'discovery', resource: '' };
   const [resource = '', name] = rest[0] === 'namespaces' && rest.length > 2 ? rest.slice(2) : rest;
+  // Events are no part of the decisions.
+  if (resource === 'events') return { what: 'other', resource };
   if (method === 'GET') return { what: name === undefined ? 'intake' : 'read', resource };
   if (method === 'DELETE') return { what: 'delete', resource };
-  // Events are no part of the decisions.
-  return { what: method === 'PATCH' && resource !== 'events' ? 'patch' : 'other', resource };
+  return { what: method === 'PATCH' ? 'patch' : 'other', resource };
 }
 
 export function isOfClass({ what }: ClassifiedRequest, wanted: RequestClass): boolean {

@@ -37,8 +37,9 @@ export class SimulatedCluster {
   readonly #attribution = new Attribution();
   #inServer = 0;
 
-  constructor({ seed, kinds, steps }: Plan, logger: Logger) {
+  constructor(plan: Plan, logger: Logger) {
     const { clock } = this;
+    const { seed, kinds, steps } = plan;
     this.random = seededRandom(seed);
     this.#store = openMemoryStore({ clock });
     this.#server = createApiServer({
@@ -51,7 +52,11 @@ export class SimulatedCluster {
     });
     const defines = steps.some(({ do: what }) => what === 'define');
     this.#serveOnly(kinds.map(kindNamed), defines);
-    this.judge = new Judge(this.#attribution, (kind) => this.isServed(kind));
+    this.judge = new Judge({
+      attribution: this.#attribution,
+      isServed: (kind) => this.isServed(kind),
+      remembersOrphaned: remembersOrphaned(plan),
+    });
     const [collectors, clients] = (['collector', 'client'] as const).map((actor) => this.#reachedBy(actor));
     this.transport = inProcessTransport(collectors!);
     this.client = new RestClient({ transport: inProcessTransport(clients!), clock, userAgent: 'client' });
@@ -167,6 +172,17 @@ export class SimulatedCluster {
       if (kindNamed(kind.kind).origin === 'added') resources.add({ info: customInfo(kind), strategy: plainStrategy });
     }
   }
+}
+
+/**
+ * Another collector does not know what one keeps in memory, nor what it learns later; and who can not reach the server can not keep
+ * it there.
+ */
+function remembersOrphaned({ collectors, steps }: Plan): boolean {
+  const [collector, ...others] = collectors;
+  if (collector === undefined || others.length > 0) return false;
+  const forgets = collector.records === 'events' ? ['partition'] : ['partition', 'crash', 'stop'];
+  return steps.every((step) => !forgets.includes(step.do));
 }
 
 function customInfo({ gvr, kind, namespaced }: TestKind): ResourceInfo {

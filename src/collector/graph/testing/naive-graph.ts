@@ -148,6 +148,18 @@ export class NaiveGraph {
       } else if (!sameWords(owner.identity, ref)) questioned = true;
       else if (otherNamespace && owner.state === 'virtual') questioned = true;
     }
+    // COL-113: what had kept it from being touched may be what it lost.
+    const lost = before.some((ref) => !node.refs.some((other) => other.uid === ref.uid));
+    const waits = ({ state, beingDeleted, finalizers }: NaiveNode): boolean =>
+      state === 'observed' && beingDeleted && finalizers.includes(FG);
+    if (
+      lost &&
+      node.refs.some(
+        (ref) => this.gone.has(ref.uid) || [this.nodes.get(ref.uid)].some((owner) => owner && waits(owner)),
+      )
+    ) {
+      questioned = true;
+    }
     if (questioned) this.#queue(uid);
   }
 
