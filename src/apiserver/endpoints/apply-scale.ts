@@ -9,7 +9,7 @@ import { readConfiguration } from './apply-body.ts';
 import { appliedTo, report, validatedConfiguration } from './apply-patch.ts';
 import { stepsOf } from './custom-scale.ts';
 import type { ResourceScope } from './resource-scope.ts';
-import { patchedScale, scaleParent, scaleSchema } from './scale.ts';
+import { patchedScale, scaleParent, scaleSchema } from './scale-parent.ts';
 import { checkName } from './update.ts';
 import { parseApplyOptions } from './write-options.ts';
 
