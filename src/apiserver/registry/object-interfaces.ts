@@ -10,8 +10,19 @@ import type { ResourceLookup, ResourceStore } from './resource-store.ts';
 /** By where objects are stored. Made anew when what is served changes: then the list is another array. */
 const served = new WeakMap<readonly ResourceInfo[], ReadonlyMap<string, readonly ResourceInfo[]>>();
 
-/** The versions and kinds around one resource, as admission needs them. */
+const interfaces = new WeakMap<ResourceStore, ObjectInterfaces>();
+
+/** The versions and kinds around one resource, as admission needs them: made once, every write asks. */
 export function objectInterfaces(resource: ResourceStore): ObjectInterfaces {
+  let known = interfaces.get(resource);
+  if (known === undefined) {
+    known = makeInterfaces(resource);
+    interfaces.set(resource, known);
+  }
+  return known;
+}
+
+function makeInterfaces(resource: ResourceStore): ObjectInterfaces {
   const { info, siblings } = resource;
   const findKind = (kind: GroupVersionKind): ResourceStore | undefined => {
     if (isKindOf(info, kind)) return resource;
