@@ -102,7 +102,8 @@ describe('the audit stream', () => {
       server.send('GET', `${AUDIT_PATH}?watch=true`),
     ]);
     const [first, second] = [reader(one), reader(other)];
-    const nameOf = async (from: typeof first) => ((await from.next())?.['objectRef'] as { name: string }).name;
+    const nameOf = async (from: typeof first) =>
+      ((await from.next()) as { objectRef: { name: string } } | undefined)?.objectRef.name;
     expect([await nameOf(first), await nameOf(second)]).toEqual(['before', 'before']);
     const [a, b] = [nameOf(first), nameOf(second)];
     await server.post(configMaps, { metadata: { name: 'after' } });

@@ -87,7 +87,7 @@ export class AuditLog {
 
   async *#follow(from: number, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
     let position = from;
-    while (this.#state === 'open' && signal?.aborted !== true) {
+    while (this.#isRead(signal)) {
       const oldest = Math.max(0, this.#next - KEPT_EVENTS);
       if (position < oldest) {
         yield Buffer.from(`${JSON.stringify({ kind: 'Lost', events: oldest - position })}\n`);
@@ -101,6 +101,10 @@ export class AuditLog {
         await this.#more(signal);
       }
     }
+  }
+
+  #isRead(signal: AbortSignal | undefined): boolean {
+    return this.#state === 'open' && signal?.aborted !== true;
   }
 
   /** Resolves with the next event, or when there is nothing more to wait for. */
