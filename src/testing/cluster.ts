@@ -134,6 +134,8 @@ export class TestCluster implements AsyncDisposable {
       const gate = new WriteGate();
       if (options.listen) listener = await listen((request) => faults.intercept(request, handler), token);
       started = server;
+      // A watch would load it in the middle of its stream, where nobody sees that something is under way.
+      await import('../api/codec/protobuf.ts');
       await server.start();
       const common = { clock, activity, recorder, faults, gate, store, server, handler, listener, stopping };
       const seeder = new ClusterClient({

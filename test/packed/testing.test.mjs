@@ -1,11 +1,13 @@
 // Every member of `kubegc/testing` that docs/testing.md promises, as a user gets them: scripts/packed-package.sh runs this where
 // nothing but the packed package is installed.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import {
   assertCollected,
   assertHasFinalizer,
@@ -140,23 +142,35 @@ test('trace(): what happened, and why', async () => {
   });
 });
 
-test('the same seed tells the same story', async () => {
-  const story = (seed) =>
-    using({ seed, objects: family }, async (cluster) => {
-      cluster.faults.add({ match: { verb: 'delete' }, probability: 0.5, answer: { status: 503 } });
-      await cluster.client.delete(owner).catch(() => undefined);
-      await cluster.settled({ advanceMs: 120_000 });
-      const { metadata } = await cluster.client.create({
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: 'last', namespace: 'default' },
-      });
-      return `${cluster.trace()}\n${metadata.uid} ${metadata.resourceVersion} ${cluster.clock.now()}`;
+/** With chance in it: faults, retries, uids. */
+function story(seed) {
+  return using({ seed, objects: family }, async (cluster) => {
+    cluster.faults.add({ match: { verb: 'delete' }, probability: 0.5, answer: { status: 503 } });
+    await cluster.client.delete(owner).catch(() => undefined);
+    await cluster.settled({ advanceMs: 120_000 });
+    const last = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'last', namespace: 'default' } };
+    const { metadata } = await cluster.client.create(last);
+    return `${cluster.trace()}\n${metadata.uid} ${metadata.resourceVersion} ${cluster.clock.now()}`;
+  });
+}
+
+if (process.env.TELL_STORY === undefined) {
+  test('the same seed tells the same story, in this process and in another', async () => {
+    const first = await story(11);
+    for (let again = 0; again < 3; again++) assert.equal(await story(11), first);
+    assert.notEqual(await story(12), first);
+    const elsewhere = new Promise((settle, reject) => {
+      const env = { ...process.env, TELL_STORY: '11', NODE_TEST_CONTEXT: '' };
+      execFile(process.execPath, [fileURLToPath(import.meta.url)], { env }, (error, stdout) =>
+        error ? reject(error) : settle(stdout),
+      );
     });
-  const first = await story(11);
-  for (let again = 0; again < 3; again++) assert.equal(await story(11), first);
-  assert.notEqual(await story(12), first);
-});
+    assert.equal((await elsewhere).includes(first), true, 'told by another process');
+  });
+} else {
+  process.stdout.write(`${await story(Number(process.env.TELL_STORY))}\n`);
+  process.exit(0);
+}
 
 test('assertions, and matchers for whoever has expect.extend', async () => {
   const held = family.replace('name: dependent', `name: dependent\n  finalizers: [${HOLD}]`);
