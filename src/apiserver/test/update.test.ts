@@ -157,23 +157,58 @@ describe('update', () => {
     const status = await server.patch(`${deployments}/d/status`, {
       metadata: { labels: { via: 'status' } },
       spec: { replicas: 9 },
-      status: { readyReplicas: 2 },
+      status: { replicas: 2, readyReplicas: 2 },
     });
     expect(status.status).toBe(200);
     expect(status.json).toMatchObject({
       metadata: { labels: { via: 'status' } },
       spec: { replicas: 1 },
-      status: { readyReplicas: 2 },
+      status: { replicas: 2, readyReplicas: 2 },
     });
     const main = await server.put(`${deployments}/d`, { ...deployment('d', 5), status: { readyReplicas: 7 } });
-    expect(main.json).toMatchObject({ spec: { replicas: 5 }, status: { readyReplicas: 2 } });
+    expect(main.json).toMatchObject({ spec: { replicas: 5 }, status: { replicas: 2, readyReplicas: 2 } });
     const { json: current } = await server.get(`${deployments}/d/status`);
     const put = await server.put(`${deployments}/d/status`, {
       ...current,
       spec: deployment('d', 1)['spec'],
-      status: { readyReplicas: 3 },
+      status: { replicas: 3, readyReplicas: 3 },
     });
     expect(put.json).toMatchObject({ spec: { replicas: 5 }, status: { readyReplicas: 3 } });
+  });
+
+  it.each([
+    ['deployments', { replicas: -1 }, 'status.replicas: Invalid value: -1: must be greater than or equal to 0'],
+    [
+      'deployments',
+      { replicas: 1, readyReplicas: 2 },
+      'status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas',
+    ],
+    [
+      'deployments',
+      { replicas: 2, availableReplicas: 1 },
+      'status.availableReplicas: Invalid value: 1: cannot be greater than readyReplicas',
+    ],
+    ['deployments', { collisionCount: 1 }, 'status.collisionCount: Invalid value: 1: cannot be decremented'],
+    ['replicasets', { replicas: 1, fullyLabeledReplicas: 2 }, 'cannot be greater than status.replicas'],
+    ['statefulsets', { currentReplicas: 3 }, 'status.currentReplicas: Invalid value: 3: cannot be greater than'],
+    ['daemonsets', { numberUnavailable: -4 }, 'status.numberUnavailable: Invalid value: -4: must be greater'],
+  ])('API-502 a status of %s that cannot be is refused: %j', async (resource, status, message) => {
+    const target = `/apis/apps/v1/namespaces/default/${resource}`;
+    const { kind } = {
+      deployments: { kind: 'Deployment' },
+      replicasets: { kind: 'ReplicaSet' },
+      statefulsets: { kind: 'StatefulSet' },
+      daemonsets: { kind: 'DaemonSet' },
+    }[resource] ?? { kind: '' };
+    const { replicas: _, ...spec } = (deployment('d', 1)['spec'] ?? {}) as Record<string, unknown>;
+    const made = await server.post(target, { ...deployment('d', 1), kind, spec: { ...spec, serviceName: undefined } });
+    expect([made.json.message, made.status]).toEqual([undefined, 201]);
+    const known = await server.patch(`${target}/d/status`, { status: { collisionCount: 2 } });
+    expect(known.status).toBe(200);
+    const refused = await server.patch(`${target}/d/status`, { status });
+    expect([refused.status, refused.json.reason]).toEqual([422, 'Invalid']);
+    expect(refused.json.message).toContain(message);
+    expect((await server.get(`${target}/d`)).json.metadata?.resourceVersion).toBe(known.json.metadata?.resourceVersion);
   });
 
   it('API-314 a pod’s /status leaves its owners', async () => {

@@ -31,7 +31,7 @@ func subresourceStatus(ctx context.Context, t *test, c *cluster) {
 	t.must(err, "create")
 	replicas := int32(9)
 	made.Spec.Replicas = &replicas
-	made.Status.ReadyReplicas = 3
+	made.Status.Replicas, made.Status.ReadyReplicas = 3, 3
 	got, err := client.UpdateStatus(ctx, made, metav1.UpdateOptions{})
 	t.must(err, "update the status")
 	t.equal("ready", got.Status.ReadyReplicas, int32(3))
