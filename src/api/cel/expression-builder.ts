@@ -1,11 +1,19 @@
-import type { CelIssue } from './cel-error.ts';
+import { CelCompileError, type CelIssue } from './cel-error.ts';
 import { ACCUMULATOR, type CelComprehension, type CelExpression, UNUSED_VARIABLE } from './cel-expression.ts';
 import type { CelValue } from './cel-value.ts';
 
-/** Makes the nodes of one expression, each with its own id. */
+/** Macros may repeat their target, and targets nest: what comes of it is bounded, however short the source. */
+const MAX_NODES = 50_000;
+
+/** Makes the nodes of one expression, each with its own id. Throws {@link CelCompileError} when they become too many. */
 export class ExpressionBuilder {
   readonly issues: CelIssue[] = [];
+  readonly #source: string;
   #nextId = 1;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
 
   report(offset: number, message: string): void {
     this.issues.push({ offset, message });
@@ -70,6 +78,9 @@ export class ExpressionBuilder {
   }
 
   #node(offset: number): { readonly id: number; readonly offset: number } {
+    if (this.#nextId > MAX_NODES) {
+      throw new CelCompileError(this.#source, [{ offset, message: `expression of more than ${MAX_NODES} parts` }]);
+    }
     return { id: this.#nextId++, offset };
   }
 }

@@ -29,7 +29,7 @@ export function parseExpression(source: string): CelExpression {
     const message = `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_EXPRESSION}`;
     throw new CelCompileError('', [{ offset: 0, message }]);
   }
-  const build = new ExpressionBuilder();
+  const build = new ExpressionBuilder(source);
   const expression = new Converter(source, build).convert(parse(source));
   if (build.issues.length > 0) throw new CelCompileError(source, build.issues);
   return expression;
