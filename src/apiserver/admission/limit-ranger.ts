@@ -65,8 +65,9 @@ function limitedPart({ info, operation, subresource }: AdmissionAttributes): 'po
 }
 
 function limitsOf({ spec }: KubeObject): readonly Limit[] {
-  const { limits = [] } = (spec ?? {}) as { limits?: readonly Record<string, unknown>[] };
-  return limits.map((limit) => ({
+  // Go writes a list that nobody gave as null.
+  const { limits } = (spec ?? {}) as { limits?: readonly Record<string, unknown>[] | null };
+  return (limits ?? []).map((limit) => ({
     type: String(limit['type']),
     min: parseResourceList(limit['min']),
     max: parseResourceList(limit['max']),

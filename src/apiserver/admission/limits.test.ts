@@ -45,6 +45,14 @@ describe('LimitRanger', () => {
     });
   });
 
+  it("a range without limits stands in nobody's way, and counts again when it has some", async () => {
+    const { json } = await create({ metadata: { name: 'empty' }, spec: {} }, 'limitranges');
+    expect(json['spec']).toEqual({ limits: null });
+    expect((await create(pod({}))).status).toBe(201);
+    await server.patch(`${core}/limitranges/empty`, { spec: { limits: [{ type: 'Container', max: { cpu: '1' } }] } });
+    expect(why(await create(pod({ resources: { limits: { cpu: '2' } } })))).toContain('maximum cpu usage');
+  });
+
   it.each([
     [{ requests: { cpu: '100m' } }, 'minimum cpu usage per Container is 200m, but request is 100m'],
     [
