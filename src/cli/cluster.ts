@@ -53,6 +53,8 @@ export interface ClusterOptions {
   /** Of the tokens of service accounts; {@link SERVICE_ACCOUNT_ISSUER} unless given. */
   readonly serviceAccountIssuer?: string;
   readonly listen: ListenAddress;
+  /** Names and addresses beside that of `listen` that the certificate is good for. */
+  readonly alsoReachedBy?: readonly string[];
   readonly controllers: ReadonlySet<ControllerName>;
   /** Of the collector's graph, ms. Undefined: only when asked for. */
   readonly selfCheckPeriodMs: number | undefined;
@@ -108,7 +110,7 @@ export class Cluster {
    */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { clock, random, logger, listen, directory } = options;
-    const hosts = [listen.host];
+    const hosts = [listen.host, ...(options.alsoReachedBy ?? [])];
     const metrics = new PrometheusMetrics();
     const opening = openStore({ kind: options.store, etcd: options.etcd, directory, clock, random, logger, metrics });
     const [{ store, compactor, notReady }, prepared] =

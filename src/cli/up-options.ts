@@ -80,6 +80,12 @@ export const upOptions: readonly UpOption[] = [
     default: '127.0.0.1:6443',
   },
   {
+    key: 'tlsSan',
+    flags: '--tls-san <NAME>',
+    description: 'a name or address that clients also reach the server by, for its certificate (repeatable)',
+    repeatable: true,
+  },
+  {
     key: 'writeKubeconfig',
     flags: '--write-kubeconfig <FILE>',
     description: 'write the kubeconfig here instead of into the data directory (mode 0600)',

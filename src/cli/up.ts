@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
@@ -24,6 +25,7 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags {
   readonly dataDir: string;
   readonly store: StoreKind;
   readonly listen: string;
+  readonly tlsSan?: readonly string[];
   readonly writeKubeconfig?: string;
   readonly controllers?: readonly string[];
   readonly authorizationMode: AuthorizationMode;
@@ -52,6 +54,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const controllers = selectControllers(flags.controllers ?? ['*']);
   const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
   const serviceHosts = webhookServicesOf(flags.webhookService);
+  const alsoReachedBy = servingNames(flags.tlsSan ?? []);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
   // A server that keeps nothing on this machine and writes its kubeconfig elsewhere leaves no directory behind.
@@ -68,6 +71,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const cluster = await Cluster.start({
     store: flags.store,
     ...shared,
+    alsoReachedBy,
     ...(directory ? { directory } : {}),
     listen,
     controllers,
@@ -105,6 +109,19 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   } finally {
     await cluster.stop();
   }
+}
+
+/** Of `--tls-san`: what a certificate can be made out to. */
+function servingNames(lists: readonly string[]): readonly string[] {
+  const names = lists.flatMap((list) => list.split(',')).map((name) => name.trim());
+  const wrong = names.find(
+    (name) => isIP(name) === 0 && !/^(\*\.)?[a-z\d]([\w-]*[a-z\d])?(\.[a-z\d]([\w-]*[a-z\d])?)*$/i.test(name),
+  );
+  if (wrong === undefined) return names;
+  throw new CommandError(
+    `invalid --tls-san "${wrong}"`,
+    'Give a DNS name or an IP address, for example kube.example.org.',
+  );
 }
 
 /** What is asked for about a store that several servers share; nothing of it is loaded when there is nothing. */

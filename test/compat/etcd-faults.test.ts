@@ -319,6 +319,27 @@ describe('one etcd', () => {
   });
 });
 
+describe('an etcd that is full', () => {
+  it('refuses writes with the reason, and reads and watches go on', async () => {
+    await using etcd = await EtcdProcess.start({ args: ['--quota-backend-bytes=6000000'] });
+    const store = await open({ endpoints: [etcd.url] });
+    const { told, seen } = await watch(store);
+    const written: string[] = [];
+    const fill = async (): Promise<void> => {
+      for (let i = 0; i < 100; i++) {
+        await store.create(`${prefix}${i}`, new Uint8Array(1_000_000));
+        written.push(`${prefix}${i}`);
+      }
+    };
+    const filling = fill();
+    await expect(filling).rejects.toThrow(StoreUnavailableError);
+    await expect(filling).rejects.toThrow('database space exceeded');
+    expect((await store.list(prefix)).items.map(({ key }) => key)).toEqual(written.toSorted());
+    await until('all is told', async () => told.length === written.length);
+    expect(seen.closed).toBeUndefined();
+  });
+});
+
 describe('an etcd that dies', () => {
   it('is waited for: nothing acknowledged is lost, and watches miss nothing', async () => {
     await using etcd = await EtcdProcess.start();

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
@@ -42,6 +43,7 @@ class Server {
       '--store=etcd',
       `--etcd-endpoints=${endpoints.join(',')}`,
       '--listen=127.0.0.1:0',
+      '--tls-san=kube.example.org',
       `--write-kubeconfig=${this.kubeconfig}`,
       '--leader-elect-lease-duration=3s',
       '--leader-elect-renew-deadline=2s',
@@ -223,6 +225,21 @@ describe('two servers over one etcd', () => {
       'kube-system',
     ]);
     expect(ofB).toEqual(ofA);
+  });
+
+  it('that a balancer stands in front of have its name in their certificates, of the same authority', async () => {
+    for (const { kubeconfig } of [a, b]) {
+      const { origin } = readKubeconfig(kubeconfig);
+      const { ca } = readKubeconfig(a.kubeconfig);
+      const options = { host: origin.hostname, port: Number(origin.port), servername: 'kube.example.org', ca };
+      await new Promise<void>((settle, reject) => {
+        const socket = connect(options, () => {
+          socket.end();
+          settle();
+        });
+        socket.once('error', reject);
+      });
+    }
   });
 
   it('what one has acknowledged the other shows at once', async () => {
