@@ -12,6 +12,9 @@ import {
 import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
+/** A connection kept for the next request is closed after this long without one. */
+const IDLE_MS = 30_000;
+
 /** Answers that say to be shorter than this are read at once, which is cheaper than a stream. */
 const SMALL_BODY = 256 * 1024;
 
@@ -66,6 +69,8 @@ class Http1Transport implements Transport {
         keepAlive: true,
         maxSockets: this.#options.maxConnections ?? MAX_CONNECTIONS,
         scheduling: 'lifo' as const,
+        // Of a connection that nobody uses; one with a request under way is not touched.
+        timeout: IDLE_MS,
       };
       const agent = this.#secure
         ? new HttpsAgent({ ...keep, ...tlsOptions(this.#options, certificate) })

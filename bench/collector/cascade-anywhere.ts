@@ -1,0 +1,288 @@
+import { systemClock } from '../../src/base/clock.ts';
+import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { loadClientConfig } from '../../src/client/client-config.ts';
+import { connect } from '../../src/client/connect.ts';
+import type { ResourceRef } from '../../src/client/resource-path.ts';
+import { RestClient } from '../../src/client/rest-client.ts';
+import { systemKubeconfigIo } from '../../src/cli/system-kubeconfig-io.ts';
+import { ServerProcess } from '../program/server-process.ts';
+import { type Benchmark, type BenchResult, levelOf } from '../result.ts';
+import { CollectProcess } from './collect-process.ts';
+
+/**
+ * P05: cascades collected by `kubegc collect` over the network, against any API server that has no other collector:
+ *
+ *   BENCH_KUBECONFIG=~/.kube/config npm run bench -- P05
+ *
+ * Without the variable it is the embedded server on the memory store. Everything is created in a namespace of its own. The baseline
+ * deletes as many objects by a bare loop on the same server, with as many calls under way as the collector has workers.
+ */
+const IN_FLIGHT = 20;
+const NAMESPACE = 'kubegc-bench';
+
+interface Scenario {
+  readonly what: string;
+  /** Creates the objects, and returns how to begin and how many the collector has to delete. */
+  readonly prepare: (
+    cluster: BenchCluster,
+  ) => Promise<{ readonly begin: () => Promise<void>; readonly collected: number }>;
+}
+
+export const run: Benchmark = async ({ smoke }) => {
+  const scale = smoke ? 0.005 : Number(process.env['BENCH_SCALE'] ?? 1);
+  const size = (full: number): number => Math.max(4, Math.round(full * scale));
+  const given = process.env['BENCH_KUBECONFIG'];
+  const server =
+    given === undefined
+      ? new ServerProcess({ args: ['--controllers', 'namespace-controller', '--store', 'memory'] })
+      : undefined;
+  await server?.ready;
+  const kubeconfig = given ?? server!.kubeconfig;
+  const cluster = await BenchCluster.open(kubeconfig);
+  const collector = new CollectProcess(kubeconfig, ['--mode', 'collect', '--concurrent-gc-syncs', String(IN_FLIGHT)]);
+  try {
+    await collector.ready;
+    const results: BenchResult[] = [];
+    for (const scenario of scenariosOf(size)) results.push(await measure(cluster, collector, scenario, size(5000)));
+    results.push(await neighbours(cluster, size));
+    return results;
+  } finally {
+    await collector.stop();
+    await cluster.close();
+    await server?.stop();
+  }
+};
+
+function scenariosOf(size: (full: number) => number): Scenario[] {
+  const underOne =
+    (count: number, policy: string, block: boolean): Scenario['prepare'] =>
+    async (cluster) => {
+      const root = await cluster.create('root', []);
+      await cluster.createMany(count, (n) => ({ name: `leaf-${n}`, owners: [root], block }));
+      return { begin: () => cluster.delete('root', policy), collected: count };
+    };
+  return [
+    { what: 'background, one owner', prepare: underOne(size(10_000), 'Background', false) },
+    { what: 'foreground, one owner', prepare: underOne(size(5000), 'Foreground', true) },
+    {
+      what: 'many owners of two',
+      prepare: async (cluster) => {
+        const owners = await cluster.createMany(size(3000), (n) => ({ name: `owner-${n}`, owners: [], block: false }));
+        await cluster.createMany(owners.length * 2, (n) => ({
+          name: `leaf-${n}`,
+          owners: [owners[n % owners.length]!],
+          block: false,
+        }));
+        const begin = (): Promise<void> =>
+          cluster.each(owners.length, (n) => cluster.delete(`owner-${n}`, 'Background'));
+        return { begin, collected: owners.length * 2 };
+      },
+    },
+    {
+      what: 'three levels',
+      prepare: async (cluster) => {
+        const root = await cluster.create('root', []);
+        const middle = await cluster.createMany(size(900), (n) => ({
+          name: `middle-${n}`,
+          owners: [root],
+          block: true,
+        }));
+        const leaves = await cluster.createMany(size(9000), (n) => ({
+          name: `leaf-${n}`,
+          owners: [middle[n % middle.length]!],
+          block: true,
+        }));
+        return { begin: () => cluster.delete('root', 'Background'), collected: middle.length + leaves.length };
+      },
+    },
+  ];
+}
+
+async function measure(
+  cluster: BenchCluster,
+  collector: CollectProcess,
+  { what, prepare }: Scenario,
+  loop: number,
+): Promise<BenchResult> {
+  // Right before, so that both see the same machine.
+  await cluster.createMany(loop, (n) => ({ name: `bare-${n}`, owners: [], block: false }));
+  const bare = await seconds(() => cluster.each(loop, (n) => cluster.delete(`bare-${n}`, 'Background')));
+  const { begin, collected } = await prepare(cluster);
+  await cluster.settled(collector, collected);
+  const before = await callsOf(collector);
+  const took = await seconds(async () => {
+    await begin();
+    await cluster.empty();
+  });
+  const calls = (await callsOf(collector)) - before;
+  const deletes = collected / took;
+  const baseline = loop / bare;
+  const each = calls / collected;
+  const ratio = deletes / baseline;
+  const enough = each <= 1.02 ? 'great' : each <= 1.1 ? 'good' : 'below';
+  const fast = levelOf(ratio, { good: 0.6, great: 0.75, better: 'more' });
+  return {
+    id: `P05 (${what})`,
+    workload: `${collected} objects; ${each.toFixed(3)} requests an object`,
+    metric: 'collected/s',
+    value: deletes,
+    baseline: { what: `a bare DELETE loop with ${IN_FLIGHT} in flight`, value: baseline },
+    ratio,
+    level: enough === 'below' || fast === 'below' ? 'below' : enough === 'good' ? 'good' : fast,
+    demands: { good: '>= 0.6x, <= 1.10 requests', great: '>= 0.75x, <= 1.02 requests' },
+  };
+}
+
+/** What others notice: the 99th percentile of 200 writes a second by a hundred clients, quiet and during a cascade. */
+async function neighbours(cluster: BenchCluster, size: (full: number) => number): Promise<BenchResult> {
+  await cluster.createMany(100, (n) => ({ name: `other-${n}`, owners: [], block: false }));
+  const quiet = percentile99(await cluster.writes(size(2000)));
+  const root = await cluster.create('root', []);
+  await cluster.createMany(size(10_000), (n) => ({ name: `leaf-${n}`, owners: [root], block: false }));
+  const stop = { done: false };
+  const busy = cluster.writes(size(100_000), () => stop.done);
+  await cluster.delete('root', 'Background');
+  await cluster.empty('leaf-');
+  stop.done = true;
+  const during = percentile99(await busy);
+  await cluster.each(100, (n) => cluster.delete(`other-${n}`, 'Background'));
+  return {
+    id: 'P05 (others)',
+    workload: '200 writes a second by others during a cascade',
+    metric: 'ms p99 of the others',
+    value: during,
+    baseline: { what: 'their p99 without a cascade', value: quiet },
+    ratio: during / quiet,
+    level: levelOf(during / quiet, { good: 4, great: 2, better: 'less' }),
+    demands: { good: '<= 4x', great: '<= 2x' },
+  };
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly owners: readonly KubeObject[];
+  readonly block: boolean;
+}
+
+/** ConfigMaps in one namespace, through the product's own client. */
+class BenchCluster {
+  readonly #client: RestClient;
+
+  private constructor(client: RestClient) {
+    this.#client = client;
+  }
+
+  static async open(kubeconfig: string): Promise<BenchCluster> {
+    const config = await loadClientConfig({ io: systemKubeconfigIo, clock: systemClock, path: kubeconfig });
+    const transport = connect({ ...config, clock: systemClock });
+    const cluster = new BenchCluster(new RestClient({ transport, clock: systemClock, userAgent: 'kubegc-bench' }));
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+    const namespaces = { gvr: { group: '', version: 'v1', resource: 'namespaces' } };
+    await cluster.#client.create(namespaces, namespace).catch((error: unknown) => {
+      if (!String(error).includes('already exists')) throw error;
+    });
+    return cluster;
+  }
+
+  create(name: string, owners: readonly KubeObject[], block = false): Promise<KubeObject> {
+    const ownerReferences = owners.map(({ metadata }) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: metadata?.name,
+      uid: metadata?.uid,
+      ...(block ? { blockOwnerDeletion: true } : {}),
+    }));
+    const labels = { 'kubegc-bench': 'yes' };
+    return this.#client.create(refTo(), {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, ownerReferences, labels },
+    });
+  }
+
+  async createMany(count: number, wanted: (n: number) => Wanted): Promise<KubeObject[]> {
+    const made: KubeObject[] = Array.from({ length: count });
+    await this.each(count, async (n) => {
+      const { name, owners, block } = wanted(n);
+      made[n] = await this.create(name, owners, block);
+    });
+    return made;
+  }
+
+  async delete(name: string, propagationPolicy: string): Promise<void> {
+    await this.#client.delete(refTo(name), { propagationPolicy });
+  }
+
+  async each(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
+    let next = 0;
+    const loop = async (): Promise<void> => {
+      while (next < count) await work(next++);
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
+  }
+
+  /** Until nothing of ours is left, or nothing with names that begin like this. */
+  async empty(prefix = ''): Promise<void> {
+    for (;;) {
+      const query = { labelSelector: 'kubegc-bench=yes', limit: prefix === '' ? 1 : 500 };
+      const { items } = await this.#client.list(refTo(), { query });
+      if (items.every(({ metadata }) => prefix !== '' && metadata?.name?.startsWith(prefix) !== true)) return;
+      await pause(20);
+    }
+  }
+
+  /** The collector has seen all that is to go. */
+  async settled(collector: CollectProcess, objects: number): Promise<void> {
+    for (;;) {
+      if ((await collector.metric('kubegc_collector_graph_nodes', 'state="observed"')) > objects) return pause(500);
+      await pause(50);
+    }
+  }
+
+  /** Milliseconds of patches, 200 a second on schedule, until there are so many or it is enough. */
+  async writes(count: number, enough: () => boolean = () => false): Promise<number[]> {
+    const times: number[] = [];
+    const under: Promise<void>[] = [];
+    const began = performance.now();
+    for (let n = 0; n < count && !enough(); n++) {
+      const due = began + n * 5;
+      const wait = due - performance.now();
+      if (wait > 0) await pause(wait);
+      const body = { metadata: { annotations: { turn: String(n) } } };
+      const write = this.#client.patch(refTo(`other-${n % 100}`), { type: 'application/merge-patch+json', body });
+      under.push(write.then(() => void times.push(performance.now() - due)));
+    }
+    await Promise.all(under);
+    return times;
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+}
+
+function refTo(name?: string): ResourceRef {
+  const gvr = { group: '', version: 'v1', resource: 'configmaps' };
+  return { gvr, namespace: NAMESPACE, ...(name === undefined ? {} : { name }) };
+}
+
+/** All of its requests, also those for discovery and watches. */
+function callsOf(collector: CollectProcess): Promise<number> {
+  return collector.metric('rest_client_requests_total');
+}
+
+function percentile99(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,202 @@
+import { Load } from '../apiserver/load.ts';
+import { ServerProcess } from '../program/server-process.ts';
+import { type Benchmark, levelOf, median } from '../result.ts';
+import { CollectProcess } from './collect-process.ts';
+
+/**
+ * P19: `kubegc collect` for a long time beside clients that create, change and delete, while definitions of resources come and
+ * go every ten seconds. What counts: its resident memory does not grow, no handle is left open, and at the end it knows exactly
+ * the objects that there are, with no garbage left. `SOAK_MINUTES=60` is the row of the table.
+ */
+const LOOPS = 8;
+const DEFINITION_EVERY_MS = 10_000;
+/** Families in turn, each of one owner and its dependents, so that the number of objects stays what it is. */
+const FAMILIES = 200;
+const DEPENDENTS = 9;
+const configmaps = '/api/v1/namespaces/default/configmaps';
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+export const run: Benchmark = async ({ smoke }) => {
+  const minutes = smoke ? 0.35 : Number(process.env['SOAK_MINUTES'] ?? 3);
+  const server = new ServerProcess({ args: ['--controllers', 'namespace-controller', '--store', 'memory'] });
+  await server.ready;
+  const collector = new CollectProcess(server.kubeconfig, ['--mode', 'collect']);
+  const load = new Load(server.kubeconfig, LOOPS + 2);
+  try {
+    await collector.ready;
+    const handlesBefore = collector.openHandles;
+    const state = { stop: false, events: 0, definitions: 0 };
+    const loops = Array.from({ length: LOOPS }, (_, i) => families(load, i, state));
+    const comingAndGoing = definitionsComeAndGo(load, state);
+    // Until code is compiled and tables have their size.
+    await pause(minutes * 60_000 * 0.25);
+    const samples: number[] = [];
+    const until = performance.now() + minutes * 60_000 * 0.75;
+    while (performance.now() < until) {
+      samples.push(collector.residentBytes);
+      await pause(250);
+    }
+    state.stop = true;
+    await Promise.all([...loops, comingAndGoing]);
+    const quarter = Math.max(1, samples.length >> 2);
+    const [first, last] = [median(samples.slice(0, quarter)), median(samples.slice(-quarter))];
+    const lost = await lostEvents(load, collector);
+    if (lost !== 0) throw new Error(`the collector is ${lost} objects off`);
+    const handles = await handlesLeft(collector, handlesBefore);
+    if (handles > 5) throw new Error(`${handles} handles more than at the beginning`);
+    const drift = ((last - first) / first) * 100;
+    return [
+      {
+        id: `P19 (${minutes} min)`,
+        workload: `${state.events.toLocaleString('en')} events, ${state.definitions} definitions came and went; 0 lost, ${handles} handles more`,
+        metric: '% drift of resident memory',
+        value: drift,
+        baseline: { what: 'MiB at the beginning', value: first / 2 ** 20 },
+        ratio: last / first,
+        level: levelOf(drift, { good: 5, great: 1, better: 'less' }),
+        demands: { good: '< 5 %', great: '< 1 %, 0 lost' },
+      },
+    ];
+  } finally {
+    load.close();
+    await collector.stop();
+    await server.stop();
+  }
+};
+
+interface State {
+  stop: boolean;
+  events: number;
+  definitions: number;
+}
+
+/** Families of one loop, one after the other: made, changed, and their owner deleted. Their dependents are the collector's. */
+async function families(load: Load, loop: number, state: State): Promise<void> {
+  const policies = ['Background', 'Foreground', 'Orphan'];
+  for (let turn = 0; !state.stop; turn++) {
+    const name = `family-${loop}-${turn % FAMILIES}-${turn}`;
+    const owner = await json<{ metadata: { uid: string } }>(load, 'POST', configmaps, { metadata: { name } });
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name, uid: owner.metadata.uid, blockOwnerDeletion: true };
+    for (let n = 0; n < DEPENDENTS; n++) {
+      const metadata = { name: `${name}-${n}`, ownerReferences: [reference] };
+      await send(load, 'POST', configmaps, { metadata });
+      await send(load, 'PATCH', `${configmaps}/${name}-${n}`, { metadata: { labels: { turn: String(turn) } } });
+    }
+    const policy = policies[turn % policies.length]!;
+    await send(load, 'DELETE', `${configmaps}/${name}`, { propagationPolicy: policy });
+    if (policy === 'Orphan') {
+      for (let n = 0; n < DEPENDENTS; n++) await send(load, 'DELETE', `${configmaps}/${name}-${n}`);
+    }
+    state.events += 2 + 4 * DEPENDENTS;
+    // Not faster than the collector: otherwise only the backlog would be measured.
+    if (turn % 20 === 19) await pause(200);
+  }
+}
+
+async function definitionsComeAndGo(load: Load, state: State): Promise<void> {
+  for (let n = 0; !state.stop; n++) {
+    const plural = `things${n}`;
+    const name = `${plural}.soak.example.com`;
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    await send(load, 'POST', definitions, {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name },
+      spec: {
+        group: 'soak.example.com',
+        scope: 'Namespaced',
+        names: { plural, kind: `Thing${n}` },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    });
+    const until = performance.now() + DEFINITION_EVERY_MS / 2;
+    while (performance.now() < until && !state.stop) await pause(100);
+    await send(load, 'DELETE', `${definitions}/${name}`);
+    state.definitions++;
+    const next = performance.now() + DEFINITION_EVERY_MS / 2;
+    while (performance.now() < next && !state.stop) await pause(100);
+  }
+}
+
+/** Idle connections are kept for a while: it has time to let go of them. */
+async function handlesLeft(collector: CollectProcess, before: number): Promise<number> {
+  let more = Number.NaN;
+  for (let tries = 0; tries < 180; tries++) {
+    more = collector.openHandles - before;
+    if (more <= 5) break;
+    await pause(500);
+  }
+  return more;
+}
+
+/** How far what the collector knows is from what there is, after it has had time to finish. */
+async function lostEvents(load: Load, collector: CollectProcess): Promise<number> {
+  let off = Number.NaN;
+  for (let tries = 0; tries < 240; tries++) {
+    await pause(250);
+    const left = await familiesLeft(load);
+    const known = await collector.metric('kubegc_collector_graph_nodes', 'state="observed"');
+    const other = await metadataOfAll(load);
+    off = known - other;
+    if (left === 0 && off === 0) return 0;
+  }
+  return off;
+}
+
+async function familiesLeft(load: Load): Promise<number> {
+  const { items } = await json<{ items: { metadata: { name: string } }[] }>(load, 'GET', configmaps);
+  return items.filter(({ metadata }) => metadata.name.startsWith('family-')).length;
+}
+
+/** Objects of everything the collector watches, by the server's own lists. */
+async function metadataOfAll(load: Load): Promise<number> {
+  let count = 0;
+  for (const root of ['/api', '/apis']) {
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const { items } = await json<Discovery>(load, 'GET', root, undefined, accept);
+    for (const { metadata, versions } of items) {
+      const seen = new Set<string>();
+      for (const { version, resources } of versions) {
+        for (const { resource, verbs } of resources) {
+          const watched = ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb));
+          if (!watched || resource === 'events' || seen.has(resource)) continue;
+          seen.add(resource);
+          const group = metadata.name === undefined ? '/api' : `/apis/${metadata.name}`;
+          const path = metadata.name === '' ? '/api' : group;
+          count += (await json<{ items: unknown[] }>(load, 'GET', `${path}/${version}/${resource}`)).items.length;
+        }
+      }
+    }
+  }
+  return count;
+}
+
+interface Discovery {
+  readonly items: readonly {
+    readonly metadata: { readonly name?: string };
+    readonly versions: readonly {
+      readonly version: string;
+      readonly resources: readonly { readonly resource: string; readonly verbs: readonly string[] }[];
+    }[];
+  }[];
+}
+
+async function json<T>(load: Load, method: string, path: string, body?: object, accept?: string): Promise<T> {
+  const bytes = body && Buffer.from(JSON.stringify(body));
+  const answer = await load.open(method, path, bytes, accept === undefined ? {} : { accept });
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString()) as T;
+}
+
+async function send(load: Load, method: string, path: string, body?: object): Promise<void> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const status = await load.send(method, path, body && Buffer.from(JSON.stringify(body)), type);
+  if (status >= 400 && status !== 404) throw new Error(`${method} ${path} answered ${status}`);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
