@@ -40,6 +40,7 @@ export async function buildCollector(
     workers,
     concurrentGcSyncs: CONCURRENT_GC_SYNCS,
     selfCheckPeriodMs,
+    orphanRecords: 'events',
   });
   for (const base of DEBUG_BASES) mount(base, collector.debugHandler);
   return collector;
@@ -78,6 +79,16 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
     'resourcequota-controller': async () => {
       const { ResourceQuotaController } = await import('../lifecycle/resourcequota/resourcequota-controller.ts');
       return new ResourceQuotaController(common('resourcequota-controller'));
+    },
+    'persistentvolumeclaim-protection-controller': async () => {
+      const { ClaimProtectionController } =
+        await import('../lifecycle/volume-protection/claim-protection-controller.ts');
+      return new ClaimProtectionController(common('persistentvolumeclaim-protection-controller'));
+    },
+    'persistentvolume-protection-controller': async () => {
+      const { VolumeProtectionController } =
+        await import('../lifecycle/volume-protection/volume-protection-controller.ts');
+      return new VolumeProtectionController(common('persistentvolume-protection-controller'));
     },
   };
   return Promise.all([...selected].map((name) => builders[name]()));

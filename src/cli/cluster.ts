@@ -306,6 +306,8 @@ function admissionPlugins(options: ClusterOptions): ReadonlySet<ImplementedPlugi
   const { authorizationMode: authorization, controllers, admissionPlugins: flags } = options;
   const byDefault = [...defaultPluginNames({ authorization })];
   if (controllers.has('serviceaccount-controller')) byDefault.push('ServiceAccount');
+  const protectors = ['persistentvolumeclaim-protection-controller', 'persistentvolume-protection-controller'] as const;
+  if (protectors.every((name) => controllers.has(name))) byDefault.push('StorageObjectInUseProtection');
   return selectedPlugins(byDefault, flags);
 }
 

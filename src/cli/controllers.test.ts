@@ -7,15 +7,20 @@ const serviceAccount = 'serviceaccount-controller';
 const rootCa = 'root-ca-certificate-publisher-controller';
 const aggregation = 'clusterrole-aggregation-controller';
 const quota = 'resourcequota-controller';
+const claims = 'persistentvolumeclaim-protection-controller';
+const volumes = 'persistentvolume-protection-controller';
 
 describe('--controllers (COL-200)', () => {
   it.each([
-    { words: ['*'], expected: [gc, namespace, serviceAccount, rootCa, aggregation, quota] },
-    { words: [`*,-${gc}`], expected: [namespace, serviceAccount, rootCa, aggregation, quota] },
-    { words: ['*', '-garbagecollector'], expected: [namespace, serviceAccount, rootCa, aggregation, quota] },
+    { words: ['*'], expected: [gc, namespace, serviceAccount, rootCa, aggregation, quota, claims, volumes] },
+    { words: [`*,-${gc}`], expected: [namespace, serviceAccount, rootCa, aggregation, quota, claims, volumes] },
+    {
+      words: ['*', '-garbagecollector'],
+      expected: [namespace, serviceAccount, rootCa, aggregation, quota, claims, volumes],
+    },
     { words: [gc], expected: [gc] },
     { words: ['garbagecollector, namespace'], expected: [gc, namespace] },
-    { words: [`-${gc}`, '*', gc], expected: [namespace, serviceAccount, rootCa, aggregation, quota] },
+    { words: [`-${gc}`, '*', gc], expected: [namespace, serviceAccount, rootCa, aggregation, quota, claims, volumes] },
     { words: [''], expected: [] },
   ])('$words selects $expected', ({ words, expected }) => {
     expect([...selectControllers(words)]).toEqual(expected);

@@ -11,6 +11,8 @@ export const knownControllers = {
   'root-ca-certificate-publisher-controller': 'root-ca-cert-publisher',
   'clusterrole-aggregation-controller': 'clusterrole-aggregation',
   'resourcequota-controller': 'resourcequota',
+  'persistentvolumeclaim-protection-controller': 'pvc-protection',
+  'persistentvolume-protection-controller': 'pv-protection',
 } as const;
 
 export type ControllerName = keyof typeof knownControllers;

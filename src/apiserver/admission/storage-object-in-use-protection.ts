@@ -3,12 +3,12 @@ import type { AdmissionAttributes, AdmissionPlugin } from './admission-chain.ts'
 const finalizers: Readonly<Record<string, string>> = {
   '/persistentvolumes': 'kubernetes.io/pv-protection',
   '/persistentvolumeclaims': 'kubernetes.io/pvc-protection',
-  'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
 };
 
 /**
  * What is in use is not deleted (API-341): every new volume and claim gets a finalizer, which its protection controller takes away
- * when nobody uses it any more. Without those controllers nothing would ever go.
+ * when nobody uses it any more. Without those controllers nothing would ever go; so VolumeAttributesClasses, which have none here, are
+ * left alone.
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {
   readonly name = 'StorageObjectInUseProtection';

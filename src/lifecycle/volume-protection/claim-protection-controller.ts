@@ -1,0 +1,126 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import type { Service } from '../../base/service.ts';
+import { Informer } from '../../client/informer.ts';
+import type { ControllerContext } from '../kit/object-per-namespace.ts';
+import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import { usesClaim } from './claim-users.ts';
+import { CLAIM_FINALIZER, decideProtection } from './protection-reconcile.ts';
+
+const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
+const PODS: GroupVersionResource = { group: '', version: 'v1', resource: 'pods' };
+const SETTLED: SyncOutcome = { next: 'settled' };
+
+/** Pods of one namespace, watched as long as a claim there waits for them. */
+interface PodWatch {
+  readonly stop: AbortController;
+  readonly running: Promise<void>;
+  readonly waiting: Set<string>;
+}
+
+/**
+ * Keeps claims that pods use, also when they are deleted (LIFE-151..154). Who uses a claim is asked when it is deleted, by a list of
+ * the pods of its namespace; those are watched only while a claim waits, since all pods of a cluster are too many to hold for that.
+ */
+export class ClaimProtectionController implements Service {
+  readonly #context: ControllerContext;
+  readonly #claims: Informer;
+  readonly #loop: ReconcileLoop;
+  readonly #pods = new Map<string, PodWatch>();
+  readonly #ended = new Set<Promise<void>>();
+
+  constructor(context: ControllerContext) {
+    const { client, clock, random, logger, metrics } = context;
+    this.#context = context;
+    this.#claims = new Informer({ client, clock, random, logger, gvr: CLAIMS });
+    this.#loop = new ReconcileLoop({
+      name: 'pvcprotection',
+      clock,
+      logger,
+      metrics,
+      caches: [this.#claims],
+      workers: 1,
+      sync: (key, stop) => this.#sync(key, stop),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const look = (claim: KubeObject): void => this.#loop.trigger(keyOf(claim));
+    this.#claims.addHandler({ added: look, updated: (_, claim) => look(claim), deleted: look });
+    await this.#loop.run(signal);
+    for (const { stop } of this.#pods.values()) stop.abort();
+    await Promise.all([...this.#ended, ...[...this.#pods.values()].map(({ running }) => running)]);
+  }
+
+  async #sync(key: string, signal: AbortSignal): Promise<SyncOutcome> {
+    const [namespace = '', name = ''] = key.split('/');
+    const claim = this.#claims.get(key);
+    let decision = decideProtection(claim, CLAIM_FINALIZER, 'unknown');
+    if (decision.verdict === 'look' && claim !== undefined) {
+      // Before the list: what changes after it is seen by the watch.
+      this.#wait(namespace, key);
+      const use = (await this.#isUsed(claim, namespace, signal)) ? 'used' : 'unused';
+      decision = decideProtection(claim, CLAIM_FINALIZER, use);
+    }
+    if (decision.verdict === 'wait') return SETTLED;
+    if (decision.verdict === 'update') {
+      const outcome = await this.#update(namespace, decision.object, signal);
+      if (outcome !== SETTLED) return outcome;
+      this.#context.logger.debug('protection of a claim', { namespace, name, reason: decision.reason });
+    }
+    this.#waitNoMore(namespace, key);
+    return SETTLED;
+  }
+
+  async #isUsed(claim: KubeObject, namespace: string, signal: AbortSignal): Promise<boolean> {
+    const { items } = await this.#context.client.list({ gvr: PODS, namespace }, { signal });
+    return items.some((pod) => usesClaim(pod, claim));
+  }
+
+  async #update(namespace: string, claim: KubeObject, signal: AbortSignal): Promise<SyncOutcome> {
+    const name = claim.metadata?.name ?? '';
+    try {
+      await this.#context.client.update({ gvr: CLAIMS, namespace, name }, claim, { signal });
+      return SETTLED;
+    } catch (error) {
+      if (isObjectNotFound(error, name)) return SETTLED;
+      if (isConflict(error)) return { next: 'back-off' };
+      throw error;
+    }
+  }
+
+  #wait(namespace: string, key: string): void {
+    const there = this.#pods.get(namespace);
+    if (there !== undefined) {
+      there.waiting.add(key);
+      return;
+    }
+    const { client, clock, random, logger } = this.#context;
+    const stop = new AbortController();
+    const waiting = new Set([key]);
+    const pods = new Informer({ client, clock, random, logger, gvr: PODS, namespace });
+    const look = (): void => {
+      for (const each of waiting) this.#loop.trigger(each);
+    };
+    pods.addHandler({ updated: look, deleted: look });
+    // What happened between our list and the first one of the watch is in neither's events.
+    pods.waitForSync(stop.signal).then(look, () => undefined);
+    this.#pods.set(namespace, { stop, waiting, running: pods.run(stop.signal) });
+  }
+
+  #waitNoMore(namespace: string, key: string): void {
+    const there = this.#pods.get(namespace);
+    if (there === undefined) return;
+    there.waiting.delete(key);
+    if (there.waiting.size > 0) return;
+    this.#pods.delete(namespace);
+    there.stop.abort();
+    const ended = there.running.finally(() => this.#ended.delete(ended));
+    this.#ended.add(ended);
+  }
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+}

@@ -1,0 +1,43 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+
+export const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection';
+export const VOLUME_FINALIZER = 'kubernetes.io/pv-protection';
+
+export type ProtectionDecision =
+  | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'unprotected' | 'unused' }
+  /** It is being deleted and protected: whether it is used has to be found out. */
+  | { readonly verdict: 'look'; readonly reason: 'leaving' }
+  | { readonly verdict: 'wait'; readonly reason: 'used' }
+  | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'asItShouldBe' };
+
+/**
+ * What is in use keeps its finalizer, what is not loses it when it is deleted; one made before there was any protection gets it
+ * (LIFE-150, LIFE-151). An `update` carries the resource version on which the decision rests.
+ */
+export function decideProtection(
+  object: KubeObject | undefined,
+  finalizer: string,
+  use: 'unknown' | 'used' | 'unused',
+): ProtectionDecision {
+  if (object === undefined) return { verdict: 'nothing', reason: 'gone' };
+  const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
+  const isProtected = finalizers.includes(finalizer);
+  if (!deletionTimestamp) {
+    if (isProtected) return { verdict: 'nothing', reason: 'asItShouldBe' };
+    return { verdict: 'update', reason: 'unprotected', object: withFinalizers(object, [...finalizers, finalizer]) };
+  }
+  if (!isProtected) return { verdict: 'nothing', reason: 'asItShouldBe' };
+  if (use === 'unknown') return { verdict: 'look', reason: 'leaving' };
+  if (use === 'used') return { verdict: 'wait', reason: 'used' };
+  const left = finalizers.filter((name) => name !== finalizer);
+  return { verdict: 'update', reason: 'unused', object: withFinalizers(object, left) };
+}
+
+/** A volume is used as long as it is bound. */
+export function volumeUse(volume: KubeObject | undefined): 'used' | 'unused' {
+  return (volume?.['status'] as { phase?: string } | undefined)?.phase === 'Bound' ? 'used' : 'unused';
+}
+
+function withFinalizers(object: KubeObject, finalizers: readonly string[]): KubeObject {
+  return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers] } };
+}
