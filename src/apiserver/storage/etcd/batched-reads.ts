@@ -24,13 +24,13 @@ interface Waiting {
  * transaction is sent after it was asked for. Writes are not put together like this, they would share a revision; reads may.
  */
 export class BatchedReads {
-  readonly #client: EtcdClient;
+  readonly #client: Pick<EtcdClient, 'range' | 'ranges'>;
   readonly #keys: EtcdKeys;
   #waiting: Waiting[] = [];
   #busy = 0;
   #scheduled: 'no' | 'yes' = 'no';
 
-  constructor({ client, keys }: { readonly client: EtcdClient; readonly keys: EtcdKeys }) {
+  constructor({ client, keys }: { readonly client: Pick<EtcdClient, 'range' | 'ranges'>; readonly keys: EtcdKeys }) {
     this.#client = client;
     this.#keys = keys;
   }

@@ -20,12 +20,12 @@ interface Grant {
  * minute after it was granted (as in apiserver's `storage/etcd3/lease_manager.go`).
  */
 export class EtcdLeases {
-  readonly #client: EtcdClient;
+  readonly #client: Pick<EtcdClient, 'grantLease'>;
   readonly #clock: Clock;
   /** By time to live; there are as many as the callers know of, which is one. */
   readonly #newest = new Map<number, Grant>();
 
-  constructor({ client, clock }: { readonly client: EtcdClient; readonly clock: Clock }) {
+  constructor({ client, clock }: { readonly client: Pick<EtcdClient, 'grantLease'>; readonly clock: Clock }) {
     this.#client = client;
     this.#clock = clock;
   }

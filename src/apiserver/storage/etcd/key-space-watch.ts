@@ -13,6 +13,9 @@ import type { Event, KeyValue as EtcdKeyValue, WatchResponse } from './rpc.gener
 
 const EVENT_DELETE = 1;
 
+/** What a value may keep in memory beside itself. */
+const SPARE_BYTES = 2_048;
+
 /** A member whose watch breaks is asked again after this, doubling up to the cap; there is no last attempt. */
 const RETRY_MS = 50;
 const RETRY_CAP_MS = 2_000;
@@ -150,18 +153,25 @@ class Position {
     const { keys } = this.#options;
     const key = keys.decode(kv.key);
     if (key === undefined) return undefined;
-    const previous = prevKv === undefined ? undefined : toKeyValue(prevKv, key);
+    const before = prevKv === undefined ? undefined : toKeyValue(prevKv, key);
+    const previous = before === undefined ? undefined : { ...before, value: ownBytes(before.value) };
+    const value = ownBytes(kv.value);
     const revision = Number(kv.modRevision);
     if (type !== EVENT_DELETE && kv.createRevision === kv.modRevision) {
-      return { type: 'PUT', key, revision, value: kv.value, createRevision: revision };
+      return { type: 'PUT', key, revision, value, createRevision: revision };
     }
     // The value before was compacted between the change and its being told: the watch is too far behind.
     if (previous === undefined) throw new RevisionCompactedError(this.revision + 1, revision);
     const { createRevision } = previous;
     return type === EVENT_DELETE
       ? { type: 'DELETE', key, revision, createRevision, previous }
-      : { type: 'PUT', key, revision, value: kv.value, createRevision, previous };
+      : { type: 'PUT', key, revision, value, createRevision, previous };
   }
+}
+
+/** Values are views of the message they came in. One that is kept must not keep the others, which may be megabytes. */
+function ownBytes(value: Uint8Array): Uint8Array {
+  return value.buffer.byteLength > 2 * value.length + SPARE_BYTES ? value.slice() : value;
 }
 
 function revisionOf({ kv }: Event): Revision {
