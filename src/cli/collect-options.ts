@@ -11,6 +11,7 @@ export interface CollectFlags {
   readonly gcIgnoredResources?: readonly string[];
   /** `true` when given without a value. */
   readonly orphanBarrier: string | true;
+  readonly orphanRecords: 'events' | 'memory';
   readonly resolveUnservedVersions?: boolean;
   /** `true` when given without a value. */
   readonly leaderElect: string | true;
@@ -83,6 +84,12 @@ export const collectOptions: readonly CollectOption[] = [
     flags: '--orphan-barrier [BOOL]',
     description: 'before an owner that is orphaned goes, look with fresh lists for dependents that came late',
     default: 'true',
+  },
+  {
+    flags: '--orphan-records <WHERE>',
+    description: 'where it is noted for an hour which owners were orphaned, so that who comes late is let go too',
+    choices: ['events', 'memory'],
+    default: 'events',
   },
   {
     flags: '--resolve-unserved-versions',

@@ -27,6 +27,7 @@ describe('collectSettings', () => {
       selfCheckPeriodMs: undefined,
       ignoredResources: events,
       orphanBarrier: 'on',
+      orphanRecords: 'events',
       unservedVersions: 'unresolved',
       lease: {
         namespace: 'kube-system',

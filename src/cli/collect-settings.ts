@@ -27,6 +27,7 @@ export interface CollectSettings {
   readonly selfCheckPeriodMs: number | undefined;
   readonly ignoredResources: readonly GroupResourceName[];
   readonly orphanBarrier: 'on' | 'off';
+  readonly orphanRecords: CollectFlags['orphanRecords'];
   readonly unservedVersions: UnservedVersions;
   /** Undefined: without leader election. */
   readonly lease: LeaseSettings | undefined;
@@ -58,6 +59,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     // Events are never collected (COL-203), whatever else is left alone.
     ignoredResources: [...defaultIgnoredResources, ...ignoredOf(flags.gcIgnoredResources ?? [])],
     orphanBarrier: isOn('--orphan-barrier', flags.orphanBarrier) ? 'on' : 'off',
+    orphanRecords: flags.orphanRecords,
     unservedVersions: flags.resolveUnservedVersions === true ? 'otherVersion' : 'unresolved',
     lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags) : undefined,
     rate: qps === 0 ? undefined : { qps, burst: burst === 0 ? Math.max(1, Math.ceil(qps * 1.5)) : burst },

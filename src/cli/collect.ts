@@ -105,7 +105,7 @@ function assemble(options: {
 }): Parts {
   const { settings, config, logger, explain } = options;
   const { mode, lease, rate, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
-  const { ignoredResources, orphanBarrier, unservedVersions } = settings;
+  const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions } = settings;
   const metrics = new PrometheusMetrics();
   const counted = requestMetrics(metrics, new URL(config.server).host);
   const common = {
@@ -144,6 +144,7 @@ function assemble(options: {
     selfCheckPeriodMs,
     ignoredResources,
     orphanBarrier,
+    orphanRecords,
     unservedVersions,
     ...(explain
       ? {
