@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import {
+  configMap,
+  configMaps,
+  type Json,
+  startTestServer,
+  type TestServer,
+} from '../../src/apiserver/test/test-server.ts';
 import {
   answer,
   type Behaviour,
@@ -134,6 +140,35 @@ describe('a patch', () => {
     hook.behaviour = patchWith({ op: 'remove', path: '/metadata/managedFields' });
     const stripped = await server.patch(`${configMaps}/a`, { data: { x: '2' } });
     expect([stripped.status, stripped.json.metadata?.managedFields]).toEqual([200, undefined]);
+  });
+
+  it('API-351 is noted in the audit event, as is a failure that was passed over', async () => {
+    await configure(
+      { clientConfig: hook.at('/a') },
+      { clientConfig: hook.at('/b') },
+      { clientConfig: hook.at('/c'), failurePolicy: 'Ignore' },
+    );
+    hook.behaviour = (review, call) =>
+      call.path === '/c'
+        ? 'reset'
+        : call.path === '/b'
+          ? setData({ x: '1' })(review, call)
+          : answer(review, { allowed: true });
+    const { status, headers } = await server.post(configMaps, configMap('a'));
+    expect(status).toBe(201);
+    const events = (await server.get('/debug/audit')).text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Json);
+    const prefix = 'mutation.webhook.admission.k8s.io/round_0_index_';
+    const mutation = (index: number, mutated: boolean): string =>
+      JSON.stringify({ configuration: 'test', webhook: `hook-${index}.example.com`, mutated });
+    expect(events.find((event) => event['auditID'] === headers['audit-id'])?.['annotations']).toEqual({
+      [`${prefix}0`]: mutation(0, false),
+      [`${prefix}1`]: mutation(1, true),
+      [`${prefix}2`]: mutation(2, false),
+      'failed-open.mutation.webhook.admission.k8s.io/round_0_index_2': 'hook-2.example.com',
+    });
   });
 
   it('API-351 of a deletion is refused', async () => {

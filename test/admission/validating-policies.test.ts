@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import {
+  configMap,
+  configMaps,
+  type Json,
+  startTestServer,
+  type TestServer,
+} from '../../src/apiserver/test/test-server.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 const policies = `${group}/validatingadmissionpolicies`;
@@ -50,6 +56,11 @@ async function bind(spec: object, bound: object = {}): Promise<void> {
 async function create(name: string, data: object = {}, extra: object = {}): Promise<string> {
   const { status, json } = await server.post(configMaps, { ...configMap(name, { data }), ...extra });
   return status === 201 ? 'created' : `${status} ${json.reason} ${json.message}`;
+}
+
+async function annotationsOf(auditId: unknown): Promise<unknown> {
+  const lines = (await server.get('/debug/audit')).text.trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Json).find((event) => event['auditID'] === auditId)?.['annotations'];
 }
 
 const denied = (text: string): string =>
@@ -185,6 +196,21 @@ describe('API-360 a binding', () => {
     await server.patch(`${bindings}/b`, { spec: { validationActions: ['Audit'] } });
     const silent = await server.post(configMaps, configMap('b'));
     expect([silent.status, silent.headers['warning']]).toEqual([201, undefined]);
+    expect(await annotationsOf(silent.headers['audit-id'])).toEqual({
+      'validation.policy.admission.k8s.io/validation_failure':
+        '[{"message":"no","policy":"p","binding":"b","expressionIndex":0,"validationActions":["Audit"]}]',
+    });
+  });
+
+  it('notes what the policy says about a request', async () => {
+    await bind({
+      auditAnnotations: [
+        { key: 'who', valueExpression: "'by ' + request.userInfo.username" },
+        { key: 'nothing', valueExpression: "request.name == 'b' ? 'x' : ''" },
+      ],
+    });
+    const { status, headers } = await server.post(configMaps, configMap('a'));
+    expect([status, await annotationsOf(headers['audit-id'])]).toEqual([201, { 'p/who': 'by system:anonymous' }]);
   });
 
   it('restricts the policy further', async () => {

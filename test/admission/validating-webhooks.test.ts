@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
-import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import {
+  configMap,
+  configMaps,
+  type Json,
+  startTestServer,
+  type TestServer,
+} from '../../src/apiserver/test/test-server.ts';
 import { allow, answer, type Behaviour, configuration, deny, validating, WebhookServer } from './webhook-server.ts';
 
 let hook: WebhookServer;
@@ -229,12 +235,20 @@ describe('denied', () => {
     expect(hook.calls.map(({ target }) => target.split('?')[0]).toSorted()).toEqual(['/a', '/b']);
   });
 
-  it('API-351 warnings reach the client, audit annotations do no harm', async () => {
+  it('API-351 warnings reach the client, audit annotations the audit event', async () => {
     await configure({ clientConfig: hook.at() });
     hook.behaviour = (review) =>
       answer(review, { allowed: true, warnings: ['beware "x"'], auditAnnotations: { 'my/key': 'v' } });
     const { status, headers } = await server.post(configMaps, configMap('a'));
     expect([status, headers['warning']]).toEqual([201, ['299 - "beware \\"x\\""']]);
+    const auditID = headers['audit-id'];
+    const events = (await server.get('/debug/audit')).text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Json);
+    expect(events.find((event) => event['auditID'] === auditID)).toMatchObject({
+      annotations: { 'hook-0.example.com/my/key': 'v' },
+    });
   });
 
   it('API-350 a deletion that is denied leaves the object', async () => {

@@ -25,6 +25,7 @@ function attributes(object: KubeObject): AdmissionAttributes {
     },
     reinvocation: new Reinvocation(),
     warn: () => undefined,
+    annotate: () => undefined,
   };
 }
 

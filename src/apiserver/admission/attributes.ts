@@ -46,6 +46,8 @@ export interface AdmissionAttributes {
   readonly reinvocation: Reinvocation;
   /** Adds a `Warning` header to the answer (API-010). */
   warn(text: string): void;
+  /** Adds an annotation to the request's audit event; the first value of a key counts. */
+  annotate(key: string, value: string): void;
 }
 
 /** Gives an object the content of another one: the tree that admission works on stays the one the write was started with. */

@@ -5,6 +5,9 @@ import type { RequestInfo } from './request-info.ts';
 /** Warnings of one answer; more say nothing new, and headers must stay small. */
 const MAX_WARNINGS = 100;
 const MAX_WARNING_CHARACTERS = 4096;
+/** Of the audit event of one request; webhooks and policies bring them, each of a stated length (upstream has 10 KiB for values). */
+const MAX_ANNOTATIONS = 100;
+const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
 
 interface RequestContextFields {
   readonly request: HttpRequest;
@@ -32,6 +35,7 @@ export class RequestContext {
   requireVerb: (verb: string) => void = () => undefined;
   /** When the request is answered with a time-out, by `Clock.monotonic`. Set by the timeout filter; long ones have none. */
   deadline: number | undefined;
+  #annotations: Map<string, string> | undefined;
   #expired = false;
   readonly #warnings: string[] = [];
   #warningCharacters = 0;
@@ -55,6 +59,18 @@ export class RequestContext {
     this.#warningCharacters += text.length;
     if (this.#warningCharacters <= MAX_WARNING_CHARACTERS) this.#warnings.push(text);
   };
+
+  /** Of the request's audit event. The first value of a key counts. */
+  readonly annotate = (key: string, value: string): void => {
+    this.#annotations ??= new Map();
+    if (this.#annotations.size >= MAX_ANNOTATIONS || this.#annotations.has(key)) return;
+    this.#annotations.set(key, value.slice(0, MAX_ANNOTATION_CHARACTERS));
+  };
+
+  /** Undefined where there is none, as for nearly every request. */
+  get annotations(): ReadonlyMap<string, string> | undefined {
+    return this.#annotations;
+  }
 
   /** Whether the request has been answered with a time-out (API-006): work that is still going on may stop. */
   readonly expired = (): boolean => this.#expired;

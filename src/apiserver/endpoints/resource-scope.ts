@@ -40,6 +40,7 @@ export function writeContext({ context }: ResourceScope, dryRun: boolean): Write
   return {
     user: context.user,
     warn: context.warn,
+    annotate: context.annotate,
     expired: context.expired,
     ...(context.deadline === undefined ? {} : { deadline: context.deadline }),
     options: requestOptions(context.query),

@@ -30,6 +30,8 @@ export interface AuditEvent {
   readonly userAgent?: string;
   readonly objectRef: Readonly<Record<string, string>>;
   readonly responseStatus: { readonly metadata: object; readonly code: number };
+  /** What admission has noted. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Written out when it is read: most writes are never looked at. */
@@ -153,6 +155,7 @@ function eventOf(context: RequestContext, code: number): AuditEvent {
     ...(userAgent === undefined ? {} : { userAgent }),
     objectRef: objectRef(context),
     responseStatus: { metadata: {}, code },
+    ...(context.annotations === undefined ? {} : { annotations: Object.fromEntries(context.annotations) }),
   };
 }
 

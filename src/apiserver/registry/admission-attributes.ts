@@ -45,8 +45,11 @@ export function admissionAttributes(resource: ResourceStore, write: AdmittedWrit
     interfaces: objectInterfaces(resource),
     reinvocation: new Reinvocation(),
     warn: context.warn,
+    annotate: context.annotate ?? noAnnotation,
   };
 }
+
+function noAnnotation(): void {}
 
 function optionsOf({ operation, deleteOptions, context }: AdmittedWrite): { options?: KubeObject } {
   if (operation === 'CONNECT') return {};

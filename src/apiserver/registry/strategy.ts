@@ -36,6 +36,8 @@ export interface WriteContext {
   readonly tracking?: FieldTracking;
   /** Throws the 403 when a PUT or apply finds nothing and its user may not create. Absent in writes of the server's own. */
   authorizeCreate?(): void;
+  /** Adds an annotation to the audit event of the request; absent in writes of the server's own. */
+  annotate?(key: string, value: string): void;
   /** Adds a `Warning` header to the answer (API-010). */
   warn(text: string): void;
   /** The time of the request is over: what is retried is given up (API-006). */

@@ -7,7 +7,7 @@ import { type Invocation, matchRequest } from '../matching/match-resources.ts';
 import type { NamespaceReader } from '../matching/namespace-reader.ts';
 import { versionedObjects } from '../webhook/versioned-objects.ts';
 import { collectParams, paramResource, PolicyConfigurationError } from './param-source.ts';
-import { failedDecision, type PolicyDecision, PolicyEvaluator } from './policy-evaluator.ts';
+import { failedDecision, type PolicyDecision, PolicyEvaluator, type PolicyOutcome } from './policy-evaluator.ts';
 import type { BoundPolicy, PolicyBinding } from './policy-source.ts';
 import type { PolicySpec, ValidatingAdmissionPolicy } from './validating-policy.ts';
 
@@ -16,6 +16,8 @@ export interface PolicyDispatchOptions {
   readonly namespaces: NamespaceReader;
   readonly authorizer: Authorizer;
 }
+
+const VALIDATION_FAILURE = 'validation.policy.admission.k8s.io/validation_failure';
 
 type Denial = PolicyDecision & { readonly action: 'deny' };
 
@@ -32,16 +34,19 @@ export class PolicyDispatch {
   /** Throws the first denial, after all policies have been asked and have warned. */
   async validate(policies: readonly BoundPolicy[], attributes: AdmissionAttributes): Promise<void> {
     const denials: StatusError[] = [];
+    const failures: object[] = [];
     for (const bound of policies) {
-      for (const { denial, binding } of await this.#ask(bound, attributes)) {
+      for (const { denial, binding } of await this.#ask(bound, attributes, failures)) {
         denials.push(denied(attributes, { policy: bound.name, binding, denial }));
       }
     }
+    if (failures.length > 0) attributes.annotate(VALIDATION_FAILURE, JSON.stringify(failures));
     const [first] = denials;
     if (first !== undefined) throw first;
   }
 
-  async #ask(bound: BoundPolicy, attributes: AdmissionAttributes): Promise<readonly BoundDenial[]> {
+  /** `failures`: what is only to be noted, as annotations print it. */
+  async #ask(bound: BoundPolicy, attributes: AdmissionAttributes, failures: object[]): Promise<readonly BoundDenial[]> {
     const { namespaces, lookup } = this.#options;
     const spec = bound.policy.spec ?? {};
     let invocation: Invocation | undefined;
@@ -54,10 +59,15 @@ export class PolicyDispatch {
       return denialsOf([configurationFailure(spec, error, 'policy')]).map((denial) => ({ denial }));
     }
     const denials: BoundDenial[] = [];
+    const noted = new Map<string, Set<string>>();
     for (const binding of bound.bindings) {
-      const decisions = await this.#askFor({ bound, binding, attributes, invocation, params });
-      denials.push(...this.#act(decisions, { bound, binding, attributes }));
+      const outcomes = await this.#askFor({ bound, binding, attributes, invocation, params });
+      for (const { decisions, annotations } of outcomes) {
+        denials.push(...this.#act(decisions, { bound, binding, attributes, failures }));
+        for (const { key, value } of annotations) noted.set(key, (noted.get(key) ?? new Set()).add(value));
+      }
     }
+    for (const [key, values] of noted) attributes.annotate(`${bound.name}/${key}`, [...values].join(', '));
     return denials;
   }
 
@@ -67,7 +77,7 @@ export class PolicyDispatch {
     attributes,
     invocation,
     params: resource,
-  }: Asked): Promise<readonly PolicyDecision[]> {
+  }: Asked): Promise<readonly PolicyOutcome[]> {
     const { namespaces, authorizer } = this.#options;
     const { namespace } = attributes;
     try {
@@ -79,11 +89,12 @@ export class PolicyDispatch {
       const objects = await versionedObjects(attributes, invocation.kind);
       const namespaceObject = await this.#namespaceOf(attributes);
       const evaluator = this.#evaluatorOf(bound.policy);
-      return all.flatMap((params) =>
+      return all.map((params) =>
         evaluator.evaluate({ attributes, invocation, ...objects, params, namespaceObject, authorizer }),
       );
     } catch (error) {
-      return [configurationFailure(bound.policy.spec ?? {}, error, 'binding')];
+      const failure = configurationFailure(bound.policy.spec ?? {}, error, 'binding');
+      return [{ decisions: [failure], annotations: [] }];
     }
   }
 
@@ -93,8 +104,8 @@ export class PolicyDispatch {
     return namespace === '' || isNamespace ? null : this.#options.namespaces.get(namespace);
   }
 
-  /** Actions of a binding: `Audit` goes nowhere, as there is no audit log. */
-  #act(decisions: readonly PolicyDecision[], { bound, binding, attributes }: Acting): readonly BoundDenial[] {
+  /** Does what the binding says about what is denied. */
+  #act(decisions: readonly PolicyDecision[], { bound, binding, attributes, failures }: Acting): readonly BoundDenial[] {
     const actions = binding.binding.spec?.validationActions ?? [];
     const denials = denialsOf(decisions);
     if (actions.includes('Warn')) {
@@ -102,6 +113,14 @@ export class PolicyDispatch {
         attributes.warn(
           `Validation failed for ValidatingAdmissionPolicy '${bound.name}' with binding '${binding.name}': ${message}`,
         );
+      }
+    }
+    if (actions.includes('Audit')) {
+      for (const [expressionIndex, decision] of decisions.entries()) {
+        if (decision.action !== 'deny') continue;
+        const { message } = decision;
+        const where = { policy: bound.name, binding: binding.name, expressionIndex };
+        failures.push({ message, ...where, validationActions: actions });
       }
     }
     const shown = denials.filter(({ cause }) => cause === 'configuration' || actions.includes('Deny'));
@@ -132,7 +151,9 @@ interface Asked {
   readonly params: ResourceStore | undefined;
 }
 
-type Acting = Pick<Asked, 'bound' | 'binding' | 'attributes'>;
+interface Acting extends Pick<Asked, 'bound' | 'binding' | 'attributes'> {
+  readonly failures: object[];
+}
 
 function denialsOf(decisions: readonly PolicyDecision[]): readonly Denial[] {
   return decisions.filter((decision): decision is Denial => decision.action === 'deny');

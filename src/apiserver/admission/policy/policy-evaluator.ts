@@ -21,6 +21,12 @@ export type PolicyDecision =
       readonly cause: 'validation' | 'configuration';
     };
 
+export interface PolicyOutcome {
+  /** One for each validation, and one for each audit annotation that cannot be made. */
+  readonly decisions: readonly PolicyDecision[];
+  readonly annotations: readonly { readonly key: string; readonly value: string }[];
+}
+
 /** Longer texts of expressions are not shown (`apis/cel.MaxEvaluatedMessageExpressionSizeBytes`). */
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
@@ -36,7 +42,7 @@ export class PolicyEvaluator {
   readonly #variables: readonly NamedVariable[];
   readonly #conditions: readonly CompiledCondition[];
   readonly #validations: readonly CompiledValidation[];
-  readonly #annotations: readonly Compiled[];
+  readonly #annotations: readonly { readonly key: string; readonly expression: Compiled }[];
 
   constructor(spec: PolicySpec) {
     this.#spec = spec;
@@ -56,25 +62,27 @@ export class PolicyEvaluator {
           ? undefined
           : compiler.compile(validation.messageExpression ?? '', 'message', { params, authorizer: 'none' }),
     }));
-    this.#annotations = (spec.auditAnnotations ?? []).map(({ valueExpression }) =>
-      compiler.compile(valueExpression, 'auditAnnotation', place),
-    );
+    this.#annotations = (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+      key,
+      expression: compiler.compile(valueExpression, 'auditAnnotation', place),
+    }));
   }
 
-  /** One decision for each validation; none when the conditions exclude the request. */
-  evaluate(subject: EvaluationSubject): readonly PolicyDecision[] {
+  /** Nothing at all when the conditions exclude the request. */
+  evaluate(subject: EvaluationSubject): PolicyOutcome {
     if (this.#conditions.length > 0) {
       const conditions = evaluateConditions(this.#conditions, subject, this.#variables);
-      if (conditions.outcome === 'failed') return [this.#failed(conditions.message)];
-      if (conditions.outcome === 'excluded') return [];
+      if (conditions.outcome === 'failed') return only(this.#failed(conditions.message));
+      if (conditions.outcome === 'excluded') return { decisions: [], annotations: [] };
     }
     try {
       const evaluation = new AdmissionEvaluation(subject, this.#variables, CEL_OBJECT_LIMIT);
       const decisions = this.#validations.map((validation) => this.#decide(validation, evaluation));
-      return [...decisions, ...this.#annotate(new AdmissionEvaluation(subject, this.#variables, CEL_OBJECT_LIMIT))];
+      const noted = this.#annotate(new AdmissionEvaluation(subject, this.#variables, CEL_OBJECT_LIMIT));
+      return { decisions: [...decisions, ...noted.decisions], annotations: noted.annotations };
     } catch (error) {
       if (!(error instanceof OutOfBudgetError)) throw error;
-      return [this.#failed(error.message)];
+      return only(this.#failed(error.message));
     }
   }
 
@@ -88,17 +96,27 @@ export class PolicyEvaluator {
     return { action: 'deny', message: text, reason: validation.reason ?? 'Invalid', cause: 'validation' };
   }
 
-  /** There is no audit log that they would go to, but one that cannot be made is a failure all the same. */
-  #annotate(evaluation: AdmissionEvaluation): PolicyDecision[] {
-    return this.#annotations.flatMap((annotation) => {
-      const evaluated = evaluation.evaluate(annotation);
-      return evaluated.outcome === 'failed' ? [this.#failed(evaluated.message)] : [];
-    });
+  /** One that cannot be made is a failure as a validation is; null and blank texts are none. */
+  #annotate(evaluation: AdmissionEvaluation): PolicyOutcome {
+    const decisions: PolicyDecision[] = [];
+    const annotations: { key: string; value: string }[] = [];
+    for (const { key, expression } of this.#annotations) {
+      const evaluated = evaluation.evaluate(expression);
+      if (evaluated.outcome === 'failed') decisions.push(this.#failed(evaluated.message));
+      else if (typeof evaluated.value === 'string' && evaluated.value.trim() !== '') {
+        annotations.push({ key, value: evaluated.value.trim() });
+      }
+    }
+    return { decisions, annotations };
   }
 
   #failed(message: string): PolicyDecision {
     return failedDecision(this.#spec, message, 'validation');
   }
+}
+
+function only(decision: PolicyDecision): PolicyOutcome {
+  return { decisions: [decision], annotations: [] };
 }
 
 /** What a failure means: the request is denied, unless the policy says to go on. */

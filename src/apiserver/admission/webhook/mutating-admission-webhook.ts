@@ -8,7 +8,7 @@ import type { AdmissionPlugin } from '../admission-chain.ts';
 import { type AdmissionAttributes, replaceContent } from '../attributes.ts';
 import type { VersionedObjects } from './admission-review.ts';
 import { versionedObjects } from './versioned-objects.ts';
-import { isExempt, type PlannedCall, type WebhookDispatch } from './webhook-dispatch.ts';
+import { isExempt, placeOf, type PlannedCall, type Versioned, type WebhookDispatch } from './webhook-dispatch.ts';
 import { callFailed } from './webhook-errors.ts';
 import { WebhookReinvocation } from './webhook-reinvocation.ts';
 import type { WebhookSource } from './webhook-source.ts';
@@ -43,12 +43,16 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     const second = reinvocation.round === 'second';
     // Plug-ins before this one have changed the object anew: everybody who wants to see that is asked.
     if (second && again.differs(object)) again.require();
-    for (const accessor of this.#source.webhooks()) {
-      const call = await this.#dispatch.plan(accessor, attributes, ({ kind }) => versionedObjects(attributes, kind));
+    for (const [index, accessor] of this.#source.webhooks().entries()) {
+      const versioned: Versioned = ({ kind }) => versionedObjects(attributes, kind);
+      const call = await this.#dispatch.plan({ accessor, index }, attributes, versioned);
       if (call === undefined) continue;
       // A webhook that has not been called in the first round is not called for the first time in the second.
       if (second && !again.isRequired(accessor.uid)) continue;
       const changed = await this.#callOne(call, attributes);
+      const { configuration, hook } = accessor;
+      const mutation = JSON.stringify({ configuration, webhook: hook.name, mutated: changed });
+      attributes.annotate(`mutation.webhook.admission.k8s.io/${placeOf(attributes, index)}`, mutation);
       if (changed) {
         again.require();
         reinvocation.request();

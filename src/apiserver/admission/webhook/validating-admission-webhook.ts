@@ -43,7 +43,7 @@ export class ValidatingAdmissionWebhook implements AdmissionPlugin {
     };
     const calls: PlannedCall[] = [];
     for (const accessor of this.#source.webhooks()) {
-      const call = await this.#dispatch.plan(accessor, attributes, versioned);
+      const call = await this.#dispatch.plan({ accessor, index: calls.length }, attributes, versioned);
       if (call !== undefined) calls.push(call);
     }
     // All are waited for, so that none is still being called when the request is answered.

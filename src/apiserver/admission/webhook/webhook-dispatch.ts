@@ -53,6 +53,18 @@ export function isExempt({ kind }: AdmissionAttributes): boolean {
 export interface PlannedCall {
   readonly accessor: WebhookAccessor;
   readonly invocation: Invocation;
+  /** Its place among the mutating webhooks, or among the validating ones that are called for this request, as upstream counts. */
+  readonly index: number;
+}
+
+const FAILED_OPEN = {
+  mutating: 'failed-open.mutation.webhook.admission.k8s.io/',
+  validating: 'failed-open.validating.webhook.admission.k8s.io/',
+} as const satisfies Record<WebhookType, string>;
+
+/** How annotations name a call. */
+export function placeOf({ reinvocation }: AdmissionAttributes, index: number): string {
+  return `round_${reinvocation.round === 'first' ? 0 : 1}_index_${index}`;
 }
 
 /** The request's objects in the version a webhook wants. */
@@ -70,7 +82,7 @@ export class WebhookDispatch {
 
   /** Undefined: this webhook is not called. 403 when its conditions cannot be evaluated and it fails closed. */
   async plan(
-    accessor: WebhookAccessor,
+    { accessor, index }: Omit<PlannedCall, 'invocation'>,
     attributes: AdmissionAttributes,
     versioned: Versioned,
   ): Promise<PlannedCall | undefined> {
@@ -87,7 +99,7 @@ export class WebhookDispatch {
         throw newForbidden(attributes.info, attributes.name, outcome.message);
       }
     }
-    return { accessor, invocation };
+    return { accessor, invocation, index };
   }
 
   /**
@@ -95,7 +107,7 @@ export class WebhookDispatch {
    * to be passed over, is thrown.
    */
   async call(
-    { accessor, invocation }: PlannedCall,
+    { accessor, invocation, index }: PlannedCall,
     attributes: AdmissionAttributes,
     objects: VersionedObjects,
   ): Promise<ReviewResponse | undefined> {
@@ -124,9 +136,13 @@ export class WebhookDispatch {
         throw error;
       }
       this.#passOver(observed, attributes, error);
+      attributes.annotate(`${FAILED_OPEN[this.#type]}${placeOf(attributes, index)}`, hook.name);
       return undefined;
     }
     for (const warning of response.warnings) attributes.warn(warning);
+    for (const [key, value] of Object.entries(response.auditAnnotations)) {
+      attributes.annotate(`${hook.name}/${key}`, value);
+    }
     observe(!response.allowed);
     if (response.allowed) return response;
     const denial = deniedBy(hook.name, response.result);
