@@ -31,6 +31,7 @@ const files: Readonly<Record<string, string>> = {
   P16: 'collector/stalls.ts',
   P19: 'collector/soak.ts',
   P20: 'client/delete-loop.ts',
+  CEL: 'apiserver/rules.ts',
 };
 
 const args = process.argv.slice(2);
