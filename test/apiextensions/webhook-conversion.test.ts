@@ -152,6 +152,27 @@ describe('API-464 objects are shown in the version that is asked for', () => {
     expect(hook.requests[1]?.objects).toHaveLength(2);
   });
 
+  it('when the storage version moves, old objects are seen through it and move with their next write', async () => {
+    hook.behaviour = converting;
+    await define();
+    await server.post(addresses('v1'), address('v1', 'a', { hostPort: 'h:1' }));
+    const at = `${definitions}/addresses.stable.example.com`;
+    const { json: current } = await server.get(at);
+    const { versions } = current['spec'] as { versions: { name: string }[] };
+    const moved = versions.map((version) => ({ ...version, storage: version.name === 'v2' }));
+    expect((await server.patch(at, { spec: { versions: moved } })).status).toBe(200);
+    hook.calls.length = 0;
+    expect((await server.get(`${addresses('v2')}/a`)).json['spec']).toEqual({ host: 'h', port: '1' });
+    expect((await server.get(`${addresses('v1')}/a`)).json['spec']).toEqual({ hostPort: 'h:1' });
+    expect(hook.requests.map(({ desiredAPIVersion }) => desiredAPIVersion)).toEqual(['stable.example.com/v2']);
+    await server.patch(`${addresses('v1')}/a`, { spec: { hostPort: 'h:2' } });
+    const { kv } = await server.store.get('/registry/stable.example.com/addresses/default/a');
+    expect(JSON.parse(Buffer.from(kv?.value ?? []).toString())).toMatchObject({
+      apiVersion: 'stable.example.com/v2',
+      spec: { host: 'h', port: '2' },
+    });
+  });
+
   it('metadata alone is known without the webhook', async () => {
     await define();
     hook.behaviour = () => 'reset';

@@ -5,7 +5,8 @@
 export class Reinvocation {
   #round: 'first' | 'second' = 'first';
   #wanted = false;
-  readonly #state = new Map<string, unknown>();
+  /** Most writes have none. */
+  #state: Map<string, unknown> | undefined;
 
   get round(): 'first' | 'second' {
     return this.#round;
@@ -25,6 +26,7 @@ export class Reinvocation {
 
   /** What a plug-in remembers between the rounds; made by the first who asks. */
   stateOf<T>(plugin: string, make: () => T): T {
+    this.#state ??= new Map();
     let state = this.#state.get(plugin) as T | undefined;
     if (state === undefined) {
       state = make();
