@@ -67,10 +67,22 @@ function writeTranscoded(resourceVersion: string): void {
  * What stands in front of the items of an enveloped list whose items take `itemBytes` together, as {@link encodeListItems} makes them, and
  * what stands behind them: so that a list can leave while it is made. Items come between the two, metadata of the list first.
  */
-export function partialObjectMetadataListFrame(
+export function partialObjectMetadataListFrame(list: ListMeta, itemBytes: number): ListFrame {
+  return listFrame(LIST, list, itemBytes);
+}
+
+/** What stands around the items of an enveloped list. */
+export interface ListFrame {
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+}
+
+/** The same for a list of any kind: all of them have their metadata in field 1 and their items in field 2. */
+export function listFrame(
+  type: { readonly apiVersion: string; readonly kind: string },
   list: ListMeta,
   itemBytes: number,
-): { readonly head: Uint8Array; readonly tail: Uint8Array } {
+): ListFrame {
   const tail = encode(() => {
     writer.string(4, '');
     writer.string(3, '');
@@ -81,10 +93,10 @@ export function partialObjectMetadataListFrame(
     const messageBytes = writer.size - before + itemBytes;
     writer.varint(messageBytes);
     writer.varint(2 * 8 + 2);
-    const type = writer.size;
-    writer.string(2, LIST.kind);
-    writer.string(1, LIST.apiVersion);
-    writer.delimit(1, type);
+    const typeMeta = writer.size;
+    writer.string(2, type.kind);
+    writer.string(1, type.apiVersion);
+    writer.delimit(1, typeMeta);
     writer.raw(ENVELOPE_MAGIC);
   });
   return { head, tail };

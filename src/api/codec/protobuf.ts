@@ -91,6 +91,18 @@ export function encodeTypedMessage(typeName: string, object: object): Uint8Array
   return encode(() => writeMessage(writer, plan, object as Readonly<Record<string, unknown>>));
 }
 
+/** Objects of one type as they stand in a list one after the other, each a bare message with its tag and length. */
+export function encodeTypedItems(typeName: string, objects: readonly object[]): Uint8Array {
+  const plan = planOfType(typeName);
+  return encode(() => {
+    for (const object of objects.toReversed()) {
+      const before = writer.size;
+      writeMessage(writer, plan, object as Readonly<Record<string, unknown>>);
+      writer.delimit(2, before);
+    }
+  });
+}
+
 /** The JSON of a bare message; `kind` and `apiVersion` are not part of messages. */
 export function decodeTypedMessage(typeName: string, bytes: Uint8Array): Record<string, unknown> {
   return new MessageDecoder(bytes, decodeEmbedded).decode(planOfType(typeName), 0);

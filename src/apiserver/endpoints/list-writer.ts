@@ -9,7 +9,7 @@ import { JSON_TYPE, PROTOBUF_TYPE } from './negotiation.ts';
 import { refuseMismatch, showsObjects } from './object-writer.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from './resource-scope.ts';
-import { tableFor } from './table-answer.ts';
+import { tableFor, type TableRows, tableRows } from './table-answer.ts';
 
 export interface ListMeta {
   resourceVersion: string;
@@ -34,6 +34,9 @@ export async function writeList(scope: ResourceScope, listed: ListPage): Promise
   if (transform !== undefined) {
     refuseMismatch(scope, 'list');
     if (transform.kind === 'Table') {
+      if (mediaType === JSON_TYPE && !pretty) {
+        return answer(200, mediaType, joined(jsonTable(await tableRows(scope, page.items, metadata))));
+      }
       return answer(200, mediaType, await formatObject(await tableFor(scope, page.items, metadata), representation));
     }
     return writeMetadataList(scope, page);
@@ -42,6 +45,12 @@ export async function writeList(scope: ResourceScope, listed: ListPage): Promise
   const typed = info.typeName !== undefined;
   if (mediaType === JSON_TYPE && !pretty) {
     return answer(200, mediaType, joined(jsonList(head, page.items, typed ? itemPrefix(info) : 0)));
+  }
+  if (mediaType === PROTOBUF_TYPE && info.typeName !== undefined) {
+    const { protobufList, typedEncoding } = await import('./protobuf-list.ts');
+    const { clock } = resource.environment;
+    const encoding = typedEncoding(info.typeName, head);
+    return answer(200, mediaType, await protobufList({ items: page.items, metadata, clock, encoding }));
   }
   const items: KubeObject[] = [];
   for (const item of page.items) items.push(typed ? withoutType(item.object()) : item.object());
@@ -54,9 +63,10 @@ async function writeMetadataList(scope: ResourceScope, page: ListPage): Promise<
   const metadata = listMeta(page);
   const head = { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${version}`, metadata };
   if (representation.mediaType === PROTOBUF_TYPE && version === 'v1') {
-    const { protobufMetadataList } = await import('./protobuf-metadata-list.ts');
+    const { metadataEncoding, protobufList } = await import('./protobuf-list.ts');
     const { clock } = scope.resource.environment;
-    return answer(200, PROTOBUF_TYPE, await protobufMetadataList({ items: page.items, metadata, clock }));
+    const list = { items: page.items, metadata, clock, encoding: metadataEncoding };
+    return answer(200, PROTOBUF_TYPE, await protobufList(list));
   }
   if (representation.mediaType === JSON_TYPE && !representation.pretty) {
     return answer(200, JSON_TYPE, joined(jsonMetadataList(head, page.items, version)));
@@ -109,6 +119,20 @@ function* jsonMetadataList(
     yield* writer.taken();
   }
   writer.text(separator === type ? ']}' : '}]}');
+  yield* writer.rest();
+}
+
+function* jsonTable({ head, rows }: TableRows): Generator<Uint8Array> {
+  const writer = new ChunkWriter();
+  writer.bytes(Buffer.from(`${JSON.stringify(head).slice(0, -1)},"rows":[`));
+  let separator = '';
+  for (const row of rows) {
+    writer.text(separator);
+    writer.bytes(Buffer.from(JSON.stringify(row)));
+    separator = ',';
+    yield* writer.taken();
+  }
+  writer.text(']}');
   yield* writer.rest();
 }
 

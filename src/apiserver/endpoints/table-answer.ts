@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ServedObject } from '../registry/served-object.ts';
 import { parseIncludeObject } from './include-object.ts';
 import type { ResourceScope } from './resource-scope.ts';
-import type { tableConvertor as makeTableConvertor, TableMeta, WatchTables } from './table.ts';
+import type { Table, TableMeta, TableRow, tableConvertor as makeTableConvertor, WatchTables } from './table.ts';
 
 /** Objects as rows (API section 21). The printers are loaded with the first table. `list` is absent for a single object. */
 export async function tableFor(
@@ -20,6 +20,35 @@ export async function tableFor(
     ...(list === undefined ? {} : { list }),
   });
   return table as unknown as KubeObject;
+}
+
+/** A table whose rows are made while they are read, so that a long one is never in memory as a whole. */
+export interface TableRows {
+  readonly head: Omit<Table, 'rows'>;
+  readonly rows: Iterable<TableRow>;
+}
+
+/** The same as {@link tableFor} of a list, in two parts. */
+export async function tableRows(
+  scope: ResourceScope,
+  objects: Iterable<ServedObject>,
+  list: TableMeta,
+): Promise<TableRows> {
+  const { rowOf, tableConvertor, tableOf } = await import('./table.ts');
+  const convertor = convertorOf(scope, tableConvertor);
+  const options = {
+    includeObject: parseIncludeObject(scope.context.query.get('includeObject')),
+    version: scope.representation.transform?.version ?? 'v1',
+    now: scope.resource.environment.clock.now(),
+    list,
+  };
+  const { rows: _rows, ...head } = tableOf(convertor, [], options);
+  const rows = {
+    *[Symbol.iterator]() {
+      for (const object of objects) yield rowOf(convertor, object.object(), options);
+    },
+  };
+  return { head, rows };
 }
 
 /** The tables of one watch (API-133). */

@@ -85,12 +85,15 @@ export function tableOf(convertor: TableConvertor, objects: readonly KubeObject[
     apiVersion: `meta.k8s.io/${version}`,
     metadata: options.list === undefined ? metaOfSingle(objects[0]) : metaOfList(options.list),
     columnDefinitions: options.columnDefinitions === 'omitted' ? null : convertor.columns,
-    rows: objects.map((object) => {
-      const row = convertor.row(object, options.now);
-      const shown = included(object, options.includeObject, version);
-      return shown === undefined ? row : { ...row, object: shown };
-    }),
+    rows: objects.map((object) => rowOf(convertor, object, options)),
   };
+}
+
+/** The row of one object, with what the client wants of the object itself. */
+export function rowOf(convertor: TableConvertor, object: KubeObject, options: TableOptions): TableRow {
+  const row = convertor.row(object, options.now);
+  const shown = included(object, options.includeObject, options.version ?? 'v1');
+  return shown === undefined ? row : { ...row, object: shown };
 }
 
 /** Turns the objects of one watch into tables; keeps in mind whether the definitions have been sent. */

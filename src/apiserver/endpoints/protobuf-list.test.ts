@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { encodePartialObjectMetadataList } from '../../api/codec/partial-object-metadata.ts';
+import { encodeProtobuf } from '../../api/codec/protobuf.ts';
+import { builtinResources } from '../../api/kinds/builtin-resources.ts';
+import { fieldOf, typeNameOf } from '../../api/kinds/type-table.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { systemClock } from '../../base/clock.ts';
+import { TransientObject } from '../registry/served-object.ts';
+import { type ListEncoding, metadataEncoding, protobufList, typedEncoding } from './protobuf-list.ts';
+
+const objects = (count: number, bytes: number): TransientObject[] =>
+  Array.from({ length: count }, (_, i) => {
+    const annotations = { filler: 'x'.repeat(bytes) };
+    return new TransientObject({
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { name: `pod-${i}`, uid: `${i}`, annotations },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    });
+  });
+
+async function written(items: readonly TransientObject[], encoding: ListEncoding): Promise<Uint8Array[]> {
+  const body = await protobufList({ items, metadata, clock: systemClock, encoding });
+  const pieces: Uint8Array[] = [];
+  if (body instanceof Uint8Array) pieces.push(body);
+  else for await (const piece of body) pieces.push(piece);
+  return pieces;
+}
+
+const metadata = { resourceVersion: '7', remainingItemCount: 3 };
+const sizes = [
+  [0, 0],
+  [1, 10],
+  [256, 10],
+  [5_000, 10],
+  [900, 20_000],
+] as const;
+
+describe('a list in protobuf', () => {
+  it.each(sizes)('API-523 %i items of %i bytes: metadata as in the list made at once', async (count, bytes) => {
+    const items = objects(count, bytes);
+    const pieces = await written(items, metadataEncoding);
+    const expected = encodePartialObjectMetadataList(
+      items.map((item) => item.metadata()),
+      metadata,
+    );
+    expect(Buffer.concat(pieces).equals(expected)).toBe(true);
+    if (bytes * count > 16 * 1024 * 1024) expect(pieces.length).toBeGreaterThan(3);
+  });
+
+  it.each(sizes)('API-520 %i items of %i bytes: whole objects as in the list made at once', async (count, bytes) => {
+    const items = objects(count, bytes);
+    const type = { apiVersion: 'v1', kind: 'PodList' };
+    const pieces = await written(items, typedEncoding('api/core/v1.Pod', type));
+    const expected = encodeProtobuf({ ...type, metadata, items: items.map((item) => item.object()) });
+    expect(Buffer.concat(pieces).equals(expected)).toBe(true);
+    if (bytes * count > 16 * 1024 * 1024) expect(pieces.length).toBeGreaterThan(3);
+  });
+
+  it('API-520 lists of every kind have their metadata and items where the frame puts them', () => {
+    for (const info of builtinResources().filter(({ verbs }) => verbs.includes('list'))) {
+      const typeName = typeNameOf(apiVersionOf(info), info.listKind) ?? '';
+      expect([info.listKind, fieldOf(typeName, 'metadata')?.number, fieldOf(typeName, 'items')?.number]).toEqual([
+        info.listKind,
+        1,
+        2,
+      ]);
+      expect(fieldOf(typeName, 'items')?.type).toBe(info.typeName);
+    }
+  });
+});
