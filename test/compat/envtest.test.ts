@@ -5,6 +5,7 @@ import { request } from 'node:https';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EtcdProcess } from './etcd-process.ts';
 import { kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
 import { runCommand } from '../program/run-command.ts';
 import { until } from '../program/until.ts';
@@ -179,7 +180,7 @@ describe('API-565 kubegc envtest-assets', () => {
   });
 
   it('is ready for whoever has no credentials, as envtest asks', async () => {
-    expect(await statusOf(`https://127.0.0.1:${port}/readyz`)).toBe(200);
+    await until('it is ready', async () => (await statusOf(`https://127.0.0.1:${port}/readyz`)) === 200);
     expect(await statusOf(`https://127.0.0.1:${port}/livez`)).toBe(200);
     expect(await statusOf(`${etcdUrl}/v3/kv/range`)).toBe(404);
   });
@@ -260,6 +261,30 @@ describe('API-565 kube-apiserver of kubegc envtest-assets', () => {
       code: 1,
       stderr: expect.stringContaining('--authorization-mode=ABAC is not to be had'),
     });
+  });
+
+  it('keeps its objects in a real etcd that stands in the place of ours, from one start to the next', async () => {
+    await using real = await EtcdProcess.start();
+    const start = async (): Promise<Executable> => {
+      port = await freePort();
+      const started = new Executable(join(assets, 'kube-apiserver'), [
+        '--authorization-mode=RBAC',
+        `--cert-dir=${certDir}`,
+        `--client-ca-file=${file('client-cert-auth-ca.crt')}`,
+        `--etcd-servers=${real.url}`,
+        `--secure-port=${port}`,
+      ]);
+      const healthy = async (): Promise<boolean> => (await statusOf(`https://127.0.0.1:${port}/healthz`)) === 200;
+      await until('kube-apiserver is healthy', healthy);
+      return started;
+    };
+    const first = await start();
+    const kept = '/api/v1/namespaces/default/configmaps';
+    expect((await send('admin', 'POST', kept, { metadata: { name: 'kept' } })).status).toBe(201);
+    await first.stop();
+    const second = await start();
+    expect((await send('admin', 'GET', `${kept}/kept`)).status).toBe(200);
+    await second.stop();
   });
 
   it('makes its own serving certificate in an empty directory of certificates, for clients to find', async () => {
