@@ -18,7 +18,9 @@ let looked = 0;
 
 beforeAll(async () => {
   server = await startTestServer();
-  const { json } = await server.post(configMaps, { metadata: { name: 'pattern' }, data: { filler: FILLER } });
+  const { json } = await server.post(configMaps, {
+    metadata: { name: 'pattern', annotations: { filler: FILLER } },
+  });
   const { kv } = await server.store.get('/registry/core/configmaps/default/pattern');
   if (kv === undefined) throw new Error(`no pattern: ${JSON.stringify(json)}`);
   const pattern = Buffer.from(kv.value).toString();
