@@ -49,6 +49,32 @@ it('COL-098 after a conflict the owners are read anew: one that does not wait an
   expect(await rig.names(configMap)).toEqual([]);
 });
 
+it('COL-071 COL-092 an owner that exists and is never shown is asked for again, until it is gone', async () => {
+  const owner = await rig.create(configMap, 'owner');
+  await rig.create(secret, 'dependent', { owners: [refTo(owner)] });
+  rig.faults.on({ target: /configmaps\?/ }, refuse(403, 'Forbidden'));
+  await collect();
+  await rig.advance(60_000);
+  expect(await rig.names(secret)).toEqual(['dependent']);
+  await rig.delete(configMap, 'owner');
+  await rig.advance(120_000);
+  expect(await rig.names(secret)).toEqual([]);
+});
+
+it('COL-094 a delete that failed is tried again, with nothing done in between', async () => {
+  await collect();
+  const owner = await rig.create(configMap, 'owner');
+  await rig.create(secret, 'dependent', { owners: [refTo(owner)] });
+  rig.faults.on({ method: 'DELETE', target: /dependent/ }, refuse(500, 'InternalError'), 3);
+  await rig.delete(configMap, 'owner');
+  await rig.rest();
+  expect(await rig.names(secret)).toEqual([]);
+  expect(rig.recorder.writes.map(({ method, status }) => `${method} ${status}`)).toEqual([
+    ...Array.from({ length: 3 }, () => 'DELETE 500'),
+    'DELETE 200',
+  ]);
+});
+
 it('COL-102 an owner that waits does not have those looked at that wait themselves', async () => {
   await collect();
   const owner = await rig.create(configMap, 'owner');
