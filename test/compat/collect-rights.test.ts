@@ -1,115 +1,315 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
 import { until } from '../program/until.ts';
+import { Kubectl, kubectlPaths } from './kubectl.ts';
 
-/** `kubegc collect` as the ServiceAccount of docs/manifests/collect-rbac.yaml, on a server that grants it nothing else. */
-const manifest = fileURLToPath(new URL('../../docs/manifests/collect-rbac.yaml', import.meta.url));
-const account = '/api/v1/namespaces/kube-system/serviceaccounts/kubegc-collector';
+/**
+ * The collector as the ServiceAccount of docs/manifests/collect-rbac.yaml, on a server that lets it do what the manifest says and
+ * nothing else: all of its work goes, and whatever is taken away from the manifest is missed aloud.
+ */
+const manifest = join(import.meta.dirname, '../../docs/manifests/collect-rbac.yaml');
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+const systemRoles = `${rbac}/namespaces/kube-system/roles`;
+const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+const quick = [
+  '--leader-elect-lease-duration=3s',
+  '--leader-elect-renew-deadline=2s',
+  '--leader-elect-retry-period=500ms',
+];
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let server: KubegcProcess;
+let kubectl: Kubectl;
 let admin: ApiClient;
-let collector: KubegcProcess;
-/** Of the account. */
+/** Of the collector: a token and the server's authority, nothing else. */
 let kubeconfig: string;
+let started: KubegcProcess[] = [];
+const granted = new Map<string, readonly Rule[]>();
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  const administrator = join(directory.path, 'admin.kubeconfig');
-  kubeconfig = join(directory.path, 'collector.kubeconfig');
+  const ofAdmin = join(directory.path, 'admin');
+  const flags = ['--listen', '127.0.0.1:0', '--data-dir', join(directory.path, 'data'), '--write-kubeconfig', ofAdmin];
   server = new KubegcProcess([
     'up',
-    ...['--authorization-mode', 'RBAC', '--controllers', '*,-garbage-collector-controller'],
-    ...['--listen', '127.0.0.1:0', '--write-kubeconfig', administrator, '--data-dir', join(directory.path, 'data')],
-    ...['-f', manifest],
+    '--authorization-mode',
+    'RBAC',
+    '--controllers',
+    '*,-garbage-collector-controller',
+    ...flags,
   ]);
   await server.ready();
-  admin = new ApiClient(administrator);
-  await until('the account is there', async () => (await admin.send('GET', account)).status === 200);
-  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
-  const { body } = await admin.send('POST', `${account}/token`, request);
-  const config = parse(readFileSync(administrator, 'utf8')) as { users: { name: string; user: object }[] };
-  const users = config.users.map(({ name }) => ({
-    name,
-    user: { token: (body['status'] as { token: string }).token },
-  }));
-  await writeFile(kubeconfig, stringify({ ...config, users }), { mode: 0o600 });
-  collector = new KubegcProcess(['collect', '--kubeconfig', kubeconfig, '--bind-address', '127.0.0.1:0']);
-  await collector.ready();
-  await until('it leads', async () => collector.output.includes('took the lease'));
+  kubectl = new Kubectl({ path: kubectlPaths().at(-1) ?? '', kubeconfig: ofAdmin, home: directory.path });
+  admin = new ApiClient(ofAdmin);
+  await kubectl.run(['apply', '-f', manifest]);
+  const token = await kubectl.run('create token kubegc-collector -n kube-system --duration 1h');
+  kubeconfig = join(directory.path, 'collector');
+  const ofCollector = readFileSync(ofAdmin, 'utf8')
+    .replace(/^.*client-(certificate|key)-data:.*\n/gm, '')
+    .replace(/token: .*/, `token: ${token.trim()}`);
+  await writeFile(kubeconfig, ofCollector);
+  for (const path of [`${rbac}/clusterroles`, systemRoles]) {
+    granted.set(path, (await admin.send('GET', `${path}/kubegc-collector`)).body['rules'] as readonly Rule[]);
+  }
 });
 
 afterAll(async () => {
   admin.close();
-  await collector.stop();
   await server.stop();
   await directory[Symbol.asyncDispose]();
 });
 
-const configMaps = '/api/v1/namespaces/default/configmaps';
-const secrets = '/api/v1/namespaces/default/secrets';
+afterEach(async () => {
+  await Promise.all(started.map((each) => each.stop()));
+  started = [];
+  for (const [path, rules] of granted) await setRules(path, rules);
+});
 
-async function family(): Promise<{ readonly uid: string }> {
-  const { body } = await admin.send('POST', configMaps, { metadata: { name: 'owner' } });
+async function setRules(path: string, rules: readonly Rule[]): Promise<void> {
+  const { body } = await admin.send('GET', `${path}/kubegc-collector`);
+  expect((await admin.send('PUT', `${path}/kubegc-collector`, { ...body, rules })).status).toBe(200);
+}
+
+/** What the collector has besides is that of every authenticated user. */
+function collector(...args: string[]): KubegcProcess {
+  const process = new KubegcProcess(['collect', '--kubeconfig', kubeconfig, ...quick, ...args]);
+  started.push(process);
+  return process;
+}
+
+/** What was said, with the quotes as they stand in the server's texts. */
+const plain = ({ output }: KubegcProcess): string => output.replaceAll('\\"', '"');
+
+let families = 0;
+
+interface Family {
+  readonly namespace: string;
+  readonly gone: (kind: 'owner' | 'dependent') => Promise<boolean>;
+  readonly owners: () => Promise<unknown>;
+}
+
+/** A ConfigMap that owns a Secret, in a namespace of their own. */
+async function family(): Promise<Family> {
+  const namespace = `family-${++families}`;
+  await admin.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+  const paths = {
+    owner: `/api/v1/namespaces/${namespace}/configmaps/owner`,
+    dependent: `/api/v1/namespaces/${namespace}/secrets/dependent`,
+  };
+  const { body } = await admin.send('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+    metadata: { name: 'owner' },
+  });
   const { uid } = body['metadata'] as { uid: string };
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid, blockOwnerDeletion: true };
-  for (let index = 0; index < 3; index++) {
-    await admin.send('POST', secrets, { metadata: { name: `d${index}`, ownerReferences: [reference] } });
-  }
-  return { uid };
+  const metadata = { name: 'dependent', ownerReferences: [reference] };
+  expect((await admin.send('POST', `/api/v1/namespaces/${namespace}/secrets`, { metadata })).status).toBe(201);
+  return {
+    namespace,
+    gone: async (kind) => (await admin.send('GET', paths[kind])).status === 404,
+    owners: async () => {
+      const { metadata: there } = (await admin.send('GET', paths.dependent)).body as {
+        metadata?: { ownerReferences?: unknown };
+      };
+      return there?.ownerReferences;
+    },
+  };
 }
 
-interface Item {
-  readonly metadata: { readonly name: string; readonly ownerReferences?: readonly unknown[] };
+const deleteOwner = ({ namespace }: Family, propagationPolicy: string) =>
+  admin.send('DELETE', `/api/v1/namespaces/${namespace}/configmaps/owner`, { propagationPolicy });
+
+/** Refers to an owner of another namespace. */
+async function stray(): Promise<string> {
+  const { namespace } = await family();
+  const { body } = await admin.send('GET', `/api/v1/namespaces/${namespace}/configmaps/owner`);
+  const { uid } = body['metadata'] as { uid: string };
+  const home = `${namespace}-elsewhere`;
+  await admin.send('POST', '/api/v1/namespaces', { metadata: { name: home } });
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
+  await admin.send('POST', `/api/v1/namespaces/${home}/secrets`, { metadata: { name: 'stray', ownerReferences } });
+  return home;
 }
 
-async function dependents(): Promise<Item[]> {
-  const items = (await admin.send('GET', secrets)).body['items'] as Item[];
-  return items.filter(({ metadata }) => /^d\d$/.test(metadata.name));
+async function eventsIn(namespace: string): Promise<readonly unknown[]> {
+  const { body } = await admin.send('GET', `/api/v1/namespaces/${namespace}/events`);
+  return (body['items'] as { reason: string }[]).map(({ reason }) => reason);
 }
-const ownerIsGone = async (): Promise<boolean> => (await admin.send('GET', `${configMaps}/owner`)).status === 404;
 
-describe('COL-220 under exactly the rights of the manifest', () => {
-  it.each(['Background', 'Foreground', 'Orphan'])('COL-220 collects in %s', async (propagationPolicy) => {
-    await family();
-    await admin.send('DELETE', `${configMaps}/owner`, { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy });
-    await until('the owner is gone', ownerIsGone);
-    if (propagationPolicy !== 'Orphan') {
-      await until('the dependents are gone', async () => (await dependents()).length === 0);
-      return;
+describe('with the rights of the manifest', () => {
+  it('COL-220 COL-211 COL-214 collects in all three ways, reports references into other namespaces, and leads', async () => {
+    const running = collector('--mode', 'auto');
+    await running.ready();
+    for (const policy of ['Background', 'Foreground', 'Orphan']) {
+      const one = await family();
+      await deleteOwner(one, policy);
+      await until(`the owner is gone (${policy})`, () => one.gone('owner'));
+      if (policy === 'Orphan') await until('it has no owner', async () => (await one.owners()) === undefined);
+      else await until(`the dependent is gone (${policy})`, () => one.gone('dependent'));
     }
-    const left = await dependents();
-    expect(left.map(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([[], [], []]);
-    for (const { metadata } of left) await admin.send('DELETE', `${secrets}/${metadata.name}`);
+    const home = await stray();
+    await until('it is reported', async () => (await eventsIn(home)).includes('OwnerRefInvalidNamespace'));
+    const { body } = await admin.send('GET', `${leases}/kubegc-collector`);
+    expect((body['spec'] as { holderIdentity: string }).holderIdentity).not.toBe('');
+    expect(running.output).not.toMatch(/forbidden|tried again|ERROR/);
+    expect((await running.stop()).code).toBe(0);
   });
 
-  it('COL-220 writes its Event, and is refused nothing', async () => {
-    const { uid } = await family();
-    const astray = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
-    const elsewhere = '/api/v1/namespaces/kube-public/secrets';
-    await admin.send('POST', elsewhere, { metadata: { name: 'astray', ownerReferences: [astray] } });
-    await until('the Event is there', async () => {
-      const { body } = await admin.send('GET', '/api/v1/namespaces/kube-public/events');
-      return (body['items'] as { reason: string }[]).some(({ reason }) => reason === 'OwnerRefInvalidNamespace');
-    });
-    const url = /debug graph: (\S+)/.exec(collector.output)?.[1] ?? '';
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    expect(metrics).toMatch(/^rest_client_requests_total\{code="200"/m);
-    expect(metrics).not.toMatch(/^rest_client_requests_total\{code="40[13]"/m);
-    expect(collector.output).not.toMatch(/forbidden/i);
+  it('COL-190 COL-220 shows graph and metrics only to who has its token', async () => {
+    const tokenFile = join(directory.path, 'page.token');
+    await writeFile(tokenFile, 'open-sesame\n');
+    const running = collector('--mode', 'observe', '--bind-address', '127.0.0.1:0', '--bind-token-file', tokenFile);
+    await running.ready();
+    const url = /debug graph: (\S+)/.exec(running.output)?.[1] ?? '';
+    const ask = async (path: string, token?: string) => {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      return (await fetch(`${url}${path}`, { headers })).status;
+    };
+    for (const path of ['/metrics', '/debug/controllers/garbage-collector-controller/graph']) {
+      expect([await ask(path), await ask(path, 'wrong'), await ask(path, 'open-sesame')]).toEqual([401, 401, 200]);
+    }
+    expect(await ask('/healthz')).toBe(200);
   });
+});
 
-  it('COL-220 may nothing beyond: it creates no object, and reads no subresource of a node', async () => {
-    const itself = new ApiClient(kubeconfig);
-    const refused = await itself.send('POST', configMaps, { metadata: { name: 'mine' } });
-    const replaced = await itself.send('PUT', `${configMaps}/owner`, { metadata: { name: 'owner' } });
-    itself.close();
-    expect([refused.status, replaced.status]).toEqual([403, 403]);
+/** Says it depends on what never was: only a look at that tells. */
+async function orphanOfNobody(): Promise<void> {
+  const { namespace } = await family();
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' };
+  const metadata = { name: 'of-nobody', ownerReferences: [owner] };
+  expect((await admin.send('POST', `/api/v1/namespaces/${namespace}/secrets`, { metadata })).status).toBe(201);
+}
+
+const forget = () => admin.send('DELETE', `${leases}/kubegc-collector`);
+const nothing = async (): Promise<void> => undefined;
+const deleted = async (policy: string) => deleteOwner(await family(), policy);
+
+/** With fewer resources, so that the other rules count: what they allow is in the widest one otherwise. */
+const narrow: Partial<Rule> = { apiGroups: [''], resources: ['configmaps', 'secrets'] };
+
+interface Missing {
+  readonly path: 'clusterroles' | 'roles';
+  readonly rule: number;
+  readonly verb: string;
+  readonly widest?: Partial<Rule>;
+  readonly provoke: () => Promise<unknown>;
+  readonly said: RegExp;
+}
+
+/**
+ * Every rule of the manifest, verb by verb, and what is said when it is not there. `list` of objects and `patch` of Events are asked for
+ * only where a server knows no lists by watch, and where an Event repeats (test/collector/rights.test.ts).
+ */
+const missing: readonly Missing[] = [
+  {
+    path: 'clusterroles',
+    rule: 0,
+    verb: 'watch',
+    provoke: nothing,
+    said: /watches fail and are tried again .*cannot watch resource/,
+  },
+  { path: 'clusterroles', rule: 0, verb: 'get', provoke: orphanOfNobody, said: /cannot get resource "configmaps"/ },
+  {
+    path: 'clusterroles',
+    rule: 0,
+    verb: 'patch',
+    provoke: () => deleted('Orphan'),
+    said: /cannot patch resource "secrets"/,
+  },
+  {
+    path: 'clusterroles',
+    rule: 0,
+    verb: 'delete',
+    provoke: () => deleted('Background'),
+    said: /cannot delete resource "secrets"/,
+  },
+  {
+    path: 'clusterroles',
+    rule: 1,
+    verb: 'create',
+    provoke: stray,
+    said: /the server rejected an event .*cannot create resource "events"/,
+  },
+  {
+    path: 'roles',
+    rule: 0,
+    verb: 'create',
+    provoke: forget,
+    said: /the lease could not be taken .*cannot create resource "leases"/,
+  },
+  {
+    path: 'roles',
+    rule: 1,
+    verb: 'get',
+    widest: narrow,
+    provoke: nothing,
+    said: /the lease could not be taken .*cannot get resource "leases"/,
+  },
+  {
+    path: 'roles',
+    rule: 1,
+    verb: 'update',
+    provoke: nothing,
+    said: /the lease could not be taken .*cannot update resource "leases"/,
+  },
+  {
+    path: 'roles',
+    rule: 2,
+    verb: 'get',
+    widest: narrow,
+    provoke: nothing,
+    said: /observing only .*cannot get resource "leases"/,
+  },
+];
+
+describe('with one right less', () => {
+  it.each(missing)(
+    'COL-220 COL-221 says so: $path rule $rule without $verb',
+    async ({ path, rule, verb, widest, provoke, said }) => {
+      const clusterRoles = `${rbac}/clusterroles`;
+      const where = path === 'roles' ? systemRoles : clusterRoles;
+      if (widest !== undefined) {
+        await setRules(
+          clusterRoles,
+          (granted.get(clusterRoles) ?? []).map((each, index) => (index === 0 ? { ...each, ...widest } : each)),
+        );
+      }
+      const less = (granted.get(where) ?? []).map((each, index) =>
+        index === rule ? { ...each, verbs: each.verbs.filter((word) => word !== verb) } : each,
+      );
+      await setRules(
+        where,
+        less.filter(({ verbs }) => verbs.length > 0),
+      );
+      const running = collector('--mode', 'auto');
+      await provoke();
+      await until(`it says ${String(said)}`, async () => said.test(plain(running))).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${running.output}`);
+      });
+      // It goes on: what is not allowed now may be in a moment.
+      expect((await running.stop()).code).toBe(0);
+    },
+  );
+
+  it('COL-221 COL-222 what could not be done is done when it is allowed again', async () => {
+    await setRules(`${rbac}/clusterroles`, (granted.get(`${rbac}/clusterroles`) ?? []).slice(1));
+    const running = collector('--mode', 'collect', '--retry-cap', '2s');
+    const one = await family();
+    await deleteOwner(one, 'Foreground');
+    await until('it says that it may not', async () => /cannot watch resource/.test(plain(running)));
+    expect(await one.gone('dependent')).toBe(false);
+    for (const [path, rules] of granted) await setRules(path, rules);
+    await until('the dependent is gone', () => one.gone('dependent'));
+    await until('the owner is gone', () => one.gone('owner'));
   });
 });
