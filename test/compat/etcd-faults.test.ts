@@ -1,13 +1,6 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createCertificateAuthority,
-  issueClientCertificate,
-  issueServingCertificate,
-} from '../../src/apiserver/authentication/certificates.ts';
 import { EtcdClient } from '../../src/apiserver/storage/etcd/etcd-client.ts';
 import { EtcdCompactor } from '../../src/apiserver/storage/etcd/etcd-compactor.ts';
 import { type EtcdStoreConfig, openEtcdStore } from '../../src/apiserver/storage/etcd/open-etcd-store.ts';
@@ -31,6 +24,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { temporaryDirectory } from '../program/kubegc-process.ts';
 import { until } from '../program/until.ts';
 import { etcdctlPath, EtcdProcess } from './etcd-process.ts';
+import { etcdCertificates } from './etcd-tls.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const common = { clock: systemClock, random: systemRandom, logger: silentLogger };
@@ -435,25 +429,8 @@ describe('a cluster of three', () => {
 describe('who may talk to etcd', () => {
   it('TLS with client certificates, and what is said when they are not right', async () => {
     await using directory = await temporaryDirectory();
-    const options = { clock: systemClock, random: systemRandom, hosts: ['127.0.0.1'] };
-    const [authority, other] = await Promise.all([
-      createCertificateAuthority(options),
-      createCertificateAuthority(options),
-    ]);
-    const server = await issueServingCertificate(authority, options);
-    const client = await issueClientCertificate(authority, { ...options, commonName: 'kubegc', organizations: [] });
-    const stranger = await issueClientCertificate(other, { ...options, commonName: 'kubegc', organizations: [] });
-    const files = { ca: authority.certPem, cert: server.certPem, key: server.keyPem };
-    const tls = Object.fromEntries(
-      await Promise.all(
-        Object.entries(files).map(async ([name, pem]) => {
-          const path = join(directory.path, name);
-          await writeFile(path, pem);
-          return [name, path] as const;
-        }),
-      ),
-    ) as typeof files;
-    await using etcd = await EtcdProcess.start({ tls });
+    const { authority, other, client, stranger, files } = await etcdCertificates(directory.path);
+    await using etcd = await EtcdProcess.start({ tls: { ca: files.ca, ...files.server } });
     const endpoints = [etcd.url];
     const requestTimeoutMs = 1_500;
     const store = await open({

@@ -9,6 +9,7 @@ import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts'
 import { readKubeconfig } from '../program/read-kubeconfig.ts';
 import { until } from '../program/until.ts';
 import { EtcdProcess } from './etcd-process.ts';
+import { etcdCertificates } from './etcd-tls.ts';
 
 interface Item {
   readonly kind?: string;
@@ -36,7 +37,7 @@ class Server {
   readonly kubeconfig: string;
   #client: ApiClient | undefined;
 
-  constructor(directory: string, name: string, endpoints: readonly string[]) {
+  constructor(directory: string, name: string, endpoints: readonly string[], flags: readonly string[] = []) {
     this.kubeconfig = join(directory, `kubeconfig-${name}`);
     this.process = new KubegcProcess([
       'up',
@@ -48,6 +49,7 @@ class Server {
       '--leader-elect-lease-duration=3s',
       '--leader-elect-renew-deadline=2s',
       '--leader-elect-retry-period=500ms',
+      ...flags,
     ]);
   }
 
@@ -473,6 +475,27 @@ describe('two servers over a cluster of three', () => {
     } finally {
       await Promise.all(pair.map((server) => server.end()));
       await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
+    }
+  });
+});
+
+describe('a server over an etcd that wants certificates', () => {
+  it('shows its own and is shown the right one', async () => {
+    await using directory = await temporaryDirectory();
+    const { files } = await etcdCertificates(directory.path);
+    await using etcd = await EtcdProcess.start({ tls: { ca: files.ca, ...files.server } });
+    const tls = [
+      `--etcd-cafile=${files.ca}`,
+      `--etcd-certfile=${files.client.cert}`,
+      `--etcd-keyfile=${files.client.key}`,
+    ];
+    const server = new Server(directory.path, 'tls', [etcd.url], [...tls, '--etcd-prefix=/some/cluster']);
+    try {
+      await server.ready();
+      await server.ok('POST', configmaps, configMap('safe'));
+      expect((await server.list(configmaps)).map(({ metadata }) => metadata.name)).toContain('safe');
+    } finally {
+      await server.end();
     }
   });
 });

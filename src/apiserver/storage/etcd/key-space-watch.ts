@@ -19,6 +19,8 @@ const SPARE_BYTES = 2_048;
 /** A member whose watch breaks is asked again after this, doubling up to the cap; there is no last attempt. */
 const RETRY_MS = 50;
 const RETRY_CAP_MS = 2_000;
+/** A watch that lasted this long was good, and the next one is not made to wait for the failures before it. */
+const CALM_MS = 10_000;
 
 export interface KeySpaceWatchOptions {
   readonly client: EtcdClient;
@@ -44,7 +46,8 @@ export interface KeySpaceWatchOptions {
  */
 export async function watchKeySpace(options: KeySpaceWatchOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, logger, client } = options;
-  const backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS, jitter: 0.5, random });
+  const resetAfter = { clock, ms: CALM_MS };
+  const backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS, jitter: 0.5, random, resetAfter });
   const position = new Position(options);
   let troubleTold = '';
   while (!signal.aborted) {
@@ -53,7 +56,6 @@ export async function watchKeySpace(options: KeySpaceWatchOptions, signal: Abort
       await follow(position, options, signal, () => {
         if (troubleTold !== '') logger.info('etcd tells changes again', { endpoint });
         troubleTold = '';
-        backoff.reset();
       });
     } catch (error) {
       if (signal.aborted) return;
