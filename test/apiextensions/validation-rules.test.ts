@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
@@ -216,6 +217,93 @@ describe('rules of definitions', () => {
     expect(await answer(server.post(definitions, definition({ versions: [version({ schema })] })))).toContain(
       'pattern: Invalid value: "(a": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(a`',
     );
+  });
+});
+
+describe('whatever the rule, the schema and the object', () => {
+  const part = fc.constantFrom(
+    'self',
+    'oldSelf',
+    'self.a',
+    'self.t',
+    'self.l',
+    'self.m',
+    '1',
+    '"x"',
+    'null',
+    'true',
+    'x',
+  );
+  const operator = fc.constantFrom(
+    '==',
+    '<',
+    '+',
+    '&&',
+    'in',
+    '.',
+    '?',
+    '.all(x, x == ',
+    '.map(x, ',
+    '(',
+    ')',
+    '[',
+    ']',
+    '!',
+    '"',
+  );
+  const rule = fc.oneof(
+    fc.tuple(part, operator, part).map((parts) => parts.join(' ')),
+    fc.array(fc.oneof(part, operator, fc.string({ maxLength: 3 })), { maxLength: 6 }).map((parts) => parts.join(' ')),
+    fc.constantFrom(
+      'self.t > timestamp(0)',
+      'self.m.all(k, self.m[k] > 0)',
+      'self.l.exists(x, x.matches(self.a))',
+      'size(self.l) > size(oldSelf.l)',
+    ),
+  );
+  const value = fc.record(
+    {
+      a: fc.oneof(fc.string(), fc.integer(), fc.constant(null)),
+      t: fc.constantFrom('2026-01-01T00:00:00Z', 'never', 3),
+      l: fc.oneof(fc.array(fc.string()), fc.string()),
+      m: fc.oneof(fc.dictionary(fc.string(), fc.integer()), fc.constant(null)),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('the server answers with success or says what is wrong', async () => {
+    const schema = {
+      a: { type: 'string', nullable: true },
+      t: { type: 'string', format: 'date-time' },
+      l: { type: 'array', items: { type: 'string' } },
+      m: { type: 'object', additionalProperties: number },
+    };
+    await establish(server, ruled(schema, []));
+    const optional = fc.option(fc.boolean(), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(rule, fc.option(rule, { nil: undefined }), optional, value, async (text, message, old, spec) => {
+        const { json } = await server.get(`${definitions}/widgets.example.com`);
+        const each = {
+          rule: text,
+          ...(message === undefined ? {} : { messageExpression: message }),
+          ...(old === undefined ? {} : { optionalOldSelf: old }),
+        };
+        const next = { ...ruled(schema, [each]), metadata: json.metadata };
+        expect([200, 422]).toContain((await server.put(`${definitions}/widgets.example.com`, next)).status);
+        expect([201, 409, 422]).toContain((await server.post(widgets, widget('w', { spec }))).status);
+        const merged = await server.patch(`${widgets}/w`, { spec }, 'merge');
+        expect([200, 404, 422]).toContain(merged.status);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it.each<[string, object]>([
+    ['a rule without a rule', {}],
+    ['a rule that is null', { rule: null }],
+    ['an empty rule', { rule: '' }],
+  ])('%s is refused', async (_, each) => {
+    expect((await server.post(definitions, ruled({ a: number }, [each as Rule]))).status).toBe(422);
   });
 });
 

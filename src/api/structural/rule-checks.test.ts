@@ -130,6 +130,28 @@ describe('API-471 rules that cannot be', () => {
   });
 });
 
+describe('API-471 defaults', () => {
+  it('keep the rules of their schema and of its parts', () => {
+    const kept = ruled(
+      { type: 'object', default: { n: 3 }, properties: { n: ruled(integer, 'self > 2') } },
+      'self.n < 5 && self == oldSelf',
+    );
+    expect(check(kept)).toEqual([]);
+    expect(check({ ...kept, default: { n: 7 } })).toEqual([
+      's.properties[x].default: Invalid value: failed rule: self.n < 5 && self == oldSelf',
+    ]);
+    expect(check({ ...kept, default: { n: 1 } })).toEqual([
+      's.properties[x].default.n: Invalid value: 1: failed rule: self > 2',
+    ]);
+  });
+
+  it('a field called kind is no kind but of a resource', () => {
+    expect(
+      check(ruled({ type: 'object', default: { kind: 3 }, properties: { kind: integer } }, 'self.kind == 3')),
+    ).toEqual([]);
+  });
+});
+
 describe('fieldPath', () => {
   const schema: JsonSchemaProps = {
     type: 'object',

@@ -3,7 +3,8 @@ import { fieldForbidden, fieldInvalid } from '../field-error.ts';
 import { UNBOUNDED } from '../cel/size-estimate.ts';
 import { type Compiled, compileRules, type CompiledRule, maxOccurrences, worstCost } from './compiled-rule.ts';
 import { child, indexed, keyed } from './field-path.ts';
-import type { JsonSchemaProps, ValidationRule } from './json-schema-props.ts';
+import { hasRules, type JsonSchemaProps, type ValidationRule } from './json-schema-props.ts';
+import { RuleValidator } from './rule-validator.ts';
 import { type TypedSchema, typedSchema } from './schema-cel-type.ts';
 
 /** What one rule, and what all rules of a schema may cost at worst (apiextensions `StaticEstimatedCostLimit`, `…CRDCostLimit`). */
@@ -48,9 +49,17 @@ class RuleChecks {
       const mark = uncorrelatable ?? (isMap ? undefined : path);
       this.visit(items, { ...inside, uncorrelatable: mark, path: child(path, 'items') });
     }
+    if (props.default !== undefined && hasRules(props)) this.#default(schema, child(path, 'default'));
     for (const [index, compiled] of compileRules(schema).entries()) {
       this.#check(compiled, schema, { ...place, path: indexed(child(path, 'x-kubernetes-validations'), index) });
     }
+  }
+
+  /** A default keeps the rules, also when it stays as it is. */
+  #default(schema: TypedSchema, path: string): void {
+    const value = schema.props.default;
+    const { errors, warnings } = new RuleValidator(schema).validate(value, { path, previous: { value } });
+    this.errors.push(...errors, ...warnings);
   }
 
   #check(compiled: CompiledRule, schema: TypedSchema, place: Place): void {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatFieldError } from '../field-error.ts';
 import type { JsonSchemaProps, ValidationRule } from './json-schema-props.ts';
 import { RuleValidator } from './rule-validator.ts';
+import { typedSchema } from './schema-cel-type.ts';
 
 const text: JsonSchemaProps = { type: 'string' };
 const integer: JsonSchemaProps = { type: 'integer' };
@@ -23,11 +24,13 @@ const listMap = (items: JsonSchemaProps, ...keys: readonly string[]): JsonSchema
 
 function errorsOf(schema: JsonSchemaProps, value: unknown, previous?: unknown): readonly string[] {
   const options = previous === undefined ? {} : { previous: { value: previous } };
-  return new RuleValidator(schema).validate(value, options).errors.map(formatFieldError);
+  return new RuleValidator(typedSchema(schema)).validate(value, options).errors.map(formatFieldError);
 }
 
 function warningsOf(schema: JsonSchemaProps, value: unknown, previous: unknown): readonly string[] {
-  return new RuleValidator(schema).validate(value, { previous: { value: previous } }).warnings.map(formatFieldError);
+  return new RuleValidator(typedSchema(schema))
+    .validate(value, { previous: { value: previous } })
+    .warnings.map(formatFieldError);
 }
 
 describe('API-471 where rules stand', () => {
@@ -284,7 +287,7 @@ describe('API-471 budgets', () => {
 
   it('rules together may not cost more than the object may', () => {
     const schema = object({ a: ruled(integer, 'self > 0'), b: ruled(integer, 'self > 0'), c: ruled(integer, 'false') });
-    const found = new RuleValidator(schema).validate({ a: 1, b: 1, c: 1 }, { budget: 3 });
+    const found = new RuleValidator(typedSchema(schema)).validate({ a: 1, b: 1, c: 1 }, { budget: 3 });
     expect(found.errors.map(formatFieldError)).toEqual([
       'b: Invalid value: "integer": validation failed due to running out of cost budget, no further validation rules will be run',
     ]);
@@ -292,7 +295,7 @@ describe('API-471 budgets', () => {
 
   it('messages count as well', () => {
     const rule = { rule: 'self < 0', messageExpression: '"n" + string(self) + string(self)' };
-    const found = new RuleValidator(object({ a: ruled(integer, rule) })).validate({ a: 1 }, { budget: 4 });
+    const found = new RuleValidator(typedSchema(object({ a: ruled(integer, rule) }))).validate({ a: 1 }, { budget: 4 });
     expect(found.errors.map(formatFieldError)).toEqual([
       'a: Invalid value: "integer": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
     ]);

@@ -15,9 +15,8 @@ import {
 } from '../field-error.ts';
 import { type CompiledRule, compileRules, ruleText } from './compiled-rule.ts';
 import { child, indexed, keyed } from './field-path.ts';
-import type { JsonSchemaProps } from './json-schema-props.ts';
 import { type Correlated, correlateField, correlateItem, isUnchanged, oldItems } from './rule-correlation.ts';
-import { type TypedSchema, typedSchema } from './schema-cel-type.ts';
+import type { TypedSchema } from './schema-cel-type.ts';
 
 export interface RuleFindings {
   readonly errors: readonly FieldError[];
@@ -26,6 +25,8 @@ export interface RuleFindings {
 }
 
 export interface RuleValidationOptions {
+  /** Where the value stands; the root of an object unless told. */
+  readonly path?: string;
   /** On updates: what the value was. */
   readonly previous?: { readonly value: unknown };
   /** Cost units for all rules; what `apis/cel.RuntimeCELCostBudget` says unless told. */
@@ -39,16 +40,17 @@ export interface RuleValidationOptions {
 export class RuleValidator {
   readonly #root: RuleNode | undefined;
 
-  constructor(props: JsonSchemaProps) {
-    this.#root = ruleNode(typedSchema(props));
+  constructor(schema: TypedSchema) {
+    this.#root = ruleNode(schema);
   }
 
-  validate(value: unknown, { previous, budget = CEL_OBJECT_LIMIT }: RuleValidationOptions = {}): RuleFindings {
+  validate(value: unknown, options: RuleValidationOptions = {}): RuleFindings {
+    const { path = '', previous, budget = CEL_OBJECT_LIMIT } = options;
     const run = new RuleRun(budget);
     const root = this.#root;
     if (root === undefined) return run;
     const current = previous === undefined ? undefined : { value, old: previous.value, props: root.schema.props };
-    run.visit(root, { path: '', value, old: previous?.value, past: { current, parent: undefined } });
+    run.visit(root, { path, value, old: previous?.value, past: { current, parent: undefined } });
     return run;
   }
 }

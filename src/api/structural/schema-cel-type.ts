@@ -26,9 +26,9 @@ export interface TypedSchema {
   readonly isResource: boolean;
 }
 
-/** Of the whole schema of a custom resource. */
-export function typedSchema(props: JsonSchemaProps): TypedSchema {
-  return typed(props, { name: 'selfType', isResource: true });
+/** Of the whole schema of a custom resource, or of a part of it. */
+export function typedSchema(props: JsonSchemaProps, part: 'resource' | 'part' = 'resource'): TypedSchema {
+  return typed(props, { name: 'selfType', isResource: part === 'resource' });
 }
 
 interface Place {

@@ -64,8 +64,11 @@ export class VersionSchema implements ObjectSchema {
   }
 
   async #loadRules(): Promise<void> {
-    const { RuleValidator } = await import('../../api/structural/rule-validator.ts');
-    this.#rules ??= new RuleValidator(this.props ?? {});
+    const [{ RuleValidator }, { typedSchema }] = await Promise.all([
+      import('../../api/structural/rule-validator.ts'),
+      import('../../api/structural/schema-cel-type.ts'),
+    ]);
+    this.#rules ??= new RuleValidator(typedSchema(this.props ?? {}));
   }
 
   /** Undefined: there are no rules. */
