@@ -155,6 +155,37 @@ describe('resources', () => {
     },
   );
 
+  it('API-042 API-375 custom resources are no exception', async () => {
+    const subresources = {
+      status: {},
+      scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+    };
+    const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        names: { plural: 'widgets', kind: 'Widget' },
+        scope: 'Namespaced',
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, subresources }],
+      },
+    };
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    expect((await as('root', 'POST', path, definition)).status).toBe(201);
+    const info = server.server.resources.resources().find(({ resource }) => resource === 'widgets');
+    if (info === undefined) throw new Error('widgets are not served');
+    const before = await server.store.currentRevision();
+    for (const each of everything(info)) expect(await send('nobody', each)).toBe(refusal('nobody', each));
+    expect(await server.store.currentRevision()).toBe(before);
+    for (const each of everything(info)) {
+      const resource = each.subresource === '' ? 'widgets' : `widgets/${each.subresource}`;
+      await grant([{ apiGroups: ['example.com'], resources: [resource], verbs: [each.verb] }]);
+      expect([each.verb, resource, await send('ann', each)]).toEqual([each.verb, resource, await send('root', each)]);
+    }
+  });
+
   it('API-173 API-210 who may update or apply, but not create, creates nothing by it', async () => {
     const path = '/api/v1/namespaces/default/configmaps/made';
     const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases/made';

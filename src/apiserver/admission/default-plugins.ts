@@ -9,6 +9,7 @@ import type { Store } from '../storage/interface.ts';
 import type { AdmissionPlugin } from './admission-chain.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { lazyMatchConditions } from './cel/lazy-match-conditions.ts';
+import { CertificateApproval, CertificateSigning } from './certificate-signers.ts';
 import { DefaultStorageClass } from './default-storage-class.ts';
 import { DefaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { LimitRanger } from './limit-ranger.ts';
@@ -54,6 +55,8 @@ const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvi
   ['DefaultStorageClass', (environment) => new DefaultStorageClass(environment)],
   ['StorageObjectInUseProtection', () => new StorageObjectInUseProtection()],
   ['OwnerReferencesPermissionEnforcement', (environment) => new OwnerReferencesPermissionEnforcement(environment)],
+  ['CertificateApproval', (environment) => new CertificateApproval(environment)],
+  ['CertificateSigning', (environment) => new CertificateSigning(environment)],
   ['MutatingAdmissionWebhook', (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating'))],
   [
     'ValidatingAdmissionPolicy',

@@ -57,6 +57,8 @@ export const implementedPlugins = [
   'DefaultStorageClass',
   'StorageObjectInUseProtection',
   'OwnerReferencesPermissionEnforcement',
+  'CertificateApproval',
+  'CertificateSigning',
   'MutatingAdmissionWebhook',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
