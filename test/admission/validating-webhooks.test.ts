@@ -519,6 +519,19 @@ describe('services', () => {
     expect(await create()).toBe(`${failed}${url}no endpoints available for service "hook"`);
   });
 
+  it('API-353 a certificate of another name is told apart', async () => {
+    const other = { service: { namespace: 'default', name: 'other' }, caBundle: hook.caBundle };
+    const mapped = await startTestServer({
+      serviceHosts: new Map([['default/other', { host: '127.0.0.1', port: hook.port }]]),
+    });
+    await mapped.post(validating, configuration('Validating', 'test', { clientConfig: other }));
+    const { json } = await mapped.post(configMaps, configMap('a'));
+    expect(json.message).toMatch(
+      /: tls: failed to verify certificate: x509: certificate is valid for localhost, .*hook\.default\.svc.*, not other\.default\.svc$/,
+    );
+    await mapped.server.stop();
+  });
+
   it('API-358 a host map comes before everything', async () => {
     const mapped = await startTestServer({
       serviceHosts: new Map([['default/hook', { host: '127.0.0.1', port: hook.port }]]),

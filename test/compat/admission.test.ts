@@ -75,6 +75,56 @@ describe.each(kubectlPaths())('%s', (path) => {
     await kubectl.run('delete validatingwebhookconfiguration gone');
   });
 
+  it('API-464 a custom resource in the version that is asked for', async () => {
+    hook.behaviour = ({ apiVersion, request }) => {
+      const { uid, desiredAPIVersion, objects } = request;
+      const convertedObjects = objects.map((object) => ({
+        ...object,
+        apiVersion: desiredAPIVersion,
+        spec: { version: desiredAPIVersion },
+      }));
+      const response = { uid, result: { status: 'Success' }, convertedObjects };
+      return { body: { kind: 'ConversionReview', apiVersion, response } };
+    };
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    const version = (name: string) => ({ name, served: true, storage: name === 'v1', schema });
+    const webhook = { clientConfig: hook.at('/convert'), conversionReviewVersions: ['v1'] };
+    await kubectl.run(['apply', '-f', '-'], {
+      input: JSON.stringify({
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'tulips.garden.example.com' },
+        spec: {
+          group: 'garden.example.com',
+          scope: 'Namespaced',
+          names: { plural: 'tulips', kind: 'Tulip' },
+          versions: [version('v1'), version('v2')],
+          conversion: { strategy: 'Webhook', webhook },
+        },
+      }),
+    });
+    await kubectl.run('wait --for=condition=Established crd/tulips.garden.example.com');
+    const tulip = {
+      apiVersion: 'garden.example.com/v1',
+      kind: 'Tulip',
+      metadata: { name: 't' },
+      spec: { version: 'own' },
+    };
+    await kubectl.run(['create', '-f', '-'], { input: JSON.stringify(tulip) });
+    expect(await kubectl.run('get tulips.v1.garden.example.com t -o jsonpath={.spec.version}')).toBe('own');
+    expect(await kubectl.run('get tulips.v2.garden.example.com -o jsonpath={.items[0].spec.version}')).toBe(
+      'garden.example.com/v2',
+    );
+    hook.behaviour = () => 'reset';
+    const { code, stderr } = await kubectl.try(['get', 'tulips.v2.garden.example.com', 't', '-o', 'yaml']);
+    expect([code, stderr]).toEqual([
+      1,
+      `Error from server: conversion webhook for garden.example.com/v1, Kind=Tulip failed: Post "${hook.url('/convert')}": EOF\n`,
+    ]);
+    await kubectl.run('delete crd tulips.garden.example.com');
+    hook.reset();
+  });
+
   it('API-360 a policy denies in its own words', async () => {
     const admissionregistration = 'admissionregistration.k8s.io/v1';
     const rules = [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'] }];

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { HttpHeaders } from '../../base/http-message.ts';
 import { statusErrorOf } from '../../client/status-decoder.ts';
 import { TransportError } from '../../client/transport.ts';
@@ -38,10 +39,26 @@ function causeOf(error: unknown): string {
   if (UNTRUSTED.has(code)) {
     return 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
   }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `tls: failed to verify certificate: x509: ${misnamed(error.cause)}`;
   if (code === 'CERT_HAS_EXPIRED') {
     return 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid';
   }
   return error.message;
+}
+
+/** The certificate is good, but of somebody else: Go says which names it has. */
+function misnamed(cause: unknown): string {
+  const { host = '', cert } = cause as { readonly host?: string; readonly cert?: { readonly subjectaltname?: string } };
+  const kind = isIP(host) === 0 ? 'DNS:' : 'IP Address:';
+  const names = (cert?.subjectaltname ?? '')
+    .split(', ')
+    .filter((name) => name.startsWith(kind))
+    .map((name) => name.slice(kind.length));
+  if (names.length > 0) return `certificate is valid for ${names.join(', ')}, not ${host}`;
+  return isIP(host) === 0
+    ? `certificate is not valid for any names, but wanted to match ${host}`
+    : `cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
 }
 
 function hostPort(host: string, port: number): string {
