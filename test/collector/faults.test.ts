@@ -10,7 +10,7 @@ import {
   statusBody,
   timeoutAfter,
 } from './faults.ts';
-import { configMap, refTo, refToNothing, secret, widget } from './kinds.ts';
+import { configMap, pod, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
 /** Sections 8 and 12: answers that are no answers, and writes that meet others. */
@@ -101,6 +101,26 @@ describe('an answer that proves nothing', () => {
       expect((await rig.get(configMap, 'leaf'))?.metadata?.deletionTimestamp).toBeUndefined();
       await rig.rest();
       expect(await rig.names(secret)).toEqual([]);
+    },
+  );
+
+  it.each(noProofs.filter(({ what }) => what.startsWith('404')))(
+    'COL-116 BETTER-11 $what to a PATCH is no end of the object: its own dependents stay',
+    async ({ fault }) => {
+      const [solid, gone] = [await rig.create(configMap, 'solid'), await rig.create(configMap, 'gone')];
+      const middle = await rig.create(secret, 'middle', { owners: [refTo(solid), refTo(gone)] });
+      await rig.create(pod, 'leaf', { owners: [refTo(middle)] });
+      rig.faults.on({ method: 'PATCH', target: /secrets\/middle/ }, fault, 3);
+      await rig.delete(configMap, 'gone');
+      await rig.rest();
+      expect((await rig.get(pod, 'leaf'))?.metadata?.deletionTimestamp).toBeUndefined();
+      expect(await rig.owners(secret, 'middle')).toEqual(['solid']);
+      // The same of a finalizer, and of an orphaned dependent.
+      rig.faults.on({ method: 'PATCH', target: /secrets\/middle|configmaps\/solid/ }, fault, 4);
+      await rig.delete(configMap, 'solid', 'Orphan');
+      await rig.rest();
+      expect([await rig.names(configMap), await rig.owners(secret, 'middle')]).toEqual([[], []]);
+      expect((await rig.get(pod, 'leaf'))?.metadata?.deletionTimestamp).toBeUndefined();
     },
   );
 

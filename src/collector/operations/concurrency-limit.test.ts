@@ -43,15 +43,24 @@ describe('ConcurrencyLimit', () => {
 
   it.each([
     { what: 'all alike, however slow', ms: [400, 400, 400], falls: false },
-    { what: 'within a tenth of a second', ms: [2, 99, 99], falls: false },
-    { what: 'much slower than they could be', ms: [20, 150, 150], falls: true },
-    { what: 'twice the best', ms: [120, 240, 240], falls: false },
+    { what: 'within a quarter of a second', ms: [2, 249, 249], falls: false },
+    { what: 'much slower than they could be', ms: [20, 300, 300], falls: true },
+    { what: 'twice the best', ms: [200, 400, 400], falls: false },
     { what: 'more than three times the best', ms: [120, 400, 400], falls: true },
   ])('BETTER-19 answers $what: fewer calls at once = $falls', ({ ms, falls }) => {
     const limit = new ConcurrencyLimit(20);
     let now = 0;
     for (const each of ms) now = answers(limit, 40, { from: now, ms: each });
     expect(limit.limit < 20).toBe(falls);
+  });
+
+  it('BETTER-19 slowness alone leaves eight: it may be the doing of others', () => {
+    const limit = new ConcurrencyLimit(20);
+    let now = answers(limit, 40, { from: 0, ms: 5 });
+    for (let i = 0; i < 1000; i++) limit.ended({ outcome: 'answered', startedAt: ++now, endedAt: now + 1000 });
+    expect(limit.limit).toBe(8);
+    limit.ended({ outcome: 'overloaded', startedAt: now + 2000, endedAt: now + 2001 });
+    expect(limit.limit).toBe(4);
   });
 
   it('BETTER-19 forgets how fast the server once was', () => {

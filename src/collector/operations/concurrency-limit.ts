@@ -9,7 +9,9 @@ export interface CallOutcome {
 }
 
 /** Answers faster than this are never a sign of load, ms: what waits for a disk or a quorum is not slow. */
-const FAST_MS = 100;
+const FAST_MS = 250;
+/** Slowness alone reduces no further: it may be others' doing, and then waiting for them would help nobody. */
+const LEAST_WHEN_SLOW = 8;
 /** Beyond it, answers that take this many times the best of late are. */
 const TOLERATED = 3;
 /** How long the best one counts, ms. */
@@ -23,8 +25,8 @@ const LEAST_WINDOW = 10;
 
 /**
  * How many calls may be under way, by what the server lets us see of its load (BETTER-19): half as many after it refused
- * (429, or 503 with `Retry-After`) or did not answer in time, a tenth fewer while its answers take much longer than they could, one more
- * after each round of good ones. Between one and the ceiling, where it begins. Pure: times are told.
+ * (429, or 503 with `Retry-After`) or did not answer in time, a tenth fewer, but not below eight, while its answers take much
+ * longer than they could, one more after each round of good ones. Between one and the ceiling, where it begins. Pure: times are told.
  */
 export class ConcurrencyLimit {
   readonly #ceiling: number;
@@ -65,8 +67,9 @@ export class ConcurrencyLimit {
     const average = this.#totalMs / this.#answers;
     this.#answers = 0;
     this.#totalMs = 0;
-    if (average > this.#toleratedMs) this.#reduce(SLOW_FACTOR, endedAt);
-    else this.#limit = Math.min(this.#ceiling, this.#limit + 1);
+    if (average > this.#toleratedMs) {
+      if (this.limit > LEAST_WHEN_SLOW) this.#reduce(SLOW_FACTOR, endedAt);
+    } else this.#limit = Math.min(this.#ceiling, this.#limit + 1);
   }
 
   get #toleratedMs(): number {
