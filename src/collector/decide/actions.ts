@@ -29,7 +29,7 @@ export interface RemoveReferencesAction {
   /** As in DeleteAction. */
   readonly identity: Identity;
   readonly owners: readonly Uid[];
-  /** Of the read that the decision rests on, where the reference must be what was read (LIFE-560). */
+  /** Of the read that the decision rests on, where the references must be what was read (LIFE-560; row 12 of a living uid). */
   readonly resourceVersion?: string;
 }
 

@@ -1,6 +1,12 @@
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
 import { assert } from '../../base/assert.ts';
-import type { Action, DeleteAction, NoteAbsentOwnerAction, PropagationPolicy } from './actions.ts';
+import type {
+  Action,
+  DeleteAction,
+  NoteAbsentOwnerAction,
+  PropagationPolicy,
+  RemoveReferencesAction,
+} from './actions.ts';
 import { believesGraph, classifyOwner, type OwnerClass } from './classify-owner.ts';
 import type { Facts, NodeFacts } from './facts.ts';
 import type { LiveObject } from './live-object.ts';
@@ -84,11 +90,10 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
     if (!has('dangling') && !has('waiting')) return done(node, 'solidOwner', noted);
     // P1 does not name a version, so that what the object refers to must be read right before (row 12).
     if (live === undefined) return { need: 'latest', target };
-    const owners = new Set(facts.owners.filter((_, i) => classes[i] !== 'solid').map(({ reference }) => reference.uid));
     const { identity } = node;
     return done(node, 'solidOwnerReferencesRemoved', [
       ...noted,
-      { action: 'removeReferences', target, identity, owners: [...owners] },
+      { action: 'removeReferences', target, identity, ...referencesToRemove(facts, classes, live) },
     ]);
   }
   // LIFE-560: with any other owner besides, that one decides, as if these references were gone.
@@ -116,6 +121,23 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
     return done(node, 'ownerWaitsCycle', [...noted, ...openCycle(deletion('Foreground'), live)]);
   }
   return done(node, has('waiting') ? 'ownerWaits' : 'ownersAbsent', [...noted, deletion(ownPolicy(node, live))]);
+}
+
+/**
+ * Row 12. P1 removes by uid, whatever a reference says besides: one that is wrong about a living object may be put right between
+ * the read and the patch, and must not go then. Of uids that are gone, or wait, there is no such danger, nor need for a version.
+ */
+function referencesToRemove(
+  { owners }: Facts,
+  classes: readonly OwnerClass[],
+  live: LiveObject,
+): Pick<RemoveReferencesAction, 'owners' | 'resourceVersion'> {
+  const uids = new Set(owners.filter((_, i) => classes[i] !== 'solid').map(({ reference }) => reference.uid));
+  const solid = new Set(owners.filter((_, i) => classes[i] === 'solid').map(({ reference }) => reference.uid));
+  const mayBeMeant = owners.some(
+    ({ reference, uidLives }, i) => classes[i] === 'dangling' && (uidLives === true || solid.has(reference.uid)),
+  );
+  return { owners: [...uids], ...(mayBeMeant ? { resourceVersion: live.resourceVersion } : {}) };
 }
 
 /** Row 15: an object that carries a deletion finalizer already is deleted with the policy it stands for (COL-24E). */

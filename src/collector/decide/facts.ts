@@ -78,6 +78,8 @@ export interface OwnerFacts {
    * believed is `Facts.graph`.
    */
   readonly graph: 'solid' | 'waiting' | 'unproven';
+  /** The reference is not to it, but the graph has seen an object with this uid that does not wait: it may yet be meant. */
+  readonly uidLives?: true;
   /** The live read at the reference's coordinates. */
   readonly live: OwnerAnswer;
 }

@@ -224,3 +224,19 @@ describe('orphan rounds', () => {
     expect(othersOf('b')).toBe(false);
   });
 });
+
+describe('COL-002 a reference that is wrong about its owner', () => {
+  const uidLives = (reference: ReturnType<typeof ref>, ...events: GraphEvent[]) => {
+    const graph = graphOf(...events, observed(pods, { uid: 'a', owners: [reference] }));
+    return gatherFacts(source(graph), round()).owners[0]?.uidLives;
+  };
+
+  it.each<[string, true | undefined, ReturnType<typeof ref>, GraphEvent[]]>([
+    ['may yet be meant for an object that lives', true, ref('o', { name: 'x' }), [observed(pods, { uid: 'o' })]],
+    ['not for one that waits', undefined, ref('o', { name: 'x' }), [observed(pods, { uid: 'o', ...WAITING })]],
+    ['not for one that was never seen', undefined, ref('o', { name: 'x' }), []],
+    ['nor is it wrong when it is right', undefined, ref('o'), [observed(pods, { uid: 'o' })]],
+  ])('%s', (_, lives, reference, events) => {
+    expect(uidLives(reference, ...events)).toBe(lives);
+  });
+});

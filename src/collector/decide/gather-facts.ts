@@ -90,15 +90,22 @@ interface Question {
 function ownerFacts(source: FactSource, { reference, namespace, answers }: Question): OwnerFacts {
   const { graph, absentOwners } = source;
   const mapping = source.mapping(reference.apiVersion, reference.kind);
+  const state = ownerInGraph(graph, reference, namespace);
   const key = mapping === undefined ? undefined : ownerLookup(reference, mapping, namespace).key;
   return {
     reference,
     knownAbsent: absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace),
     ...(source.wasOrphaned?.(reference.uid) === true ? { orphaned: true } : {}),
     mapping,
-    graph: ownerInGraph(graph, reference, namespace),
+    graph: state,
+    ...(state === 'unproven' && uidLives(graph, reference.uid) ? { uidLives: true } : {}),
     live: (key === undefined ? undefined : answers.get(key)) ?? 'unasked',
   };
+}
+
+function uidLives(graph: Graph, uid: Uid): boolean {
+  const id = graph.find(uid);
+  return id >= 0 && graph.isObserved(id) && !graph.isWaiting(id);
 }
 
 function ownerInGraph(graph: Graph, reference: Coordinates, namespace: string): OwnerFacts['graph'] {

@@ -42,6 +42,24 @@ describe('removing references', () => {
     ]);
   });
 
+  it.each([
+    ['12', 'accepted', ['GET', 'PATCH']],
+    ['13', 'conflict', ['GET']],
+  ])(
+    'COL-002 at a version: P1 names it, and P2 is made of no other (read at %s: %s)',
+    async (read, answer, methods) => {
+      const { context, sent } = setUp([
+        unsupported,
+        objectWith({ resourceVersion: read, ownerReferences: [reference('x')] }),
+        objectWith({}),
+      ]);
+      const action = { ...remove('x'), resourceVersion: '12' };
+      expect((await removeReferences(context, action)).answer).toBe(answer);
+      expect(sent[0]).toContain('{"metadata":{"uid":"uid-a","resourceVersion":"12","ownerReferences":');
+      expect(sent.slice(1).map((line) => line.split(' ')[0])).toEqual(methods);
+    },
+  );
+
   it('BETTER-16 P2 writes nothing when nothing is left to remove', async () => {
     const { context, sent } = setUp([unsupported, objectWith({ ownerReferences: [reference('z')] })]);
     expect((await removeReferences(context, remove('x'))).answer).toBe('accepted');

@@ -39,7 +39,10 @@ export async function removeReferences(context: PatchContext, action: RemoveRefe
     context.support.noteUnsupported(target);
   }
   const gone = new Set(owners);
-  return replaceReferences(context, target, (references) => references.filter(({ uid }) => !gone.has(uid)));
+  return replaceReferences(context, target, {
+    next: (references) => references.filter(({ uid }) => !gone.has(uid)),
+    ...(resourceVersion === undefined ? {} : { only: resourceVersion }),
+  });
 }
 
 export async function unblockReferences(context: PatchContext, action: UnblockReferencesAction): Promise<WriteAnswer> {
@@ -53,11 +56,11 @@ export async function unblockReferences(context: PatchContext, action: UnblockRe
     context.support.noteUnsupported(target);
   }
   // P4 (COL-163), on what the object has now: a reference that came in between stays as it is.
-  return replaceReferences(context, target, (current) =>
+  const next = (current: readonly OwnerReference[]): readonly OwnerReference[] =>
     current.map((reference) =>
       reference.blockOwnerDeletion ? { ...reference, blockOwnerDeletion: false } : reference,
-    ),
-  );
+    );
+  return replaceReferences(context, target, { next });
 }
 
 /**
@@ -75,13 +78,18 @@ function namesOneUidTwice({ references, all }: UnblockReferencesAction): boolean
 async function replaceReferences(
   context: PatchContext,
   target: Target,
-  next: (references: readonly OwnerReference[]) => readonly OwnerReference[],
+  change: {
+    readonly next: (references: readonly OwnerReference[]) => readonly OwnerReference[];
+    /** Any other version is a conflict. */
+    readonly only?: string;
+  },
 ): Promise<WriteAnswer> {
   const read = await readMetadata(context, target);
   if (read.state === 'error') return { answer: 'failed', error: read.error };
   if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
   const { resourceVersion, ownerReferences } = read.object;
-  const remaining = next(ownerReferences);
+  if (change.only !== undefined && change.only !== resourceVersion) return { answer: 'conflict' };
+  const remaining = change.next(ownerReferences);
   const unchanged =
     remaining.length === ownerReferences.length &&
     remaining.every((reference, index) => reference === ownerReferences[index]);

@@ -123,6 +123,7 @@ class Generator {
   }
 
   #step(stormy: boolean, defined: readonly string[]): Step[] {
+    if (this.#oneIn(40)) return this.#cycle();
     const choice = this.#random.integer(100);
     if (choice < 34) return [this.#create()];
     if (choice < 52) return [this.#delete()];
@@ -151,6 +152,25 @@ class Generator {
       ...(owners.length === 0 ? {} : { owners }),
       ...(finalizers.length === 0 ? {} : { finalizers }),
     };
+  }
+
+  /** Objects that own each other, deleted in foreground: at once, one after the other, or only one of them. */
+  #cycle(): Step[] {
+    const kind = this.#random.pick(this.#kinds);
+    const namespace = kindNamed(kind).namespaced ? this.#random.pick(this.#namespaces) : '';
+    const places = NAMES.slice(0, 2 + this.#random.integer(2)).map((name) => placeText({ kind, namespace, name }));
+    const ownedBy = (index: number): OwnerPlan => ({ at: places.at(index - 1)!, block: true });
+    const deletions = places.flatMap((at): Step[] => {
+      const wait: Step[] = this.#oneIn(2) ? [] : [this.#wait()];
+      return this.#oneIn(3) ? [] : [{ do: 'delete', at, policy: 'Foreground' }, ...wait];
+    });
+    for (const at of places) this.#made.push(at);
+    return [
+      ...places.map((at, index): Step => ({ do: 'create', at, ...(index === 0 ? {} : { owners: [ownedBy(index)] }) })),
+      { do: 'refer', at: places[0]!, owners: [ownedBy(0)] },
+      ...deletions,
+      ...(this.#oneIn(2) ? [{ do: 'refer', at: this.#random.pick(places), owners: [] } as const] : []),
+    ];
   }
 
   #newFinalizers(): FinalizerName[] {
