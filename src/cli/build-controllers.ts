@@ -5,6 +5,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
 import type { RestClient } from '../client/rest-client.ts';
+import type { TokenSecretControllerOptions } from '../lifecycle/serviceaccount/token-secret-controller.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { ControllerName } from './controllers.ts';
 
@@ -17,6 +18,8 @@ export interface ControllerOptions {
   readonly metrics: Metrics;
   /** For ConfigMap `kube-root-ca.crt`. */
   readonly rootCaPem: string;
+  /** A token for a Secret of a service account. */
+  readonly issueSecretToken: TokenSecretControllerOptions['issue'];
   /** Between two self-checks of the collector, ms. Undefined: only when asked for. */
   readonly selfCheckPeriodMs?: number | undefined;
   /** Hangs a debug page into the API server. */
@@ -70,6 +73,11 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
     'root-ca-certificate-publisher-controller': async () => {
       const { RootCaController } = await import('../lifecycle/root-ca/root-ca-controller.ts');
       return new RootCaController({ ...common('root-ca-certificate-publisher-controller'), rootCaPem });
+    },
+    'serviceaccount-token-controller': async () => {
+      const { TokenSecretController } = await import('../lifecycle/serviceaccount/token-secret-controller.ts');
+      const issue = options.issueSecretToken;
+      return new TokenSecretController({ ...common('serviceaccount-token-controller'), rootCaPem, issue });
     },
     'clusterrole-aggregation-controller': async () => {
       const { ClusterRoleAggregationController } =

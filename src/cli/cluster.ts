@@ -76,6 +76,7 @@ interface Parts {
   readonly identity: Identity;
   readonly client: RestClient;
   readonly metrics: PrometheusMetrics;
+  readonly serviceAccountTokens: ServiceAccountTokens;
 }
 
 /** kubeadm's default, so that what others expect in tokens is there. */
@@ -164,7 +165,8 @@ export class Cluster {
       httpServer = await listenOn(listen, apiServer, identity);
       await Promise.all([apiServer.start(), kept]);
       const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });
-      return new Cluster(options, { store, compactor, apiServer, httpServer, identity, client, metrics });
+      const parts = { store, compactor, apiServer, httpServer, identity, client, metrics, serviceAccountTokens };
+      return new Cluster(options, parts);
     } catch (error) {
       await httpServer?.close();
       await kept.catch(() => undefined);
@@ -214,6 +216,7 @@ export class Cluster {
       metrics,
       selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
       rootCaPem: identity.authority.certPem,
+      issueSecretToken: (order) => this.#parts.serviceAccountTokens.issueLegacy(order),
       mount: (prefix, handler) => apiServer.mount(prefix, handler),
     };
     const controllers = this.#options.store === 'etcd' ? [await this.#led(options)] : await buildControllers(options);

@@ -9,6 +9,7 @@ export const knownControllers = {
   'namespace-controller': 'namespace',
   'serviceaccount-controller': 'serviceaccount',
   'root-ca-certificate-publisher-controller': 'root-ca-cert-publisher',
+  'serviceaccount-token-controller': 'serviceaccount-token',
   'clusterrole-aggregation-controller': 'clusterrole-aggregation',
   'resourcequota-controller': 'resourcequota',
   'persistentvolumeclaim-protection-controller': 'pvc-protection',

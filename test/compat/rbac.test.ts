@@ -196,6 +196,26 @@ describe.each(kubectlPaths())('%s', (path) => {
     expect((await own.try(['auth', 'whoami'])).stderr).toContain('Unauthorized');
   });
 
+  it('LIFE-680 a Secret for a token gets one, and goes with its account', async () => {
+    await kubectl.run(`create serviceaccount old -n ${namespace}`);
+    const annotations = { 'kubernetes.io/service-account.name': 'old' };
+    const type = 'kubernetes.io/service-account-token';
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'old', namespace, annotations }, type };
+    await kubectl.run(['create', '-f', '-'], { input: JSON.stringify(secret) });
+    const read = (key: string) =>
+      kubectl.run(['get', 'secret', 'old', '-n', namespace, '-o', `go-template={{index .data "${key}"}}`]);
+    await until('it has a token', async () => (await read('token')) !== '<no value>');
+    const own = await withToken(path, Buffer.from(await read('token'), 'base64').toString());
+    expect(await own.run('auth whoami -o jsonpath={.status.userInfo.username}')).toBe(
+      `system:serviceaccount:${namespace}:old`,
+    );
+    expect(Buffer.from(await read('ca.crt'), 'base64').toString()).toContain('BEGIN CERTIFICATE');
+    expect(Buffer.from(await read('namespace'), 'base64').toString()).toBe(namespace);
+    await kubectl.run(`delete serviceaccount old -n ${namespace}`);
+    await until('it is gone', async () => (await kubectl.try(['get', 'secret', 'old', '-n', namespace])).code !== 0);
+    expect((await own.try(['auth', 'whoami'])).stderr).toContain('Unauthorized');
+  });
+
   it('API-341 API-502 a pod looks as Kubernetes makes it', async () => {
     await kubectl.run(`run p -n ${namespace} --image=nginx:1`);
     const pod = await kubectl.json(`get pod p -n ${namespace}`);

@@ -324,6 +324,64 @@ describe('tokens of service accounts', () => {
   });
 });
 
+describe('tokens in Secrets', () => {
+  /** As the controller makes it. */
+  async function kept(): Promise<string> {
+    const uid = (await server.get(`${core}/serviceaccounts/robot`, asRoot)).json.metadata?.uid ?? '';
+    const options = { store: server.store, clock, random: seededRandom(9), key, issuer, audiences: [issuer] };
+    const made = new ServiceAccountTokens(options).issueLegacy({
+      namespace: 'default',
+      account: { name: 'robot', uid },
+      secret: 'kept',
+    });
+    const annotations = { 'kubernetes.io/service-account.name': 'robot' };
+    const type = 'kubernetes.io/service-account-token';
+    await create('secrets', { metadata: { name: 'kept', annotations }, type, stringData: { token: made } });
+    return made;
+  }
+
+  it('API-371 LIFE-680 are their account, without an end', async () => {
+    const jwt = await kept();
+    clock.advance(10 * 365 * 24 * 3600 * 1000);
+    expect(await whoAmI(jwt)).toEqual({
+      username: 'system:serviceaccount:default:robot',
+      uid: expect.any(String),
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
+    });
+    expect(await review(jwt)).toMatchObject({ authenticated: true, audiences: [issuer] });
+    expect(await errorOf(jwt, ['vault'])).toContain('is invalid for the target audiences ["vault"]');
+  });
+
+  it('API-371 are void without the Secret, with another token in it, and without the account', async () => {
+    const jwt = await kept();
+    const patch = (data: object) =>
+      server.request('PATCH', `${core}/secrets/kept`, {
+        headers: { ...asRoot, 'content-type': 'application/merge-patch+json' },
+        body: JSON.stringify({ stringData: data }),
+      });
+    await patch({ token: `${jwt.slice(0, -1)}_` });
+    expect(await errorOf(jwt)).toBe("[invalid bearer token, Token does not match server's copy]");
+    await patch({ token: jwt });
+    expect(await errorOf(jwt)).toBeUndefined();
+    await remove('serviceaccounts', 'robot');
+    expect(await errorOf(jwt)).toBe('[invalid bearer token, serviceaccounts "robot" not found]');
+    await create('serviceaccounts', { metadata: { name: 'robot' } });
+    expect(await errorOf(jwt)).toMatch(/ServiceAccount UID \(.{36}\) does not match claim/);
+    await remove('secrets', 'kept');
+    expect(await errorOf(jwt)).toBe('[invalid bearer token, Token has been invalidated]');
+  });
+
+  it('API-371 are believed only with this server’s signature', async () => {
+    const claims = payloadOf(await kept());
+    expect(await errorOf(signCompact(newKey(), claims))).toBe(
+      '[invalid bearer token, invalid signature, no keys found]',
+    );
+    expect(await errorOf(signCompact(key, { ...claims, sub: 'system:serviceaccount:kube-system:admin' }))).toBe(
+      '[invalid bearer token, sub claim is invalid]',
+    );
+  });
+});
+
 describe('OpenID discovery', () => {
   it('API-378 tells others how to verify tokens on their own', async () => {
     const configuration = await server.get('/.well-known/openid-configuration', asRoot);

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { quotedList } from '../../api/meta/quoted.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Lru } from '../../base/lru.ts';
@@ -7,7 +7,15 @@ import type { Random } from '../../base/random.ts';
 import type { Store } from '../storage/interface.ts';
 import { objectKey } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
-import { isSignedBy, parseCompact, publicJwk, signCompact, type SigningKey } from './json-web-signature.ts';
+import {
+  isSignedBy,
+  parseCompact,
+  publicJwk,
+  signCompact,
+  type SigningKey,
+  type UnverifiedToken,
+} from './json-web-signature.ts';
+import { type LegacyClaims, legacyClaims, LEGACY_ISSUER, readLegacyClaims } from './legacy-token.ts';
 import {
   type Binding,
   claimsOf,
@@ -71,16 +79,26 @@ export class ServiceAccountTokens implements TokenVerifier {
     return signCompact(key, claimsOf({ ...order, forServer }, made));
   }
 
+  /** For a Secret of type `kubernetes.io/service-account-token`: good as long as the Secret holds it and its account exists. */
+  issueLegacy(order: { readonly namespace: string; readonly account: ObjectClaim; readonly secret: string }): string {
+    return signCompact(this.#options.key, legacyClaims(order));
+  }
+
   /** The keys that sign, for everybody who verifies on his own (API-378). */
   get jwks(): readonly object[] {
     return [publicJwk(this.#options.key)];
   }
 
   verify(token: string, wanted: readonly string[] = this.audiences): TokenVerdict | Promise<TokenVerdict> {
+    const parsed = parseCompact(token);
+    // Somebody else's token: another one may know it.
+    if (parsed === undefined) return UNKNOWN_TOKEN;
+    if (parsed.claims['iss'] === LEGACY_ISSUER) return this.#verifyLegacy(token, parsed, wanted);
+    if (parsed.claims['iss'] !== this.issuer) return UNKNOWN_TOKEN;
     const digest = createHash('sha256').update(token).digest('base64');
     let claims = this.#verified.get(digest);
     if (claims === undefined) {
-      const read = this.#read(token);
+      const read = this.#read(parsed);
       if ('outcome' in read) return read;
       claims = read;
       this.#verified.set(digest, claims);
@@ -88,14 +106,49 @@ export class ServiceAccountTokens implements TokenVerifier {
     return this.#judge(claims, wanted);
   }
 
-  #read(token: string): ServiceAccountClaims | TokenVerdict {
-    const { key, issuer } = this.#options;
-    const parsed = parseCompact(token);
-    // Somebody else's token: another one may know it.
-    if (parsed === undefined || parsed.claims['iss'] !== issuer) return UNKNOWN_TOKEN;
-    if (parsed.keyId !== undefined && parsed.keyId !== key.id) return refused('invalid signature, no keys found');
-    if (!isSignedBy(key, parsed)) return refused('invalid signature');
+  #read(parsed: UnverifiedToken): ServiceAccountClaims | TokenVerdict {
+    const problem = this.#signatureProblem(parsed);
+    if (problem !== undefined) return refused(problem);
     return readClaims(parsed.claims) ?? refused('service account token claims could not be validated');
+  }
+
+  #signatureProblem(parsed: UnverifiedToken): string | undefined {
+    const { key } = this.#options;
+    if (parsed.keyId !== undefined && parsed.keyId !== key.id) return 'invalid signature, no keys found';
+    return isSignedBy(key, parsed) ? undefined : 'invalid signature';
+  }
+
+  async #verifyLegacy(token: string, parsed: UnverifiedToken, wanted: readonly string[]): Promise<TokenVerdict> {
+    const signature = this.#signatureProblem(parsed);
+    if (signature !== undefined) return refused(signature);
+    const claims = readLegacyClaims(parsed.claims);
+    if (claims === undefined) return refused('sub claim is invalid');
+    // They name no audience, so they are for this server.
+    const audiences = this.audiences.filter((audience) => wanted.includes(audience));
+    if (audiences.length === 0) {
+      return refused(
+        `token audiences ${quotedList(this.audiences)} is invalid for the target audiences ${quotedList(wanted)}`,
+      );
+    }
+    const problem = await this.#legacyProblem(token, claims);
+    if (problem !== undefined) return refused(problem);
+    const { namespace, account, username } = claims;
+    const groups = serviceAccountGroups(namespace);
+    const uid = account.uid === undefined ? {} : { uid: account.uid };
+    return { outcome: 'authenticated', user: withAuthenticatedGroup({ username, ...uid, groups }), audiences };
+  }
+
+  async #legacyProblem(token: string, { namespace, account, secret }: LegacyClaims): Promise<string | undefined> {
+    const { kv } = await this.#options.store.get(objectKey(SECRETS, namespace, secret));
+    if (kv === undefined) return 'Token has been invalidated';
+    const stored = new StoredObject(kv).object();
+    if (stored.metadata?.deletionTimestamp) return 'Token has been invalidated';
+    if (!holds(stored, token)) return "Token does not match server's copy";
+    const found = await this.#find('serviceaccounts', namespace, account.name);
+    if (found === undefined) return `serviceaccounts "${account.name}" not found`;
+    if (found.deletionTimestamp) return `ServiceAccount ${namespace}/${account.name} has been deleted`;
+    if (found.uid === account.uid) return undefined;
+    return `ServiceAccount UID (${found.uid ?? ''}) does not match claim (${account.uid ?? ''})`;
   }
 
   async #judge(claims: ServiceAccountClaims, wanted: readonly string[]): Promise<TokenVerdict> {
@@ -146,6 +199,14 @@ export class ServiceAccountTokens implements TokenVerifier {
     if (!deletionTimestamp) return false;
     return Date.parse(deletionTimestamp) < this.#options.clock.now() - DELETION_LEEWAY_MS;
   }
+}
+
+const SECRETS = { group: '', resource: 'secrets', namespaced: true };
+
+function holds({ data }: KubeObject, token: string): boolean {
+  const kept = Buffer.from((data as { token?: string } | undefined)?.token ?? '', 'base64');
+  const given = Buffer.from(token);
+  return kept.length === given.length && timingSafeEqual(kept, given);
 }
 
 function refused(reason: string): TokenVerdict {

@@ -1,0 +1,109 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import type { Service } from '../../base/service.ts';
+import { Informer } from '../../client/informer.ts';
+import type { ControllerContext } from '../kit/object-per-namespace.ts';
+import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import { accountOf, decideTokenSecret, TOKEN_SECRET_TYPE } from './token-secret-reconcile.ts';
+
+const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' };
+const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' };
+const WORKERS = 5;
+const SETTLED: SyncOutcome = { next: 'settled' };
+
+export interface TokenSecretControllerOptions extends ControllerContext {
+  /** Goes into each Secret beside the token. */
+  readonly rootCaPem: string;
+  /** Makes what the server accepts as this account as long as the Secret holds it. */
+  readonly issue: (order: {
+    readonly namespace: string;
+    readonly account: { readonly name: string; readonly uid: string };
+    readonly secret: string;
+  }) => string;
+}
+
+/** Fills Secrets of type `kubernetes.io/service-account-token`, and takes them away with their accounts (LIFE-680). */
+export class TokenSecretController implements Service {
+  readonly #options: TokenSecretControllerOptions;
+  readonly #secrets: Informer;
+  readonly #accounts: Informer;
+
+  constructor(options: TokenSecretControllerOptions) {
+    const { client, clock, random, logger } = options;
+    this.#options = options;
+    const common = { client, clock, random, logger };
+    this.#secrets = new Informer({ ...common, gvr: SECRETS, fieldSelector: `type=${TOKEN_SECRET_TYPE}` });
+    this.#accounts = new Informer({ ...common, gvr: ACCOUNTS });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger, metrics } = this.#options;
+    const loop = new ReconcileLoop({
+      name: 'serviceaccount_tokens',
+      clock,
+      logger,
+      metrics,
+      caches: [this.#secrets, this.#accounts],
+      workers: WORKERS,
+      sync: (key, stop) => this.#sync(key, stop),
+    });
+    const look = (secret: KubeObject): void => loop.trigger(keyOf(secret));
+    this.#secrets.addHandler({ added: look, updated: (_, secret) => look(secret) });
+    this.#accounts.addHandler({
+      deleted: ({ metadata }) => {
+        for (const secret of this.#secrets.list()) {
+          if (secret.metadata?.namespace === metadata?.namespace && accountOf(secret) === metadata?.name) look(secret);
+        }
+      },
+    });
+    await loop.run(signal);
+  }
+
+  async #sync(key: string, signal: AbortSignal): Promise<SyncOutcome> {
+    const { client, logger, rootCaPem, issue } = this.#options;
+    const [namespace = '', name = ''] = key.split('/');
+    const secret = this.#secrets.get(key);
+    const decision = decideTokenSecret(secret, {
+      account: secret === undefined ? undefined : await this.#account(namespace, accountOf(secret), signal),
+      rootCaPem,
+      token: (account) => issue({ namespace, account, secret: name }),
+    });
+    if (decision.verdict === 'nothing') return SETTLED;
+    const ref = { gvr: SECRETS, namespace, name };
+    try {
+      if (decision.verdict === 'update') await client.update(ref, decision.object, { signal });
+      else {
+        const { uid } = secret?.metadata ?? {};
+        await client.delete(ref, uid === undefined ? {} : { preconditions: { uid } }, { signal });
+      }
+      logger.debug('token of a service account', {
+        namespace,
+        name,
+        verdict: decision.verdict,
+        reason: decision.reason,
+      });
+      return SETTLED;
+    } catch (error) {
+      if (isObjectNotFound(error, name)) return SETTLED;
+      if (isConflict(error)) return { next: 'back-off' };
+      throw error;
+    }
+  }
+
+  /** What the cache does not have is asked for: only the server says that there is none. */
+  async #account(namespace: string, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const known = this.#accounts.get(`${namespace}/${name}`);
+    if (known !== undefined) return known;
+    try {
+      return await this.#options.client.get({ gvr: ACCOUNTS, namespace, name }, { signal });
+    } catch (error) {
+      if (isObjectNotFound(error, name)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+}

@@ -1,0 +1,59 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+
+/** Type of Secrets that hold a token of a service account for good. */
+export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token';
+
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
+
+interface TokenSecret extends KubeObject {
+  type?: string;
+  data?: Record<string, string>;
+}
+
+export type TokenSecretDecision =
+  | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'incomplete' }
+  | { readonly verdict: 'delete'; readonly reason: 'accountGone' | 'otherAccount' }
+  | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'otherType' | 'complete' };
+
+export interface TokenSecretFacts {
+  /** As it is now. Undefined: there is no such account. */
+  readonly account: KubeObject | undefined;
+  readonly rootCaPem: string;
+  /** A token for this Secret. */
+  token(account: { readonly name: string; readonly uid: string }): string;
+}
+
+/** Whose token a Secret is to hold; empty for one that says nothing. */
+export function accountOf(secret: KubeObject): string {
+  return secret.metadata?.annotations?.[ACCOUNT_NAME] ?? '';
+}
+
+/**
+ * A Secret of that type gets what a pod needs to speak to the server, and goes with its account (LIFE-680, upstream
+ * `pkg/controller/serviceaccount/tokens_controller.go`). What is in it already is kept, apart from a certificate that has changed.
+ */
+export function decideTokenSecret(secret: TokenSecret | undefined, facts: TokenSecretFacts): TokenSecretDecision {
+  if (secret === undefined) return { verdict: 'nothing', reason: 'gone' };
+  if (secret.type !== TOKEN_SECRET_TYPE) return { verdict: 'nothing', reason: 'otherType' };
+  const { account, rootCaPem } = facts;
+  if (account === undefined) return { verdict: 'delete', reason: 'accountGone' };
+  const { name = '', uid = '', namespace = '' } = account.metadata ?? {};
+  const { annotations = {} } = secret.metadata ?? {};
+  const boundTo = annotations[ACCOUNT_UID] ?? '';
+  if (boundTo !== '' && boundTo !== uid) return { verdict: 'delete', reason: 'otherAccount' };
+  const data = {
+    ...secret.data,
+    'ca.crt': encoded(rootCaPem),
+    namespace: encoded(namespace),
+    token: (secret.data?.['token'] ?? '') === '' ? encoded(facts.token({ name, uid })) : (secret.data?.['token'] ?? ''),
+  };
+  const complete = Object.entries(data).every(([key, value]) => secret.data?.[key] === value) && boundTo !== '';
+  if (complete) return { verdict: 'nothing', reason: 'complete' };
+  const metadata = { ...secret.metadata, annotations: { ...annotations, [ACCOUNT_UID]: uid } };
+  return { verdict: 'update', reason: 'incomplete', object: { ...secret, metadata, data } };
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
