@@ -18,6 +18,7 @@ import { alwaysDenyAuthorizer, type AuthorizationMode } from './authorization/au
 import { alwaysAllowAuthorizer, type Authorizer } from './authorization/authorizer.ts';
 import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
 import { bootstrap } from './bootstrap.ts';
+import { EndpointReconciler, type ServerAddress } from './endpoint-reconciler.ts';
 import { formatJson } from './endpoints/body-format.ts';
 import { endpointTable } from './endpoints/endpoint-table.ts';
 import { type HealthCheck, HealthHandler } from './endpoints/health.ts';
@@ -113,6 +114,7 @@ class EmbeddedApiServer implements ApiServer {
   #bootstrapped = false;
   readonly #eventExpiry: EventExpiry;
   readonly #claimSweep: ClaimSweep;
+  readonly #endpointReconciler: EndpointReconciler;
   readonly #definitions: CustomResourceDefinitions;
 
   constructor(options: ApiServerOptions) {
@@ -121,6 +123,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#watchCaches = new WatchCaches(store, clock);
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
     this.#claimSweep = new ClaimSweep({ store, clock, logger });
+    this.#endpointReconciler = new EndpointReconciler({ store, clock, logger, address: () => this.#address() });
     this.#rbac = options.authorizationMode === 'RBAC' ? new RbacAuthorizer({ store, clock, logger }) : undefined;
     const byMode = options.authorizationMode === 'AlwaysDeny' ? alwaysDenyAuthorizer : alwaysAllowAuthorizer;
     const authorizer = options.authorizer ?? this.#rbac ?? byMode;
@@ -204,6 +207,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async stop(): Promise<void> {
+    await this.#endpointReconciler.stop();
     this.#eventExpiry.stop();
     this.#claimSweep.stop();
     this.#definitions.stop();
@@ -216,11 +220,16 @@ class EmbeddedApiServer implements ApiServer {
 
   async #bootstrap(): Promise<void> {
     await Promise.all([this.#definitions.start(), this.#environment.admission.start()]);
-    const { host, port } = this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
+    const { host, port } = this.#address();
     await Promise.all([bootstrap(this.#options, { address: host, port }), this.#startRbac()]);
+    await this.#endpointReconciler.start();
     this.#bootstrapped = true;
     this.#eventExpiry.start();
     this.#claimSweep.start();
+  }
+
+  #address(): ServerAddress {
+    return this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
   }
 
   /** The roles a cluster starts with are loaded only where they count. */

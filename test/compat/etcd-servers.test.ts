@@ -348,6 +348,17 @@ describe('two servers over one etcd', () => {
     await b.ok('POST', services, service('again', wanted));
   });
 
+  it('API-511 are both endpoints of the cluster', async () => {
+    await until('both are listed', async () => {
+      const { subsets } = (await b.ok('GET', '/api/v1/namespaces/default/endpoints/kubernetes')) as unknown as {
+        subsets: { ports: { port: number }[] }[];
+      };
+      const wanted = [a, b].map(({ kubeconfig }) => Number(readKubeconfig(kubeconfig).origin.port));
+      const listed = subsets.map(({ ports }) => ports[0]?.port ?? 0);
+      return listed.toSorted().join() === wanted.toSorted().join();
+    });
+  });
+
   it('one of them runs the controllers', async () => {
     const leading = (): Promise<boolean[]> => Promise.all([a, b].map((server) => server.leads()));
     await until('one leads', async () => (await leading()).some((leads) => leads));
