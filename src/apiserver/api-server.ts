@@ -8,6 +8,7 @@ import type { Random } from '../base/random.ts';
 import { AdmissionChain, type AdmissionPlugin } from './admission/admission-chain.ts';
 import { buildPlugins } from './admission/default-plugins.ts';
 import { defaultPluginNames, type ImplementedPlugin } from './admission/plugin-selection.ts';
+import type { ServedKinds } from './admission/policy/policy-type-checking.ts';
 import { RoleEscalation } from './admission/role-escalation.ts';
 import { CustomResourceDefinitions } from './apiextensions/custom-resource-definitions.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
@@ -163,7 +164,11 @@ class EmbeddedApiServer implements ApiServer {
       logger,
       webhooks: this.#webhooks,
     });
-    const strategyOf = strategyTable({ store, random, clock, definitions: this.#definitions.strategy });
+    const served: ServedKinds = {
+      resources: () => this.resources.resources(),
+      schemaOf: ({ group, version, resource }) => this.resources.find(group, version, resource)?.strategy.openApiSchema,
+    };
+    const strategyOf = strategyTable({ store, random, clock, definitions: this.#definitions.strategy, served });
     for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
     this.#resourceHandler = new ResourceHandler(
       this.resources,

@@ -11,6 +11,12 @@ export interface ExpressionPlace {
   readonly authorizer: 'declared' | 'none';
 }
 
+/** What objects and parameters are known to be, where expressions are only checked; evaluated, they may be anything. */
+export interface AdmissionTypes {
+  readonly object?: CelType | undefined;
+  readonly params?: CelType | undefined;
+}
+
 /** An expression, or why it is none. */
 export type Compiled =
   | { readonly outcome: 'compiled'; readonly program: CelProgram }
@@ -31,8 +37,13 @@ export const returnTypes = {
  * known to what is compiled after it.
  */
 export class AdmissionCompiler {
+  readonly #types: AdmissionTypes;
   readonly #variables: Record<string, CelType> = {};
   readonly #environments = new Map<string, CelEnvironment>();
+
+  constructor(types: AdmissionTypes = {}) {
+    this.#types = types;
+  }
 
   /** An expression that declares `variables.<name>`. One that does not compile leaves a variable of unknown type. */
   declareVariable(name: string, expression: string, place: ExpressionPlace): Compiled {
@@ -66,11 +77,11 @@ export class AdmissionCompiler {
     if (environment === undefined) {
       environment = createCelEnvironment({
         variables: {
-          object: dyn,
-          oldObject: dyn,
+          object: this.#types.object ?? dyn,
+          oldObject: this.#types.object ?? dyn,
           request: requestType,
           namespaceObject: namespaceType,
-          ...(params === 'declared' ? { params: dyn } : {}),
+          ...(params === 'declared' ? { params: this.#types.params ?? dyn } : {}),
           ...(authorizer === 'declared'
             ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType }
             : {}),

@@ -1,6 +1,7 @@
 import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
+import type { ServedKinds } from '../../admission/policy/policy-type-checking.ts';
 import type { Store } from '../../storage/interface.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';
 import { validatingPolicyBindingStrategy, validatingPolicyStrategy } from './admission-policy.ts';
@@ -30,7 +31,6 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
   'admissionregistration.k8s.io/mutatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookConfigurationStrategy('mutating'),
-  'admissionregistration.k8s.io/validatingadmissionpolicies': validatingPolicyStrategy(),
   'admissionregistration.k8s.io/validatingadmissionpolicybindings': validatingPolicyBindingStrategy(),
   'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookConfigurationStrategy('validating'),
   'certificates.k8s.io/podcertificaterequests': protectedMetadata,
@@ -51,11 +51,14 @@ export function strategyTable(environment: {
   readonly clock: Clock;
   /** Of CustomResourceDefinitions. */
   readonly definitions: Strategy;
+  readonly served: ServedKinds;
 }): (info: ResourceInfo) => Strategy {
   const services = serviceStrategy(new ServiceAddresses(environment));
+  const policies = validatingPolicyStrategy(environment.served);
   return ({ group, resource }) => {
     if (group === '' && resource === 'services') return services;
     if (group === 'apiextensions.k8s.io') return environment.definitions;
+    if (group === 'admissionregistration.k8s.io' && resource === 'validatingadmissionpolicies') return policies;
     return fixedRows[`${group}/${resource}`] ?? plainStrategy;
   };
 }
