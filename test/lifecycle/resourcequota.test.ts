@@ -35,10 +35,34 @@ describe('the status of quotas', () => {
     await cluster.until(shows('q', hard, { configmaps: '0', 'count/deployments.apps': '0', pods: '0' }));
     await pod('b');
     // At rest it asks for nothing until everything is counted again.
-    await cluster.clock.advanceAsync(1000);
+    await cluster.clock.advanceAsync(10_000);
     cluster.requests.length = 0;
     await cluster.clock.advanceAsync(60_000);
     expect(cluster.requests).toEqual([]);
+  });
+
+  it('API-361 gives back what was charged for nothing', async () => {
+    await quota('q', { configmaps: '3' });
+    await cluster.until(shows('q', { configmaps: '3' }, { configmaps: '0' }));
+    const create = () => cluster.create({ gvr: configMaps, namespace }, { metadata: { name: 'same' } });
+    await create();
+    await expect(create()).rejects.toThrow('already exists');
+    await expect(create()).rejects.toThrow('already exists');
+    await cluster.until(shows('q', { configmaps: '3' }, { configmaps: '1' }));
+  });
+
+  it('API-361 misses nothing that is on its way while it counts', async () => {
+    await quota('q', { configmaps: '50' });
+    await cluster.until(shows('q', { configmaps: '50' }, { configmaps: '0' }));
+    await cluster.create({ gvr: configMaps, namespace }, { metadata: { name: 'first' } });
+    const names = Array.from({ length: 20 }, (_, i) => `m${i}`);
+    await cluster.wait(
+      Promise.all([
+        ...names.map((name) => cluster.client.create({ gvr: configMaps, namespace }, { metadata: { name } })),
+        cluster.client.delete({ gvr: configMaps, namespace, name: 'first' }),
+      ]),
+    );
+    await cluster.until(shows('q', { configmaps: '50' }, { configmaps: '20' }));
   });
 
   it('API-361 follows a changed limit; what nobody serves is not counted', async () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   defaultPluginNames,
@@ -43,5 +45,15 @@ describe('--enable-admission-plugins and --disable-admission-plugins', () => {
     expect([...selected].toSorted()).toEqual(
       [...byDefault.filter((name) => name !== 'Priority'), 'ServiceAccount'].toSorted(),
     );
+  });
+
+  it('are those of docs/security.md', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/security.md'), 'utf8');
+    const rows = page
+      .slice(page.indexOf('| plug-in |'))
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+    const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    expect(named.toSorted()).toEqual([...implementedPlugins].toSorted());
   });
 });

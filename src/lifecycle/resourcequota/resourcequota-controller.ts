@@ -14,6 +14,11 @@ const QUOTAS: GroupVersionResource = { group: '', version: 'v1', resource: 'reso
 const WORKERS = 5;
 /** Everything is counted again, whatever the events said. */
 const RESYNC_MS = 5 * 60_000;
+/**
+ * After admission has charged a quota: by then what it let in is stored, and counted, or it was refused by something else after that, and
+ * is given back. Counting at once could miss what is on its way.
+ */
+const SETTLING_MS = 2000;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
 /**
@@ -44,7 +49,13 @@ export class ResourceQuotaController implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const look = (quota: KubeObject): void => this.#loop.trigger(keyOf(quota));
-    this.#quotas.addHandler({ added: look, updated: (_, quota) => look(quota) });
+    this.#quotas.addHandler({
+      added: look,
+      updated: (previous, quota) => {
+        if (JSON.stringify(previous['spec']) !== JSON.stringify(quota['spec'])) look(quota);
+        else this.#loop.trigger(keyOf(quota), SETTLING_MS);
+      },
+    });
     await this.#loop.run(signal);
     await Promise.all(this.#watched.values());
   }
