@@ -364,7 +364,10 @@ describe('an etcd that dies', () => {
     await using etcd = await EtcdProcess.start();
     const store = await open({ endpoints: [etcd.url] });
     const { seen } = await watch(store);
-    for (let i = 0; i < 5; i++) await put(store, `a${i}`);
+    let last = 0;
+    for (let i = 0; i < 20; i++) last = await put(store, `a${i}`);
+    // What was known of the old one is not true of the new one.
+    await store.compact(last);
     await etcd.kill();
     await etcd.wipe();
     await etcd.run();

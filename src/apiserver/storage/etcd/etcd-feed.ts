@@ -3,7 +3,7 @@ import type { Logger } from '../../../base/logger.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Revision, StoreEvent, StoreWatch, WatchOptions } from '../interface.ts';
 import { PrefixTable } from '../prefix-table.ts';
-import { StoreClosedError } from '../store-errors.ts';
+import { StoreClosedError, StoreRewoundError } from '../store-errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 import { watchKeySpace } from './key-space-watch.ts';
@@ -18,6 +18,8 @@ export interface EtcdFeedOptions {
   readonly logger: Logger;
   /** Rejects with RevisionCompactedError or RevisionFutureError when changes above `after` cannot all be told. */
   readonly assertReadable: (after: Revision) => Promise<void>;
+  /** etcd has gone back behind what was known of it. */
+  readonly onRewound: () => void;
 }
 
 interface Watcher {
@@ -108,6 +110,7 @@ export class EtcdFeed {
         this.#started = undefined;
         this.#recent = undefined;
         this.#broken = error;
+        if (error instanceof StoreRewoundError) this.#options.onRewound();
         this.#told.releaseAll();
         this.#end(error);
       },

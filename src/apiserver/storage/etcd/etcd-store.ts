@@ -82,6 +82,9 @@ export class EtcdStore implements Store {
       random,
       logger,
       assertReadable: (after) => this.#assertReadable(after),
+      onRewound: () => {
+        this.#compacted = 0;
+      },
     });
   }
 
