@@ -206,6 +206,16 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
     await expect(reading).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
   });
 
+  it('rejects a request that is aborted while its connection is made', async () => {
+    const { transport } = await start(() => undefined);
+    const stop = new AbortController();
+    const sent = transport.send(get('/never', { signal: stop.signal }));
+    // Before anything of the network can have happened.
+    await Promise.resolve();
+    stop.abort();
+    await expect(sent).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
+  });
+
   it('tells the server when the reader stops', async () => {
     let gone = (): void => {};
     const closed = new Promise<void>((resolve) => {

@@ -185,6 +185,8 @@ function exchange(
   const { request } = message;
   const { body, signal } = request;
   const hasBody = body !== undefined && body.length > 0;
+  // While the session was opened: the event has passed.
+  if (signal?.aborted === true) return Promise.reject(abortedTransportError(signal));
   return new Promise((resolve, reject) => {
     // Node ends the stream at once for GET, HEAD and DELETE unless told otherwise; the body would be lost.
     const stream = session.http2.request(outgoingHeaders(prefix, message), { endStream: !hasBody });
