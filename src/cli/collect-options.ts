@@ -2,10 +2,16 @@
 export interface CollectFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
+  readonly master?: string;
   readonly mode: 'auto' | 'observe' | 'collect';
   readonly probe?: string;
   readonly concurrentGcSyncs: string;
   readonly syncPeriod: string;
+  readonly initialSyncTimeout: string;
+  readonly absentOwnerCacheSize: string;
+  readonly retryBase: string;
+  readonly retryQps: string;
+  readonly retryBurst: string;
   readonly retryCap: string;
   readonly selfCheckPeriod: string;
   readonly gcIgnoredResources?: readonly string[];
@@ -18,6 +24,7 @@ export interface CollectFlags {
   readonly leaderElectLeaseDuration: string;
   readonly leaderElectRenewDeadline: string;
   readonly leaderElectRetryPeriod: string;
+  readonly leaderElectResourceLock: 'leases';
   readonly leaderElectResourceName: string;
   readonly leaderElectResourceNamespace: string;
   readonly kubeApiQps: string;
@@ -46,6 +53,7 @@ export const collectOptions: readonly CollectOption[] = [
     description: 'which cluster; else KUBECONFIG, ~/.kube/config, or the pod this runs in',
   },
   { flags: '--context <NAME>', description: 'context of the kubeconfig' },
+  { flags: '--master <URL>', description: 'another server than the one the kubeconfig names' },
   {
     flags: '--mode <MODE>',
     description:
@@ -64,6 +72,23 @@ export const collectOptions: readonly CollectOption[] = [
     default: '20',
   },
   { flags: '--sync-period <DURATION>', description: 'between two looks at what is served', default: '30s' },
+  {
+    flags: '--initial-sync-timeout <DURATION>',
+    description: 'how long the first lists are waited for before work begins all the same',
+    default: '30s',
+  },
+  {
+    flags: '--absent-owner-cache-size <N>',
+    description: 'owners proven absent that are remembered, beside those that something refers to',
+    default: '500',
+  },
+  {
+    flags: '--retry-base <DURATION>',
+    description: 'the wait after the first failure of an object; doubled by each further one',
+    default: '5ms',
+  },
+  { flags: '--retry-qps <N>', description: 'retries a second of each of the two queues', default: '10' },
+  { flags: '--retry-burst <N>', description: 'retries at once after a pause', default: '100' },
   {
     flags: '--retry-cap <DURATION>',
     description: 'the longest wait before an object that failed is tried again',
@@ -107,6 +132,12 @@ export const collectOptions: readonly CollectOption[] = [
     default: '10s',
   },
   { flags: '--leader-elect-retry-period <DURATION>', description: 'between two attempts', default: '2s' },
+  {
+    flags: '--leader-elect-resource-lock <KIND>',
+    description: 'what the lock is',
+    choices: ['leases'],
+    default: 'leases',
+  },
   { flags: '--leader-elect-resource-name <NAME>', description: 'the lease', default: 'kubegc-collector' },
   { flags: '--leader-elect-resource-namespace <NAME>', description: 'where the lease is', default: 'kube-system' },
   {

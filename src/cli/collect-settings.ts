@@ -1,6 +1,7 @@
 import { isDns1123Label, isDns1123Subdomain } from '../api/validation/names.ts';
 import type { LeaseTimes } from '../client/leader-election.ts';
 import { defaultIgnoredResources, type GroupResourceName } from '../collector/resources/deletable-resources.ts';
+import type { RetryOptions } from '../collector/queues.ts';
 import type { UnservedVersions } from '../collector/kind-mapper.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from './command-error.ts';
@@ -22,6 +23,10 @@ export interface CollectSettings {
   readonly probe: string | undefined;
   readonly concurrentGcSyncs: number;
   readonly syncPeriodMs: number;
+  readonly initialSyncTimeoutMs: number;
+  /** Entries of the absent-owner cache. */
+  readonly absentOwners: number;
+  readonly retry: Required<RetryOptions>;
   readonly retryCapMs: number;
   /** Undefined: only when asked for. */
   readonly selfCheckPeriodMs: number | undefined;
@@ -40,6 +45,7 @@ export const otherCollectorsLease = { namespace: 'kube-system', name: 'kube-cont
 
 const MAX_WORKERS = 1000;
 const MAX_RATE = 100_000;
+const MAX_ABSENT = 10_000_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Throws a {@link CommandError} that names the flag. */
@@ -54,6 +60,13 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     probe: probeOf(flags),
     concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
     syncPeriodMs: durationOf('--sync-period', flags.syncPeriod, { least: 1000, most: DAY_MS }),
+    initialSyncTimeoutMs: durationOf('--initial-sync-timeout', flags.initialSyncTimeout, { least: 1, most: DAY_MS }),
+    absentOwners: wholeOf('--absent-owner-cache-size', flags.absentOwnerCacheSize, { least: 1, most: MAX_ABSENT }),
+    retry: {
+      baseMs: durationOf('--retry-base', flags.retryBase, { least: 1, most: DAY_MS }),
+      ratePerSecond: numberOf('--retry-qps', flags.retryQps, { least: 0.1, most: MAX_RATE }),
+      burst: wholeOf('--retry-burst', flags.retryBurst, { least: 1, most: MAX_RATE }),
+    },
     retryCapMs: durationOf('--retry-cap', flags.retryCap, { least: 5, most: DAY_MS }),
     selfCheckPeriodMs: selfCheckPeriodOf(flags.selfCheckPeriod),
     // Events are never collected (COL-203), whatever else is left alone.

@@ -104,6 +104,7 @@ function assemble(options: {
   readonly explain: boolean;
 }): Parts {
   const { settings, config, logger, explain } = options;
+  const { initialSyncTimeoutMs, absentOwners, retry } = settings;
   const { mode, lease, rate, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
   const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions } = settings;
   const metrics = new PrometheusMetrics();
@@ -140,6 +141,9 @@ function assemble(options: {
     workers: 'whenLeading',
     concurrentGcSyncs,
     syncPeriodMs,
+    initialSyncTimeoutMs,
+    absentOwners,
+    retry,
     retryCapMs,
     selfCheckPeriodMs,
     ignoredResources,
@@ -223,13 +227,14 @@ async function announce(collector: GarbageCollector, ready: () => void, signal: 
   }
 }
 
-async function clientConfig({ kubeconfig, context }: CollectFlags): Promise<ClientConfig> {
+async function clientConfig({ kubeconfig, context, master }: CollectFlags): Promise<ClientConfig> {
   try {
     return await loadClientConfig({
       io: systemKubeconfigIo,
       clock,
       ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
       ...(context === undefined ? {} : { context }),
+      ...(master === undefined ? {} : { server: serverOf(master) }),
     });
   } catch (error) {
     if (!(error instanceof KubeconfigError) && !isSystemError(error)) throw error;
@@ -239,6 +244,12 @@ async function clientConfig({ kubeconfig, context }: CollectFlags): Promise<Clie
       { cause: error },
     );
   }
+}
+
+function serverOf(master: string): string {
+  const url = URL.canParse(master) ? new URL(master) : undefined;
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return master;
+  throw new CommandError(`invalid --master "${master}"`, 'Give a URL such as https://10.0.0.1:6443.');
 }
 
 /** Of a file that cannot be read. */

@@ -30,7 +30,7 @@ import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
 import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { PatchSupport } from './operations/patch-support.ts';
-import { createQueues, type Queues } from './queues.ts';
+import { createQueues, type Queues, type RetryOptions } from './queues.ts';
 import { type QueueReason, sentenceOf } from './reasons.ts';
 import { type ConfigurationEffect, configurationEffect } from './resources/configuration-resources.ts';
 import {
@@ -73,6 +73,7 @@ export interface GarbageCollectorOptions {
   readonly selfCheckPeriodMs?: number | undefined;
   /** The longest back-off of a key (BETTER-8), ms. */
   readonly retryCapMs?: number;
+  readonly retry?: RetryOptions;
   /** Identities proven absent that are remembered (COL-132). */
   readonly absentOwners?: number;
   readonly ignoredResources?: readonly GroupResourceName[];
@@ -148,7 +149,12 @@ export class GarbageCollector implements Service {
       clock,
       ceiling: Math.max(LEAST_CEILING, CALLS_A_SYNC * concurrentGcSyncs),
     });
-    this.#queues = createQueues({ clock, metrics, retryCapMs: options.retryCapMs ?? DEFAULTS.retryCapMs });
+    this.#queues = createQueues({
+      clock,
+      metrics,
+      retryCapMs: options.retryCapMs ?? DEFAULTS.retryCapMs,
+      ...(options.retry === undefined ? {} : { retry: options.retry }),
+    });
     this.#metrics = collectorMetrics(metrics);
     this.#absentOwners = new AbsentOwnerCache(
       options.absentOwners === undefined ? {} : { capacity: options.absentOwners },

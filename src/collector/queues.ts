@@ -16,6 +16,16 @@ export interface QueueOptions {
   readonly metrics: Metrics;
   /** The longest wait of a key that keeps failing, ms (BETTER-8); 1,000,000 is Kubernetes'. */
   readonly retryCapMs: number;
+  readonly retry?: RetryOptions;
+}
+
+/** How soon a key that failed is tried again (COL-082, COL-201). */
+export interface RetryOptions {
+  /** After its first failure, doubled by each further one, ms; 5 unless given. */
+  readonly baseMs?: number;
+  /** Retries of a queue a second after a burst of so many; 10 and 100 unless given. */
+  readonly ratePerSecond?: number;
+  readonly burst?: number;
 }
 
 /**
@@ -27,13 +37,13 @@ export interface Queues {
   readonly attemptToOrphan: RateLimitingQueue<WorkKey>;
 }
 
-export function createQueues({ clock, metrics, retryCapMs }: QueueOptions): Queues {
+export function createQueues({ clock, metrics, retryCapMs, retry = {} }: QueueOptions): Queues {
   const create = (name: string): RateLimitingQueue<WorkKey> =>
     new RateLimitingQueue<WorkKey>({
       name,
       clock,
       metrics,
-      rateLimiter: defaultControllerRateLimiter<WorkKey>({ clock, capMs: retryCapMs }),
+      rateLimiter: defaultControllerRateLimiter<WorkKey>({ clock, capMs: retryCapMs, ...retry }),
     });
   return { attemptToDelete: create(QUEUE_NAMES.attemptToDelete), attemptToOrphan: create(QUEUE_NAMES.attemptToOrphan) };
 }
