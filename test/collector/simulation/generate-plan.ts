@@ -213,9 +213,11 @@ class Generator {
   }
 
   #fault(): Step {
+    // More than the collector tries by itself (COL-153).
+    if (this.#oneIn(16)) return { do: 'fault', fault: 'conflict', on: 'patch', times: 6 };
     const kind = this.#oneIn(4) ? { kind: this.#random.pick(this.#kinds) } : {};
     const on = this.#random.pick(REQUESTS);
-    return { do: 'fault', fault: this.#random.pick(FAULTS), on, ...kind, times: 1 + this.#random.integer(3) };
+    return { do: 'fault', fault: this.#random.pick(FAULTS), on, ...kind, times: this.#random.pick([1, 1, 2, 3, 6]) };
   }
 
   #stream(): Step {

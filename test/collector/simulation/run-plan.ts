@@ -240,9 +240,10 @@ class PlanRun implements Outcome {
     const left = [...judge.objects.values()].filter(({ kind }) => kind !== 'Event').length;
     for (const process of this.#processes) {
       if (process === undefined) continue;
-      const { nodes, gone, references } = process.collector.consistency.counts;
-      if (nodes === left && gone + references === 0) continue;
-      this.wrong.push(`${nodes} nodes, ${gone} tombstones and ${references} references of ${left} objects`);
+      const { nodes, gone, references, nameBytes } = process.collector.consistency.counts;
+      if (nodes === left && gone + references === 0 && (left > 0 || nameBytes === 0)) continue;
+      const rest = `${nodes} nodes, ${gone} tombstones, ${references} references and ${nameBytes} bytes of names`;
+      this.wrong.push(`${rest} of ${left} objects`);
     }
   }
 
