@@ -17,6 +17,8 @@ const widget = {
     on: false,
     list: ['a', 'b', 'c'],
     empty: null,
+    blank: '',
+    map: { b: '<&>', a: [{ 9: 1, 10: null }] },
     deep: { x: { size: 1 }, size: 2 },
   },
   status: {
@@ -62,7 +64,11 @@ describe('customPrinterColumns', () => {
     ['string', '.spec.on', 'false'],
     ['string', '.spec.list', '["a","b","c"]'],
     ['string', '.spec.missing', null],
-    ['string', '.spec.empty', null],
+    ['string', '.spec.empty', '<no value>'],
+    ['string', '.spec.blank', ''],
+    ['string', '.spec.map', String.raw`{"a":[{"10":null,"9":1}],"b":"\u003c\u0026\u003e"}`],
+    ['string', '.spec.list[*]', 'a'],
+    ['integer', '.spec.empty', null],
     ['integer', '.spec.count', 3],
     ['integer', '.spec.text', null],
     ['number', '.spec.ratio', 0.5],
@@ -72,6 +78,8 @@ describe('customPrinterColumns', () => {
     ['date', '.metadata.creationTimestamp', '60s'],
     ['date', '.spec.text', '<invalid>'],
     ['date', '.spec.count', null],
+    ['date', '.spec.blank', '<unknown>'],
+    ['date', '.spec.empty', null],
   ];
   it.each(cells)('API-435 a %s column of %s shows %j', (type, jsonPath, want) => {
     expect(cellOf({ type, jsonPath })).toBe(want);

@@ -1,3 +1,4 @@
+import { marshalled } from '../../api/meta/quoted.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { findJsonPath, parseJsonPath } from './json-path.ts';
 import type { Cell, PrinterColumn, TableColumnDefinition } from './printer-column.ts';
@@ -35,7 +36,7 @@ function customColumn(custom: CustomColumn): PrinterColumn {
     priority: custom.priority ?? 0,
     cell: (object, now) => {
       const [value] = findJsonPath(path, object);
-      return value === undefined || value === null ? null : cellOf(custom.type, value, now);
+      return value === undefined ? null : cellOf(custom.type, value, now);
     },
   };
 }
@@ -44,7 +45,7 @@ function customColumn(custom: CustomColumn): PrinterColumn {
 function cellOf(type: CustomColumn['type'], value: unknown, now: number): Cell {
   switch (type) {
     case 'string':
-      return typeof value === 'object' ? JSON.stringify(value) : String(value);
+      return value === null ? '<no value>' : typeof value === 'string' ? value : sortedJson(value);
     case 'integer':
       return typeof value === 'number' ? Math.trunc(value) : null;
     case 'number':
@@ -53,6 +54,17 @@ function cellOf(type: CustomColumn['type'], value: unknown, now: number): Cell {
       return typeof value === 'boolean' ? value : null;
     case 'date':
       if (typeof value !== 'string') return null;
-      return parseTime(value) === undefined ? '<invalid>' : ageOf(value, now);
+      return parseTime(value) === undefined && !NO_TIME.has(value) ? '<invalid>' : ageOf(value, now);
   }
+}
+
+/** What clients may have written for no time; its age is unknown. */
+const NO_TIME: ReadonlySet<string> = new Set(['', 'null']);
+
+/** As Go writes maps: by their keys. */
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return marshalled(value);
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([key, each]) => `${marshalled(key)}:${sortedJson(each)}`).join(',')}}`;
 }
