@@ -40,11 +40,20 @@ export class IgnoredFinalizers {
   async run(signal: AbortSignal): Promise<void> {
     try {
       while (!signal.aborted) {
-        await this.#options.whenLeading(() => this.#look());
+        await this.#options.whenLeading(() => this.#lookSafely());
         await sleep(this.#context.clock, this.#options.periodMs, signal);
       }
     } catch (error) {
       if (!isAbortError(error)) throw error;
+    }
+  }
+
+  /** A fault of ours ends this look, and nothing else (COL-156). */
+  async #lookSafely(): Promise<void> {
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#context.logger.error('looking after ignored resources failed unexpectedly', { error });
     }
   }
 
