@@ -20,7 +20,8 @@ const UNTYPED = [
   /does not contain declared merge key: /,
   /^resourceVersion: Invalid value: /,
   /^This pod has more than one PodDisruptionBudget/,
-  /^failed to create typed patch object/,
+  /^failed to create typed (?:patch|live) object/,
+  /^failed to create manager for existing fields: /,
 ];
 const PLAIN_TEXTS = new Set(['404 page not found\n', 'Too many requests, please try again later.\n']);
 
