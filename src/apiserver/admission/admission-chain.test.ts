@@ -21,6 +21,7 @@ function attributes(object: KubeObject): AdmissionAttributes {
       equivalents: () => [],
       kindOf: () => undefined,
       convert: (tree) => tree,
+      merge: (tree) => tree,
       decode: (tree) => tree,
     },
     reinvocation: new Reinvocation(),

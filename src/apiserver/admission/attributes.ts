@@ -15,6 +15,8 @@ export interface ObjectInterfaces {
   kindOf(resource: ResourceInfo, subresource: string): GroupVersionKind | undefined;
   /** In another version of its kind. A new tree, or `object` itself where nothing changes. */
   convert(object: KubeObject, to: GroupVersionKind): Promise<KubeObject> | KubeObject;
+  /** An apply configuration merged into an object of a kind, without managers. Throws an error of its own words where it does not fit. */
+  merge(object: KubeObject, configuration: KubeObject, kind: GroupVersionKind): KubeObject;
   /** A tree that comes from outside as an object of a kind: decoded by type, defaulted. 400 for values of the wrong type. */
   decode(tree: KubeObject, kind: GroupVersionKind): KubeObject;
 }

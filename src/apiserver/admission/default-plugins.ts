@@ -17,7 +17,10 @@ import { NamespaceReader } from './matching/namespace-reader.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { OwnerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
 import type { ImplementedPlugin } from './plugin-selection.ts';
+import { MutatingAdmissionPolicyPlugin } from './policy/mutating-admission-policy.ts';
+import { MUTATING_POLICIES } from './policy/mutating-policy.ts';
 import { PolicySource } from './policy/policy-source.ts';
+import { BINDINGS, POLICIES } from './policy/validating-policy.ts';
 import { ValidatingAdmissionPolicyPlugin } from './policy/validating-admission-policy.ts';
 import { PodPriority } from './pod-priority.ts';
 import { ResourceQuota } from './resource-quota.ts';
@@ -57,11 +60,19 @@ const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvi
   ['OwnerReferencesPermissionEnforcement', (environment) => new OwnerReferencesPermissionEnforcement(environment)],
   ['CertificateApproval', (environment) => new CertificateApproval(environment)],
   ['CertificateSigning', (environment) => new CertificateSigning(environment)],
+  [
+    'MutatingAdmissionPolicy',
+    (environment) =>
+      new MutatingAdmissionPolicyPlugin(new PolicySource(environment, MUTATING_POLICIES), {
+        ...environment,
+        namespaces: new NamespaceReader(environment.store),
+      }),
+  ],
   ['MutatingAdmissionWebhook', (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating'))],
   [
     'ValidatingAdmissionPolicy',
     (environment) =>
-      new ValidatingAdmissionPolicyPlugin(new PolicySource(environment), {
+      new ValidatingAdmissionPolicyPlugin(new PolicySource(environment, { policies: POLICIES, bindings: BINDINGS }), {
         ...environment,
         namespaces: new NamespaceReader(environment.store),
       }),

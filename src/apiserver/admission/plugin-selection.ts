@@ -59,6 +59,7 @@ export const implementedPlugins = [
   'OwnerReferencesPermissionEnforcement',
   'CertificateApproval',
   'CertificateSigning',
+  'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',

@@ -1,9 +1,12 @@
+import { mergeTyped } from '../../api/apply/merge.ts';
+import { validateTyped } from '../../api/apply/validate-typed.ts';
 import { storageResource } from '../../api/conversion/convert.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { typeNameOf } from '../../api/kinds/type-table.ts';
 import { apiVersionOf, type GroupVersionKind, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ObjectInterfaces } from '../admission/attributes.ts';
+import { typeSchemaOf } from './field-tracking.ts';
 import { objectSchema, type ObjectSchema } from './object-schema.ts';
 import type { ResourceLookup, ResourceStore } from './resource-store.ts';
 
@@ -39,6 +42,11 @@ function makeInterfaces(resource: ResourceStore): ObjectInterfaces {
       // Kinds of subresources, which have one version only.
       if (source === undefined || target === undefined || source === target) return object;
       return target.convertFrom(source, object);
+    },
+    merge(object, configuration, kind) {
+      const type = typeSchemaOf(findKind(kind)?.schema ?? plainSchema(kind));
+      validateTyped(configuration, type);
+      return mergeTyped(object, configuration, type) as KubeObject;
     },
     decode(tree, kind) {
       const schema = findKind(kind)?.schema ?? plainSchema(kind);

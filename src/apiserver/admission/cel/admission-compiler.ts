@@ -1,8 +1,18 @@
 import { createCelEnvironment, type CelEnvironment, type CelProgram } from '../../../api/cel/cel-environment.ts';
 import { CelCompileError } from '../../../api/cel/cel-error.ts';
-import { type CelType, celTypes, objectOf, sameType, typeName, typeParameters } from '../../../api/cel/cel-type.ts';
+import {
+  type CelType,
+  celTypes,
+  listOf,
+  objectOf,
+  sameType,
+  typeName,
+  typeParameters,
+} from '../../../api/cel/cel-type.ts';
 import { authorizerType, resourceCheckType } from '../../../api/cel/library/authorizer.ts';
+import type { CelFunctions } from '../../../api/cel/function-declaration.ts';
 import { namespaceType, requestType } from './admission-types.ts';
+import { messageType } from './message-literals.ts';
 
 export interface ExpressionPlace {
   /** The policy has parameters. */
@@ -30,6 +40,8 @@ export const returnTypes = {
   auditAnnotation: [string, nullType],
   /** Of a variable: whatever it is. */
   variable: undefined,
+  applyConfiguration: [messageType('Object')],
+  jsonPatch: [listOf(messageType('JSONPatch'))],
 } as const satisfies Record<string, readonly CelType[] | undefined>;
 
 /**
@@ -39,10 +51,13 @@ export const returnTypes = {
 export class AdmissionCompiler {
   readonly #types: AdmissionTypes;
   readonly #variables: Record<string, CelType> = {};
+  readonly #functions: CelFunctions;
   readonly #environments = new Map<string, CelEnvironment>();
 
-  constructor(types: AdmissionTypes = {}) {
+  /** `functions`: beyond those that all expressions have. */
+  constructor(types: AdmissionTypes = {}, functions: CelFunctions = {}) {
     this.#types = types;
+    this.#functions = functions;
   }
 
   /** An expression that declares `variables.<name>`. One that does not compile leaves a variable of unknown type. */
@@ -76,6 +91,7 @@ export class AdmissionCompiler {
     let environment = this.#environments.get(key);
     if (environment === undefined) {
       environment = createCelEnvironment({
+        functions: this.#functions,
         variables: {
           object: this.#types.object ?? dyn,
           oldObject: this.#types.object ?? dyn,

@@ -28,9 +28,9 @@ export function authorizeParams(attributes: AdmissionAttributes, options: ParamA
   if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return;
   if (user.groups.includes(GROUP_MASTERS) || sameParams(object, oldObject)) return;
   const errors =
-    kind.kind === 'ValidatingAdmissionPolicy'
+    kind.kind === 'ValidatingAdmissionPolicy' || kind.kind === 'MutatingAdmissionPolicy'
       ? policyErrors(object, user, options)
-      : kind.kind === 'ValidatingAdmissionPolicyBinding'
+      : kind.kind === 'ValidatingAdmissionPolicyBinding' || kind.kind === 'MutatingAdmissionPolicyBinding'
         ? bindingErrors(object, user, options)
         : [];
   if (errors.length > 0) throw newInvalid(kind, name, errors);

@@ -4,17 +4,17 @@ import type { Store } from '../../storage/interface.ts';
 import { LiveTable } from '../../storage/live-table.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import type { MatchResources } from '../matching/match-resources.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import {
-  BINDINGS,
-  POLICIES,
+  type AdmissionPolicy,
   readMatchResources,
   type ValidatingAdmissionPolicy,
   type ValidatingAdmissionPolicyBinding,
 } from './validating-policy.ts';
 
-export interface BoundPolicy {
+export interface BoundPolicy<P extends AdmissionPolicy = ValidatingAdmissionPolicy> {
   readonly name: string;
-  readonly policy: ValidatingAdmissionPolicy;
+  readonly policy: P;
   readonly match: MatchResources;
   readonly bindings: readonly PolicyBinding[];
 }
@@ -26,23 +26,37 @@ export interface PolicyBinding {
   readonly match: MatchResources | undefined;
 }
 
-type KnownPolicy = Omit<BoundPolicy, 'bindings'>;
+type KnownPolicy<P extends AdmissionPolicy> = Omit<BoundPolicy<P>, 'bindings'>;
+
+export interface PolicySourceOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Where policies of one type and their bindings lie. */
+export interface PolicyResources {
+  readonly policies: { readonly group: string; readonly resource: string };
+  readonly bindings: { readonly group: string; readonly resource: string };
+}
 
 /**
  * The policies that are bound, in the order of their names, each with its bindings. A policy without a binding has no effect. Follows
  * the store, so that both count from the request after the one that wrote them.
  */
-export class PolicySource {
-  readonly #policies: LiveTable<KnownPolicy>;
+export class PolicySource<P extends AdmissionPolicy = ValidatingAdmissionPolicy> {
+  readonly #policies: LiveTable<KnownPolicy<P>>;
   readonly #bindings: LiveTable<PolicyBinding>;
-  #bound: readonly BoundPolicy[] | undefined;
+  #bound: readonly BoundPolicy<P>[] | undefined;
 
-  constructor(options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger }) {
+  constructor({ store, clock, logger }: PolicySourceOptions, { policies, bindings }: PolicyResources) {
     const changed = (): void => {
       this.#bound = undefined;
     };
-    this.#policies = new LiveTable({ ...options, prefix: resourcePrefix(POLICIES), read: knownPolicy, changed });
-    this.#bindings = new LiveTable({ ...options, prefix: resourcePrefix(BINDINGS), read: knownBinding, changed });
+    const followed = { store, clock, logger, changed };
+    const read = (object: KubeObject): KnownPolicy<P> => knownPolicy(object as P);
+    this.#policies = new LiveTable({ ...followed, prefix: resourcePrefix(policies), read });
+    this.#bindings = new LiveTable({ ...followed, prefix: resourcePrefix(bindings), read: knownBinding });
   }
 
   async start(): Promise<void> {
@@ -55,15 +69,15 @@ export class PolicySource {
   }
 
   /** Undefined when there is no such policy. */
-  policy(name: string): ValidatingAdmissionPolicy | undefined {
+  policy(name: string): P | undefined {
     return this.#policies.get(name)?.policy;
   }
 
-  bound(): readonly BoundPolicy[] {
+  bound(): readonly BoundPolicy<P>[] {
     return (this.#bound ??= this.#bind());
   }
 
-  #bind(): readonly BoundPolicy[] {
+  #bind(): readonly BoundPolicy<P>[] {
     const byPolicy = new Map<string, PolicyBinding[]>();
     for (const [, binding] of this.#bindings.entries()) {
       const { policyName = '' } = binding.binding.spec ?? {};
@@ -80,7 +94,7 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
   return a.name < b.name ? -1 : 1;
 }
 
-function knownPolicy(policy: ValidatingAdmissionPolicy): KnownPolicy {
+function knownPolicy<P extends AdmissionPolicy>(policy: P): KnownPolicy<P> {
   return { name: policy.metadata?.name ?? '', policy, match: readMatchResources(policy.spec?.matchConstraints ?? {}) };
 }
 

@@ -18,6 +18,7 @@ import { AdmissionCompiler, type ExpressionPlace } from '../cel/admission-compil
 import { problemOf, validateMatchConditions } from '../cel/expression-validation.ts';
 import { validateNamedRule } from '../matching/rule-validation.ts';
 import type {
+  BindingSpec,
   ParamKind,
   ParamRef,
   PolicyAuditAnnotation,
@@ -72,7 +73,7 @@ function oneOf(value: string, supported: readonly string[], path: string): Field
   return supported.includes(value) ? [] : [fieldNotSupported(path, value, supported)];
 }
 
-function validateParamKind({ apiVersion = '', kind = '' }: ParamKind): FieldError[] {
+export function validateParamKind({ apiVersion = '', kind = '' }: ParamKind): FieldError[] {
   const path = 'spec.paramKind';
   const errors: FieldError[] = [];
   const gv = parseGroupVersion(apiVersion);
@@ -97,7 +98,7 @@ function validateParamKind({ apiVersion = '', kind = '' }: ParamKind): FieldErro
   return [...errors, fieldInvalid(`${path}.kind`, kind, detail)];
 }
 
-function validateConstraints(constraints: PolicyMatchResources | undefined): FieldError[] {
+export function validateConstraints(constraints: PolicyMatchResources | undefined): FieldError[] {
   const path = 'spec.matchConstraints';
   if (constraints === undefined) return [fieldRequired(path)];
   const errors = validateMatchResources(constraints, path);
@@ -130,7 +131,7 @@ const RESERVED = new Set(
   ),
 );
 
-function validateVariable(variable: PolicyVariable, path: string, { compiler, place }: Compiling): FieldError[] {
+export function validateVariable(variable: PolicyVariable, path: string, { compiler, place }: Compiling): FieldError[] {
   const { name = '', expression = '' } = variable;
   const errors: FieldError[] = [];
   if (name.trim() === '') errors.push(fieldRequired(`${path}.name`, 'name is not specified'));
@@ -195,7 +196,13 @@ function validateAuditAnnotations(
 }
 
 export function validateBinding({ spec = {} }: ValidatingAdmissionPolicyBinding): FieldError[] {
-  const { policyName = '', paramRef, matchResources, validationActions = [] } = spec;
+  const { validationActions = [] } = spec;
+  return [...validateBindingTarget(spec), ...validateActions(validationActions, 'spec.validationActions')];
+}
+
+/** What bindings of both types say: which policy, with which parameters, about what. */
+export function validateBindingTarget(spec: Omit<BindingSpec, 'validationActions'>): FieldError[] {
+  const { policyName = '', paramRef, matchResources } = spec;
   const errors: FieldError[] =
     policyName === ''
       ? [fieldRequired('spec.policyName')]
@@ -203,7 +210,7 @@ export function validateBinding({ spec = {} }: ValidatingAdmissionPolicyBinding)
   if (paramRef !== undefined) errors.push(...validateParamRef(paramRef, 'spec.paramRef'));
   // Upstream's own spelling.
   if (matchResources !== undefined) errors.push(...validateMatchResources(matchResources, 'spec.matchResouces'));
-  return [...errors, ...validateActions(validationActions, 'spec.validationActions')];
+  return errors;
 }
 
 function validateParamRef({ name = '', selector, parameterNotFoundAction = '' }: ParamRef, path: string): FieldError[] {

@@ -16,6 +16,10 @@ const VIRTUAL_RESOURCES: ReadonlySet<string> = new Set([
   'authorization.k8s.io/subjectaccessreviews',
 ]);
 
+export function isVirtual({ info }: AdmissionAttributes): boolean {
+  return VIRTUAL_RESOURCES.has(`${info.group}/${info.resource}`);
+}
+
 /** Asks the ValidatingAdmissionPolicies that are bound (API-360). What evaluates them is loaded with the first one. */
 export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionPolicy';
@@ -43,8 +47,7 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
       authorizeParams(attributes, { authorizer, lookup, paramKindOf });
     }
     if (this.#source.bound().length === 0 || isExempt(attributes)) return undefined;
-    const { group, resource } = attributes.info;
-    return VIRTUAL_RESOURCES.has(`${group}/${resource}`) ? undefined : this.#validate(attributes);
+    return isVirtual(attributes) ? undefined : this.#validate(attributes);
   }
 
   async #validate(attributes: AdmissionAttributes): Promise<void> {

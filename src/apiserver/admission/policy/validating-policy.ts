@@ -33,12 +33,20 @@ export interface PolicyMatchResources extends MatchResourcesSource {
   readonly excludeResourceRules?: readonly Rule[];
 }
 
-export interface PolicySpec {
+/** What validating and mutating policies have in common. */
+export interface AdmissionPolicySpec {
   readonly failurePolicy?: string;
   readonly paramKind?: ParamKind;
   readonly matchConstraints?: PolicyMatchResources;
   readonly matchConditions?: readonly MatchCondition[];
   readonly variables?: readonly PolicyVariable[];
+}
+
+export interface AdmissionPolicy extends KubeObject {
+  spec?: AdmissionPolicySpec;
+}
+
+export interface PolicySpec extends AdmissionPolicySpec {
   readonly validations?: readonly PolicyValidation[];
   readonly auditAnnotations?: readonly PolicyAuditAnnotation[];
 }

@@ -7,9 +7,9 @@ import { plainStrategy, type Strategy } from '../strategy.ts';
 import { validatingPolicyBindingStrategy, validatingPolicyStrategy } from './admission-policy.ts';
 import { certificateSigningRequestStrategy } from './certificate-signing-request.ts';
 import { jobStrategy } from './job.ts';
+import { mutatingPolicyBindingStrategy, mutatingPolicyStrategy } from './mutating-policy.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { nodeStrategy } from './node.ts';
-import { notEnforced } from './not-enforced.ts';
 import { podStrategy } from './pod.ts';
 import { secretStrategy } from './secret.ts';
 import { ServiceAddresses } from './service-addresses.ts';
@@ -29,7 +29,8 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   '/secrets': secretStrategy,
   'batch/jobs': jobStrategy,
   'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
-  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': notEnforced('policies are not evaluated'),
+  'admissionregistration.k8s.io/mutatingadmissionpolicies': mutatingPolicyStrategy(),
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': mutatingPolicyBindingStrategy(),
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookConfigurationStrategy('mutating'),
   'admissionregistration.k8s.io/validatingadmissionpolicybindings': validatingPolicyBindingStrategy(),
   'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookConfigurationStrategy('validating'),

@@ -1,0 +1,71 @@
+import { type FieldError, fieldNotSupported, fieldRequired } from '../../../api/field-error.ts';
+import { AdmissionCompiler, type ExpressionPlace } from '../cel/admission-compiler.ts';
+import { problemOf, validateMatchConditions } from '../cel/expression-validation.ts';
+import { messageFunctions, rewriteMessages } from '../cel/message-literals.ts';
+import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, Mutation } from './mutating-policy.ts';
+import {
+  validateBindingTarget,
+  validateConstraints,
+  validateParamKind,
+  validateVariable,
+} from './policy-validation.ts';
+
+/** Upstream `pkg/apis/admissionregistration/validation`. Metadata and what is required by type have been judged. */
+
+const FAILURE_POLICIES = ['Fail', 'Ignore'];
+const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
+const PATCH_TYPES = ['ApplyConfiguration', 'JSONPatch'];
+
+export function validateMutatingPolicy({ spec = {} }: MutatingAdmissionPolicy): FieldError[] {
+  const { failurePolicy, paramKind, matchConstraints, matchConditions = [], variables = [], mutations = [] } = spec;
+  const errors: FieldError[] = [];
+  errors.push(...choice(failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy'));
+  if (paramKind !== undefined) errors.push(...validateParamKind(paramKind));
+  errors.push(...validateConstraints(matchConstraints));
+  const place: ExpressionPlace = { params: paramKind === undefined ? 'none' : 'declared', authorizer: 'declared' };
+  errors.push(...validateMatchConditions(matchConditions, 'spec.matchConditions', place));
+  const types = mutations.flatMap((mutation) => [...rewriteMessages(expressionOf(mutation)).types]);
+  const compiler = new AdmissionCompiler({}, messageFunctions(new Set(types)));
+  for (const [index, variable] of variables.entries()) {
+    errors.push(...validateVariable(variable, `spec.variables[${index}]`, { compiler, place }));
+  }
+  if (mutations.length === 0) {
+    errors.push(fieldRequired('spec.mutations', 'mutations must contain at least one item'));
+  }
+  for (const [index, mutation] of mutations.entries()) {
+    errors.push(...validateMutation(mutation, `spec.mutations[${index}]`, { compiler, place }));
+  }
+  return [...errors, ...choice(spec.reinvocationPolicy, REINVOCATION_POLICIES, 'spec.reinvocationPolicy')];
+}
+
+export function validateMutatingBinding({ spec = {} }: MutatingAdmissionPolicyBinding): FieldError[] {
+  return validateBindingTarget(spec);
+}
+
+function choice(value: string | undefined, supported: readonly string[], path: string): FieldError[] {
+  if (value === undefined || value === '') return [fieldRequired(path)];
+  return supported.includes(value) ? [] : [fieldNotSupported(path, value, supported)];
+}
+
+function expressionOf({ patchType, applyConfiguration, jsonPatch }: Mutation): string {
+  return (patchType === 'JSONPatch' ? jsonPatch?.expression : applyConfiguration?.expression) ?? '';
+}
+
+interface Compiling {
+  readonly compiler: AdmissionCompiler;
+  readonly place: ExpressionPlace;
+}
+
+function validateMutation(mutation: Mutation, path: string, { compiler, place }: Compiling): FieldError[] {
+  const { patchType = '' } = mutation;
+  const wrong = choice(patchType, PATCH_TYPES, `${path}.patchType`);
+  if (wrong.length > 0) return wrong;
+  const use = patchType === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
+  if (mutation[use] === undefined) {
+    return [fieldRequired(`${path}.${use}`, `must be specified when patchType is ${patchType}`)];
+  }
+  const expression = expressionOf(mutation);
+  if (expression.trim() === '') return [fieldRequired(`${path}.${use}.expression`, 'expression is not specified')];
+  const compiled = compiler.compile(rewriteMessages(expression).text, use, place);
+  return problemOf(compiled, expression, `${path}.${use}.expression`);
+}
