@@ -10,6 +10,7 @@ import type { AdmissionPlugin } from './admission-chain.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { lazyMatchConditions } from './cel/lazy-match-conditions.ts';
 import { CertificateApproval, CertificateSigning } from './certificate-signers.ts';
+import { DefaultIngressClass } from './default-ingress-class.ts';
 import { DefaultStorageClass } from './default-storage-class.ts';
 import { DefaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { LimitRanger } from './limit-ranger.ts';
@@ -24,6 +25,8 @@ import { BINDINGS, POLICIES } from './policy/validating-policy.ts';
 import { ValidatingAdmissionPolicyPlugin } from './policy/validating-admission-policy.ts';
 import { PodPriority } from './pod-priority.ts';
 import { ResourceQuota } from './resource-quota.ts';
+import { PersistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
+import { RuntimeClass } from './runtime-class.ts';
 import { ServiceAccount } from './service-account.ts';
 import { StorageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 import type { WebhookType } from './webhook/configuration.ts';
@@ -58,8 +61,11 @@ const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvi
   ['DefaultStorageClass', (environment) => new DefaultStorageClass(environment)],
   ['StorageObjectInUseProtection', () => new StorageObjectInUseProtection()],
   ['OwnerReferencesPermissionEnforcement', (environment) => new OwnerReferencesPermissionEnforcement(environment)],
+  ['PersistentVolumeClaimResize', (environment) => new PersistentVolumeClaimResize(environment)],
+  ['RuntimeClass', (environment) => new RuntimeClass(environment)],
   ['CertificateApproval', (environment) => new CertificateApproval(environment)],
   ['CertificateSigning', (environment) => new CertificateSigning(environment)],
+  ['DefaultIngressClass', (environment) => new DefaultIngressClass(environment)],
   [
     'MutatingAdmissionPolicy',
     (environment) =>

@@ -55,6 +55,9 @@ export interface PodSpec {
   priority?: number;
   preemptionPolicy?: string;
   activeDeadlineSeconds?: number;
+  runtimeClassName?: string;
+  overhead?: Record<string, string>;
+  nodeSelector?: Record<string, string>;
   resources?: ResourceRequirements;
 }
 

@@ -323,3 +323,107 @@ describe('storage', () => {
     ).toBeUndefined();
   });
 });
+
+describe('PersistentVolumeClaimResize', () => {
+  it('lets claims grow that are bound and of a class that can', async () => {
+    const server = await serverWith('PersistentVolumeClaimResize');
+    const classes = '/apis/storage.k8s.io/v1/storageclasses';
+    await server.post(classes, { metadata: { name: 'fixed' }, provisioner: 'example.com/p' });
+    await server.post(classes, {
+      metadata: { name: 'elastic' },
+      provisioner: 'example.com/p',
+      allowVolumeExpansion: true,
+    });
+    const claims = `${core}/persistentvolumeclaims`;
+    const grow = (name: string) =>
+      server.patch(`${claims}/${name}`, { spec: { resources: { requests: { storage: '2Gi' } } } });
+    const bind = (name: string) => server.patch(`${claims}/${name}/status`, { status: { phase: 'Bound' } });
+    for (const storageClassName of ['fixed', 'elastic']) {
+      const spec = { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage: '1Gi' } } };
+      await server.post(claims, { metadata: { name: storageClassName }, spec });
+    }
+    // The object's own rules stand before what a plug-in would say of it.
+    expect((await grow('elastic')).status).toBe(422);
+    await bind('fixed');
+    await bind('elastic');
+    expect((await grow('elastic')).status).toBe(200);
+    expect(told(await grow('fixed'))).toEqual([
+      403,
+      'persistentvolumeclaims "fixed" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+    ]);
+    expect((await server.patch(`${claims}/fixed`, { metadata: { labels: { a: 'b' } } })).status).toBe(200);
+  });
+});
+
+describe('RuntimeClass', () => {
+  async function withClass(): Promise<TestServer> {
+    const server = await serverWith('RuntimeClass');
+    const scheduling = { nodeSelector: { sandbox: 'yes' }, tolerations: [{ key: 'sandbox', operator: 'Exists' }] };
+    const overhead = { podFixed: { cpu: '250m' } };
+    await server.post('/apis/node.k8s.io/v1/runtimeclasses', {
+      metadata: { name: 'sandboxed' },
+      handler: 'h',
+      overhead,
+      scheduling,
+    });
+    await server.post('/apis/node.k8s.io/v1/runtimeclasses', { metadata: { name: 'plain' }, handler: 'h' });
+    return server;
+  }
+
+  it('gives pods its overhead and its nodes', async () => {
+    const server = await withClass();
+    const own = { key: 'own', operator: 'Exists' };
+    const { json } = await server.post(
+      `${core}/pods`,
+      pod({ runtimeClassName: 'sandboxed', nodeSelector: { a: 'b' }, tolerations: [own] }),
+    );
+    expect(specOf(json)).toMatchObject({
+      overhead: { cpu: '250m' },
+      nodeSelector: { a: 'b', sandbox: 'yes' },
+      tolerations: [own, { key: 'sandbox', operator: 'Exists' }],
+    });
+    expect((await server.post(`${core}/pods`, pod({ runtimeClassName: 'plain' }, { name: 'q' }))).status).toBe(201);
+  });
+
+  it.each([
+    [{ runtimeClassName: 'no' }, 'pod rejected: RuntimeClass "no" not found'],
+    [
+      { runtimeClassName: 'sandboxed', overhead: { cpu: '1' } },
+      "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+    ],
+    [{ overhead: { cpu: '1' } }, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'],
+    [
+      { runtimeClassName: 'plain', overhead: { cpu: '1' } },
+      'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    ],
+    [
+      { runtimeClassName: 'sandboxed', nodeSelector: { sandbox: 'no' } },
+      'conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes; pod.spec.nodeSelector[sandbox] = no',
+    ],
+  ])('refuses %j', async (spec, why) => {
+    const server = await withClass();
+    expect(told(await server.post(`${core}/pods`, pod(spec)))).toEqual([403, `pods "p" is forbidden: ${why}`]);
+  });
+});
+
+describe('DefaultIngressClass', () => {
+  it('gives an Ingress without a class the default one', async () => {
+    const server = await serverWith('DefaultIngressClass');
+    const networking = '/apis/networking.k8s.io/v1';
+    const classOf = async (name: string, spec: object = {}, annotations: object = {}) => {
+      const backend = { defaultBackend: { service: { name: 's', port: { number: 80 } } } };
+      const body = { metadata: { name, annotations }, spec: { ...backend, ...spec } };
+      const { json } = await server.post(`${networking}/namespaces/default/ingresses`, body);
+      return (json['spec'] as { ingressClassName?: string }).ingressClassName;
+    };
+    expect(await classOf('a')).toBeUndefined();
+    const annotations = { 'ingressclass.kubernetes.io/is-default-class': 'true' };
+    await server.post(`${networking}/ingressclasses`, {
+      metadata: { name: 'front', annotations },
+      spec: { controller: 'example.com/c' },
+    });
+    expect(await classOf('b')).toBe('front');
+    expect(await classOf('c', { ingressClassName: 'other' })).toBe('other');
+    expect(await classOf('d', {}, { 'kubernetes.io/ingress.class': 'old' })).toBeUndefined();
+  });
+});
