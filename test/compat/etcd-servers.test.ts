@@ -324,6 +324,23 @@ describe('two servers over one etcd', () => {
     });
   });
 
+  it('law 2: patches of one object through both at once are all in it', async () => {
+    await a.ok('POST', configmaps, configMap('fought-over'));
+    const keys = Array.from({ length: 80 }, (_, i) => `k${i}`);
+    await Promise.all(
+      keys.map((key, i) =>
+        (i % 2 === 0 ? a : b).ok(
+          'PATCH',
+          `${configmaps}/fought-over`,
+          { data: { [key]: String(i) } },
+          'application/merge-patch+json',
+        ),
+      ),
+    );
+    const { data } = await a.ok('GET', `${configmaps}/fought-over`);
+    expect(Object.keys(data ?? {}).toSorted()).toEqual(keys.toSorted());
+  });
+
   it('never give one cluster address or node port to two services', async () => {
     const service = (name: string, spec: object = {}) => ({
       metadata: { name },
