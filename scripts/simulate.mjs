@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A run of so many histories must have had everything that can occur. */
-const COVERS_ALL = 40_000;
+const COVERS_ALL = 25_000;
 const PROGRESS_MS = 10_000;
 
 const { values } = parseArgs({

@@ -24,6 +24,8 @@ export interface JudgeOptions {
   readonly isServed: (kind: string) => boolean;
   /** No collector of this history forgets, or never learns, which owners were orphaned (LIFE-560, LIFE-561). */
   readonly remembersOrphaned: boolean;
+  /** Nothing keeps the collectors from seeing every change at once. */
+  readonly seesAtOnce: boolean;
 }
 
 const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
@@ -38,16 +40,21 @@ export class Judge {
   readonly #attribution: Attribution;
   readonly #isServed: JudgeOptions['isServed'];
   readonly #remembersOrphaned: boolean;
+  readonly #seesAtOnce: boolean;
+  /** By uid: the revision at which an owner began to wait or to orphan, and at which references were last changed. */
+  readonly #began = new Map<string, number>();
+  readonly #referredSince = new Map<string, number>();
   /** Uids that waited for their dependents, or let them go, at some time: whoever saw that may have acted upon it. */
   readonly #waited = new Set<string>();
   readonly #orphaning = new Set<string>();
   /** Uids that went with policy Orphan. */
   readonly #orphaned = new Set<string>();
 
-  constructor({ attribution, isServed, remembersOrphaned }: JudgeOptions) {
+  constructor({ attribution, isServed, remembersOrphaned, seesAtOnce }: JudgeOptions) {
     this.#attribution = attribution;
     this.#isServed = isServed;
     this.#remembersOrphaned = remembersOrphaned;
+    this.#seesAtOnce = seesAtOnce;
   }
 
   /** A request of a collector that the server is about to see (COL-150, COL-165). */
@@ -75,13 +82,15 @@ export class Judge {
       .flatMap((object) => this.#leftover(object).map((why) => `${show(object)} ${why}`));
   }
 
-  #see({ type, key, value, previous }: StoreEvent): void {
+  #see({ type, key, value, previous, revision }: StoreEvent): void {
     const before = this.objects.get(key);
     const now = type === 'PUT' && value !== undefined ? knownObject(value) : undefined;
     if (before !== undefined && !IGNORED.has(before.kind)) {
       if (now?.uid !== before.uid || (isTerminating(now) && !isTerminating(before))) this.#ended(key, before);
       if (now?.uid === before.uid) this.#changed(key, before, now);
+      if (this.#seesAtOnce && this.#attribution.of(key) === 'collector') this.#finished(before, now);
     }
+    if (now !== undefined && this.#seesAtOnce) this.#note(before, now, revision);
     if (now === undefined) this.objects.delete(key);
     else this.objects.set(key, now);
     if (now !== undefined && isWaiting(now)) this.#waited.add(now.uid);
@@ -123,6 +132,33 @@ export class Judge {
     const left = new Set((now.metadata.ownerReferences ?? []).map(identityOf));
     for (const reference of before.metadata.ownerReferences ?? []) {
       if (!left.has(identityOf(reference))) this.#released(before, reference);
+    }
+  }
+
+  #note(before: KnownObject | undefined, now: KnownObject, revision: number): void {
+    const started = (isStarted: (object: KnownObject) => boolean): boolean =>
+      isStarted(now) && (before === undefined || before.uid !== now.uid || !isStarted(before));
+    if (started(isWaiting) || started(isOrphaning)) this.#began.set(now.uid, revision);
+    const references = JSON.stringify(now.metadata.ownerReferences);
+    if (before?.uid === now.uid && JSON.stringify(before.metadata.ownerReferences) === references) return;
+    this.#referredSince.set(now.uid, revision);
+  }
+
+  /** A wait of the collector's is over: nobody whom it knew from the beginning may be left (COL-101, COL-122). */
+  #finished(before: KnownObject, now: KnownObject | undefined): void {
+    const lost = (finalizer: string): boolean => has(before, finalizer) && (now === undefined || !has(now, finalizer));
+    if (!isTerminating(before)) return;
+    const released = lost(FINALIZER_FOREGROUND);
+    if (!released && !lost(FINALIZER_ORPHAN)) return;
+    for (const object of this.objects.values()) {
+      if (object.uid === before.uid) continue;
+      const refers = (object.metadata.ownerReferences ?? []).some(
+        ({ uid, blockOwnerDeletion }) => uid === before.uid && (!released || blockOwnerDeletion === true),
+      );
+      const knownBefore = (this.#referredSince.get(object.uid) ?? 0) < (this.#began.get(before.uid) ?? 0);
+      if (!refers || !knownBefore) continue;
+      const what = released ? 'gone' : 'released';
+      this.wrong.push(`${show(before)} was let go although ${show(object)} was not ${what} yet`);
     }
   }
 

@@ -56,6 +56,7 @@ export class SimulatedCluster {
       attribution: this.#attribution,
       isServed: (kind) => this.isServed(kind),
       remembersOrphaned: remembersOrphaned(plan),
+      seesAtOnce: seesAtOnce(plan),
     });
     const [collectors, clients] = (['collector', 'client'] as const).map((actor) => this.#reachedBy(actor));
     this.transport = inProcessTransport(collectors!);
@@ -183,6 +184,19 @@ function remembersOrphaned({ collectors, steps }: Plan): boolean {
   if (collector === undefined || others.length > 0) return false;
   const forgets = collector.records === 'events' ? ['partition'] : ['partition', 'crash', 'stop'];
   return steps.every((step) => !forgets.includes(step.do));
+}
+
+/** Shorter than a watch lasts, ms. */
+const NO_WATCH_ENDS_MS = 250_000;
+
+function seesAtOnce({ steps }: Plan): boolean {
+  const disturbs = ['stream', 'partition', 'crash', 'stop', 'start', 'lead', 'define'];
+  const requests = ['intake', 'discovery', 'any'];
+  const time = steps.reduce((sum, step) => sum + (step.do === 'wait' ? step.ms : 0), 0);
+  return (
+    time < NO_WATCH_ENDS_MS &&
+    steps.every((step) => !disturbs.includes(step.do) && !(step.do === 'fault' && requests.includes(step.on)))
+  );
 }
 
 function customInfo({ gvr, kind, namespaced }: TestKind): ResourceInfo {
