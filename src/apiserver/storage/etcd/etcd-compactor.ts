@@ -14,7 +14,7 @@ const EQUAL = 0;
 const VERSION = 0;
 
 export interface EtcdCompactorOptions {
-  readonly client: EtcdClient;
+  readonly client: Pick<EtcdClient, 'txn' | 'compact'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** 5 minutes unless told otherwise (kube-apiserver's `--etcd-compaction-interval`). */
@@ -35,7 +35,7 @@ export interface CompactionRound {
  * reaches back between one and two intervals.
  */
 export class EtcdCompactor implements Service {
-  readonly #client: EtcdClient;
+  readonly #client: EtcdCompactorOptions['client'];
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #intervalMs: number;
