@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  applyFault,
+  type Fault,
+  FaultDoesNotApplyError,
+  MalformedFaultError,
+  parseFault,
+  readFaults,
+} from './fault.ts';
+import { nearestFirst } from './nearest-first.ts';
+import { mutationPage } from './page.ts';
+import { judge, type Run } from './verdict.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const faults = readFaults();
+const example: Fault = { name: '001-x', rule: 'COL-001', breaks: 'It breaks.', file: 'a.ts', find: 'b', put: 'c' };
+
+describe('the faults', () => {
+  it('are at least 45, of as many kinds', () => {
+    expect(faults.length).toBeGreaterThanOrEqual(45);
+    const names = faults.map(({ name }) => name.replace(/^\d+-/, ''));
+    expect(new Set(names).size).toBe(faults.length);
+  });
+
+  it.each(faults)('$name still applies, and changes something', (fault) => {
+    const source = readFileSync(join(root, fault.file), 'utf8');
+    expect(applyFault(fault, source)).not.toBe(source);
+  });
+
+  it('break rules that exist, in the rooms that decide and act', () => {
+    const rules = readFileSync(join(root, 'docs/rules.json'), 'utf8');
+    expect(
+      faults.filter(({ rule }) => !rules.includes(`"${rule}"`)).map(({ name, rule }) => `${name} ${rule}`),
+    ).toEqual([]);
+    const rooms = new Set(faults.map(({ file }) => file.split('/').slice(0, -1).join('/')));
+    for (const room of ['graph', 'decide', 'operations']) expect(rooms).toContain(`src/collector/${room}`);
+  });
+
+  it('stand in docs/mutation.md, each with what found it', () => {
+    const page = readFileSync(join(root, 'docs/mutation.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| (\d{3}-[\w-]+) \| .*\[[^\]]+\]\(\.\.\/([^)]+)\)/gm)];
+    expect(rows.map(([, name]) => name)).toEqual(faults.map(({ name }) => name));
+    expect(rows.filter(([, , file = '']) => !existsSync(join(root, file)))).toEqual([]);
+  });
+});
+
+describe('a fault', () => {
+  it('that does not stand there exactly once is refused', () => {
+    expect(applyFault(example, 'abc')).toBe('acc');
+    expect(() => applyFault(example, 'ac')).toThrow(FaultDoesNotApplyError);
+    expect(() => applyFault(example, 'abb')).toThrow(
+      'the fault 001-x no longer applies: its text stands 2 times in a.ts',
+    );
+  });
+
+  it('may put dollar signs, which mean nothing', () => {
+    expect(applyFault({ ...example, put: "$&$'" }, 'abc')).toBe("a$&$'c");
+  });
+
+  it('needs all its fields', () => {
+    expect(() => parseFault('001-x', 'rule: COL-001\n')).toThrow(MalformedFaultError);
+  });
+});
+
+describe('what the tests said', () => {
+  const run = (exit: Run['exit'], ...statuses: string[]): Run => ({
+    exit,
+    report: JSON.stringify({
+      testResults: [
+        { name: '/r/a.test.ts', assertionResults: statuses.map((status, i) => ({ status, fullName: `test ${i}` })) },
+      ],
+    }),
+    said: 'one\ntwo\n',
+  });
+
+  it('only a test that failed has found the fault', () => {
+    expect(judge(run(1, 'passed', 'failed'), '/r')).toEqual({ outcome: 'found', file: 'a.test.ts', test: 'test 1' });
+    expect(judge(run(0, 'passed', 'skipped'), '/r')).toEqual({ outcome: 'passed', tests: 1 });
+  });
+
+  it('a run that broke, hung or said nothing proves nothing', () => {
+    expect(judge(run(1, 'passed'), '/r')).toMatchObject({ outcome: 'broken', why: expect.stringContaining('two') });
+    expect(judge(run('killed'), '/r')).toMatchObject({ outcome: 'broken' });
+    expect(judge({ exit: 1, report: undefined, said: 'no such file' }, '/r')).toEqual({
+      outcome: 'broken',
+      why: 'no report: no such file',
+    });
+  });
+
+  it('is written down as a table', () => {
+    const page = mutationPage([
+      { fault: example, outcome: { outcome: 'found', file: 'src/a.test.ts', test: 'a | b' } },
+    ]);
+    expect(page).toContain('| 001-x | COL-001 | It breaks. | [a.test.ts](../src/a.test.ts): a \\| b |');
+  });
+});
+
+it('the nearest tests run first', () => {
+  const tests = [
+    'test/collector/simulation.test.ts',
+    'test/collector/orphan.test.ts',
+    'test/collector/decide.test.ts',
+    'src/collector/graph/apply.test.ts',
+    'src/collector/decide/interleavings.test.ts',
+    'src/collector/decide/reasons.test.ts',
+    'src/collector/decide/facts.test.ts',
+    'src/collector/decide/facts.enumeration.test.ts',
+  ];
+  expect(nearestFirst('src/collector/decide/facts.ts', tests, (test) => test)).toEqual([
+    'src/collector/decide/facts.test.ts',
+    'src/collector/decide/facts.enumeration.test.ts',
+    'src/collector/decide/reasons.test.ts',
+    'src/collector/decide/interleavings.test.ts',
+    'test/collector/decide.test.ts',
+    'src/collector/graph/apply.test.ts',
+    'test/collector/orphan.test.ts',
+    'test/collector/simulation.test.ts',
+  ]);
+});

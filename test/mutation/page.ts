@@ -1,0 +1,30 @@
+import type { Fault } from './fault.ts';
+import type { Outcome } from './verdict.ts';
+
+export interface Result {
+  readonly fault: Fault;
+  readonly outcome: Outcome;
+}
+
+/** docs/mutation.md: every fault with its rule and what found it first. */
+export function mutationPage(results: readonly Result[]): string {
+  const rows = results.map(({ fault, outcome }) => {
+    const found =
+      outcome.outcome === 'found' ? `[${fileName(outcome.file)}](../${outcome.file}): ${outcome.test}` : 'nothing';
+    return `| ${fault.name} | ${fault.rule} | ${cell(fault.breaks)} | ${cell(found)} |`;
+  });
+  return `# Does the net hold?
+
+Written by \`npm run mutation -- --write\`. ${results.length} faults, each kept as data in [test/mutation/faults](../test/mutation/faults), are put into the
+collector one at a time; the tests nearest to the fault run first, then the rest of the room, the scenarios with a server, and random
+histories. One that no test finds makes the command fail, and so does one that does not fit the source any more. \`.ci/run\` runs all of them.
+
+| fault | rule | what it breaks | found first by |
+|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+const fileName = (path: string): string => path.split('/').at(-1) ?? path;
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
