@@ -69,7 +69,9 @@ function checkKind(object: KubeObject, expected: ObjectSchema): void {
   }
   if (custom) {
     const error = fieldInvalid('kind', givenKind, `must be ${expected.kind}`);
-    throw newInvalid({ group: expected.group, kind: givenKind }, object.metadata?.name ?? '', [error]);
+    // Not yet decoded: the name may be anything.
+    const name: unknown = object.metadata?.name;
+    throw newInvalid({ group: expected.group, kind: givenKind }, typeof name === 'string' ? name : '', [error]);
   }
   const gv = parseGroupVersion(givenVersion) ?? { group: '', version: givenVersion };
   const text = formatGroupVersionKind({ ...gv, kind: givenKind });

@@ -53,6 +53,11 @@ describe('custom resources', () => {
       refusal(422, 'Gadget.example.com "x" is invalid: kind: Invalid value: "Gadget": must be Widget'),
     ],
     [
+      'another kind, and a name that is none',
+      widget({ name: ['x', true] }, { kind: 'Gadget' }),
+      refusal(422, 'Gadget.example.com "" is invalid: kind: Invalid value: "Gadget": must be Widget'),
+    ],
+    [
       'version',
       widget({ name: 'x' }, { apiVersion: 'example.com/v2' }),
       refusal(
