@@ -114,7 +114,7 @@ const needed: Readonly<Record<string, { readonly fields?: object; readonly name?
         matchConstraints: {
           resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
         },
-        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "remove", path: "/x"}]' } }],
       },
     },
   },

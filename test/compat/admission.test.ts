@@ -125,6 +125,29 @@ describe.each(kubectlPaths())('%s', (path) => {
     hook.reset();
   });
 
+  it('API-360 a mutating policy adds what it says', async () => {
+    const rules = [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'] }];
+    const expression = 'Object{spec: Object.spec{revisionHistoryLimit: object.spec.replicas + 1}}';
+    for (const object of [
+      {
+        kind: 'MutatingAdmissionPolicy',
+        metadata: { name: 'history' },
+        spec: {
+          matchConstraints: { resourceRules: rules },
+          reinvocationPolicy: 'Never',
+          mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
+        },
+      },
+      { kind: 'MutatingAdmissionPolicyBinding', metadata: { name: 'history' }, spec: { policyName: 'history' } },
+    ]) {
+      const input = JSON.stringify({ apiVersion: 'admissionregistration.k8s.io/v1', ...object });
+      await kubectl.run(['apply', '-f', '-'], { input });
+    }
+    await kubectl.run('create deployment mutated --image=x --replicas=3');
+    expect(await kubectl.run('get deployment mutated -o jsonpath={.spec.revisionHistoryLimit}')).toBe('4');
+    await kubectl.run('delete mutatingadmissionpolicybinding history');
+  });
+
   it('API-360 a policy denies in its own words', async () => {
     const admissionregistration = 'admissionregistration.k8s.io/v1';
     const rules = [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'] }];
