@@ -318,6 +318,39 @@ it('explains itself, and is completed', async () => {
   expect((await runCommand('bash', ['-c', typed])).stdout).toBe('--mode\n');
 });
 
+describe('a server that goes away', () => {
+  it('COL-048 is one line for all watches, and one when it is back; then the work goes on', async () => {
+    const own = join(directory.path, 'away.kubeconfig');
+    const first = serverOn('127.0.0.1:0', own);
+    await first.ready();
+    const listen = new URL(/server: (\S+)/.exec(readFileSync(own, 'utf8'))?.[1] ?? '').host;
+    const one = new KubegcProcess(['collect', '--kubeconfig', own, '--mode', 'collect', ...quick]);
+    started.push(one);
+    await ready(one);
+    await until('it leads', async () => one.output.includes('took the lease'));
+    first.kill('SIGKILL');
+    await first.ended;
+    await until('it says so', async () => one.output.includes('the API server does not answer'));
+    const second = serverOn(listen, own);
+    started.push(second);
+    await second.ready();
+    await until('it says that it is back', async () => one.output.includes('the API server answers again'));
+    const warnings = one.output.split('\n').filter((line) => line.includes(' WARN '));
+    expect(warnings.filter((line) => line.includes('watches=')).length).toBe(1);
+    // Besides: the lease that could not be renewed and was lost, and perhaps discovery.
+    expect(warnings.length).toBeLessThan(6);
+    const of = new ApiClient(own);
+    const { body } = await of.send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'owner' } });
+    const { uid } = body['metadata'] as { uid: string };
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
+    const path = '/api/v1/namespaces/default/secrets';
+    await of.send('POST', path, { metadata: { name: 'd', ownerReferences: [reference] } });
+    await of.send('DELETE', '/api/v1/namespaces/default/configmaps/owner');
+    await until('it collects', async () => (await of.send('GET', `${path}/d`)).status === 404);
+    of.close();
+  });
+});
+
 describe('kubegc collect that cannot', () => {
   it.each([
     [['--mode', 'destroy'], /'destroy' is invalid\. Allowed choices are auto, observe, collect/],
