@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryLogger } from '../base/memory-logger.ts';
+import { admissionPluginsOf, authorizationModeOf } from './envtest-apiserver.ts';
+import { CommandError } from './command-error.ts';
+import { parseGoFlags } from './go-flags.ts';
+
+describe('API-565 flags of kube-apiserver', () => {
+  it.each([
+    [[], 'AlwaysAllow'],
+    [['--authorization-mode=RBAC'], 'RBAC'],
+    [['--authorization-mode=Node,RBAC'], 'RBAC'],
+    [['--authorization-mode=AlwaysAllow'], 'AlwaysAllow'],
+    [['--authorization-mode=AlwaysDeny'], 'AlwaysDeny'],
+  ] as const)('%j: %s', (args, mode) => {
+    expect(authorizationModeOf(parseGoFlags(args))).toBe(mode);
+  });
+
+  it('a mode that is not to be had is refused, not replaced by one that allows more', () => {
+    for (const mode of ['ABAC', 'Webhook', 'Node']) {
+      expect(() => authorizationModeOf(parseGoFlags([`--authorization-mode=${mode}`]))).toThrow(CommandError);
+    }
+  });
+
+  it('admission plug-ins that are not known are left out, and those asked for are named', () => {
+    const logger = new MemoryLogger();
+    const flags = parseGoFlags([
+      '--enable-admission-plugins=ResourceQuota,PodSecurityPolicy',
+      '--disable-admission-plugins=ServiceAccount,OldPlugin,ResourceQuota',
+    ]);
+    expect(admissionPluginsOf(flags, logger)).toEqual({ enable: ['ResourceQuota'], disable: ['ServiceAccount'] });
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { plugins: 'PodSecurityPolicy' } }]);
+  });
+});
