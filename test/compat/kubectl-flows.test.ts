@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
+import { until } from '../program/until.ts';
 import { Kubectl, olderKubectlPaths, kubectlPaths, minorVersionOf } from './kubectl.ts';
 
 /**
@@ -351,6 +352,44 @@ describe.each([...kubectlPaths(), ...olderKubectlPaths()])('%s', (path) => {
     const sent = requestsIn(stderr);
     const wanted = requests(minor);
     expect([stdout, sent, inOrder(sent, wanted)]).toEqual([expect.stringMatching(prints), sent, true]);
+  });
+
+  it('API-417 API-418 explains a custom resource to its last field, and validates by it', async () => {
+    const spec = {
+      type: 'object',
+      required: ['rooms'],
+      properties: {
+        rooms: {
+          type: 'array',
+          items: { type: 'object', properties: { size: { type: 'integer', description: 'In square metres.' } } },
+        },
+      },
+    };
+    await make('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'houses.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'houses', kind: 'House' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+          },
+        ],
+      },
+    })(flow);
+    const { kubectl } = flow;
+    await until('explain', async () => (await kubectl.try(['explain', 'houses.spec.rooms.size'])).code === 0);
+    expect(await kubectl.run('explain houses.spec.rooms.size')).toMatch(/FIELD: +size <integer>[^]*In square metres\./);
+    expect(await kubectl.run('explain houses --recursive')).toMatch(/rooms\s+<\[\]Object>[^]*size\s+<integer>/);
+    const house = { apiVersion: 'example.com/v1', kind: 'House', metadata: { name: 'h' }, spec: { room: [] } };
+    const { code, stderr } = await kubectl.try(['create', '-f', '-'], { input: JSON.stringify(house) });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/unknown field "(?:spec\.)?room"/)]);
   });
 });
 
