@@ -316,6 +316,44 @@ describe('apply', () => {
   });
 });
 
+describe('apply to other subresources', () => {
+  const pods = '/api/v1/namespaces/default/pods';
+  const pod = (extra: object): object => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, ...extra });
+
+  it.each([
+    ['status', { status: { phase: 'Running' } }, { 'f:status': { 'f:phase': {} } }],
+    [
+      'ephemeralcontainers',
+      { spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } },
+      { 'f:spec': { 'f:ephemeralContainers': { 'k:{"name":"e"}': { '.': {}, 'f:image': {}, 'f:name': {} } } } },
+    ],
+    [
+      'resize',
+      { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }] } },
+      {
+        'f:spec': {
+          'f:containers': {
+            'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:resources': { 'f:limits': { 'f:cpu': {} } } },
+          },
+        },
+      },
+    ],
+  ])('API-210 API-215 /%s has an entry of its own', async (subresource, config, fields) => {
+    await server.post(`${pods}?fieldManager=maker`, pod({ spec: { containers: [{ name: 'c', image: 'i' }] } }));
+    const answer = await apply(`${pods}/p/${subresource}`, pod(config));
+    expect([answer.status, answer.json.message]).toEqual([200, undefined]);
+    expect(who(answer)).toEqual([`one Apply ${subresource}`, 'maker Update']);
+    expect(entries(answer)[0]?.fieldsV1).toEqual(fields);
+    const gone = await apply(`${pods}/none/${subresource}`, { ...pod(config), metadata: { name: 'none' } });
+    expect(gone.status).toBe(404);
+  });
+
+  it.each(['eviction', 'binding', 'log'])('API-005 /%s is nothing that can be applied to', async (subresource) => {
+    await server.post(pods, pod({ spec: { containers: [{ name: 'c', image: 'i' }] } }));
+    expect((await apply(`${pods}/p/${subresource}`, pod({}))).status).toBe(405);
+  });
+});
+
 describe('apply to /scale', () => {
   const scale = (replicas?: number, metadata: object = {}): KubeObject => ({
     apiVersion: 'autoscaling/v1',
