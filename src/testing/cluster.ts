@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { KubeObject } from '../api/meta/object-meta.ts';
+import { defaultPluginNames, type ImplementedPlugin } from '../apiserver/admission/plugin-selection.ts';
 import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
 import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
@@ -111,6 +112,7 @@ export class TestCluster implements AsyncDisposable {
     const logger = recordingLogger(recorder);
     const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity });
     const stopping = new AbortController();
+    const selected = options.controllers ?? controllerNames;
     let listener: Listener | undefined;
     let started: ApiServer | undefined;
     try {
@@ -126,6 +128,7 @@ export class TestCluster implements AsyncDisposable {
         version: serverVersion(),
         authenticator: unionAuthenticator([tokenAuthenticator(tokens), x509Authenticator]),
         authorizer: systemMastersAuthorizer,
+        admissionPlugins: admissionPlugins(selected),
         tokens,
         address: () => ({ host: '127.0.0.1', port: listener?.server.port ?? 443 }),
       });
@@ -147,7 +150,7 @@ export class TestCluster implements AsyncDisposable {
       await createObjects(seeder, definitions);
       await served(definitions, common);
       const { services, collector } = buildControllers({
-        selected: options.controllers ?? controllerNames,
+        selected,
         client: restClient(common, undefined, [gate.intercept, faults.intercept]),
         clock,
         seed,
@@ -307,6 +310,14 @@ export class TestCluster implements AsyncDisposable {
 /** Starts a cluster; a few milliseconds once the process is warm. Stop it, or declare it with `await using`. */
 export function startCluster(options?: ClusterOptions): Promise<TestCluster> {
   return TestCluster.start(options);
+}
+
+/** As `kubegc up`: volumes and claims are protected from the start when their protection also ends. */
+function admissionPlugins(selected: readonly ControllerName[]): ReadonlySet<ImplementedPlugin> {
+  const plugins = new Set<ImplementedPlugin>(defaultPluginNames({ authorization: '' }));
+  const protectors = ['persistentvolumeclaim-protection-controller', 'persistentvolume-protection-controller'] as const;
+  if (protectors.every((name) => selected.includes(name))) plugins.add('StorageObjectInUseProtection');
+  return plugins;
 }
 
 function restClient(

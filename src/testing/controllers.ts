@@ -12,8 +12,13 @@ import { NamespaceController } from '../lifecycle/namespace/namespace-controller
 import { ResourceQuotaController } from '../lifecycle/resourcequota/resourcequota-controller.ts';
 import { RootCaController } from '../lifecycle/root-ca/root-ca-controller.ts';
 import { DefaultServiceAccountController } from '../lifecycle/serviceaccount/default-service-account-controller.ts';
+import { ClaimProtectionController } from '../lifecycle/volume-protection/claim-protection-controller.ts';
+import { VolumeProtectionController } from '../lifecycle/volume-protection/volume-protection-controller.ts';
 
-/** The controllers that `kubegc up` runs too, by kube-controller-manager's names. */
+/**
+ * The controllers that `kubegc up` runs too, by kube-controller-manager's names; without the one that fills Secrets
+ * with tokens, for nobody signs tokens here.
+ */
 export const controllerNames = [
   'garbage-collector-controller',
   'namespace-controller',
@@ -21,6 +26,8 @@ export const controllerNames = [
   'root-ca-certificate-publisher-controller',
   'clusterrole-aggregation-controller',
   'resourcequota-controller',
+  'persistentvolumeclaim-protection-controller',
+  'persistentvolume-protection-controller',
 ] as const;
 
 export type ControllerName = (typeof controllerNames)[number];
@@ -66,6 +73,10 @@ export function buildControllers(options: ControllersOptions): Controllers {
     'clusterrole-aggregation-controller': () =>
       new ClusterRoleAggregationController(common('clusterrole-aggregation-controller')),
     'resourcequota-controller': () => new ResourceQuotaController(common('resourcequota-controller')),
+    'persistentvolumeclaim-protection-controller': () =>
+      new ClaimProtectionController(common('persistentvolumeclaim-protection-controller')),
+    'persistentvolume-protection-controller': () =>
+      new VolumeProtectionController(common('persistentvolume-protection-controller')),
   };
   const services = selected.map((name) => builders[name]());
   return { services, collector };
