@@ -254,6 +254,37 @@ describe('two candidates', () => {
     },
   );
 
+  it('COL-214 a renewal counts from when it was sent, however long its answer takes', async () => {
+    a.start();
+    await pass(100);
+    b.start();
+    await pass(1800);
+    let arrive = (): void => undefined;
+    a.wire.answersHeld = new Promise((settle) => (arrive = settle));
+    // It is sent at 2 s, and its answer comes at 6 s; the next one gets nowhere.
+    await pass(4100);
+    arrive();
+    await pass(100);
+    a.wire.state = 'cut';
+    await pass(5800);
+    expect(a.working).toBe(true);
+    await pass(300);
+    expect(a.working).toBe(false);
+    await pass(20_000);
+    expect(b.working).toBe(true);
+  });
+
+  it('COL-214 a leader whose lease was another one’s in between begins anew, although it gets it back', async () => {
+    a.start();
+    await pass(1000);
+    server.set('lock', { ...server.get('lock'), spec: { holderIdentity: '', leaseDurationSeconds: 1 } });
+    await pass(20_000);
+    expect(a.terms).toBe(2);
+    expect(a.ends).toEqual([expect.any(LeaseLostError)]);
+    expect(a.working).toBe(true);
+    expect(holder()).toBe('a');
+  });
+
   it('COL-214 a leader that comes back in time goes on, and the other never starts', async () => {
     a.start();
     await pass(100);

@@ -54,10 +54,13 @@ export class LeaseServer {
 /** What lies between a candidate and the server: nothing, no way there, or only no way back. */
 export class Wire {
   state: 'up' | 'cut' | 'answersLost' = 'up';
+  /** Until it settles no answer comes through. */
+  answersHeld: Promise<void> = Promise.resolve();
 
   readonly intercept: Interceptor = async (request, next) => {
     if (this.state === 'cut') throw new TransportError('refused', 'no way there');
     const response = await next(request);
+    await this.answersHeld;
     if (this.state === 'answersLost') throw new TransportError('reset', 'no way back');
     return response;
   };
