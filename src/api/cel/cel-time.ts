@@ -1,4 +1,6 @@
+import { CelEvaluationError } from './cel-error.ts';
 import { CelDuration, CelTimestamp } from './cel-value.ts';
+import { readDigits } from './decimal-digits.ts';
 
 const SECOND = 1_000_000_000n;
 
@@ -28,11 +30,48 @@ export function parseGoDuration(text: string): CelDuration | undefined {
     const [whole, digits = '', fraction = '', unit = ''] = match;
     if (digits === '' && fraction === '') return undefined;
     const factor = UNITS[unit] ?? 0n;
-    nanos += BigInt(digits || '0') * factor;
-    if (fraction !== '') nanos += (BigInt(fraction) * factor) / 10n ** BigInt(fraction.length);
+    nanos += wholeUnits(digits) * factor;
+    const finest = fraction.slice(0, MAX_FRACTION);
+    if (finest !== '') nanos += (BigInt(finest) * factor) / 10n ** BigInt(finest.length);
     rest = rest.slice(whole.length);
   }
   return new CelDuration(text.startsWith('-') ? -nanos : nanos);
+}
+
+/** Finer ones of an hour are no nanoseconds. */
+const MAX_FRACTION = 18;
+
+function wholeUnits(digits: string): bigint {
+  const units = readDigits(digits);
+  if (units === undefined) throw new CelEvaluationError('duration overflow');
+  return units;
+}
+
+/** From the first digit of a number on only: long ones take linear time. */
+const NUMBER_WITH_UNIT = /(?<!\d)(\d+)(?!\d)\s*([A-Za-zµ]+)/g;
+
+/** Units as words: any that starts so, or in short. */
+const WORDS: readonly { readonly start: string; readonly short: readonly string[]; readonly nanos: bigint }[] = [
+  { start: 'nano', short: ['ns'], nanos: 1n },
+  { start: 'micro', short: ['us', 'µs'], nanos: 1_000n },
+  { start: 'milli', short: ['ms'], nanos: 1_000_000n },
+  { start: 'sec', short: ['s'], nanos: SECOND },
+  { start: 'min', short: ['m'], nanos: 60n * SECOND },
+  { start: 'hour', short: ['h', 'hr'], nanos: 3600n * SECOND },
+  { start: 'day', short: ['d'], nanos: 24n * 3600n * SECOND },
+  { start: 'week', short: ['w', 'wk'], nanos: 7n * 24n * 3600n * SECOND },
+];
+
+/** What `format: duration` of a schema allows: as Go writes it, or whole numbers with units: `2 days`, `1w 3h`. Throws on overflow. */
+export function parseFormattedDuration(text: string): CelDuration | undefined {
+  const plain = parseGoDuration(text);
+  if (plain !== undefined) return plain;
+  const parts = [...text.matchAll(NUMBER_WITH_UNIT)].flatMap(([, digits = '', word = '']) => {
+    const unit = word.toLowerCase();
+    const known = WORDS.find(({ start, short }) => short.includes(unit) || unit.startsWith(start));
+    return known === undefined ? [] : [wholeUnits(digits) * known.nanos];
+  });
+  return parts.length === 0 ? undefined : new CelDuration(parts.reduce((sum, part) => sum + part, 0n));
 }
 
 /** Seconds with as many digits as are needed: `5400s`, `0.5s`, as `string(duration)` has it. */

@@ -1,6 +1,6 @@
 import { CelEvaluationError } from './cel-error.ts';
 import { equalValues, fingerprint } from './cel-comparison.ts';
-import { formatDuration, formatTimestamp, parseDate, parseGoDuration, parseTimestamp } from './cel-time.ts';
+import { formatDuration, formatTimestamp, parseDate, parseFormattedDuration, parseTimestamp } from './cel-time.ts';
 import { type CelListType, type CelType, celTypes, fieldOf, listOf } from './cel-type.ts';
 import {
   CelDuration,
@@ -76,7 +76,7 @@ function textValue(text: string, type: CelType): CelValue {
     case 'bytes':
       return new Uint8Array(Buffer.from(text, 'base64'));
     case 'duration':
-      return parseGoDuration(text) ?? fail(`Invalid duration ${text}: time: invalid duration "${text}"`);
+      return parseFormattedDuration(text) ?? fail(`Invalid duration ${text}: unable to parse ${text} as duration`);
     case 'timestamp':
       return (
         parseTimestamp(text) ?? parseDate(text) ?? fail(`Invalid date-time formatted string ${text}: unable to parse`)

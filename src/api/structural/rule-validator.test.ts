@@ -108,6 +108,8 @@ describe('API-471 what rules see', () => {
     ],
     ['dates', { type: 'string', format: 'date' }, '2026-01-01', 'self.getFullYear() == 2026'],
     ['durations', { type: 'string', format: 'duration' }, '90s', 'self == duration("1m30s")'],
+    ['durations in words', { type: 'string', format: 'duration' }, '2 Days 1w 5 ms', 'self == duration("216h5ms")'],
+    ['durations in odd words', { type: 'string', format: 'duration' }, '1h 3 hrs', 'self == duration("1h")'],
     ['bytes', { type: 'string', format: 'byte' }, 'YWI=', 'self == b"ab"'],
     [
       'maps',

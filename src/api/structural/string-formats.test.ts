@@ -52,6 +52,15 @@ describe('stringFormat', () => {
     expect(bad.filter((text) => check?.(text) !== false)).toEqual([]);
   });
 
+  it.each(['1'.repeat(200_000), `1${' '.repeat(200_000)}`, '1 '.repeat(100_000)])(
+    'API-460 long texts that are no duration take linear time',
+    (text) => {
+      const start = performance.now();
+      expect(stringFormat('duration')?.(text)).toBe(false);
+      expect(performance.now() - start).toBeLessThan(2000);
+    },
+  );
+
   it('API-460 what is not known means nothing', () => {
     expect(stringFormat('int-or-string')).toBeUndefined();
     expect(stringFormat('constructor')).toBeUndefined();

@@ -80,14 +80,16 @@ function isDateTime(text: string): boolean {
   return match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59';
 }
 
-const GO_DURATION = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const GO_DURATION = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+/** From the first digit of a number on only: long ones take linear time. */
+const NUMBER_WITH_UNIT = /(?<!\d)\d+(?!\d)\s*([A-Za-zµ]+)/g;
 const UNITS = ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'];
 const UNIT_WORDS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 
 /** As Go writes durations, or numbers with units in words: `22 ns`, `3 days`. */
 function isDuration(text: string): boolean {
   if (GO_DURATION.test(text)) return true;
-  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, word = '']) => {
+  return [...text.matchAll(NUMBER_WITH_UNIT)].some(([, word = '']) => {
     const unit = word.toLowerCase();
     return UNITS.includes(unit) || UNIT_WORDS.some((start) => unit.startsWith(start));
   });

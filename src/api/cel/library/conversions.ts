@@ -1,6 +1,7 @@
 import { traversalCost } from '../call-cost.ts';
 import type { CallCost } from '../call-cost.ts';
 import { CelEvaluationError, noSuchOverload } from '../cel-error.ts';
+import { readDigits } from '../decimal-digits.ts';
 import { formatDuration, formatTimestamp, parseGoDuration, parseTimestamp } from '../cel-time.ts';
 import { type CelType, celTypes, listOf, mapOf, typeName, typeParameter } from '../cel-type.ts';
 import {
@@ -48,8 +49,11 @@ function toBool(value: CelValue): boolean | undefined {
 
 /** Texts are decimal; fractions are cut off; times are in seconds, durations in nanoseconds. */
 function toInt(value: CelValue): bigint | undefined {
-  if (typeof value === 'string')
-    return /^[+-]?\d+$/.test(value) ? inRange(BigInt(value.replace(/^\+/, ''))) : undefined;
+  if (typeof value === 'string') {
+    const [, sign = '', digits] = /^([+-]?)(\d+)$/.exec(value) ?? [];
+    const size = digits === undefined ? undefined : readDigits(digits);
+    return size === undefined ? undefined : inRange(sign === '-' ? -size : size);
+  }
   if (typeof value === 'number') return checkedInt(whole(value, 'integer overflow'));
   if (value instanceof CelUint) return checkedInt(value.value);
   if (value instanceof CelDuration) return value.nanos;
@@ -72,9 +76,8 @@ function whole(value: number, problem: string): bigint {
 
 function toUint(value: CelValue): CelUint | undefined {
   if (typeof value === 'string') {
-    return /^\d+$/.test(value) && BigInt.asUintN(64, BigInt(value)) === BigInt(value)
-      ? new CelUint(BigInt(value))
-      : undefined;
+    const size = /^\d+$/.test(value) ? readDigits(value) : undefined;
+    return size === undefined || BigInt.asUintN(64, size) !== size ? undefined : new CelUint(size);
   }
   if (typeof value === 'number') return new CelUint(whole(value, 'unsigned integer overflow'));
   return typeof value === 'bigint' ? new CelUint(value) : undefined;
@@ -84,7 +87,7 @@ function toDouble(value: CelValue): number | undefined {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof CelUint) return Number(value.value);
   if (typeof value !== 'string') return undefined;
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) {
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) {
     const number = Number(value);
     return Number.isFinite(number) ? number : undefined;
   }

@@ -66,12 +66,28 @@ describe('strings', () => {
     ['"tacocat".substring(8)', fails('index out of range: 8')],
     ['"tacocat".substring(3, 1)', fails('invalid substring range. start: 3, end: 1')],
     ['"  \\ttrim\\n ".trim()', 'trim'],
+    ['"\\u0085\\u2003x\\ufeff\\u3000".trim()', 'x\ufeff'],
+    ['" ".trim() + "".trim()', ''],
     ['["a", "b"].join() + ["a", "b"].join("-")', 'aba-b'],
     ['strings.quote("a\\"b\\n")', '"a\\"b\\n"'],
     ['"abc".contains("b") && "abc".startsWith("a") && "abc".endsWith("c") && "abc".matches("^a.c$")', true],
     ['"x".matches(any.x)', fails('no such key: x')],
     [`["${'a'.repeat(1000)}", "b"].join("x").size()`, 1002],
   ]);
+});
+
+it.each([
+  ['texts', 'any.trim()', `a${' '.repeat(200_000)}b`],
+  ['whole numbers', 'int(any)', '9'.repeat(200_000)],
+  ['positive numbers', 'uint(any)', '9'.repeat(200_000)],
+  ['fractions', 'double(any)', `${'9'.repeat(200_000)}x`],
+  ['durations', 'duration(any)', `${'9'.repeat(200_000)}s`],
+  ['versions', 'isSemver(any)', `${'9'.repeat(200_000)}.0.0`],
+])('API-471 long %s take linear time', (_what, expression, any) => {
+  const program = environment.compile(expression);
+  const start = performance.now();
+  program.run({ any }, 1_000_000);
+  expect(performance.now() - start).toBeLessThan(2000);
 });
 
 describe('format', () => {

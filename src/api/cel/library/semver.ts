@@ -2,6 +2,7 @@ import { traversalCost } from '../call-cost.ts';
 import { CelEvaluationError, noSuchOverload } from '../cel-error.ts';
 import { type CelType, celTypes, opaqueType } from '../cel-type.ts';
 import { asText, CelHostValue, type CelValue } from '../cel-value.ts';
+import { readDigits } from '../decimal-digits.ts';
 import { type CelFunctions, type CelOverload, member, overload } from '../function-declaration.ts';
 
 const { bool, int, string } = celTypes;
@@ -68,8 +69,9 @@ function number(name: 'major' | 'minor' | 'patch', digits: string, fail: (proble
   const Name = name === 'major' ? 'Major' : name === 'minor' ? 'Minor' : 'Patch';
   if (!/^\d+$/.test(digits)) fail(`Invalid character(s) found in ${name} number ${JSON.stringify(digits)}`);
   if (/^0\d/.test(digits)) fail(`${Name} number must not contain leading zeroes ${JSON.stringify(digits)}`);
-  const value = BigInt(digits);
-  if (value > MAX_NUMBER) fail(`strconv.ParseUint: parsing ${JSON.stringify(digits)}: value out of range`);
+  const value = readDigits(digits);
+  if (value === undefined || value > MAX_NUMBER)
+    return fail(`strconv.ParseUint: parsing ${JSON.stringify(digits)}: value out of range`);
   return value;
 }
 
