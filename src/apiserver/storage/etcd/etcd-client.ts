@@ -1,4 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { exponentialBackoff } from '../../../base/backoff.ts';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
@@ -7,10 +8,9 @@ import type { Random } from '../../../base/random.ts';
 import { Semaphore, SemaphoreFullError } from '../../../base/semaphore.ts';
 import type { Revision } from '../interface.ts';
 import { StoreOverloadedError } from '../store-errors.ts';
-import { EtcdConnection, type EtcdTls, type RangeFields, type TxnFields } from './etcd-connection.ts';
+import { type CallOptions, EtcdConnection, type EtcdTls, type RangeFields, type TxnFields } from './etcd-connection.ts';
 import { classifyFailure, EtcdError } from './etcd-failure.ts';
 import { ALL_KEYS } from './etcd-keys.ts';
-import type { UnaryCallOptions } from './unary-calls.ts';
 import type {
   RangeResponse,
   TxnResponse,
@@ -50,7 +50,7 @@ export interface EtcdAnswer<T> {
 /** A call, by its name in the metrics. */
 type Operation = 'range' | 'ranges' | 'txn' | 'compact' | 'lease_grant';
 
-type Send<T> = (connection: EtcdConnection, options: UnaryCallOptions) => Promise<T>;
+type Send<T> = (connection: EtcdConnection, options: CallOptions) => Promise<T>;
 
 /** Calls on the way at once, and callers that may wait for their turn. */
 const IN_FLIGHT = 256;
@@ -81,8 +81,8 @@ export class EtcdClient {
 
   constructor(options: EtcdClientOptions) {
     this.#options = options;
-    const { endpoints, tls = {}, clock, random } = options;
-    this.#connections = endpoints.map((url) => new EtcdConnection(url, { tls, clock }));
+    const { endpoints, tls = {}, random } = options;
+    this.#connections = endpoints.map((url) => new EtcdConnection(url, tls));
     this.#current = random.integer(endpoints.length);
     const { metrics = noMetrics } = options;
     this.#durations = metrics.histogram({
@@ -234,11 +234,10 @@ export class EtcdClient {
     for (let round = 1; ; round++) {
       const connection = this.#pick();
       const began = clock.monotonic();
-      const left = deadline - began;
+      // Whole: etcd refuses other numbers in the header that tells it.
+      const timeoutMs = Math.max(1, Math.ceil(Math.min(deadline - began, attemptTimeoutMs)));
       try {
         const headers = await this.#authorization(connection);
-        // Whole: etcd refuses other numbers in the header that tells it.
-        const timeoutMs = Math.max(1, Math.ceil(Math.min(left, attemptTimeoutMs)));
         const response = await send(connection, { timeoutMs, headers });
         this.#unreachable = undefined;
         connection.heardAt = clock.monotonic();
@@ -246,7 +245,9 @@ export class EtcdClient {
         return { response, earlier };
       } catch (error) {
         const failure = classifyFailure(error);
-        this.#troubles.set(connection.url, failure.message);
+        // What cuts the last attempt short is the end of the call's time, which says less than the attempts before.
+        const cutShort = timeoutMs < attemptTimeoutMs && ConnectError.from(error).code === Code.DeadlineExceeded;
+        if (!cutShort || !this.#troubles.has(connection.url)) this.#troubles.set(connection.url, failure.message);
         this.#errors.inc({ operation, kind: failure.kind });
         const again = failure.kind === 'away' || failure.kind === 'stale-token';
         const pause = round < this.#connections.length ? 0 : backoff.next();

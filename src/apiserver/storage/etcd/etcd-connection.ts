@@ -1,7 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Client, createClient } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
-import type { Clock } from '../../../base/clock.ts';
 import {
   Auth,
   type CompactionResponse,
@@ -13,7 +12,12 @@ import {
   type TxnResponse,
   Watch,
 } from './rpc.generated.ts';
-import { type UnaryCallOptions, UnaryCalls } from './unary-calls.ts';
+
+/** Of one attempt. */
+export interface CallOptions {
+  readonly timeoutMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 export type RangeFields = MessageInitShape<typeof RangeRequestSchema>;
 export type TxnFields = MessageInitShape<typeof TxnRequestSchema>;
@@ -39,13 +43,13 @@ const STREAM_WINDOW_BYTES = 4 << 20;
 /** One member of the cluster, by one HTTP/2 connection that is opened when first used and again when it broke. */
 export class EtcdConnection {
   readonly url: string;
-  readonly #calls: UnaryCalls;
+  readonly #kv: Client<typeof KV>;
   readonly watch: Client<typeof Watch>;
   readonly lease: Client<typeof Lease>;
   readonly auth: Client<typeof Auth>;
   readonly #session: Http2SessionManager;
 
-  constructor(url: string, { tls, clock }: { readonly tls: EtcdTls; readonly clock: Clock }) {
+  constructor(url: string, tls: EtcdTls) {
     this.url = url;
     const ping = { pingIntervalMs: PING_EVERY_MS, pingTimeoutMs: PING_TIMEOUT_MS };
     this.#session = new Http2SessionManager(url, ping, {
@@ -60,22 +64,22 @@ export class EtcdConnection {
       readMaxBytes: READ_LIMIT_BYTES,
       acceptCompression: [],
     });
-    this.#calls = new UnaryCalls({ session: this.#session, clock, readLimitBytes: READ_LIMIT_BYTES });
+    this.#kv = createClient(KV, transport);
     this.watch = createClient(Watch, transport);
     this.lease = createClient(Lease, transport);
     this.auth = createClient(Auth, transport);
   }
 
-  range(request: RangeFields, options: UnaryCallOptions): Promise<RangeResponse> {
-    return this.#calls.call(KV.method.range, request, options);
+  range(request: RangeFields, options: CallOptions): Promise<RangeResponse> {
+    return this.#kv.range(request, options);
   }
 
-  txn(request: TxnFields, options: UnaryCallOptions): Promise<TxnResponse> {
-    return this.#calls.call(KV.method.txn, request, options);
+  txn(request: TxnFields, options: CallOptions): Promise<TxnResponse> {
+    return this.#kv.txn(request, options);
   }
 
-  compact(revision: bigint, options: UnaryCallOptions): Promise<CompactionResponse> {
-    return this.#calls.call(KV.method.compact, { revision }, options);
+  compact(revision: bigint, options: CallOptions): Promise<CompactionResponse> {
+    return this.#kv.compact({ revision }, options);
   }
 
   /** Monotonic ms at which the member last said something. */

@@ -23,6 +23,7 @@ describe('what etcd’s errors call for', () => {
     ['etcdserver: authentication failed, invalid user ID or password', Code.InvalidArgument, 'denied'],
     ['etcdserver: duplicate key given in txn request', Code.InvalidArgument, 'other'],
     ['etcdserver: corrupt cluster', Code.DataLoss, 'other'],
+    ['message size is larger than configured readMaxBytes 5', Code.ResourceExhausted, 'other'],
   ])('%s', (message, code, kind) => {
     expect(classifyFailure(new ConnectError(message, code))).toEqual({ kind, message });
   });

@@ -58,6 +58,8 @@ export function classifyFailure(error: unknown): EtcdFailure {
     case Code.ResourceExhausted:
       if (rawMessage.includes('space exceeded')) return { kind: 'no-space', message };
       if (rawMessage.includes('larger than max')) return { kind: 'too-large', message };
+      // Our own limit: the answer would be as large the next time.
+      if (rawMessage.includes('readMaxBytes')) break;
       // etcd itself, which applied nothing, or a limit of the connection.
       return { kind: 'away', applied: rawMessage.includes('too many requests') ? 'no' : 'maybe', message };
     case Code.NotFound:
