@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	checkTimeout = 60 * time.Second
+	checkTimeout = 120 * time.Second
 	pollInterval = 25 * time.Millisecond
 )
 
