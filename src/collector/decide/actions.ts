@@ -39,6 +39,11 @@ export interface UnblockReferencesAction {
   readonly target: Target;
   /** The references that block now, with the flag already turned off: what P3 lists. */
   readonly references: readonly OwnerReference[];
+  /**
+   * Of the read that the references come from: P3 would bring back one that was removed meanwhile, and the delete that follows would
+   * rest on it.
+   */
+  readonly resourceVersion?: string;
   /** All references after the patch: what P4 lists. */
   readonly all: readonly OwnerReference[];
 }

@@ -10,9 +10,12 @@ export function unblocked(references: readonly OwnerReference[]): readonly Owner
   );
 }
 
-/** P3: turns off what blocks; nothing if nothing does. */
-export function unblockReferences(target: Target, { ownerReferences }: LiveObject): readonly UnblockReferencesAction[] {
+/** P3: turns off what blocks, at the version read; nothing if nothing does. */
+export function unblockReferences(
+  target: Target,
+  { ownerReferences, resourceVersion }: LiveObject,
+): readonly UnblockReferencesAction[] {
   const all = unblocked(ownerReferences);
   const references = all.filter((_, i) => ownerReferences[i]!.blockOwnerDeletion === true);
-  return references.length === 0 ? [] : [{ action: 'unblockReferences', target, references, all }];
+  return references.length === 0 ? [] : [{ action: 'unblockReferences', target, references, resourceVersion, all }];
 }

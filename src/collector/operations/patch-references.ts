@@ -24,8 +24,13 @@ export function remainingReferencesPatch(resourceVersion: string, remaining: rea
 }
 
 /** P3: only what blocked, now with `blockOwnerDeletion: false` (COL-162). */
-export function unblockReferencesPatch(target: Target, references: readonly OwnerReference[]): object {
-  return { metadata: { uid: target.uid, ownerReferences: references } };
+export function unblockReferencesPatch(
+  target: Target,
+  references: readonly OwnerReference[],
+  resourceVersion?: string,
+): object {
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  return { metadata: { uid: target.uid, ...version, ownerReferences: references } };
 }
 
 export async function removeReferences(context: PatchContext, action: RemoveReferencesAction): Promise<WriteAnswer> {
@@ -50,7 +55,7 @@ export async function unblockReferences(context: PatchContext, action: UnblockRe
   if (context.support.takesStrategic(target) && !namesOneUidTwice(action)) {
     const answer = await send(context, target, {
       type: 'application/strategic-merge-patch+json',
-      body: unblockReferencesPatch(target, references),
+      body: unblockReferencesPatch(target, references, action.resourceVersion),
     });
     if (answer.answer !== 'unsupportedMediaType') return answer;
     context.support.noteUnsupported(target);
