@@ -297,7 +297,7 @@ describe('a conflict', () => {
       }
       return next(request);
     });
-    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.delete(configMap, 'owner', 'Foreground');
     await rig.rest();
     expect(
       sent()

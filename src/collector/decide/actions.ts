@@ -55,9 +55,11 @@ export interface RemoveFinalizerAction {
   readonly finalizer: 'foregroundDeletion' | 'orphan';
   /**
    * What is known of the finalizers, to save the GET before the patch: the others that stay, at this version. Undefined:
-   * read first. On a conflict it is always read (COL-153).
+   * read first. On a conflict it is read (COL-153), unless the removal rests on one version.
    */
   readonly known: { readonly resourceVersion: string; readonly otherFinalizers: readonly string[] } | undefined;
+  /** The removal rests on this version: of any other it is a conflict, and decided anew (COL-122). */
+  readonly only?: string;
 }
 
 /** Puts a virtual delete event for this identity into the queue of graph changes. */

@@ -12,7 +12,15 @@ const node = {
 const stray = { apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespace: 'ns', name: 'x', uid: 'x' };
 
 function facts(change: Partial<OrphanFacts> = {}): OrphanFacts {
-  return { node, dependents: [], released: 'unasked', barrier: 'unasked', foundReleased: 'unasked', ...change };
+  return {
+    node,
+    version: '7',
+    dependents: [],
+    released: 'unasked',
+    barrier: 'unasked',
+    foundReleased: 'unasked',
+    ...change,
+  };
 }
 
 /** The needs in order, then the verdict with its actions. */
@@ -102,14 +110,18 @@ describe('attemptToOrphan', () => {
           target,
           finalizer: 'orphan',
           known: { resourceVersion: '7', otherFinalizers: [] },
+          only: '7',
         },
       ],
     });
-    for (const change of [{ otherFinalizers: true }, { resourceVersion: undefined }]) {
-      expect(attemptToOrphan({ ...last, node: { ...node, ...change } })).toMatchObject({
-        actions: [{ known: undefined }],
-      });
-    }
+    const others = { ...last, node: { ...node, otherFinalizers: true } };
+    expect(attemptToOrphan(others)).toMatchObject({ actions: [{ known: undefined, only: '7' }] });
+    expect(attemptToOrphan({ ...last, version: undefined })).toMatchObject({ actions: [{ known: undefined }] });
+  });
+
+  it('COL-122 COL-125 it is that of the version with which the round began, whatever has come since', () => {
+    const later = facts({ barrier: 'clear', node: { ...node, resourceVersion: '9' } });
+    expect(attemptToOrphan(later)).toMatchObject({ actions: [{ known: { resourceVersion: '7' }, only: '7' }] });
   });
 
   it.each([

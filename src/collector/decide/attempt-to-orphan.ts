@@ -1,6 +1,6 @@
 import { FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
 import type { RemoveFinalizerAction } from './actions.ts';
-import type { OrphanFacts, OrphanNodeFacts, OrphanStep } from './orphan-step.ts';
+import type { OrphanFacts, OrphanStep } from './orphan-step.ts';
 import { targetOf } from './target.ts';
 
 /**
@@ -9,7 +9,7 @@ import { targetOf } from './target.ts';
  * (COL-122), so that none is collected as a consequence (COL-125).
  */
 export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
-  const { node, dependents, released, barrier, foundReleased } = facts;
+  const { node, version, dependents, released, barrier, foundReleased } = facts;
   if (node === undefined) return { verdict: 'forget', reason: 'goneFromGraph', actions: [] };
   // Another delete took it away again (COL-10F): the dependents are not to be orphaned any more.
   if (!node.orphanFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
@@ -24,12 +24,13 @@ export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
   if (typeof barrier === 'object' && barrier.found.length > 0 && foundReleased === 'unasked') {
     return { need: 'foundReleased', owner, dependents: barrier.found };
   }
-  const known = knownFinalizers(node);
-  const remove: RemoveFinalizerAction = { action: 'removeFinalizer', target, finalizer: FINALIZER_ORPHAN, known };
+  const remove: RemoveFinalizerAction = {
+    action: 'removeFinalizer',
+    target,
+    finalizer: FINALIZER_ORPHAN,
+    known:
+      version === undefined || node.otherFinalizers ? undefined : { resourceVersion: version, otherFinalizers: [] },
+    ...(version === undefined ? {} : { only: version }),
+  };
   return { verdict: 'forget', reason: 'dependentsReleased', actions: [remove] };
-}
-
-function knownFinalizers({ resourceVersion, otherFinalizers }: OrphanNodeFacts): RemoveFinalizerAction['known'] {
-  if (resourceVersion === undefined || otherFinalizers) return undefined;
-  return { resourceVersion, otherFinalizers: [] };
 }

@@ -2,21 +2,22 @@ import type { Uid } from '../graph/identity.ts';
 import type { FactSource } from './gather-facts.ts';
 import type { OrphanFacts } from './orphan-step.ts';
 
-/** One round of orphaning: the dependents as they were when it began (COL-120), and what has been answered so far. */
+/** One round of orphaning: owner and dependents as they were when it began (COL-120), and what has been answered so far. */
 export type OrphanRound = Omit<OrphanFacts, 'node'> & { readonly uid: Uid };
 
 /** The beginning of a round. O(dependents). */
 export function beginOrphanRound(source: Pick<FactSource, 'graph'>, uid: Uid): OrphanRound {
   // A reference to itself goes with the object.
   const dependents = source.graph.dependents(uid).filter((dependent) => dependent !== uid);
-  return { uid, dependents, released: 'unasked', barrier: 'unasked', foundReleased: 'unasked' };
+  const version = source.graph.node(uid)?.resourceVersion;
+  return { uid, version, dependents, released: 'unasked', barrier: 'unasked', foundReleased: 'unasked' };
 }
 
 /** The facts as they are now; gather them anew before each call of `attemptToOrphan`. */
 export function gatherOrphanFacts(source: Pick<FactSource, 'graph' | 'mapping'>, round: OrphanRound): OrphanFacts {
-  const { uid, dependents, released, barrier, foundReleased } = round;
+  const { uid, version, dependents, released, barrier, foundReleased } = round;
   const node = source.graph.node(uid);
-  if (node === undefined) return { node, dependents, released, barrier, foundReleased };
+  if (node === undefined) return { node, version, dependents, released, barrier, foundReleased };
   const { identity, resourceVersion, orphanFinalizer, otherFinalizers, foregroundFinalizer } = node;
   return {
     node: {
@@ -26,6 +27,7 @@ export function gatherOrphanFacts(source: Pick<FactSource, 'graph' | 'mapping'>,
       orphanFinalizer,
       otherFinalizers: otherFinalizers || foregroundFinalizer,
     },
+    version,
     dependents,
     released,
     barrier,

@@ -7,6 +7,11 @@ import type { NodeFacts } from './facts.ts';
 export interface OrphanFacts {
   /** Undefined when the uid has no node any more. */
   readonly node: OrphanNodeFacts | undefined;
+  /**
+   * The owner's when this round began. An owner that has changed since then may have been asked to orphan anew, after others came to
+   * refer to it: the finalizer is taken off this version or none.
+   */
+  readonly version: string | undefined;
   /** Dependents in the graph when this round began (COL-120). */
   readonly dependents: readonly Uid[];
   /** What became of removing their references. `failed`: at least one answer was neither success nor a proof of absence. */

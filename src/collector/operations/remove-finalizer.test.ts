@@ -4,11 +4,11 @@ import { removeFinalizer } from './remove-finalizer.ts';
 import { objectWith, setUp, statusWith, target } from './operation.fixture.ts';
 
 const conflict = statusWith(409, 'Conflict');
-const live = objectWith({ resourceVersion: '8', finalizers: ['x.io/keep', 'orphan'] });
+const live = objectWith({ resourceVersion: '8', finalizers: ['x.io/keep', 'foregroundDeletion'] });
 const action = (known?: RemoveFinalizerAction['known']): RemoveFinalizerAction => ({
   action: 'removeFinalizer',
   target,
-  finalizer: 'orphan',
+  finalizer: 'foregroundDeletion',
   known,
 });
 
@@ -45,13 +45,27 @@ describe('removeFinalizer', () => {
   );
 
   it.each([
+    { what: 'refused', known: { resourceVersion: '7', otherFinalizers: [] }, answer: conflict },
+    { what: 'invalid', known: { resourceVersion: '7', otherFinalizers: [] }, answer: statusWith(422, 'Invalid') },
+    { what: 'read at another version', known: undefined, answer: live },
+  ])('COL-122 COL-125 rests on one version: $what is a conflict at once', async ({ known, answer }) => {
+    const { context, sent } = setUp([answer]);
+    const outcome = await removeFinalizer(context, { ...action(known), only: '7' });
+    expect([outcome.answer, sent.length]).toEqual(['conflict', 1]);
+  });
+
+  it.each([
     { what: 'gone already', answer: objectWith({ finalizers: ['x.io/keep'] }), is: 'accepted' },
     {
       what: 'of an object that is gone',
       answer: statusWith(404, 'NotFound', { details: { name: 'a' } }),
       is: 'absent',
     },
-    { what: 'of a successor of the name', answer: objectWith({ uid: 'uid-b', finalizers: ['orphan'] }), is: 'absent' },
+    {
+      what: 'of a successor of the name',
+      answer: objectWith({ uid: 'uid-b', finalizers: ['foregroundDeletion'] }),
+      is: 'absent',
+    },
     { what: 'not to be read', answer: statusWith(404, 'NotFound'), is: 'failed' },
   ])('COL-153 BETTER-17 $what: $is, and nothing is written', async ({ answer, is }) => {
     const { context, sent } = setUp([answer]);

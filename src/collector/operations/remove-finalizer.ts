@@ -33,22 +33,24 @@ export function removeFinalizerPatch(uid: string, resourceVersion: string, final
 
 /**
  * Takes one of the collector's finalizers off an object. Gone already, or the object gone, is success. A conflict that
- * outlasts the attempts is answered as one.
+ * outlasts the attempts is answered as one, and so is the first one where the removal rests on one version.
  */
 export async function removeFinalizer(context: FinalizerContext, action: RemoveFinalizerAction): Promise<WriteAnswer> {
-  const { target, finalizer, known } = action;
+  const { target, finalizer, known, only } = action;
   if (known !== undefined) {
     // What the graph recorded saves the GET. If it is out of date the patch is refused, which is no failed attempt: nobody
     // has read the object yet.
     const { resourceVersion, otherFinalizers } = known;
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: otherFinalizers });
     if (answer.answer !== 'conflict' && answer.answer !== 'invalid') return answer;
+    if (only !== undefined) return { ...answer, answer: 'conflict' };
   }
   for (let attempt = 1; ; attempt++) {
     const read = await readMetadata(context, target);
     if (read.state === 'error') return { answer: 'failed', error: read.error };
     if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
     const { resourceVersion, finalizers } = read.object;
+    if (only !== undefined && resourceVersion !== only) return { answer: 'conflict' };
     if (!finalizers.includes(finalizer)) return { answer: 'accepted', object: read.object };
     const others = finalizers.filter((name) => name !== finalizer);
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });
