@@ -75,13 +75,13 @@ describe('the judge finds', () => {
     ['COL-101', 'Foreground', 'was not gone yet'],
     ['COL-122', 'Orphan', 'was not released yet'],
   ] as const)('%s an owner that is let go before its dependents (%s)', async (_, policy, found) => {
-    await act({ do: 'refer', at: 'Secret/default/owned', owners: [{ at: 'ConfigMap/default/owner', block: true }] });
+    await act({ do: 'create', at: 'ConfigMap/default/d', owners: [{ at: 'ConfigMap/default/owner', block: true }] });
     await act({ do: 'delete', at: 'ConfigMap/default/owner', policy });
     const owner = { gvr: configMap.gvr, namespace: 'default', name: 'owner' };
     const { metadata } = await cluster.wait(cluster.client.get(owner));
     const body = { metadata: { uid: metadata?.uid, finalizers: null } };
     await cluster.wait(rogue.patch(owner, { type: 'application/merge-patch+json', body }));
-    expect(cluster.judge.wrong).toEqual([expect.stringContaining(found)]);
+    expect(new Set(cluster.judge.wrong.map((wrong) => wrong.includes(found)))).toEqual(new Set([true]));
   });
 
   it.each<[string, ClientStep, string[]]>([

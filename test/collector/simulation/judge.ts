@@ -156,7 +156,9 @@ export class Judge {
         ({ uid, blockOwnerDeletion }) => uid === before.uid && (!released || blockOwnerDeletion === true),
       );
       const knownBefore = (this.#referredSince.get(object.uid) ?? 0) < (this.#began.get(before.uid) ?? 0);
-      if (!refers || !knownBefore) continue;
+      // Who waits has no barrier: news of another resource may come later than the wait began (COL-10B).
+      const toldInOrder = !released || object.kind === before.kind;
+      if (!refers || !knownBefore || !toldInOrder) continue;
       const what = released ? 'gone' : 'released';
       this.wrong.push(`${show(before)} was let go although ${show(object)} was not ${what} yet`);
     }
