@@ -65,8 +65,11 @@ function afterConflict(action: DeleteAction, latest: LatestAnswer): Verdict | Ne
     case 'found': {
       const { object } = latest;
       if (object.uid !== uid) return absent(action);
+      // Somebody else deletes it by now, and may have asked it to wait: our policy, decided before, would undo that.
       const unrelated =
-        object.resourceVersion !== resourceVersion && sameReferences(object.ownerReferences, action.classified);
+        object.resourceVersion !== resourceVersion &&
+        !object.deleting &&
+        sameReferences(object.ownerReferences, action.classified);
       return unrelated ? { next: 'deleteByUid' } : { verdict: 'requeue', reason: 'deleteConflict', actions: [] };
     }
     default:

@@ -74,6 +74,11 @@ describe('afterDelete', () => {
       found({ ownerReferences: [{ ...reference, uid: 'p' }, reference] }),
       { verdict: 'requeue', reason: 'deleteConflict' },
     ],
+    [
+      'COL-151 deleted by somebody else meanwhile',
+      found({ deleting: true }),
+      { verdict: 'requeue', reason: 'deleteConflict' },
+    ],
     ['COL-151 the same version', found({ resourceVersion: '12' }), { verdict: 'requeue', reason: 'deleteConflict' }],
     ['COL-156 no answer', { state: 'error', target }, { verdict: 'requeue', reason: 'objectUnreadable' }],
     ['COL-151 not read yet', unasked, { need: 'latest', target }],
