@@ -48,7 +48,8 @@ export class Judge {
   readonly #waited = new Set<string>();
   readonly #orphaning = new Set<string>();
   /** Uids that went with policy Orphan. */
-  readonly #orphaned = new Set<string>();
+  /** Name by uid: a reference that names another one refers to nothing. */
+  readonly #orphaned = new Map<string, string>();
 
   constructor({ attribution, isServed, remembersOrphaned, seesAtOnce }: JudgeOptions) {
     this.#attribution = attribution;
@@ -96,7 +97,7 @@ export class Judge {
     if (now !== undefined && isWaiting(now)) this.#waited.add(now.uid);
     if (now !== undefined && isOrphaning(now)) this.#orphaning.add(now.uid);
     if (now === undefined && before !== undefined && isOrphaning(before) && this.#attribution.of(key) === 'collector') {
-      this.#orphaned.add(before.uid);
+      this.#orphaned.set(before.uid, before.name);
     }
     if ((previous === undefined) !== (before === undefined)) this.wrong.push(`the store lost track of ${key}`);
   }
@@ -110,7 +111,11 @@ export class Judge {
     if (isOutOfReach(object)) this.wrong.push(`${show(object)} was deleted although an owner is out of its reach`);
     const references = object.metadata.ownerReferences ?? [];
     if (references.length === 0) this.wrong.push(`${show(object)} was deleted without an owner`);
-    if (this.#remembersOrphaned && references.length > 0 && references.every(({ uid }) => this.#orphaned.has(uid))) {
+    if (
+      this.#remembersOrphaned &&
+      references.length > 0 &&
+      references.every(({ uid, name }) => this.#orphaned.get(uid) === name)
+    ) {
       this.wrong.push(`${show(object)} was deleted although its owners went with policy Orphan`);
     }
     for (const reference of references) {
