@@ -49,7 +49,8 @@ function runOne(file: string): Promise<readonly BenchResult[]> {
   const child = spawn(
     process.execPath,
     ['--expose-gc', '--max-old-space-size=8192', '--import', 'tsx', runner, file, ...(smoke ? ['--smoke'] : [])],
-    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+    // What cannot be a figure stays NaN: as JSON it would be null.
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' },
   );
   return new Promise((settle, reject) => {
     let results: readonly BenchResult[] | undefined;
@@ -74,6 +75,8 @@ for (const [id, file] of Object.entries(files)) {
   }
   try {
     for (const result of await runOne(file)) {
+      // The kernel counts processor time in steps of 10 ms: a small run may have used none.
+      if (!smoke && !Number.isFinite(result.ratio)) throw new Error(`${result.id} was too short to be measured`);
       if (json) console.log(JSON.stringify(result));
       else {
         const { good, great } = result.demands;

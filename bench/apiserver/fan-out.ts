@@ -129,7 +129,7 @@ export const run: Benchmark = async ({ smoke }) => {
   try {
     for (const watchers of smoke ? [20] : [100, 1_000]) {
       const writes = smoke
-        ? { count: 50, perSecond: 1_000 }
+        ? { count: 300, perSecond: 1_000 }
         : { count: watchers > 100 ? 1_000 : 5_000, perSecond: 1_000 };
       const [ourWrites, ourStreams] = [new Load(server.kubeconfig, 32), new Load(server.kubeconfig, watchers)];
       const [theirWrites, theirStreams] = [
