@@ -26,6 +26,8 @@ export interface JudgeOptions {
   readonly remembersOrphaned: boolean;
   /** Nothing keeps the collectors from seeing every change at once. */
   readonly seesAtOnce: boolean;
+  /** Every collector asks the barrier before it lets an orphaning owner go (BETTER-13). */
+  readonly barriers: boolean;
 }
 
 const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
@@ -41,6 +43,7 @@ export class Judge {
   readonly #isServed: JudgeOptions['isServed'];
   readonly #remembersOrphaned: boolean;
   readonly #seesAtOnce: boolean;
+  readonly #barriers: boolean;
   /** By uid: the revision at which an owner began to wait or to orphan, and at which references were last changed. */
   readonly #began = new Map<string, number>();
   readonly #referredSince = new Map<string, number>();
@@ -51,11 +54,12 @@ export class Judge {
   /** Name by uid: a reference that names another one refers to nothing. */
   readonly #orphaned = new Map<string, string>();
 
-  constructor({ attribution, isServed, remembersOrphaned, seesAtOnce }: JudgeOptions) {
+  constructor({ attribution, isServed, remembersOrphaned, seesAtOnce, barriers }: JudgeOptions) {
     this.#attribution = attribution;
     this.#isServed = isServed;
     this.#remembersOrphaned = remembersOrphaned;
     this.#seesAtOnce = seesAtOnce;
+    this.#barriers = barriers;
   }
 
   /** A request of a collector that the server is about to see (COL-150, COL-165). */
@@ -161,8 +165,9 @@ export class Judge {
         ({ uid, blockOwnerDeletion }) => uid === before.uid && (!released || blockOwnerDeletion === true),
       );
       const knownBefore = (this.#referredSince.get(object.uid) ?? 0) < (this.#began.get(before.uid) ?? 0);
-      // Who waits has no barrier: news of another resource may come later than the wait began (COL-10B).
-      const toldInOrder = !released || object.kind === before.kind;
+      // Without a barrier news of another resource may come later than the deletion (COL-10B, COL-127), even in the first
+      // answer of a watch.
+      const toldInOrder = object.kind === before.kind || (!released && this.#barriers);
       if (!refers || !knownBefore || !toldInOrder) continue;
       const what = released ? 'gone' : 'released';
       this.wrong.push(`${show(before)} was let go although ${show(object)} was not ${what} yet`);

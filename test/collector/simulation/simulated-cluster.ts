@@ -57,6 +57,7 @@ export class SimulatedCluster {
       isServed: (kind) => this.isServed(kind),
       remembersOrphaned: remembersOrphaned(plan),
       seesAtOnce: seesAtOnce(plan),
+      barriers: plan.collectors.every(({ barrier }) => barrier !== 'off'),
     });
     const [collectors, clients] = (['collector', 'client'] as const).map((actor) => this.#reachedBy(actor));
     this.transport = inProcessTransport(collectors!);
