@@ -4,8 +4,9 @@ import type { Logger } from '../../base/logger.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { RegistryEnvironment } from '../registry/resource-store.ts';
 import type { Strategy } from '../registry/strategy.ts';
-import type { Revision, StoreEvent, StoreWatch } from '../storage/interface.ts';
+import type { KeyValue, StoreEvent } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
+import { StoreFollower } from '../storage/store-follower.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { type Definition, DEFINITIONS, versionsOf } from './definition.ts';
 import type { DefinitionController } from './definition-controller.ts';
@@ -18,10 +19,6 @@ export interface CustomResourceDefinitionsOptions {
   readonly webhooks: WebhookClient;
 }
 
-/** After the store has ended the watch; doubles up to the cap. */
-const RETRY_MS = 100;
-const RETRY_CAP_MS = 10_000;
-
 /**
  * CustomResourceDefinitions of one server: follows what is stored of them. Everything that is only needed when there are some is loaded
  * with the first one, so that a server without any starts as if there were none (API-454).
@@ -30,48 +27,39 @@ export class CustomResourceDefinitions {
   /** Of the definitions themselves. */
   readonly strategy: Strategy;
   readonly #options: CustomResourceDefinitionsOptions;
+  readonly #follower: StoreFollower;
   #loading: Promise<DefinitionController> | undefined;
   #controller: DefinitionController | undefined;
-  #watch: StoreWatch | undefined;
   #checkRules: RuleCheck | undefined;
-  #state: 'new' | 'running' | 'stopped' = 'new';
+  #state: 'running' | 'stopped' = 'running';
 
   constructor(options: CustomResourceDefinitionsOptions) {
     this.#options = options;
     this.strategy = definitionStrategy((definition) => this.#loadRules(definition));
+    const { environment, logger } = options;
+    this.#follower = new StoreFollower({
+      store: environment.store,
+      prefix: resourcePrefix(DEFINITIONS),
+      clock: environment.clock,
+      logger,
+      replace: (items) => this.#replace(items),
+      observe: (events) => this.#observe(events),
+    });
   }
 
   /** Resolves when everything that was defined is served again. */
-  async start(): Promise<void> {
-    if (this.#state !== 'new') return;
-    this.#state = 'running';
-    await this.#follow();
+  start(): Promise<void> {
+    return this.#follower.start();
   }
 
   stop(): void {
     this.#state = 'stopped';
-    this.#watch?.cancel();
+    this.#follower.stop();
     this.#controller?.stop();
   }
 
-  async #follow(): Promise<void> {
-    const { store } = this.#options.environment;
-    const { items, revision } = await store.list(prefix());
+  async #replace(items: readonly KeyValue[]): Promise<void> {
     if (items.length > 0 || this.#controller !== undefined) (await this.#load()).replace(items);
-    await this.#watchFrom(revision + 1);
-  }
-
-  async #watchFrom(startRevision: Revision): Promise<void> {
-    const { store } = this.#options.environment;
-    const watch = await store.watch(prefix(), {
-      startRevision,
-      onEvents: (events) => this.#observe(events),
-      onClose: (error) => {
-        if (error !== undefined) this.#resume(error);
-      },
-    });
-    if (this.#state === 'stopped') watch.cancel();
-    else this.#watch = watch;
   }
 
   /**
@@ -81,19 +69,6 @@ export class CustomResourceDefinitions {
   #observe(events: readonly StoreEvent[]): void {
     if (this.#controller !== undefined) this.#controller.observe(events);
     else void this.#load().then((controller) => controller.observe(events));
-  }
-
-  /** The store ended the watch: begin again with a list. */
-  #resume(error: Error, delayMs: number = RETRY_MS): void {
-    if (this.#state !== 'running') return;
-    const { environment, logger } = this.#options;
-    logger.warn('the watch of definitions has ended, starting over', { error: error.message });
-    environment.clock.setTimer(delayMs, () => {
-      if (this.#state !== 'running') return;
-      this.#follow().catch((again: unknown) => {
-        this.#resume(again instanceof Error ? again : new Error(String(again)), Math.min(delayMs * 2, RETRY_CAP_MS));
-      });
-    });
   }
 
   #load(): Promise<DefinitionController> {
@@ -135,8 +110,4 @@ export class CustomResourceDefinitions {
     if (!schemas.some((schema) => schema !== undefined && hasRules(schema))) return;
     this.#checkRules = (await import('../../api/structural/rule-checks.ts')).checkRules;
   }
-}
-
-function prefix(): string {
-  return resourcePrefix(DEFINITIONS);
 }

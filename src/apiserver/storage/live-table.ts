@@ -1,7 +1,8 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { KeyValue, Revision, Store, StoreEvent, StoreWatch } from './interface.ts';
+import type { KeyValue, Revision, Store, StoreEvent } from './interface.ts';
+import { StoreFollower } from './store-follower.ts';
 import { parseStored } from './stored-json.ts';
 
 export interface LiveTableOptions<T> {
@@ -16,10 +17,6 @@ export interface LiveTableOptions<T> {
   changed?(key: string, next: T | undefined, previous: T | undefined): void;
 }
 
-/** After the store has ended the watch; doubles up to the cap. There is no last attempt. */
-const RETRY_MS = 100;
-const RETRY_CAP_MS = 10_000;
-
 /**
  * What a server has to know of all objects of a resource to decide without asking the store: who is bound to which role, which
  * service accounts there are. Kept by the store's own watch, which is told before the write is answered: on a store of this process
@@ -29,25 +26,32 @@ const RETRY_CAP_MS = 10_000;
  */
 export class LiveTable<T> {
   readonly #options: LiveTableOptions<T>;
+  readonly #follower: StoreFollower;
   readonly #rows = new Map<string, T>();
-  #watch: StoreWatch | undefined;
-  #state: 'new' | 'running' | 'stopped' = 'new';
   #synced: 'no' | 'yes' = 'no';
 
   constructor(options: LiveTableOptions<T>) {
+    const { store, prefix, clock, logger } = options;
     this.#options = options;
+    this.#follower = new StoreFollower({
+      store,
+      prefix,
+      clock,
+      logger,
+      replace: (items) => this.#replace(items),
+      observe: (events) => {
+        for (const event of events) this.#observe(event);
+      },
+    });
   }
 
   /** Resolves when the table is complete. */
-  async start(): Promise<void> {
-    if (this.#state !== 'new') return;
-    this.#state = 'running';
-    await this.#follow();
+  start(): Promise<void> {
+    return this.#follower.start();
   }
 
   stop(): void {
-    this.#state = 'stopped';
-    this.#watch?.cancel();
+    this.#follower.stop();
   }
 
   /** Whether the table has been complete: before, what is not in it may exist all the same. */
@@ -68,41 +72,6 @@ export class LiveTable<T> {
     return this.#rows.size;
   }
 
-  async #follow(): Promise<void> {
-    const { store, prefix } = this.#options;
-    const { items, revision } = await store.list(prefix);
-    this.#replace(items);
-    this.#synced = 'yes';
-    await this.#watchFrom(revision + 1);
-  }
-
-  async #watchFrom(startRevision: Revision): Promise<void> {
-    const { store, prefix } = this.#options;
-    const watch = await store.watch(prefix, {
-      startRevision,
-      onEvents: (events) => {
-        for (const event of events) this.#observe(event);
-      },
-      onClose: (error) => {
-        if (error !== undefined) this.#resume(error, RETRY_MS);
-      },
-    });
-    if (this.#state === 'stopped') watch.cancel();
-    else this.#watch = watch;
-  }
-
-  #resume(error: Error, delayMs: number): void {
-    if (this.#state !== 'running') return;
-    const { clock, logger, prefix } = this.#options;
-    logger.warn('a watch of the store has ended, starting over', { prefix, error: error.message });
-    clock.setTimer(delayMs, () => {
-      if (this.#state !== 'running') return;
-      this.#follow().catch((again: unknown) => {
-        this.#resume(again instanceof Error ? again : new Error(String(again)), Math.min(delayMs * 2, RETRY_CAP_MS));
-      });
-    });
-  }
-
   #replace(items: readonly KeyValue[]): void {
     const gone = new Set(this.#rows.keys());
     for (const { key, value, modRevision } of items) {
@@ -111,6 +80,7 @@ export class LiveTable<T> {
       this.#put(name, value, modRevision);
     }
     for (const name of gone) this.#remove(name);
+    this.#synced = 'yes';
   }
 
   #observe({ type, key, value, revision }: StoreEvent): void {
