@@ -3,7 +3,8 @@
  * these messages literally (API-042).
  */
 
-const NAMED_ESCAPES: Readonly<Record<string, string>> = {
+/** What a text in double quotes of Go, and of CEL, has an escape of its own for. */
+export const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\u0007': '\\a',
   '\b': '\\b',
   '\f': '\\f',

@@ -1,3 +1,4 @@
+import { NAMED_ESCAPES } from '../../meta/quoted.ts';
 import type { CallCost } from '../call-cost.ts';
 import { containsCost, elementsCost, patternCost, sizeOf, traversalCost, TRAVERSAL } from '../call-cost.ts';
 import { CelEvaluationError } from '../cel-error.ts';
@@ -113,21 +114,9 @@ function asciiCase(text: string, to: 'upper' | 'lower'): string {
     : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
 function quote(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return `"${text.replace(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => ESCAPES[character] ?? character)}"`;
+  return `"${text.replace(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => NAMED_ESCAPES[character] ?? character)}"`;
 }
 
 /** As many and as long as what is replaced allows. */
