@@ -88,28 +88,32 @@ export class JsonCursor {
   }
 
   skipObject(): void {
-    const json = this.json;
-    if (json[this.at] !== OPEN_BRACE) throw NEEDS_PARSER;
-    let depth = 0;
-    for (let at = this.at; at < json.length; at++) {
-      switch (json[at]) {
-        case QUOTE:
-          for (at++; json[at] !== QUOTE; at++) {
-            if (json[at] === BACKSLASH) at++;
-            else if (at >= json.length) throw NEEDS_PARSER;
-          }
-          break;
-        case OPEN_BRACE:
-          depth++;
-          break;
-        case CLOSE_BRACE:
-          if (--depth > 0) break;
-          this.at = at + 1;
-          return;
-      }
-    }
-    throw NEEDS_PARSER;
+    if (this.json[this.at] !== OPEN_BRACE) throw NEEDS_PARSER;
+    const end = objectEnd(this.json, this.at);
+    if (end < 0) throw NEEDS_PARSER;
+    this.at = end;
   }
+}
+
+/** Behind the brace that closes the one at `start`, whatever is between them, escapes and white space included; -1 when it does not come. */
+export function objectEnd(json: Uint8Array, start: number): number {
+  let depth = 0;
+  for (let at = start; at < json.length; at++) {
+    switch (json[at]) {
+      case QUOTE:
+        for (at++; json[at] !== QUOTE; at++) {
+          if (json[at] === BACKSLASH) at++;
+          else if (at >= json.length) return -1;
+        }
+        break;
+      case OPEN_BRACE:
+        depth++;
+        break;
+      case CLOSE_BRACE:
+        if (--depth === 0) return at + 1;
+    }
+  }
+  return -1;
 }
 
 /** Names of members to numbers, looked up by bytes. */

@@ -6,9 +6,7 @@ import type { ObjectMeta } from '../meta/object-meta.ts';
 import {
   encodePartialObjectMetadata,
   encodePartialObjectMetadataEnvelope,
-  encodePartialObjectMetadataList,
   encodeWatchFrame,
-  joinPartialObjectMetadataList,
 } from './partial-object-metadata.ts';
 import { decodeProtobuf, decodeTypedMessage, encodeProtobuf, encodeTypedMessage } from './protobuf.ts';
 
@@ -51,29 +49,6 @@ describe('PartialObjectMetadata in protobuf', () => {
   it('nulls count as absent', () => {
     const nothing = { creationTimestamp: null, deletionTimestamp: null, deletionGracePeriodSeconds: null };
     expect(hex(encodePartialObjectMetadata(nothing))).toBe(hex(encodePartialObjectMetadata({})));
-  });
-
-  it('API-524 a list, from objects or from messages', () => {
-    const list = { resourceVersion: '12', continue: 'abc', remainingItemCount: 0 };
-    const items = [deployment, { name: 'b' }, {}];
-    const bytes = encodePartialObjectMetadataList(items, list);
-    expect(hex(bytes)).toBe(
-      hex(
-        encodeProtobuf({
-          apiVersion: 'meta.k8s.io/v1',
-          kind: 'PartialObjectMetadataList',
-          metadata: list as ObjectMeta,
-          items: items.map((metadata) => ({ metadata })),
-        }),
-      ),
-    );
-    expect(hex(joinPartialObjectMetadataList(items.map(encodePartialObjectMetadata), list))).toBe(hex(bytes));
-    expect(decodeProtobuf(encodePartialObjectMetadataList([]))).toEqual({
-      apiVersion: 'meta.k8s.io/v1',
-      kind: 'PartialObjectMetadataList',
-      metadata: {},
-      items: null,
-    });
   });
 
   it.each([10, 1000, 100_000])('API-523 a watch frame around an object of %d bytes', (size) => {

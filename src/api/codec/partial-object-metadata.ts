@@ -137,34 +137,6 @@ function writeListItems(items: readonly MetadataSource[]): void {
   }
 }
 
-/** An enveloped list. */
-export function encodePartialObjectMetadataList(items: readonly ObjectMeta[], list: ListMeta = {}): Uint8Array {
-  return encode(() =>
-    writeEnvelope(writer, LIST, () => {
-      for (let i = items.length - 1; i >= 0; i--) {
-        const before = writer.size;
-        writePartialObjectMetadata(items[i]!);
-        writer.delimit(2, before);
-      }
-      writeListMeta(list);
-    }),
-  );
-}
-
-/** The same from items that are already bare messages. */
-export function joinPartialObjectMetadataList(messages: readonly Uint8Array[], list: ListMeta = {}): Uint8Array {
-  return encode(() =>
-    writeEnvelope(writer, LIST, () => {
-      for (let i = messages.length - 1; i >= 0; i--) {
-        const before = writer.size;
-        writer.raw(messages[i]!);
-        writer.delimit(2, before);
-      }
-      writeListMeta(list);
-    }),
-  );
-}
-
 /**
  * One event of a watch stream: a big-endian length of four bytes, then the WatchEvent without an envelope, whose object
  * has one (API-523). `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.

@@ -1,3 +1,4 @@
+import { objectEnd } from '../../api/codec/json-cursor.ts';
 import type { MetadataText } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { Revision } from './interface.ts';
@@ -18,9 +19,6 @@ export function encodeStored(object: KubeObject): Uint8Array {
 }
 
 const METADATA = Buffer.from('"metadata":{');
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
 /**
@@ -80,7 +78,7 @@ export function writeStoredMetadata(sink: JsonSink, { stored, revision }: Stored
   const at = metadataStart(stored);
   sink.text('{');
   sink.text(resourceVersionMember(stored, at, revision));
-  sink.bytes(stored, at, objectEnd(stored, at - 1));
+  sink.bytes(stored, at, metadataEnd(stored, at - 1));
 }
 
 /** Metadata as text, for a codec that needs no more. */
@@ -109,35 +107,16 @@ export function parseStored(stored: Uint8Array, revision: Revision): KubeObject 
 /** Just the metadata, with resourceVersion: reads over the rest of the object without parsing it. */
 export function parseStoredMetadata(stored: Uint8Array, revision: Revision): ObjectMeta {
   const start = metadataStart(stored) - 1;
-  const metadata = JSON.parse(asBuffer(stored).toString('utf8', start, objectEnd(stored, start))) as ObjectMeta;
+  const metadata = JSON.parse(asBuffer(stored).toString('utf8', start, metadataEnd(stored, start))) as ObjectMeta;
   metadata.resourceVersion = String(revision);
   return metadata;
 }
 
-/** Behind the brace that closes the one at `start`. */
-function objectEnd(json: Uint8Array, start: number): number {
-  let depth = 0;
-  for (let i = start; i < json.length; i++) {
-    const byte = json[i];
-    if (byte === QUOTE) {
-      i = stringEnd(json, i);
-    } else if (byte === OPEN) {
-      depth++;
-    } else if (byte === CLOSE && --depth === 0) {
-      return i + 1;
-    }
-  }
-  throw new SyntaxError('not a stored object: its metadata has no end');
-}
-
-/** The quote that closes the one at `start`. */
-function stringEnd(json: Uint8Array, start: number): number {
-  for (let i = start + 1; i < json.length; i++) {
-    const byte = json[i];
-    if (byte === QUOTE) return i;
-    if (byte === BACKSLASH) i++;
-  }
-  return json.length;
+/** Behind the metadata that begins at `start`. */
+function metadataEnd(stored: Uint8Array, start: number): number {
+  const end = objectEnd(stored, start);
+  if (end < 0) throw new SyntaxError('not a stored object: its metadata has no end');
+  return end;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
