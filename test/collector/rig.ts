@@ -1,9 +1,8 @@
 import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.ts';
-import { plainStrategy } from '../../src/apiserver/registry/strategy.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
 import type { Store } from '../../src/apiserver/storage/interface.ts';
+import { customResource } from '../../src/apiserver/test/custom-resource.ts';
 import { apiVersionOf } from '../../src/api/meta/group-version-kind.ts';
-import type { ResourceInfo } from '../../src/api/kinds/resource-info.ts';
 import type { KubeObject, OwnerReference } from '../../src/api/meta/object-meta.ts';
 import { isNotFound } from '../../src/api/status-error.ts';
 import { FakeClock } from '../../src/base/fake-clock.ts';
@@ -271,8 +270,8 @@ export class Rig {
   }
 
   /** Serves a kind without a type, as a CustomResourceDefinition does. */
-  serve(kind: TestKind, version = kind.gvr.version): void {
-    this.server.resources.add({ info: customInfo(kind, version), strategy: plainStrategy });
+  serve({ gvr, kind, namespaced }: TestKind, version = gvr.version): void {
+    this.server.resources.add(customResource({ ...gvr, version, kind, namespaced }));
   }
 
   unserve({ gvr: { group, version, resource } }: TestKind): void {
@@ -310,28 +309,6 @@ export class Rig {
 let warm = false;
 
 const BOOTSTRAP = new Set(['/namespaces', '/services', '/events', 'discovery.k8s.io/endpointslices', '/endpoints']);
-
-function customInfo({ gvr, kind, namespaced }: TestKind, version: string): ResourceInfo {
-  return {
-    group: gvr.group,
-    version,
-    resource: gvr.resource,
-    kind,
-    listKind: `${kind}List`,
-    singular: kind.toLowerCase(),
-    namespaced,
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-    shortNames: [],
-    categories: [],
-    subresources: [],
-    defaultPropagation: 'Background',
-    deleteReturnsObject: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: false,
-    generation: 'spec',
-    nameRule: 'dnsSubdomain',
-  };
-}
 
 function realMillisecond(): Promise<void> {
   return new Promise((resolve) => {

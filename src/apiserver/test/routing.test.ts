@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { MemoryLogger } from '../../base/memory-logger.ts';
 import { noMetrics } from '../../base/metrics.ts';
-import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { systemMastersAuthorizer } from '../authorization/authorizer.ts';
 import { x509Authenticator } from '../authentication/x509-authenticator.ts';
-import { plainStrategy } from '../registry/strategy.ts';
+import { customResource } from './custom-resource.ts';
 import { configMap, configMaps, startTestServer, TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -13,31 +12,13 @@ beforeEach(async () => {
   server = await startTestServer();
 });
 
-const widgets: ResourceInfo = {
-  group: 'example.com',
-  version: 'v1',
+const widgetKind = { group: 'example.com', version: 'v1', kind: 'Widget' };
+const widgets = customResource({
+  ...widgetKind,
   resource: 'widgets',
-  kind: 'Widget',
-  listKind: 'WidgetList',
-  singular: 'widget',
   namespaced: true,
-  verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-  shortNames: [],
-  categories: [],
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      kind: { group: 'example.com', version: 'v1', kind: 'Widget' },
-    },
-  ],
-  defaultPropagation: 'Background',
-  deleteReturnsObject: false,
-  allowCreateOnUpdate: false,
-  allowUnconditionalUpdate: false,
-  generation: 'spec',
-  nameRule: 'dnsSubdomain',
-};
+  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], kind: widgetKind }],
+});
 
 describe('paths and methods', () => {
   it.each([
@@ -286,7 +267,7 @@ describe('custom resources', () => {
     metadata: { name },
     ...extra,
   });
-  beforeEach(() => server.server.resources.add({ info: widgets, strategy: plainStrategy }));
+  beforeEach(() => server.server.resources.add(widgets));
 
   it('API-091 are served like built-in ones; list items carry their type', async () => {
     const created = await server.post(target, widget('a', { spec: { size: 1 }, status: { ready: true } }));

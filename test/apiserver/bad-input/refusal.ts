@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { ResourceInfo } from '../../../src/api/kinds/resource-info.ts';
-import { plainStrategy } from '../../../src/apiserver/registry/strategy.ts';
+import { customResource } from '../../../src/apiserver/test/custom-resource.ts';
 import {
   configMap,
   configMaps,
@@ -71,26 +70,6 @@ export function post(body: unknown, headers?: Readonly<Record<string, string>>):
   return { target: configMaps, body, ...(headers === undefined ? {} : { headers }) };
 }
 
-const widgetsInfo: ResourceInfo = {
-  group: 'example.com',
-  version: 'v1',
-  resource: 'widgets',
-  kind: 'Widget',
-  listKind: 'WidgetList',
-  singular: 'widget',
-  namespaced: true,
-  verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-  shortNames: [],
-  categories: [],
-  subresources: [],
-  defaultPropagation: 'Background',
-  deleteReturnsObject: false,
-  allowCreateOnUpdate: false,
-  allowUnconditionalUpdate: false,
-  generation: 'spec',
-  nameRule: 'dnsSubdomain',
-};
-
 /** A server with the witness and one Deployment `d`, Pod `p`, ServiceAccount `s` and custom Widget `w`. */
 export class BadInputServer {
   #server: TestServer | undefined;
@@ -113,7 +92,9 @@ export class BadInputServer {
 
   async #start(): Promise<void> {
     const server = await startTestServer();
-    server.server.resources.add({ info: widgetsInfo, strategy: plainStrategy });
+    server.server.resources.add(
+      customResource({ group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true }),
+    );
     const labels = { app: 'x' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const made = await Promise.all([

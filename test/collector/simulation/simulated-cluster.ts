@@ -1,8 +1,7 @@
-import type { ResourceInfo } from '../../../src/api/kinds/resource-info.ts';
 import { type ApiServer, createApiServer } from '../../../src/apiserver/api-server.ts';
-import { plainStrategy } from '../../../src/apiserver/registry/strategy.ts';
 import type { Store } from '../../../src/apiserver/storage/interface.ts';
 import { openMemoryStore } from '../../../src/apiserver/storage/memory-store.ts';
+import { customResource } from '../../../src/apiserver/test/custom-resource.ts';
 import { FakeClock } from '../../../src/base/fake-clock.ts';
 import type { HttpHandler } from '../../../src/base/http-message.ts';
 import type { Logger } from '../../../src/base/logger.ts';
@@ -170,8 +169,8 @@ export class SimulatedCluster {
     for (const { group, version, resource } of resources.resources()) {
       if (!wanted.has(`${group}/${resource}`)) resources.remove(group, version, resource);
     }
-    for (const kind of kinds) {
-      if (kindNamed(kind.kind).origin === 'added') resources.add({ info: customInfo(kind), strategy: plainStrategy });
+    for (const { gvr, kind, namespaced } of kinds) {
+      if (kindNamed(kind).origin === 'added') resources.add(customResource({ ...gvr, kind, namespaced }));
     }
   }
 }
@@ -198,26 +197,6 @@ function seesAtOnce({ steps }: Plan): boolean {
     time < NO_WATCH_ENDS_MS &&
     steps.every((step) => !disturbs.includes(step.do) && !(step.do === 'fault' && requests.includes(step.on)))
   );
-}
-
-function customInfo({ gvr, kind, namespaced }: TestKind): ResourceInfo {
-  return {
-    ...gvr,
-    kind,
-    listKind: `${kind}List`,
-    singular: kind.toLowerCase(),
-    namespaced,
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-    shortNames: [],
-    categories: [],
-    subresources: [],
-    defaultPropagation: 'Background',
-    deleteReturnsObject: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: false,
-    generation: 'spec',
-    nameRule: 'dnsSubdomain',
-  };
 }
 
 function realMillisecond(): Promise<void> {
