@@ -1,23 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import { alwaysDenyAuthorizer } from '../../src/apiserver/authorization/authorization-mode.ts';
-import { configuration, validating, WebhookServer } from './webhook-server.ts';
+import { configuration, validating, type WebhookServer, webhookTest } from './webhook-server.ts';
 
 let hook: WebhookServer;
 let server: TestServer;
-
-beforeAll(async () => {
-  hook = await WebhookServer.start();
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server.server.stop();
-  await hook.close();
-});
-afterEach(async () => {
-  await server.delete(validating);
-  await server.delete(configMaps);
-  hook.reset();
+webhookTest([validating, configMaps], (test) => {
+  ({ hook, server } = test);
 });
 
 const conditions = (...expressions: string[]): object => ({

@@ -1,11 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  configMap,
-  configMaps,
-  type Json,
-  startTestServer,
-  type TestServer,
-} from '../../src/apiserver/test/test-server.ts';
+import { describe, expect, it } from 'vitest';
+import { configMap, configMaps, type Json, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import {
   answer,
   type Behaviour,
@@ -13,25 +7,14 @@ import {
   mutating,
   patchWith,
   validating,
-  WebhookServer,
+  type WebhookServer,
+  webhookTest,
 } from './webhook-server.ts';
 
 let hook: WebhookServer;
 let server: TestServer;
-
-beforeAll(async () => {
-  hook = await WebhookServer.start();
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server.server.stop();
-  await hook.close();
-});
-afterEach(async () => {
-  await server.delete(mutating);
-  await server.delete(validating);
-  await server.delete(configMaps);
-  hook.reset();
+webhookTest([mutating, validating, configMaps], (test) => {
+  ({ hook, server } = test);
 });
 
 async function configure(...hooks: object[]): Promise<void> {

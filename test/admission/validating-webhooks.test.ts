@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
 import {
@@ -8,23 +8,21 @@ import {
   startTestServer,
   type TestServer,
 } from '../../src/apiserver/test/test-server.ts';
-import { allow, answer, type Behaviour, configuration, deny, validating, WebhookServer } from './webhook-server.ts';
+import {
+  allow,
+  answer,
+  type Behaviour,
+  configuration,
+  deny,
+  validating,
+  WebhookServer,
+  webhookTest,
+} from './webhook-server.ts';
 
 let hook: WebhookServer;
 let server: TestServer;
-
-beforeAll(async () => {
-  hook = await WebhookServer.start();
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server.server.stop();
-  await hook.close();
-});
-afterEach(async () => {
-  await server.delete(validating);
-  await server.delete(configMaps);
-  hook.reset();
+webhookTest([validating, configMaps], (test) => {
+  ({ hook, server } = test);
 });
 
 async function configure(...hooks: object[]): Promise<void> {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type ServingCertificates,
 } from '../../src/apiserver/authentication/certificates.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 
 /** An AdmissionReview or ConversionReview as it came over the wire. */
 export interface ReceivedReview {
@@ -129,6 +131,31 @@ export class WebhookServer {
     response.setHeader('content-type', 'application/json');
     response.end('text' in reaction ? reaction.text : JSON.stringify(reaction.body));
   }
+}
+
+export interface WebhookTest {
+  readonly hook: WebhookServer;
+  readonly server: TestServer;
+}
+
+/**
+ * For the top of a file or of a `describe`: a webhook and a server that its tests share. After each test all objects of the
+ * collections `cleared` are deleted, in this order, and the webhook is as new.
+ */
+export function webhookTest(cleared: readonly string[], started: (test: WebhookTest) => void | Promise<void>): void {
+  let test: WebhookTest;
+  beforeAll(async () => {
+    test = { hook: await WebhookServer.start(), server: await startTestServer() };
+    await started(test);
+  });
+  afterAll(async () => {
+    await test.server.server.stop();
+    await test.hook.close();
+  });
+  afterEach(async () => {
+    for (const collection of cleared) await test.server.delete(collection);
+    test.hook.reset();
+  });
 }
 
 /** An AdmissionReview that answers another one. */

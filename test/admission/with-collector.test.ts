@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { configMap, configMaps, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { noMetrics } from '../../src/base/metrics.ts';
@@ -7,7 +7,7 @@ import { seededRandom } from '../../src/base/random.ts';
 import { inProcessTransport } from '../../src/client/in-process-transport.ts';
 import { RestClient } from '../../src/client/rest-client.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
-import { answer, configuration, mutating, validating, WebhookServer } from './webhook-server.ts';
+import { answer, configuration, mutating, validating, type WebhookServer, webhookTest } from './webhook-server.ts';
 
 /** The real collector, the real server and a real webhook: what the collector deletes is asked about as everything else. */
 describe('webhooks and the collector', () => {
@@ -16,9 +16,8 @@ describe('webhooks and the collector', () => {
   const stop = new AbortController();
   let running: Promise<void>;
 
-  beforeAll(async () => {
-    hook = await WebhookServer.start();
-    server = await startTestServer();
+  webhookTest([validating, mutating], (test) => {
+    ({ hook, server } = test);
     const client = new RestClient({
       transport: inProcessTransport(server.server.handler),
       clock: systemClock,
@@ -31,13 +30,6 @@ describe('webhooks and the collector', () => {
   afterAll(async () => {
     stop.abort();
     await running;
-    await server.server.stop();
-    await hook.close();
-  });
-  afterEach(async () => {
-    await server.delete(validating);
-    await server.delete(mutating);
-    hook.reset();
   });
 
   async function family(): Promise<void> {

@@ -1,13 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import type { TestServer } from '../../src/apiserver/test/test-server.ts';
 import {
   type Behaviour,
   configuration,
   type Reaction,
   type ReceivedReview,
   validating,
-  WebhookServer,
+  type WebhookServer,
+  webhookTest,
 } from '../admission/webhook-server.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -87,13 +88,8 @@ async function define(extra: object = {}): Promise<void> {
   hook.calls.length = 0;
 }
 
-beforeAll(async () => {
-  hook = await WebhookServer.start();
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server.server.stop();
-  await hook.close();
+webhookTest([], (test) => {
+  ({ hook, server } = test);
 });
 afterEach(async () => {
   await server.delete(validating);
@@ -102,7 +98,6 @@ afterEach(async () => {
     const { status } = await server.get(`${definitions}/addresses.stable.example.com`);
     expect(status).toBe(404);
   });
-  hook.reset();
 });
 
 describe('API-464 objects are shown in the version that is asked for', () => {
