@@ -4,14 +4,14 @@ export const NEEDS_PARSER: unique symbol = Symbol('the text is not of the form t
 export const ZERO = 0x30;
 export const COLON = 0x3a;
 const QUOTE = 0x22;
-const COMMA = 0x2c;
+export const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const LETTER_F = 0x66;
 const LETTER_T = 0x74;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
 
 /**
  * Reads JSON text as JSON.stringify writes it, byte by byte and without making anything of it: white space, escapes and signs are
@@ -89,10 +89,50 @@ export class JsonCursor {
 
   skipObject(): void {
     if (this.json[this.at] !== OPEN_BRACE) throw NEEDS_PARSER;
-    const end = objectEnd(this.json, this.at);
+    this.#moveTo(objectEnd(this.json, this.at));
+  }
+
+  /** Whatever it is; escapes may be in it. */
+  skipValue(): void {
+    switch (this.json[this.at]) {
+      case OPEN_BRACE:
+        return this.skipObject();
+      case OPEN_BRACKET:
+        this.at++;
+        while (this.json[this.at] !== CLOSE_BRACKET) {
+          this.skipValue();
+          if (this.json[this.at] === COMMA) this.at++;
+        }
+        this.at++;
+        return;
+      case QUOTE:
+        return this.#moveTo(stringEnd(this.json, this.at));
+      default: {
+        const start = this.at;
+        for (let byte = this.json[start]; isScalar(byte); byte = this.json[this.at]) this.at++;
+        if (this.at === start) throw NEEDS_PARSER;
+      }
+    }
+  }
+
+  #moveTo(end: number): void {
     if (end < 0) throw NEEDS_PARSER;
     this.at = end;
   }
+}
+
+/** A byte of a number, `true`, `false` or `null`. */
+function isScalar(byte: number | undefined): boolean {
+  return byte !== undefined && byte !== COMMA && byte !== CLOSE_BRACE && byte !== CLOSE_BRACKET;
+}
+
+/** Behind the quote that closes the one at `start`; -1 when it does not come. */
+function stringEnd(json: Uint8Array, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    if (json[at] === QUOTE) return at + 1;
+    if (json[at] === BACKSLASH) at++;
+  }
+  return -1;
 }
 
 /** Behind the brace that closes the one at `start`, whatever is between them, escapes and white space included; -1 when it does not come. */

@@ -27,7 +27,7 @@ export interface ListPage {
   readonly remainingItemCount?: number;
 }
 
-/** Keys a selector looks at in one turn of the event loop, so that a search through many does not stall everybody. */
+/** Objects a selector looks into in one turn of the event loop, so that a search through many does not stall everybody. */
 const SCAN_PAGE = 2_000;
 
 /** One page of a list (API-092..099). */
@@ -79,18 +79,18 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
   const items: ServedObject[] = [];
   let { start } = page;
   let { revision } = page;
+  const labels = labelHint(resource, selection);
   // Ends: every round moves `start` past at least one key of one snapshot.
   for (;;) {
-    const result: storage.ListResult = await store.list(
-      page.prefix,
-      options({ ...page, revision }, start, SCAN_PAGE, false),
-    );
+    const result: storage.ListResult = await store.list(page.prefix, {
+      ...options({ ...page, revision }, start, SCAN_PAGE, false),
+      ...labels,
+    });
     revision = result.revision;
     // A webhook is asked about all at once, and only where the selector needs more than metadata.
     const converted = selection.looksInside && resource.convertsRemotely ? await resource.readAll(result.items) : [];
     for (const [index, kv] of result.items.entries()) {
       if (suffix !== undefined && !kv.key.endsWith(suffix)) continue;
-      if (resource.servesStoredBytes && !selection.mayMatch(kv.value)) continue;
       const object = converted[index] ?? resource.stored(kv);
       if (!selection.matches(object)) continue;
       items.push(object);
@@ -99,11 +99,22 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
         return finish(page, { ...result, more }, { items, last: kv });
       }
     }
-    const last = result.items.at(-1);
-    if (!result.more || last === undefined) return { items, revision };
-    start = after(last);
+    start = nextStart(result);
+    if (start === undefined) return { items, revision };
     await new Promise<void>((resolve) => clock.defer(resolve));
   }
+}
+
+/** Where labels are the same in every version, the store may leave out what cannot match. */
+function labelHint(resource: ResourceStore, { signature }: Selection): Pick<storage.ListOptions, 'labels'> {
+  const selective = signature.low !== 0 || signature.high !== 0;
+  return selective && resource.servesStoredBytes ? { labels: signature } : {};
+}
+
+function nextStart({ items, more, next }: storage.ListResult): string | undefined {
+  const last = items.at(-1);
+  if (!more) return undefined;
+  return next ?? (last === undefined ? undefined : after(last));
 }
 
 function served(resource: ResourceStore, items: readonly KeyValue[]): Iterable<ServedObject> {

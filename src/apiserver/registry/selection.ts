@@ -1,7 +1,7 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { type FieldSelector, parseFieldSelector } from '../../api/selectors/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
-import { hasTraces, labelTraces } from '../../api/selectors/label-traces.ts';
+import { type LabelSignature, NO_LABELS, requiredSignature } from '../../api/selectors/label-signature.ts';
 import {
   checkFieldSelector,
   matchesFields,
@@ -29,8 +29,9 @@ export class Selection {
   readonly name: string | undefined;
   /** Two selections of one resource and namespace with the same text select the same objects. */
   readonly text: string;
+  /** What the labels of every object have that matches. */
+  readonly signature: LabelSignature;
   readonly #labels: LabelSelector | undefined;
-  readonly #traces: readonly Buffer[];
   readonly #fields: FieldSelector | undefined;
   /** Whether a field is asked for that is not in the metadata. */
   readonly #looksInside: boolean;
@@ -40,7 +41,7 @@ export class Selection {
   constructor({ info, strategy }: Selectable, namespace: string, selectors: Selectors) {
     const labels = selectors.labelSelector === '' ? undefined : parseLabelSelector(selectors.labelSelector);
     this.#labels = labels?.empty === true ? undefined : labels;
-    this.#traces = labels === undefined ? [] : labelTraces(labels);
+    this.signature = labels === undefined ? NO_LABELS : requiredSignature(labels);
     this.text = JSON.stringify([selectors.labelSelector, selectors.fieldSelector]);
     const fields = selectors.fieldSelector === '' ? undefined : parseFieldSelector(selectors.fieldSelector);
     this.#fields = fields?.empty === true ? undefined : fields;
@@ -67,14 +68,9 @@ export class Selection {
     return this.#labels === undefined && this.#fields === undefined;
   }
 
-  /** False only for what {@link matches} would refuse; `stored` is the object's text, in a version with the same labels. */
-  mayMatch(stored: Uint8Array): boolean {
-    return hasTraces(stored, this.#traces);
-  }
-
-  /** Labels are looked at first: they need the metadata only, as most field selectors do. */
-  matches(candidate: Pick<ServedObject, 'object' | 'metadata'>): boolean {
-    if (this.#labels !== undefined && !this.#labels.matches(candidate.metadata().labels)) return false;
+  /** Labels are looked at first: they need the least of an object. */
+  matches(candidate: Pick<ServedObject, 'object' | 'metadata' | 'labels'>): boolean {
+    if (this.#labels !== undefined && !this.#labels.matches(candidate.labels())) return false;
     if (this.#fields === undefined) return true;
     const object = this.#looksInside ? candidate.object() : { metadata: candidate.metadata() };
     return matchesFields(this.#fields, this.#selectable, object);

@@ -11,6 +11,8 @@ export interface ServedObject {
   object(): KubeObject;
   /** Cheaper than {@link object} when nothing else is needed. Shared as well. */
   metadata(): ObjectMeta;
+  /** Cheaper than {@link metadata}. */
+  labels(): ObjectMeta['labels'];
   /** With resourceVersion, kind and apiVersion first. */
   json(): Uint8Array;
   /** The same into a longer text, without its first `skip` bytes, which are those of kind and apiVersion. */
@@ -40,6 +42,10 @@ export class TransientObject implements ServedObject {
 
   metadata(): ObjectMeta {
     return this.#object.metadata ?? {};
+  }
+
+  labels(): ObjectMeta['labels'] {
+    return this.#object.metadata?.labels;
   }
 
   json(): Uint8Array {
@@ -90,6 +96,10 @@ export class ConvertedObject implements ServedObject {
 
   metadata(): ObjectMeta {
     return this.#conversion.keepsMetadata ? this.source.metadata() : (this.object().metadata ?? {});
+  }
+
+  labels(): ObjectMeta['labels'] {
+    return this.#conversion.keepsMetadata ? this.source.labels() : this.object().metadata?.labels;
   }
 
   json(): Uint8Array {

@@ -1,3 +1,5 @@
+import type { LabelSignature } from '../../api/selectors/label-signature.ts';
+
 /**
  * The contract of a store: a flat, ordered map from keys to bytes under one global, ever-growing revision.
  *
@@ -62,12 +64,19 @@ export interface ListOptions {
   readonly revision?: Revision;
   /** Count what is left after the page (API-096). It may cost a walk over the range. */
   readonly countRemaining?: boolean;
+  /**
+   * A hint: only objects are wanted whose labels may have these bits. A store may bring others all the same; one that takes the hint
+   * looks into at most `limit` values.
+   */
+  readonly labels?: LabelSignature;
 }
 
 export interface ListResult {
   /** In bytewise key order. */
   readonly items: readonly KeyValue[];
   readonly more: boolean;
+  /** Where the next page begins, when that is not right behind the last item. */
+  readonly next?: string;
   readonly remaining?: number;
   /** The revision the items are the state of. */
   readonly revision: Revision;

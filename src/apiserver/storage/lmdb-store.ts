@@ -12,6 +12,7 @@ import type { Revision, Store } from './interface.ts';
 import type { Journal } from './journal.ts';
 import { LmdbJournal, loadLmdb } from './lmdb-journal.ts';
 import { MultiVersionMap } from './mvcc.ts';
+import { storedSignature } from './stored-json.ts';
 
 export interface LmdbStoreOptions {
   /** A directory on a local disk; made when it does not exist. Holds secrets, so it is for its owner only. */
@@ -35,7 +36,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const lmdb = await loadLmdb();
   const lock = await lockDirectory(directory, { clock: options.clock, random: options.random ?? systemRandom });
   try {
-    const map = new MultiVersionMap({ historyBound: historyBound(limits) });
+    const map = new MultiVersionMap({ historyBound: historyBound(limits), signatureOf: storedSignature });
     const forget: Revision[] = [];
     let compacted: Revision = 0;
     const journal = await LmdbJournal.open(lmdb, directory, {

@@ -5,6 +5,7 @@ import { EmbeddedStore, defaultLimits, historyBound } from './embedded-store.ts'
 import type { EmbeddedStoreLimits } from './embedded-store.ts';
 import type { Store } from './interface.ts';
 import { MultiVersionMap } from './mvcc.ts';
+import { storedSignature } from './stored-json.ts';
 
 export interface MemoryStoreOptions {
   readonly clock: Clock;
@@ -16,7 +17,7 @@ export interface MemoryStoreOptions {
 export function openMemoryStore(options: MemoryStoreOptions): Store {
   const limits = { ...defaultLimits, ...options.limits };
   return new EmbeddedStore({
-    map: new MultiVersionMap({ historyBound: historyBound(limits) }),
+    map: new MultiVersionMap({ historyBound: historyBound(limits), signatureOf: storedSignature }),
     clock: options.clock,
     logger: options.logger ?? silentLogger,
     limits,

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
+import { type LabelSignature, mayHave } from '../../api/selectors/label-signature.ts';
+import { type ListResult, RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import { MultiVersionMap, eventOf } from './mvcc.ts';
 import type { Change, WriteDecision } from './mvcc.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
-const options = { historyBound: 1000 };
+const options = { historyBound: 1000, signatureOf: (value: Uint8Array) => signatureOf(value) };
 
 /** What a reader sees of a value, comparable. */
 interface Row {
@@ -170,6 +171,47 @@ class Publish implements fc.Command<Model, Real> {
   }
 }
 
+/** The last digit of a value as the only bit of its signature. */
+const signatureOf = (value: Uint8Array): LabelSignature => ({ low: 1 << (value.at(-1)! & 7), high: 0 });
+
+/** Asks for the values with one bit, at a revision that may be read. */
+class Select implements fc.Command<Model, Real> {
+  readonly share: number;
+  readonly bit: number;
+  readonly limit: number;
+  constructor(share: number, bit: number, limit: number) {
+    this.share = share;
+    this.bit = bit;
+    this.limit = limit;
+  }
+  check(): boolean {
+    return true;
+  }
+  run(model: Model, { map }: Real): void {
+    const revision = model.compacted + Math.round((model.published - model.compacted) * this.share);
+    const labels = { low: 1 << this.bit, high: 0 };
+    const all = model.at(revision);
+    const found: string[] = [];
+    let start: string | undefined = '';
+    while (start !== undefined) {
+      const page: ListResult = map.list('', { revision, labels, start, limit: this.limit });
+      for (const kv of page.items) expect(all).toContainEqual(row(kv));
+      found.push(...page.items.map((kv) => kv.key));
+      const last = page.items.at(-1)?.key;
+      start = page.more ? (page.next ?? `${last}\0`) : undefined;
+    }
+    expect(found).toEqual(found.toSorted());
+    const wanted = all.filter(({ value }) => mayHave(signatureOf(bytes(value)), labels));
+    expect(found).toEqual(expect.arrayContaining(wanted.map((each) => each.key)));
+    selected.passedOver += all.length - found.length;
+  }
+  toString(): string {
+    return `select(${this.share}, ${this.bit}, ${this.limit})`;
+  }
+}
+
+const selected = { passedOver: 0 };
+
 class Compact implements fc.Command<Model, Real> {
   readonly share: number;
   readonly drop: number;
@@ -238,6 +280,7 @@ describe('MultiVersionMap', () => {
         share.map((s) => new Publish(s)),
         fc.tuple(share, fc.constantFrom(1, 2, 100)).map(([s, n]) => new Compact(s, n)),
         fc.constant(new Restart()),
+        fc.tuple(share, fc.nat(7), fc.constantFrom(0, 1, 2)).map(([s, bit, limit]) => new Select(s, bit, limit)),
       ],
       { maxCommands: 40, size: '+1' },
     );
@@ -250,6 +293,42 @@ describe('MultiVersionMap', () => {
       }),
       { numRuns: 300 },
     );
+    expect(selected.passedOver).toBeGreaterThan(100);
+  });
+
+  it('API-101 values are looked into once, and again when they have changed', () => {
+    const looked: string[] = [];
+    const map = new MultiVersionMap({
+      historyBound: 1000,
+      signatureOf: (value) => {
+        looked.push(Buffer.from(value).toString());
+        return signatureOf(value);
+      },
+    });
+    for (const [k, value] of [
+      ['p/a', 'a1'],
+      ['p/b', 'b2'],
+      ['p/c', 'c1'],
+    ] as const) {
+      map.create(k, bytes(value));
+    }
+    map.publish(3);
+    const ones = (): string[] => map.list('p/', { labels: { low: 2, high: 0 } }).items.map((kv) => kv.key);
+    expect([ones(), ones()]).toEqual([
+      ['p/a', 'p/c'],
+      ['p/a', 'p/c'],
+    ]);
+    expect(looked.splice(0)).toEqual(['a1', 'b2', 'c1']);
+    map.update('p/b', bytes('B1'), 2);
+    // Not published yet: both versions count, the old one is read.
+    expect(ones()).toEqual(['p/a', 'p/b', 'p/c']);
+    expect(looked.splice(0).toSorted()).toEqual(['B1', 'b2']);
+    map.publish(4);
+    map.delete('p/a', 1);
+    map.publish(5);
+    expect(ones()).toEqual(['p/b', 'p/c']);
+    expect(looked).toEqual([]);
+    expect(map.list('p/', { labels: { low: 2, high: 0 }, revision: 3 }).items.map((kv) => kv.key)).toContain('p/a');
   });
 
   it('forgets everything a compaction to the present makes superfluous', () => {

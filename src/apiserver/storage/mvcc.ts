@@ -1,3 +1,4 @@
+import { type LabelSignature, NO_LABELS, union } from '../../api/selectors/label-signature.ts';
 import { assert } from '../../base/assert.ts';
 import { Ring } from '../../base/ring.ts';
 import type { KeyValue, ListOptions, ListResult, Revision, StoreEvent } from './interface.ts';
@@ -46,6 +47,8 @@ export type WriteDecision =
 export interface MultiVersionMapOptions {
   /** The most changes history and pending writes may hold together. */
   readonly historyBound: number;
+  /** What the labels of a value are, for lists that want only some. Absent: they get all. */
+  signatureOf?(value: Uint8Array): LabelSignature;
 }
 
 /** Bookkeeping of one remembered change beside the value it superseded; an estimate, for the bound on history. */
@@ -63,7 +66,8 @@ const CHANGE_OVERHEAD = 200;
  *  - `history` holds every change above `compacted` (plus, while {@link dropHistory} has work left, some at or below), in
  *    revision order without gaps;
  *  - for each key the newest change at or below `compacted` is still there unless it is a deletion; so each state from
- *    `compacted` on can be read.
+ *    `compacted` on can be read;
+ *  - a signature in `index` has the bits of every version of its key that a read at `signed` or later can see.
  */
 export class MultiVersionMap {
   readonly #keys = new Map<string, KeyState>();
@@ -77,9 +81,13 @@ export class MultiVersionMap {
   #revision: Revision = 0;
   #published: Revision = 0;
   #compacted: Revision = 0;
+  readonly #signatureOf: MultiVersionMapOptions['signatureOf'];
+  /** The newest revision for which a signature was made; 0: there are none. */
+  #signed: Revision = 0;
 
-  constructor({ historyBound }: MultiVersionMapOptions) {
+  constructor({ historyBound, signatureOf }: MultiVersionMapOptions) {
     this.#history = new Ring({ bound: historyBound });
+    this.#signatureOf = signatureOf;
   }
 
   /** The newest one given out. */
@@ -151,9 +159,13 @@ export class MultiVersionMap {
     return visible(this.#keys.get(key)?.head, this.#published);
   }
 
-  list(prefix: string, { start = '', limit = 0, revision = this.#published, countRemaining }: ListOptions): ListResult {
+  list(prefix: string, options: ListOptions): ListResult {
+    const { start = '', limit = 0, revision = this.#published, countRemaining, labels } = options;
     if (revision > this.#published) throw new RevisionFutureError(revision, this.#published);
     if (revision < this.#compacted) throw new RevisionCompactedError(revision, this.#compacted);
+    if (labels !== undefined && this.#signatureOf !== undefined && revision >= this.#signed) {
+      return this.#sift(prefix, { start, limit, revision, labels }, this.#signatureOf);
+    }
     const items: KeyValue[] = [];
     let next: string | undefined;
     this.#index.scan(prefix, start, ({ key, head }) => {
@@ -169,6 +181,31 @@ export class MultiVersionMap {
     const more = next !== undefined;
     if (countRemaining !== true) return { items, more, revision };
     return { items, more, revision, remaining: next === undefined ? 0 : this.#count(prefix, next, revision) };
+  }
+
+  #sift(
+    prefix: string,
+    { start, limit, revision, labels }: Required<Omit<ListOptions, 'countRemaining'>>,
+    signatureOf: (value: Uint8Array) => LabelSignature,
+  ): ListResult {
+    const items: KeyValue[] = [];
+    const most = limit > 0 ? limit : Infinity;
+    const rest = this.#index.sift(prefix, start, {
+      required: labels,
+      most,
+      signatureOf: ({ head }) => {
+        this.#signed = revision;
+        return signatureSince(head, revision, signatureOf);
+      },
+      visit: ({ head }) => {
+        const kv = visible(head, revision);
+        if (kv === undefined) return 'next';
+        if (items.length === most) return 'stop';
+        items.push(kv);
+        return 'next';
+      },
+    });
+    return { items, more: rest !== undefined, revision, ...(rest === undefined ? {} : { next: rest.key }) };
   }
 
   /**
@@ -299,6 +336,7 @@ export class MultiVersionMap {
     const state = this.#keys.get(change.key);
     if (state !== undefined) {
       state.head = change;
+      if (this.#signed > 0) this.#index.forgetSignature(change.key);
       if (change.value === undefined) this.#deleted.add(state);
       else this.#deleted.delete(state);
       return;
@@ -342,6 +380,20 @@ function visible(head: Change | undefined, revision: Revision): KeyValue | undef
   let change = head;
   while (change !== undefined && change.modRevision > revision) change = change.previous;
   return change !== undefined && isLive(change) ? change : undefined;
+}
+
+/** Of every version that is seen at `revision` or later. */
+function signatureSince(
+  head: Change,
+  revision: Revision,
+  signatureOf: (value: Uint8Array) => LabelSignature,
+): LabelSignature {
+  let all = NO_LABELS;
+  for (let change: Change | undefined = head; change !== undefined; change = change.previous) {
+    if (change.value !== undefined) all = union(all, signatureOf(change.value));
+    if (change.modRevision <= revision) break;
+  }
+  return all;
 }
 
 function refused(head: Change | undefined, otherwise: Revision): WriteDecision {

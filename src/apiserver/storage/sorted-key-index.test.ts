@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type LabelSignature, mayHave } from '../../api/selectors/label-signature.ts';
 import { SortedKeyIndex } from './sorted-key-index.ts';
 
 function scanned(index: SortedKeyIndex<{ key: string }>, prefix: string, start = ''): string[] {
@@ -37,6 +38,98 @@ describe('SortedKeyIndex', () => {
         expect(index.count(prefix, start)).toBe(expected.length);
       }),
     );
+  });
+
+  it('API-101 sifts as a filter of its items does, whatever was added, deleted or changed meanwhile', () => {
+    const bits = fc.record({ low: fc.integer({ min: -4, max: 7 }), high: fc.integer({ min: 0, max: 3 }) });
+    const step = fc.oneof(
+      fc.record({ kind: fc.constantFrom('put' as const, 'delete' as const), key, bits }),
+      fc.record({ kind: fc.constant('sift' as const), key, bits }),
+    );
+    const most = fc.constantFrom(1, 3, Infinity);
+    let passedOver = 0;
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), most, (steps, limit) => {
+        const index = new SortedKeyIndex<{ key: string; bits: LabelSignature }>();
+        const model = new Map<string, { key: string; bits: LabelSignature }>();
+        for (const { kind, key: k, bits: now } of steps) {
+          const known = model.get(k);
+          if (kind === 'delete') {
+            model.delete(k);
+            index.delete(k);
+          } else if (kind === 'put' && known !== undefined) {
+            known.bits = now;
+            index.forgetSignature(k);
+          } else if (kind === 'put') {
+            const item = { key: k, bits: now };
+            model.set(k, item);
+            index.add(item);
+          } else {
+            const expected = [...model.values()].filter((item) => item.key.startsWith(k) && mayHave(item.bits, now));
+            const found: string[] = [];
+            let next: string | undefined = '';
+            while (next !== undefined) {
+              let asked = 0;
+              const rest = index.sift(k, next, {
+                required: now,
+                most: limit,
+                signatureOf: (item) => {
+                  asked++;
+                  return item.bits;
+                },
+                visit: (item) => {
+                  found.push(item.key);
+                  return 'next';
+                },
+              });
+              expect(asked).toBeLessThanOrEqual(limit);
+              next = rest?.key;
+            }
+            passedOver += model.size - found.length;
+            expect(found).toEqual(expected.map((item) => item.key).toSorted());
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(passedOver).toBeGreaterThan(100);
+  });
+
+  it('API-101 keeps what it was told of its items over many chunks', () => {
+    const index = new SortedKeyIndex();
+    const name = (i: number): string => `/k/${String(i).padStart(5, '0')}`;
+    const asked: string[] = [];
+    const sifted = (low: number): string[] => {
+      const found: string[] = [];
+      const rest = index.sift('/k/', '', {
+        required: { low, high: 0 },
+        most: Infinity,
+        signatureOf: (item) => {
+          asked.push(item.key);
+          return { low: 1 << Number(item.key.slice(-1)), high: 0 };
+        },
+        visit: (item) => {
+          found.push(item.key);
+          return 'next';
+        },
+      });
+      expect(rest).toBeUndefined();
+      return found;
+    };
+    for (let i = 0; i < 3000; i += 2) index.add({ key: name(i) });
+    expect(sifted(1 << 4)).toHaveLength(300);
+    expect(asked.splice(0)).toHaveLength(1500);
+    for (let i = 2999; i > 0; i -= 2) index.add({ key: name(i) });
+    expect(sifted(1 << 4)).toHaveLength(300);
+    expect(asked.splice(0).toSorted()).toEqual(Array.from({ length: 1500 }, (_, i) => name(2 * i + 1)));
+    for (let i = 0; i < 3000; i += 3) index.delete(name(i));
+    index.forgetSignature(name(1001));
+    expect(sifted(1 << 5)).toEqual(
+      Array.from({ length: 3000 }, (_, i) => i)
+        .filter((i) => i % 10 === 5 && i % 3 !== 0)
+        .map(name),
+    );
+    expect(asked).toEqual([name(1001)]);
   });
 
   it.each([

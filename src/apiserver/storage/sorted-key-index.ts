@@ -1,7 +1,26 @@
+import { mayHave, type LabelSignature } from '../../api/selectors/label-signature.ts';
 import { assert } from '../../base/assert.ts';
+import { SignatureColumn } from './signature-column.ts';
 
 interface Keyed {
   readonly key: string;
+}
+
+interface Chunk<T> {
+  readonly items: T[];
+  /** Of the items; absent until they are sifted for the first time. */
+  signatures: SignatureColumn | undefined;
+}
+
+/** What a {@link SortedKeyIndex.sift} looks for. */
+export interface Sieve<T> {
+  readonly required: LabelSignature;
+  /** The most items it asks about; the rest is left to the next call. */
+  readonly most: number;
+  /** Of an item that is new, or was forgotten. */
+  signatureOf(item: T): LabelSignature;
+  /** An item that may have what is required. */
+  visit(item: T): 'next' | 'stop';
 }
 
 /** A position in front of an item: chunk number and place in it. */
@@ -13,6 +32,9 @@ interface Position {
 /** A chunk that grows past this is split in two, so an insertion moves at most this many pointers. */
 const CHUNK_LIMIT = 512;
 
+/** For the moment before the split. */
+const COLUMN_SIZE = CHUNK_LIMIT + 1;
+
 /**
  * Items in the order of their keys: a list of sorted chunks. Insertion and removal cost a binary search and the move of
  * part of one chunk; a scan walks plain arrays, which is what lists and page counts spend their time on.
@@ -21,7 +43,7 @@ const CHUNK_LIMIT = 512;
  * Invariants: no chunk is empty; chunks and the items in them ascend strictly by key.
  */
 export class SortedKeyIndex<T extends Keyed> {
-  #chunks: T[][] = [];
+  #chunks: Chunk<T>[] = [];
   #size = 0;
 
   get size(): number {
@@ -32,19 +54,19 @@ export class SortedKeyIndex<T extends Keyed> {
   fill(items: Iterable<T>): void {
     assert(this.#size === 0, 'only an empty index is filled');
     const sorted = [...items].sort((a, b) => (a.key < b.key ? -1 : 1));
-    for (let i = 0; i < sorted.length; i += CHUNK_LIMIT) this.#chunks.push(sorted.slice(i, i + CHUNK_LIMIT));
+    for (let i = 0; i < sorted.length; i += CHUNK_LIMIT) this.#chunks.push(chunkOf(sorted.slice(i, i + CHUNK_LIMIT)));
     this.#size = sorted.length;
   }
 
   /** False, and nothing changed, when the key is there already. */
   add(item: T): boolean {
     const { chunk: c, at } = this.#lowerBound(item.key);
-    const next = this.#chunks[c]?.[at];
+    const next = this.#chunks[c]?.items[at];
     if (next?.key === item.key) return false;
     // Behind the last item of a chunk counts as in front of the next one; appending to the former splits less often.
     const chunk = at === 0 && c > 0 ? this.#chunks[c - 1] : this.#chunks[c];
-    if (chunk === undefined) this.#chunks.push([item]);
-    else if (at === 0 && c > 0) this.#insert(chunk, { chunk: c - 1, at: chunk.length }, item);
+    if (chunk === undefined) this.#chunks.push(chunkOf([item]));
+    else if (at === 0 && c > 0) this.#insert(chunk, { chunk: c - 1, at: chunk.items.length }, item);
     else this.#insert(chunk, { chunk: c, at }, item);
     this.#size++;
     return true;
@@ -53,9 +75,12 @@ export class SortedKeyIndex<T extends Keyed> {
   delete(key: string): boolean {
     const { chunk: c, at } = this.#lowerBound(key);
     const chunk = this.#chunks[c];
-    if (chunk?.[at]?.key !== key) return false;
-    if (chunk.length === 1) this.#chunks.splice(c, 1);
-    else chunk.splice(at, 1);
+    if (chunk?.items[at]?.key !== key) return false;
+    if (chunk.items.length === 1) this.#chunks.splice(c, 1);
+    else {
+      chunk.signatures?.remove(at, chunk.items.length);
+      chunk.items.splice(at, 1);
+    }
     this.#size--;
     return true;
   }
@@ -70,12 +95,47 @@ export class SortedKeyIndex<T extends Keyed> {
     for (let c = from.chunk; c <= to.chunk; c++) {
       const chunk = this.#chunks[c];
       if (chunk === undefined) return;
-      const end = c === to.chunk ? to.at : chunk.length;
+      const { items } = chunk;
+      const end = c === to.chunk ? to.at : items.length;
       for (let i = c === from.chunk ? from.at : 0; i < end; i++) {
-        const item = chunk[i];
+        const item = items[i];
         if (item === undefined || visit(item) === 'stop') return;
       }
     }
+  }
+
+  /**
+   * As {@link scan}, of the items only that may have what is required, by signatures that are asked for once and kept until the item
+   * is deleted or forgotten. Returns the item at which it stopped: one that was not asked about any more, or that told it to.
+   */
+  sift(prefix: string, start: string, { required, most, signatureOf, visit }: Sieve<T>): T | undefined {
+    const from = this.#lowerBound(start > prefix ? start : prefix);
+    const to = this.#endOf(prefix);
+    let asked = 0;
+    for (let c = from.chunk; c <= to.chunk; c++) {
+      const chunk = this.#chunks[c];
+      if (chunk === undefined) return undefined;
+      const { items } = chunk;
+      const signatures = (chunk.signatures ??= new SignatureColumn(COLUMN_SIZE));
+      const end = c === to.chunk ? to.at : items.length;
+      for (let i = c === from.chunk ? from.at : 0; (i = signatures.next(i, end, required)) < end; i++) {
+        const item = items[i]!;
+        if (!signatures.knows(i)) {
+          if (asked++ === most) return item;
+          const signature = signatureOf(item);
+          signatures.set(i, signature);
+          if (!mayHave(signature, required)) continue;
+        }
+        if (visit(item) === 'stop') return item;
+      }
+    }
+    return undefined;
+  }
+
+  /** The item has changed: its signature is asked for again. */
+  forgetSignature(key: string): void {
+    const { chunk: c, at } = this.#lowerBound(key);
+    this.#chunks[c]?.signatures?.forget(at);
   }
 
   /** How many items {@link scan} would visit; costs a step a chunk. */
@@ -84,17 +144,19 @@ export class SortedKeyIndex<T extends Keyed> {
     const to = this.#endOf(prefix);
     if (from.chunk > to.chunk) return 0;
     let items = to.at - from.at;
-    for (let c = from.chunk; c < to.chunk; c++) items += this.#chunks[c]?.length ?? 0;
+    for (let c = from.chunk; c < to.chunk; c++) items += this.#chunks[c]?.items.length ?? 0;
     return Math.max(0, items);
   }
 
-  #insert(chunk: T[], { chunk: c, at }: Position, item: T): void {
-    if (at === chunk.length) chunk.push(item);
-    else chunk.splice(at, 0, item);
-    if (chunk.length <= CHUNK_LIMIT) return;
+  #insert(chunk: Chunk<T>, { chunk: c, at }: Position, item: T): void {
+    const { items } = chunk;
+    if (at === items.length) items.push(item);
+    else items.splice(at, 0, item);
+    chunk.signatures?.insert(at, items.length);
+    if (items.length <= CHUNK_LIMIT) return;
     // Keys mostly arrive in ascending order: then a full chunk stays full instead of being left half empty.
-    const cut = at === chunk.length - 1 && c === this.#chunks.length - 1 ? CHUNK_LIMIT : CHUNK_LIMIT >> 1;
-    this.#chunks.splice(c + 1, 0, chunk.splice(cut));
+    const cut = at === items.length - 1 && c === this.#chunks.length - 1 ? CHUNK_LIMIT : CHUNK_LIMIT >> 1;
+    this.#chunks.splice(c + 1, 0, { items: items.splice(cut), signatures: chunk.signatures?.from(cut) });
   }
 
   /** In front of the first item at or above `key`. */
@@ -105,19 +167,19 @@ export class SortedKeyIndex<T extends Keyed> {
     // First chunk that begins above the key; the one before it is the only one that can hold it.
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((chunks[middle]?.[0]?.key ?? '') <= key) low = middle + 1;
+      if ((chunks[middle]?.items[0]?.key ?? '') <= key) low = middle + 1;
       else high = middle;
     }
-    const chunk = chunks[low - 1];
-    if (chunk === undefined) return { chunk: 0, at: 0 };
+    const items = chunks[low - 1]?.items;
+    if (items === undefined) return { chunk: 0, at: 0 };
     let from = 0;
-    let to = chunk.length;
+    let to = items.length;
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if ((chunk[middle]?.key ?? '') < key) from = middle + 1;
+      if ((items[middle]?.key ?? '') < key) from = middle + 1;
       else to = middle;
     }
-    return from === chunk.length ? { chunk: low, at: 0 } : { chunk: low - 1, at: from };
+    return from === items.length ? { chunk: low, at: 0 } : { chunk: low - 1, at: from };
   }
 
   /** Behind the last item that begins with `prefix`. */
@@ -126,4 +188,8 @@ export class SortedKeyIndex<T extends Keyed> {
     if (Number.isNaN(last) || last === 0xffff) return { chunk: this.#chunks.length, at: 0 };
     return this.#lowerBound(prefix.slice(0, -1) + String.fromCharCode(last + 1));
   }
+}
+
+function chunkOf<T>(items: T[]): Chunk<T> {
+  return { items, signatures: undefined };
 }

@@ -1,6 +1,8 @@
 import { objectEnd } from '../../api/codec/json-cursor.ts';
+import { JsonLabels } from '../../api/codec/json-labels.ts';
 import type { MetadataText } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import { type LabelSignature, signatureOfPlaces, UNKNOWN_LABELS } from '../../api/selectors/label-signature.ts';
 import type { Revision } from './interface.ts';
 
 /**
@@ -84,6 +86,21 @@ export function writeStoredMetadata(sink: JsonSink, { stored, revision }: Stored
 /** Metadata as text, for a codec that needs no more. */
 export function storedMetadataText({ stored, revision }: StoredBytes): MetadataText {
   return { json: stored, start: metadataStart(stored) - 1, resourceVersion: String(revision) };
+}
+
+/** Reading is synchronous and never re-enters, so one reader serves all. */
+const labelReader = new JsonLabels();
+
+/** The object's labels; undefined where only a parser can tell them. */
+export function storedLabels(stored: Uint8Array): Readonly<Record<string, string>> | undefined {
+  return labelReader.record(stored, metadataStart(stored) - 1);
+}
+
+/** Of the object's labels, whatever the bytes are. */
+export function storedSignature(stored: Uint8Array): LabelSignature {
+  const at = asBuffer(stored).indexOf(METADATA);
+  const places = at < 0 ? 'parse' : labelReader.places(stored, at + METADATA.length - 1);
+  return places === 'parse' ? UNKNOWN_LABELS : signatureOfPlaces(stored, places);
 }
 
 export interface StoredBytes {

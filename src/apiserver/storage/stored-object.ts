@@ -11,6 +11,7 @@ import {
   parseStored,
   parseStoredMetadata,
   spliceResourceVersion,
+  storedLabels,
   storedMetadataText,
   writeStored,
   writeStoredMetadata,
@@ -33,6 +34,7 @@ export class StoredObject {
   readonly #stored: Uint8Array;
   #object: KubeObject | undefined;
   #metadata: ObjectMeta | undefined;
+  #labels: ObjectMeta['labels'];
   #json: Uint8Array | undefined;
   #envelope: Uint8Array | undefined;
 
@@ -64,6 +66,13 @@ export class StoredObject {
   /** The object's metadata; cheaper than {@link object} when nothing else is needed. Shared: never to be changed. */
   metadata(): ObjectMeta {
     return this.#object?.metadata ?? (this.#metadata ??= this.#readMetadata());
+  }
+
+  /** Its labels; cheaper than {@link metadata} when nothing of it is there yet. */
+  labels(): ObjectMeta['labels'] {
+    const metadata = this.#object?.metadata ?? this.#metadata;
+    if (metadata !== undefined) return metadata.labels;
+    return (this.#labels ??= storedLabels(this.#stored) ?? this.metadata().labels);
   }
 
   #readMetadata(): ObjectMeta {
@@ -112,6 +121,7 @@ export class StoredObject {
   dropCaches(): void {
     this.#object = undefined;
     this.#metadata = undefined;
+    this.#labels = undefined;
     this.#json = undefined;
     this.#envelope = undefined;
   }
