@@ -5,7 +5,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { EtcdProcess } from '../../test/compat/etcd-process.ts';
 import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, levelOf } from '../result.ts';
-import { configmaps, createObjects, readJson, watchDeletions, watchers } from './cascade-load.ts';
+import { cascade, watchers } from './cascade-load.ts';
 import { Load } from './load.ts';
 
 const IN_FLIGHT = 100;
@@ -23,18 +23,7 @@ export const run: Benchmark = async ({ smoke }) => {
   const load = new Load(server.kubeconfig, 64);
   const streams = new Load(server.kubeconfig, watchers);
   try {
-    const root = { metadata: { name: 'root' } };
-    const { metadata } = await readJson<{ metadata: { uid: string } }>(load, 'POST', configmaps, root);
-    const creating = performance.now();
-    await createObjects(load, count, { name: 'root', uid: metadata.uid });
-    const created = count / ((performance.now() - creating) / 1000);
-    const watching = await watchDeletions(streams, count);
-    const begun = performance.now();
-    const status = await load.send('DELETE', `${configmaps}/root`, Buffer.from('{"propagationPolicy":"Background"}'));
-    if (status !== 200) throw new Error(`DELETE of the root answered ${status}`);
-    await watching.seen;
-    const value = count / ((performance.now() - begun) / 1000);
-    watching.close();
+    const { created, collected: value } = await cascade(load, streams, count);
     const workload = `${count} ConfigMaps under one root on a real etcd, durable, ${watchers} watchers`;
     return [
       {

@@ -11,7 +11,7 @@ interface Watching {
   close(): void;
 }
 
-export async function readJson<T>(load: Load, method: string, path: string, body?: object): Promise<T> {
+async function readJson<T>(load: Load, method: string, path: string, body?: object): Promise<T> {
   const answer = await load.open(method, path, body && Buffer.from(JSON.stringify(body)));
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
@@ -66,4 +66,28 @@ export async function createObjects(load: Load, count: number, owner?: { name: s
       ),
     201,
   );
+}
+
+export interface Cascade {
+  /** Objects created by HTTP under the root before, a second. */
+  readonly created: number;
+  /** Objects collected, a second: from the DELETE of the root to the last DELETED event that a watcher sees. */
+  readonly collected: number;
+}
+
+/** Creates so many objects under one root, and deletes the root; watchers are connected by `streams`. */
+export async function cascade(load: Load, streams: Load, count: number): Promise<Cascade> {
+  const root = { metadata: { name: 'root' } };
+  const { metadata } = await readJson<{ metadata: { uid: string } }>(load, 'POST', configmaps, root);
+  const creating = performance.now();
+  await createObjects(load, count, { name: 'root', uid: metadata.uid });
+  const created = count / ((performance.now() - creating) / 1000);
+  const watching = await watchDeletions(streams, count);
+  const begun = performance.now();
+  const status = await load.send('DELETE', `${configmaps}/root`, Buffer.from('{"propagationPolicy":"Background"}'));
+  if (status !== 200) throw new Error(`DELETE of the root answered ${status}`);
+  await watching.seen;
+  const collected = count / ((performance.now() - begun) / 1000);
+  watching.close();
+  return { created, collected };
 }

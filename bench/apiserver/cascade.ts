@@ -1,6 +1,6 @@
 import { type Benchmark, levelOf } from '../result.ts';
 import { ServerProcess } from '../program/server-process.ts';
-import { configmaps, createObjects, readJson, watchDeletions, watchers } from './cascade-load.ts';
+import { cascade, configmaps, createObjects, watchDeletions, watchers } from './cascade-load.ts';
 import { Load } from './load.ts';
 
 /**
@@ -22,16 +22,7 @@ export const run: Benchmark = async ({ smoke }) => {
     const baseline = count / ((performance.now() - started) / 1000);
     loopWatching.close();
 
-    const root = { metadata: { name: 'root' } };
-    const { metadata } = await readJson<{ metadata: { uid: string } }>(load, 'POST', configmaps, root);
-    await createObjects(load, count, { name: 'root', uid: metadata.uid });
-    const watching = await watchDeletions(streams, count);
-    const begun = performance.now();
-    const status = await load.send('DELETE', `${configmaps}/root`, Buffer.from('{"propagationPolicy":"Background"}'));
-    if (status !== 200) throw new Error(`DELETE of the root answered ${status}`);
-    await watching.seen;
-    const value = count / ((performance.now() - begun) / 1000);
-    watching.close();
+    const { collected: value } = await cascade(load, streams, count);
     return [
       {
         id: 'P06',
