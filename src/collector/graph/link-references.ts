@@ -88,12 +88,12 @@ function lostOne(before: ReadonlyMap<number, unknown>, { references }: Ownership
   return false;
 }
 
-/** An owner is gone, or waits for its dependents. */
+/** An owner is gone, waits for its dependents, or is not what the reference says it is. */
 function needsALook(graph: OwnershipGraph, node: number): boolean {
   const { nodes, references } = graph;
   for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
     const owner = references.ownerOf(edge);
-    if (nodes.state(owner) === STATE_GONE || graph.isWaiting(owner)) return true;
+    if (nodes.state(owner) === STATE_GONE || graph.isWaiting(owner) || references.isExplicit(edge)) return true;
   }
   return false;
 }

@@ -152,14 +152,12 @@ export class NaiveGraph {
     const lost = before.some((ref) => !node.refs.some((other) => other.uid === ref.uid));
     const waits = ({ state, beingDeleted, finalizers }: NaiveNode): boolean =>
       state === 'observed' && beingDeleted && finalizers.includes(FG);
-    if (
-      lost &&
-      node.refs.some(
-        (ref) => this.gone.has(ref.uid) || [this.nodes.get(ref.uid)].some((owner) => owner && waits(owner)),
-      )
-    ) {
-      questioned = true;
-    }
+    const needsALook = (ref: OwnerReference): boolean => {
+      const owner = this.nodes.get(ref.uid);
+      if (owner === undefined) return this.gone.has(ref.uid);
+      return waits(owner) || !sameWords(owner.identity, ref);
+    };
+    if (lost && node.refs.some(needsALook)) questioned = true;
     if (questioned) this.#queue(uid);
   }
 
