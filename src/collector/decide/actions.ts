@@ -58,7 +58,7 @@ export interface RemoveFinalizerAction {
    * read first. On a conflict it is read (COL-153), unless the removal rests on one version.
    */
   readonly known: { readonly resourceVersion: string; readonly otherFinalizers: readonly string[] } | undefined;
-  /** The removal rests on this version: of any other it is a conflict, and decided anew (COL-122). */
+  /** The removal rests on this version: of any other it is a conflict, and decided anew (COL-101, COL-122). */
   readonly only?: string;
 }
 

@@ -322,17 +322,28 @@ describe('foreground processing', () => {
           target,
           finalizer: 'foregroundDeletion',
           known: { resourceVersion: '11', otherFinalizers: [] },
+          only: '11',
         },
       ],
+    });
+  });
+
+  it('COL-101 the finalizer is taken off the version that the graph shows, with the dependents of then, or none', () => {
+    const newer = { ...waiting(), latest: found({ deleting: true, finalizers: ['x/y', 'foregroundDeletion'] }) };
+    expect(attemptToDelete(newer)).toMatchObject({ actions: [{ known: undefined, only: '11' }] });
+    const never = waiting({ resourceVersion: undefined });
+    expect(attemptToDelete({ ...never, latest: newer.latest })).toMatchObject({
+      actions: [{ known: { resourceVersion: '12', otherFinalizers: ['x/y'] } }],
     });
   });
 
   it('COL-108, COL-164 the graph does not know which other finalizers stay, a live object does', () => {
     expect(attemptToDelete(waiting({ otherFinalizers: true }))).toMatchObject({ actions: [{ known: undefined }] });
     expect(attemptToDelete(waiting({ orphanFinalizer: true }))).toMatchObject({ actions: [{ known: undefined }] });
-    const read = { ...waiting(), latest: found({ deleting: true, finalizers: ['x/y', 'foregroundDeletion'] }) };
+    const finalizers = ['x/y', 'foregroundDeletion'];
+    const read = { ...waiting(), latest: found({ deleting: true, resourceVersion: '11', finalizers }) };
     expect(attemptToDelete(read)).toMatchObject({
-      actions: [{ known: { resourceVersion: '12', otherFinalizers: ['x/y'] } }],
+      actions: [{ known: { resourceVersion: '11', otherFinalizers: ['x/y'] } }],
     });
   });
 

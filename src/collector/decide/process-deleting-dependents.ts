@@ -27,14 +27,21 @@ export function processDeletingDependents({ node, target, live }: DeletingDepend
   const holdsFinalizer = live?.finalizers.includes(FINALIZER_FOREGROUND) ?? node.foregroundFinalizer;
   // Removed by hand, or by a second delete with another policy (COL-10F, COL-10G).
   if (!holdsFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
-  const known = knownFinalizers(node, live);
-  const remove: RemoveFinalizerAction = { action: 'removeFinalizer', target, finalizer: FINALIZER_FOREGROUND, known };
+  const remove: RemoveFinalizerAction = {
+    action: 'removeFinalizer',
+    target,
+    finalizer: FINALIZER_FOREGROUND,
+    known: knownFinalizers(node, live),
+    // At another version it may have been asked to wait anew, for dependents that the graph has not shown yet.
+    ...(node.resourceVersion === undefined ? {} : { only: node.resourceVersion }),
+  };
   return { verdict: 'forget', reason: 'noBlockingDependents', actions: [remove] };
 }
 
 function knownFinalizers(node: NodeFacts, live: LiveObject | undefined): RemoveFinalizerAction['known'] {
   if (live !== undefined) {
     const { resourceVersion } = live;
+    if (node.resourceVersion !== undefined && resourceVersion !== node.resourceVersion) return undefined;
     return { resourceVersion, otherFinalizers: live.finalizers.filter((name) => name !== FINALIZER_FOREGROUND) };
   }
   // The graph knows that there are others, not which.
