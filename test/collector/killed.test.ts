@@ -2,9 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import type { Interceptor, Send } from '../../src/client/interceptor.ts';
 import { TransportError } from '../../src/client/transport.ts';
-import { History } from './history.ts';
 import { Rig, type RunningCollector } from './rig.ts';
-import { Client, type Scenario, scenarios } from './scenarios.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+import { Attribution } from './simulation/attribution.ts';
+import { Judge } from './simulation/judge.ts';
 
 /**
  * The collector is killed at every single one of its calls, right before the call reaches the server and right after it took
@@ -74,47 +75,59 @@ class Play {
   readonly wire: Wire;
   readonly #scenario: Scenario;
   readonly #rig: Rig;
-  readonly #history: History;
-  readonly #client: Client;
+  readonly #judge: Judge;
   #collector: RunningCollector | undefined;
   restarts = 0;
 
-  private constructor(scenario: Scenario, rig: Rig, death: Death | undefined) {
+  private constructor(scenario: Scenario, { rig, judge, wire }: { rig: Rig; judge: Judge; wire: Wire }) {
     this.#scenario = scenario;
     this.#rig = rig;
-    this.wire = new Wire(death);
-    this.#history = new History(rig.store);
-    this.#client = new Client(rig, this.#history);
+    this.#judge = judge;
+    this.wire = wire;
   }
 
   /** Plays it to the end. */
   static async of(scenario: Scenario, death?: Death): Promise<Play> {
-    rig = await Rig.start({ serve: scenario.serve });
+    const attribution = new Attribution();
+    const served = kindsOf(scenario);
+    const judge = new Judge({
+      attribution,
+      isServed: (kind) => served.has(kind),
+      // A collector that dies takes with it what it remembers, and the next one sees what happened meanwhile as it is.
+      remembersOrphaned: death === undefined,
+      seesAtOnce: death === undefined,
+      barriers: true,
+    });
+    rig = await Rig.start({
+      serve: scenario.serve,
+      reached: (userAgent, server) => attribution.handler(userAgent === 'collector' ? 'collector' : 'client', server),
+    });
     for (const kind of scenario.custom ?? []) rig.serve(kind);
-    const play = new Play(scenario, rig, death);
-    await play.#history.start(rig);
-    await scenario.prepare(play.#client);
+    const startRevision = (await rig.wait(rig.store.currentRevision())) + 1;
+    const watch = await rig.wait(rig.store.watch('/registry/', { startRevision, onEvents: judge.observe }));
+    const play = new Play(scenario, { rig, judge, wire: new Wire(death) });
+    await scenario.prepare(rig);
     rig.weather = play.wire.intercept;
     play.#collector = await rig.startCollector();
     await play.#rest();
     for (const step of scenario.steps) {
-      await step(play.#client);
+      await step(rig);
       await play.#rest();
     }
-    play.#history.stop();
+    watch.cancel();
     return play;
   }
 
-  /** What was deleted and should not have been, and what should not be there. */
+  /** What was done and should not have been, and what should not be there. */
   get wrong(): readonly string[] {
-    return [...this.#history.wrong, ...this.#history.leftovers()];
+    return [...this.#judge.wrong, ...this.#judge.leftovers()];
   }
 
   /** `Kind namespace/name <- owners`, with what is left on it of a deletion. */
   get left(): readonly string[] {
-    const served = [...this.#scenario.serve, ...(this.#scenario.custom ?? [])].map(({ kind }) => kind);
-    return this.#history.objects
-      .filter(({ kind, name }) => served.includes(kind) && kind !== 'Namespace' && !BOOTSTRAP.has(name))
+    const served = kindsOf(this.#scenario);
+    return [...this.#judge.objects.values()]
+      .filter(({ kind, name }) => served.has(kind) && kind !== 'Namespace' && !BOOTSTRAP.has(name))
       .map(({ kind, namespace, name, metadata: { ownerReferences = [], finalizers = [], deletionTimestamp } }) => {
         const owners = ownerReferences.map((reference) => reference.name).join(' ');
         const rest = [...finalizers, ...(deletionTimestamp ? ['deleting'] : [])];
@@ -144,6 +157,10 @@ class Play {
     this.#collector = await this.#rig.startCollector();
     this.restarts++;
   }
+}
+
+function kindsOf({ serve, custom = [] }: Scenario): ReadonlySet<string> {
+  return new Set([...serve, ...custom].map(({ kind }) => kind));
 }
 
 /** Objects that every server starts with. */

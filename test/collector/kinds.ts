@@ -75,13 +75,6 @@ export const usualKinds: readonly TestKind[] = [
   persistentVolume,
 ];
 
-const all = [...usualKinds, event, widget, clusterWidget];
-
-/** False for kinds that no test knows. */
-export function kindIsNamespaced(name: string): boolean {
-  return all.some(({ kind, namespaced }) => kind === name && namespaced);
-}
-
 export interface ReferenceFlags {
   readonly block?: boolean;
   readonly controller?: boolean;

@@ -6,6 +6,7 @@ import { apiVersionOf } from '../../src/api/meta/group-version-kind.ts';
 import type { KubeObject, OwnerReference } from '../../src/api/meta/object-meta.ts';
 import { isNotFound } from '../../src/api/status-error.ts';
 import { FakeClock } from '../../src/base/fake-clock.ts';
+import type { HttpHandler } from '../../src/base/http-message.ts';
 import { MemoryLogger } from '../../src/base/memory-logger.ts';
 import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
 import { seededRandom } from '../../src/base/random.ts';
@@ -26,6 +27,8 @@ export interface RigOptions {
   /** Resources to serve; {@link usualKinds} unless given. */
   readonly serve?: readonly TestKind[] | 'all';
   readonly clock?: FakeClock;
+  /** The server as a client with this user agent reaches it. */
+  readonly reached?: (userAgent: string, server: HttpHandler) => HttpHandler;
 }
 
 export interface ObjectOptions {
@@ -67,9 +70,12 @@ export class Rig {
   /** Sees each request of a collector after the recorder and the faults. */
   weather: Interceptor = (request, next) => next(request);
   readonly #running: RunningCollector[] = [];
+  readonly #reached: NonNullable<RigOptions['reached']>;
 
-  constructor({ seed = 1, serve = usualKinds, clock = new FakeClock() }: RigOptions = {}) {
+  constructor(options: RigOptions = {}) {
+    const { seed = 1, serve = usualKinds, clock = new FakeClock(), reached = (_, server) => server } = options;
     this.clock = clock;
+    this.#reached = reached;
     this.random = seededRandom(seed);
     this.store = openMemoryStore({ clock });
     const { random, logger, metrics, store } = this;
@@ -147,7 +153,7 @@ export class Rig {
   }
 
   clientWith(userAgent: string, ...interceptors: readonly Interceptor[]): RestClient {
-    const transport = inProcessTransport(this.server.handler);
+    const transport = inProcessTransport(this.#reached(userAgent, this.server.handler));
     return new RestClient({ transport, clock: this.clock, userAgent, interceptors, defaultTimeoutMs: 30_000 });
   }
 

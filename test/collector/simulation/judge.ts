@@ -50,8 +50,7 @@ export class Judge {
   /** Uids that waited for their dependents, or let them go, at some time: whoever saw that may have acted upon it. */
   readonly #waited = new Set<string>();
   readonly #orphaning = new Set<string>();
-  /** Uids that went with policy Orphan. */
-  /** Name by uid: a reference that names another one refers to nothing. */
+  /** What went with policy Orphan, name by uid: a reference that names another one refers to nothing. */
   readonly #orphaned = new Map<string, string>();
 
   constructor({ attribution, isServed, remembersOrphaned, seesAtOnce, barriers }: JudgeOptions) {
