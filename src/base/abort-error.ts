@@ -1,3 +1,5 @@
+import type { AbortNotice } from './abort-notice.ts';
+
 /** Work was given up because a signal said so. `cause` is the signal's reason. */
 export class AbortError extends Error {
   readonly code = 'ABORT_ERR';
@@ -12,10 +14,10 @@ export function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-export function abortErrorOf(signal: AbortSignal): AbortError {
+export function abortErrorOf(signal: AbortNotice): AbortError {
   return new AbortError(undefined, { cause: signal.reason });
 }
 
-export function throwIfAborted(signal: AbortSignal | undefined): void {
+export function throwIfAborted(signal: AbortNotice | undefined): void {
   if (signal?.aborted === true) throw abortErrorOf(signal);
 }

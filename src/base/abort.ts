@@ -54,21 +54,14 @@ export class TimeoutError extends Error {
   }
 }
 
-export interface TimeoutSignal extends LinkedSignal {
-  /** No timeout any more; parents and `abort` still work. */
-  stopTimer(): void;
-}
-
 /** Aborted with {@link TimeoutError} after `timeoutMs`, or earlier with a parent. Dispose it to stop the timer. */
 export function timeoutSignal(
   clock: Clock,
   timeoutMs: number,
   ...parents: readonly (AbortSignal | undefined)[]
-): TimeoutSignal {
-  // Made for every request: its own signal gets no listener, which would cost more than all the rest.
+): LinkedSignal {
   let timer: Timer | undefined;
-  const stopTimer = (): void => timer?.cancel();
-  const linked = link(parents, stopTimer);
+  const linked = link(parents, () => timer?.cancel());
   if (!linked.signal.aborted) timer = clock.setTimer(timeoutMs, () => linked.abort(new TimeoutError(timeoutMs)));
-  return { ...linked, stopTimer };
+  return linked;
 }

@@ -1,4 +1,5 @@
 import { abortErrorOf } from './abort-error.ts';
+import type { AbortNotice } from './abort-notice.ts';
 
 export interface Timer {
   /** After this the function is not called. Harmless when it already was. */
@@ -19,27 +20,36 @@ export interface Clock {
 /** Node turns longer delays into 1 ms. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
+class SystemTimer implements Timer {
+  #handle: NodeJS.Timeout;
+
+  constructor(delayMs: number, fn: () => void) {
+    this.#handle = this.#arm(delayMs, fn);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+
+  #arm(left: number, fn: () => void): NodeJS.Timeout {
+    if (left <= LONGEST_TIMEOUT) return setTimeout(fn, left);
+    return setTimeout(() => {
+      this.#handle = this.#arm(left - LONGEST_TIMEOUT, fn);
+    }, LONGEST_TIMEOUT);
+  }
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  setTimer(delayMs, fn) {
-    let left = Math.max(0, delayMs);
-    let handle: NodeJS.Timeout;
-    const arm = (): void => {
-      const step = Math.min(left, LONGEST_TIMEOUT);
-      left -= step;
-      handle = setTimeout(left > 0 ? arm : fn, step);
-    };
-    arm();
-    return { cancel: () => clearTimeout(handle) };
-  },
+  setTimer: (delayMs, fn) => new SystemTimer(Math.max(0, delayMs), fn),
   defer(fn) {
     setImmediate(fn);
   },
 };
 
 /** Resolves after `ms`; rejects with an AbortError, at once, when `signal` is or gets aborted. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal?: AbortNotice): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(abortErrorOf(signal));

@@ -1,3 +1,5 @@
+import type { AbortNotice } from './abort-notice.ts';
+
 /**
  * An HTTP exchange as values, with no socket behind it. A server room exposes an {@link HttpHandler}, the client room
  * can call one; so the same exchange runs over HTTPS between processes and as a function call inside one.
@@ -14,7 +16,7 @@ export interface HttpRequest {
   /** The whole body; absent or empty when there is none. */
   readonly body?: Uint8Array;
   /** Aborted when the caller goes away; a handler ends its stream then. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortNotice;
   /** Client certificate subject, when the connection presented one that the server's own authority signed. */
   readonly peer?: { readonly commonName: string; readonly organizations: readonly string[] };
 }

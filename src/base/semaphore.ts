@@ -1,4 +1,5 @@
 import { abortErrorOf } from './abort-error.ts';
+import type { AbortNotice } from './abort-notice.ts';
 import { assert } from './assert.ts';
 import { Ring } from './ring.ts';
 
@@ -60,7 +61,7 @@ export class Semaphore {
   }
 
   /** Rejects with an AbortError when `signal` is aborted first. */
-  acquire(signal?: AbortSignal): Promise<Release> {
+  acquire(signal?: AbortNotice): Promise<Release> {
     if (signal?.aborted === true) return Promise.reject(abortErrorOf(signal));
     const now = this.tryAcquire();
     if (now !== undefined) return Promise.resolve(now);
@@ -88,7 +89,7 @@ export class Semaphore {
   }
 
   /** Runs `fn` with a permit. */
-  async use<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async use<T>(fn: () => Promise<T>, signal?: AbortNotice): Promise<T> {
     const release = await this.acquire(signal);
     try {
       return await fn();

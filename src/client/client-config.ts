@@ -110,7 +110,9 @@ function combined({ certificate, bearer, exec, impersonate }: Parts): Credential
   const extra = impersonate && impersonationHeaders(impersonate);
   return {
     headers: async () => ({ ...(await bearer?.headers()), ...extra }),
-    certificate: async () => certificate ?? (await exec?.certificate?.()),
+    ...(certificate === undefined && exec?.certificate === undefined
+      ? {}
+      : { certificate: async () => certificate ?? (await exec?.certificate?.()) }),
     rejected: () => bearer?.rejected?.(),
   };
 }

@@ -7,6 +7,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Clock, Timer } from '../base/clock.ts';
+import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { type ConnectOptions, parseServer, tlsOptions } from './connect-options.ts';
 import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
@@ -241,7 +242,7 @@ function readAll(stream: ClientHttp2Stream, length: number, done: (bytes: Uint8A
 
 async function* readStream(
   stream: ClientHttp2Stream,
-  { session, signal, letGo }: { session: Session; signal: AbortSignal | undefined; letGo: () => void },
+  { session, signal, letGo }: { session: Session; signal: AbortNotice | undefined; letGo: () => void },
 ): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) {

@@ -1,3 +1,4 @@
+import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
 import { abortedTransportError } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
@@ -54,13 +55,13 @@ class UnderWay {
     for (const reject of this.#rejects) reject(closedError());
   }
 
-  check(signal: AbortSignal | undefined): void {
+  check(signal: AbortNotice | undefined): void {
     if (this.#closed) throw closedError();
     if (signal?.aborted === true) throw abortedTransportError(signal);
   }
 
   /** The work's outcome, or a rejection as soon as the signal is aborted or the transport closed. */
-  wait<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  wait<T>(work: Promise<T>, signal: AbortNotice | undefined): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const onAbort = (): void => {
         settle();
@@ -93,7 +94,7 @@ function closedError(): TransportError {
 async function* endedByAbort(
   body: AsyncIterable<Uint8Array>,
   underWay: UnderWay,
-  signal: AbortSignal | undefined,
+  signal: AbortNotice | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const chunks = body[Symbol.asyncIterator]();
   let ended = false;

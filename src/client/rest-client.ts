@@ -1,8 +1,9 @@
 import type { DeleteOptions } from '../api/deletion/delete-options.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import type { StatusError } from '../api/status-error.ts';
-import { timeoutSignal, type TimeoutSignal } from '../base/abort.ts';
+import type { AbortNotice } from '../base/abort-notice.ts';
 import { type Clock, sleep } from '../base/clock.ts';
+import { Deadline } from '../base/deadline.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { type Interceptor, intercept } from './interceptor.ts';
 import { pathOf, queryOf, type QueryValue, type ResourceRef } from './resource-path.ts';
@@ -47,7 +48,7 @@ export interface RestRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Until the answer is complete, all attempts included; `'none'` overrides the client's default. */
   readonly timeoutMs?: number | 'none';
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortNotice;
   readonly retry?: RetryPolicy;
 }
 
@@ -151,7 +152,7 @@ export class RestClient {
   /** Sends and reads the whole answer. */
   async request(request: RestRequest): Promise<RestResponse> {
     const deadline = this.#deadline(request);
-    const signal = deadline?.signal ?? request.signal;
+    const signal = deadline ?? request.signal;
     try {
       const response = await this.#send(request, signal);
       const body = await readBody(response.body, signal);
@@ -165,7 +166,7 @@ export class RestClient {
   async stream(request: RestRequest): Promise<RestStream> {
     const deadline = this.#deadline(request);
     try {
-      const { status, headers, body } = await this.#send(request, deadline?.signal ?? request.signal);
+      const { status, headers, body } = await this.#send(request, deadline ?? request.signal);
       deadline?.stopTimer();
       if (!(body instanceof Uint8Array)) return { status, headers, body: deadline ? letGoAfter(body, deadline) : body };
       deadline?.dispose();
@@ -222,12 +223,12 @@ export class RestClient {
     return this.request({ ...options, method, path, contentType, body: Buffer.from(JSON.stringify(object), 'utf8') });
   }
 
-  #deadline({ timeoutMs, signal }: RestRequest): TimeoutSignal | undefined {
+  #deadline({ timeoutMs, signal }: RestRequest): Deadline | undefined {
     const ms = timeoutMs === 'none' ? undefined : (timeoutMs ?? this.#defaultTimeoutMs);
-    return ms === undefined ? undefined : timeoutSignal(this.#clock, ms, signal);
+    return ms === undefined ? undefined : new Deadline({ clock: this.#clock, timeoutMs: ms, parent: signal });
   }
 
-  async #send(request: RestRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
+  async #send(request: RestRequest, signal: AbortNotice | undefined): Promise<HttpResponse> {
     const message = this.#message(request, signal);
     const retries = Math.min(request.retry?.attempts ?? 0, MAX_RETRIES);
     for (let attempt = 0; ; attempt++) {
@@ -243,7 +244,7 @@ export class RestClient {
     }
   }
 
-  #message(request: RestRequest, signal: AbortSignal | undefined): HttpRequest {
+  #message(request: RestRequest, signal: AbortNotice | undefined): HttpRequest {
     const { method, path, query, body, contentType } = request;
     const headers: Record<string, string> = {
       accept: request.accept ?? 'application/json',
@@ -277,7 +278,7 @@ function retryDelayMs(error: StatusError): number | undefined {
   return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000;
 }
 
-async function readBody(body: HttpResponse['body'], signal: AbortSignal | undefined): Promise<Uint8Array> {
+async function readBody(body: HttpResponse['body'], signal: AbortNotice | undefined): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body;
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -299,7 +300,7 @@ async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** The body, letting go of the caller's signal when it ends or its reader stops. */
-async function* letGoAfter(body: AsyncIterable<Uint8Array>, deadline: TimeoutSignal): AsyncGenerator<Uint8Array> {
+async function* letGoAfter(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } finally {

@@ -1,3 +1,4 @@
+import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { CacheWatch, WatchStep } from '../storage/cache-watch.ts';
 
@@ -17,7 +18,7 @@ export interface WatchStreamOptions {
   /** Bytes for what happened; undefined for nothing. Those for `closed` and `timeout` are the last. */
   encode(moment: WatchMoment): Uint8Array | undefined | Promise<Uint8Array | undefined>;
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortNotice | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { formatMicroTime } from '../../api/meta/time.ts';
+import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
@@ -87,7 +88,7 @@ export class AuditLog {
     };
   }
 
-  async *#follow(from: number, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  async *#follow(from: number, signal: AbortNotice | undefined): AsyncGenerator<Uint8Array> {
     let position = from;
     while (this.#isRead(signal)) {
       const oldest = Math.max(0, this.#next - KEPT_EVENTS);
@@ -105,12 +106,12 @@ export class AuditLog {
     }
   }
 
-  #isRead(signal: AbortSignal | undefined): boolean {
+  #isRead(signal: AbortNotice | undefined): boolean {
     return this.#state === 'open' && signal?.aborted !== true;
   }
 
   /** Resolves with the next event, or when there is nothing more to wait for. */
-  #more(signal: AbortSignal | undefined): Promise<void> {
+  #more(signal: AbortNotice | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         this.#waiting.delete(wake);

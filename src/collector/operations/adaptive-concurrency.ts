@@ -1,3 +1,4 @@
+import type { AbortNotice } from '../../base/abort-notice.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { Semaphore } from '../../base/semaphore.ts';
@@ -55,7 +56,7 @@ export class AdaptiveConcurrency {
     this.#semaphore.resize(this.#limit.limit);
   }
 
-  async #enter(signal: AbortSignal | undefined): Promise<() => void> {
+  async #enter(signal: AbortNotice | undefined): Promise<() => void> {
     try {
       const release = await this.#semaphore.acquire(signal);
       // The server asked for peace: whoever has his turn waits with it.

@@ -1,3 +1,4 @@
+import type { AbortNotice } from '../../../src/base/abort-notice.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { TransportError } from '../../../src/client/transport.ts';
 
@@ -15,7 +16,7 @@ export interface WatchStreamOptions {
   readonly encoding: 'json' | 'protobuf';
   readonly clock: Clock;
   /** Of the consumer's request. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortNotice | undefined;
   readonly onEnd: () => void;
 }
 
