@@ -24,6 +24,19 @@ const lmdbByRequire = {
   },
 };
 
+/** Of undici only connections, without fetch, caches, proxies and what else its entry loads: a fifth of the time. */
+const undiciConnections = {
+  name: 'undici-connections',
+  setup(plugins) {
+    plugins.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'connections' }));
+    plugins.onLoad({ filter: /./, namespace: 'connections' }, () => ({
+      contents: `export { default as Client } from 'undici/lib/dispatcher/client.js';
+        export { default as buildConnector } from 'undici/lib/core/connect.js';`,
+      resolveDir: root,
+    }));
+  },
+};
+
 /** Files of the server that some other file loads with `import('…')`. */
 function loadedOnDemand() {
   const server = ['apiserver', 'lifecycle'].map((room) => join(root, 'src', room));
@@ -72,7 +85,7 @@ const result = await build({
   keepNames: false,
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
-  plugins: [lmdbByRequire, fewChunks],
+  plugins: [lmdbByRequire, undiciConnections, fewChunks],
   define: { KUBEGC_VERSION: JSON.stringify(version) },
   // Bundled CommonJS dependencies still ask for Node's own modules with require().
   banner: {

@@ -1,24 +1,22 @@
-import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Dispatcher } from 'undici';
+import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import {
   type ClientCertificate,
   type ConnectOptions,
-  hostOf,
   MAX_CONNECTIONS,
   parseServer,
   tlsOptions,
 } from './connect-options.ts';
+import { type Http1Connection, Http1Connections } from './http1-connections.ts';
+import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
 import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
-/** A connection kept for the next request is closed after this long without one. */
-const IDLE_MS = 30_000;
+/** The longest a connection may take to be made, as in client-go's dialer. */
+const CONNECT_MS = 30_000;
 
-/** Answers that say to be shorter than this are read at once, which is cheaper than a stream. */
-const SMALL_BODY = 256 * 1024;
-
-/** HTTP/1.1 over Node's own client: connections are kept and used again, one request at a time on each. */
+/** HTTP/1.1 over undici: connections are kept and used again, one request at a time on each. */
 export function http1Transport(options: ConnectOptions): Transport {
   return new Http1Transport(options);
 }
@@ -26,16 +24,16 @@ export function http1Transport(options: ConnectOptions): Transport {
 class Http1Transport implements Transport {
   readonly #options: ConnectOptions;
   readonly #secure: boolean;
-  readonly #url: URL;
+  readonly #origin: string;
   readonly #prefix: string;
-  readonly #closing = new AbortController();
-  /** The agent of the present client certificate; another certificate needs other connections. */
-  #agent: { readonly certificate: ClientCertificate | undefined; readonly agent: HttpAgent } | undefined;
+  #closed = false;
+  /** Those with the present client certificate; another certificate needs other connections. */
+  #connections: { readonly certificate: ClientCertificate | undefined; readonly to: Http1Connections } | undefined;
 
   constructor(options: ConnectOptions) {
     this.#options = options;
     const { url, secure, prefix } = parseServer(options.server);
-    this.#url = url;
+    this.#origin = url.origin;
     this.#secure = secure;
     this.#prefix = prefix;
   }
@@ -43,147 +41,101 @@ class Http1Transport implements Transport {
   async send(request: HttpRequest): Promise<HttpResponse> {
     const { credentials } = this.#options;
     const headers = credentials === undefined ? undefined : await credentials.headers();
-    const agent = await this.#agentNow();
-    if (this.#closing.signal.aborted) throw new TransportError('aborted', 'the transport is closed');
-    if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
-    const response = await this.#exchange(request, headers, agent).catch((error: unknown) => {
+    const connections = this.#steadyConnections() ?? (await this.#connectionsNow());
+    const message = {
+      method: request.method,
+      path: this.#prefix + request.target,
+      headers: outgoingHeaders(request, headers),
+      body: request.body ?? null,
+      // Otherwise undici closes the connection after a DELETE with a body.
+      reset: false,
+    };
+    let response: HttpResponse;
+    try {
+      response = await this.#exchange(connections, message, request.signal);
+    } catch (error) {
       // A server may close an idle connection in the moment we use it again. Reading once more does no harm.
-      if (error instanceof StaleConnection && request.method === 'GET') return this.#exchange(request, headers, agent);
-      throw error;
-    });
+      if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
+      response = await this.#exchange(connections, message, request.signal);
+    }
     if (response.status === 401) credentials?.rejected?.();
     return response;
   }
 
   close(): Promise<void> {
-    this.#closing.abort();
-    // Destroys idle sockets and those in use: requests under way end with a reset.
-    this.#agent?.agent.destroy();
+    this.#closed = true;
+    this.#connections?.to.destroy(closedError());
     return Promise.resolve();
   }
 
-  async #agentNow(): Promise<HttpAgent> {
-    const certificate = await this.#options.credentials?.certificate?.();
-    if (this.#agent === undefined || this.#agent.certificate?.certPem !== certificate?.certPem) {
-      const keep = {
-        keepAlive: true,
-        maxSockets: this.#options.maxConnections ?? MAX_CONNECTIONS,
-        scheduling: 'lifo' as const,
-        // Of a connection that nobody uses; one with a request under way is not touched.
-        timeout: IDLE_MS,
-      };
-      const agent = this.#secure
-        ? new HttpsAgent({ ...keep, ...tlsOptions(this.#options, certificate) })
-        : new HttpAgent(keep);
-      this.#agent = { certificate, agent };
-    }
-    return this.#agent.agent;
+  /** Those that are there, unless a certificate has to be asked for first. */
+  #steadyConnections(): Http1Connections | undefined {
+    return this.#options.credentials?.certificate === undefined ? this.#connections?.to : undefined;
   }
 
-  #exchange(request: HttpRequest, credentials: HttpHeaders | undefined, agent: HttpAgent): Promise<HttpResponse> {
-    const { method, body, signal } = request;
-    return new Promise((resolve, reject) => {
-      const outgoing = (this.#secure ? httpsRequest : httpRequest)({
-        agent,
-        method,
-        host: hostOf(this.#url),
-        port: this.#url.port === '' ? (this.#secure ? 443 : 80) : Number(this.#url.port),
-        path: this.#prefix + request.target,
-        headers: outgoingHeaders(request, credentials),
-      });
-      const onAbort = (): void => {
-        outgoing.destroy(signal === undefined ? undefined : abortedTransportError(signal));
-      };
-      const letGo = (): void => signal?.removeEventListener('abort', onAbort);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      // After the head has come, errors reach the reader through the response instead.
-      outgoing.on('error', (error) => {
-        letGo();
-        const failure = this.#failure(error, signal);
-        const stale = outgoing.reusedSocket && failure.code === 'reset';
-        reject(stale ? new StaleConnection('reset', failure.message, { cause: error }) : failure);
-      });
-      outgoing.on('response', (incoming) => {
-        const head = { status: incoming.statusCode ?? 0, headers: incomingHeaders(incoming) };
-        const length = Number(incoming.headers['content-length'] ?? Number.NaN);
-        if (length <= SMALL_BODY) {
-          readAll(incoming).then(
-            (bytes) => {
-              letGo();
-              resolve({ ...head, body: bytes });
-            },
-            (error: unknown) => {
-              letGo();
-              reject(this.#failure(error, signal));
-            },
-          );
-        } else {
-          resolve({ ...head, body: this.#stream(incoming, signal, letGo) });
-        }
-      });
-      if (body === undefined || body.length === 0) outgoing.end();
-      else outgoing.end(body);
+  async #connectionsNow(): Promise<Http1Connections> {
+    const certificate = await this.#options.credentials?.certificate?.();
+    const present = this.#connections;
+    if (present !== undefined && present.certificate?.certPem === certificate?.certPem) return present.to;
+    // Loaded with the first request: a program that only serves does not pay for it.
+    const { buildConnector, Client } = await import('undici');
+    // Another request may have been as far in the meantime.
+    if (this.#connections !== present) return await this.#connectionsNow();
+    const tls = this.#secure ? tlsOptions(this.#options, certificate) : {};
+    const to = new Http1Connections({
+      Client,
+      // One for all of them: they share TLS sessions.
+      connector: buildConnector({ ...tls, timeout: CONNECT_MS }),
+      origin: this.#origin,
+      maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
+    });
+    present?.to.close();
+    this.#connections = { certificate, to };
+    return to;
+  }
+
+  async #exchange(
+    connections: Http1Connections,
+    message: Dispatcher.DispatchOptions,
+    signal: AbortNotice | undefined,
+  ): Promise<HttpResponse> {
+    if (this.#closed) throw closedError();
+    if (signal?.aborted === true) throw abortedTransportError(signal);
+    const taken = connections.take(signal);
+    const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
+    return await new Promise((resolve, reject) => {
+      const exchange = new Http1Exchange({ connection, signal, resolve, reject, failureOf: this.#failureOf });
+      connection.dispatch(message, exchange);
     });
   }
 
-  async *#stream(
-    incoming: IncomingMessage,
-    signal: AbortSignal | undefined,
-    letGo: () => void,
-  ): AsyncGenerator<Uint8Array> {
+  async #turn(taken: Promise<Http1Connection>, signal: AbortNotice | undefined): Promise<Http1Connection> {
     try {
-      for await (const chunk of incoming) yield chunk as Uint8Array;
+      return await taken;
     } catch (error) {
-      throw this.#failure(error, signal);
-    } finally {
-      letGo();
-      // Without effect when the body was read to its end; else the rest is not worth waiting for.
-      incoming.destroy();
+      throw this.#failureOf(error, signal);
     }
   }
 
-  #failure(error: unknown, signal: AbortSignal | undefined): TransportError {
-    if (this.#closing.signal.aborted) return new TransportError('aborted', 'the transport is closed', { cause: error });
-    return transportErrorOf(error, signal);
-  }
+  readonly #failureOf = (error: unknown, signal: AbortNotice | undefined): TransportError =>
+    this.#closed ? closedError(error) : transportErrorOf(error, signal);
 }
 
-/** A connection that was kept ended without a byte of answer. Who sends what may be repeated does so. */
-export class StaleConnection extends TransportError {}
+function closedError(cause?: unknown): TransportError {
+  return new TransportError('aborted', 'the transport is closed', { cause });
+}
 
-/**
- * The length is always stated: without it Node sends the body of a DELETE unframed and the server sees none, which would
- * silently drop its preconditions.
- */
-function outgoingHeaders(request: HttpRequest, credentials: HttpHeaders | undefined): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = {};
-  for (const [name, value] of Object.entries(request.headers))
-    headers[name] = typeof value === 'string' ? value : [...value];
+/** Names and values in turn. What the request says itself goes before what proves who asks. */
+function outgoingHeaders(request: HttpRequest, credentials: HttpHeaders | undefined): string[] {
+  const headers: string[] = [];
+  for (const name in request.headers) append(headers, name, request.headers[name]!);
   for (const name in credentials) {
-    const value = credentials[name]!;
-    headers[name] ??= typeof value === 'string' ? value : [...value];
+    if (!(name in request.headers)) append(headers, name, credentials[name]!);
   }
-  const length = request.body?.length ?? 0;
-  if (length > 0 || (request.method !== 'GET' && request.method !== 'HEAD')) headers['content-length'] = length;
   return headers;
 }
 
-/** Node joins repeated headers with a comma, which is ambiguous in `warning`. */
-function incomingHeaders(incoming: IncomingMessage): HttpHeaders {
-  const headers: Record<string, string | readonly string[]> = {};
-  for (const name in incoming.headers) {
-    const value = incoming.headers[name];
-    if (value !== undefined) headers[name] = value;
-  }
-  if ('warning' in headers) headers['warning'] = incoming.headersDistinct['warning'] ?? [];
-  return headers;
-}
-
-function readAll(incoming: IncomingMessage): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('error', reject);
-    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-  });
+function append(headers: string[], name: string, value: string | readonly string[]): void {
+  if (typeof value === 'string') headers.push(name, value);
+  else for (const one of value) headers.push(name, one);
 }

@@ -1,0 +1,94 @@
+import type { TransportError } from './transport.ts';
+
+/** Bytes that a body may be ahead of its reader before its connection is told to wait. */
+const AHEAD_BYTES = 128 * 1024;
+
+/** What a body may ask of the connection it comes over. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  /** The reader stopped: the rest is not worth waiting for. */
+  cancel(): void;
+}
+
+interface Reader {
+  readonly resolve: (result: IteratorResult<Uint8Array, undefined>) => void;
+  readonly reject: (error: TransportError) => void;
+}
+
+const DONE: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined };
+
+/**
+ * A body as it comes, for one reader. It holds {@link AHEAD_BYTES} and what one read of the socket brought beyond them.
+ * What is no complete body never ends like one: the reader gets the error, at once.
+ */
+export class Http1Body implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #source: BodySource;
+  #chunks: Uint8Array[] = [];
+  #ahead = 0;
+  #end: 'open' | 'complete' | 'cancelled' | TransportError = 'open';
+  #reader: Reader | undefined;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#end !== 'open') return;
+    if (this.#reader !== undefined) {
+      this.#takeReader()?.resolve({ done: false, value: chunk });
+      return;
+    }
+    this.#chunks.push(chunk);
+    this.#ahead += chunk.length;
+    if (this.#ahead > AHEAD_BYTES) this.#source.pause();
+  }
+
+  complete(): void {
+    if (this.#end !== 'open') return;
+    this.#end = 'complete';
+    this.#takeReader()?.resolve(DONE);
+  }
+
+  fail(error: TransportError): void {
+    if (this.#end !== 'open') return;
+    this.#end = error;
+    this.#chunks = [];
+    this.#takeReader()?.reject(error);
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const chunk = this.#chunks.shift();
+    if (chunk !== undefined) {
+      const before = this.#ahead;
+      this.#ahead -= chunk.length;
+      if (this.#end === 'open' && before > AHEAD_BYTES && this.#ahead <= AHEAD_BYTES) this.#source.resume();
+      return Promise.resolve({ done: false, value: chunk });
+    }
+    if (this.#end === 'complete' || this.#end === 'cancelled') return Promise.resolve(DONE);
+    if (this.#end !== 'open') return Promise.reject(this.#end);
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    if (this.#end === 'open') {
+      this.#end = 'cancelled';
+      this.#source.cancel();
+    }
+    this.#chunks = [];
+    this.#takeReader()?.resolve(DONE);
+    return Promise.resolve(DONE);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #takeReader(): Reader | undefined {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    return reader;
+  }
+}
