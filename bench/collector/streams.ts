@@ -43,7 +43,7 @@ export class ProductStream implements Stream {
     const effects = this.#effects;
     reader.push(bytes);
     for (let i = 0; reader.next(); i++) {
-      columns.read(reader.bytes, reader.start, reader.end);
+      columns.scan(reader.bytes, reader.start, reader.end);
       const kind = kindOf(objects[i]!);
       apply(this.graph, reader.type === 'DELETED' ? this.#deleted[kind]! : this.#observed[kind]!, effects);
       if (effects.length === 0) continue;

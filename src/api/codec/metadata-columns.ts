@@ -1,3 +1,5 @@
+import { viewOf } from './byte-view.ts';
+
 /**
  * One object's metadata as numbers and byte ranges: all that the ownership graph needs, filled without allocating and
  * filled again for the next object. Every range points into `bytes`, which the columns do not own.
@@ -36,6 +38,8 @@ export class MetadataColumns {
   otherFinalizerCount = 0;
 
   ownerCount = 0;
+  /** Of the references only the ranges are known (OWNER_MESSAGE); `readOwners` reads them. */
+  ownersUnread = false;
   /** OWNER_FIELDS words for each reference; see the OWNER_* offsets. Only grows. */
   owners: Uint32Array = new Uint32Array(OWNER_FIELDS * 4);
 
@@ -55,19 +59,40 @@ export class MetadataColumns {
     this.otherFinalizers = false;
     this.otherFinalizerCount = 0;
     this.ownerCount = 0;
+    this.ownersUnread = false;
   }
 
   /** Makes room for one more reference, without uid and flags, and returns the index of its first word in `owners`. */
   addOwner(): number {
+    const at = this.#room();
+    for (let i = at; i < at + OWNER_FLAGS; i++) this.owners[i] = 0;
+    this.owners[at + OWNER_FLAGS] = OWNER_UID_IS_TEXT;
+    this.ownerCount++;
+    return at;
+  }
+
+  /** Notes where one more reference is, to be read when somebody asks for it. */
+  addUnreadOwner(start: number, end: number): void {
+    const at = this.#room();
+    this.owners[at + OWNER_MESSAGE] = start;
+    this.owners[at + OWNER_MESSAGE + 1] = end;
+    this.ownerCount++;
+    this.ownersUnread = true;
+  }
+
+  /**
+   * After it `owners` is complete. Most updates leave the references as they were, and siblings have the same, both of which their
+   * bytes tell: so that these are read only for those who need more. Throws like the reader itself.
+   */
+  readOwners(): void {}
+
+  #room(): number {
     const at = this.ownerCount * OWNER_FIELDS;
     if (at + OWNER_FIELDS > this.owners.length) {
       const grown = new Uint32Array(this.owners.length * 2);
       grown.set(this.owners);
       this.owners = grown;
     }
-    for (let i = at; i < at + OWNER_FLAGS; i++) this.owners[i] = 0;
-    this.owners[at + OWNER_FLAGS] = OWNER_UID_IS_TEXT;
-    this.ownerCount++;
     return at;
   }
 
@@ -78,7 +103,7 @@ export class MetadataColumns {
 }
 
 /** Words per reference in `owners`. */
-export const OWNER_FIELDS = 13;
+export const OWNER_FIELDS = 15;
 /** Four words of the uid. */
 export const OWNER_UID = 0;
 /** Start and end of each text. */
@@ -87,6 +112,8 @@ export const OWNER_NAME_RANGE = 6;
 export const OWNER_KIND_RANGE = 8;
 export const OWNER_API_VERSION_RANGE = 10;
 export const OWNER_FLAGS = 12;
+/** Start and end of the reference's own message; only of one that was not read at once. */
+export const OWNER_MESSAGE = 13;
 
 export const OWNER_UID_IS_TEXT = 1;
 /** `controller` is present. */
@@ -103,11 +130,18 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const UUID_LENGTH = 36;
 const DASH = 0x2d;
-const NO_DIGIT = 0x80;
+/** Above the sixteen bits of two pairs, whichever of them is none. */
+const NO_PAIR = 0x10000;
 
-/** Value of a lower-case hexadecimal digit; an upper-case one makes another uid, so it is none. */
-const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
-for (let value = 0; value < 16; value++) DIGITS[value.toString(16).charCodeAt(0)] = value;
+/**
+ * Value of two lower-case hexadecimal digits, by the two bytes as one number; an upper-case one makes another uid, so it is
+ * none. Of the 128 KB only the few lines between `00` and `ff` are ever touched.
+ */
+const PAIRS = new Int32Array(2 ** 16).fill(NO_PAIR);
+for (let value = 0; value < 256; value++) {
+  const text = value.toString(16).padStart(2, '0');
+  PAIRS[(text.charCodeAt(0) << 8) | text.charCodeAt(1)] = value;
+}
 
 /**
  * The words `parseUuid` has found, as signed numbers. Module state, because a result object would be garbage per uid; and
@@ -117,15 +151,10 @@ let word0 = 0;
 let word1 = 0;
 let word2 = 0;
 let word3 = 0;
-let invalid = 0;
 
-function half(bytes: Uint8Array, at: number): number {
-  const a = DIGITS[bytes[at]!]!;
-  const b = DIGITS[bytes[at + 1]!]!;
-  const c = DIGITS[bytes[at + 2]!]!;
-  const d = DIGITS[bytes[at + 3]!]!;
-  invalid |= a | b | c | d;
-  return (a << 12) | (b << 8) | (c << 4) | d;
+/** Four digits; NO_PAIR, or more, when one is none. */
+function half(view: DataView, at: number): number {
+  return (PAIRS[view.getUint16(at)]! << 8) | PAIRS[view.getUint16(at + 2)]!;
 }
 
 function parseUuid(bytes: Uint8Array, start: number, end: number): boolean {
@@ -138,12 +167,21 @@ function parseUuid(bytes: Uint8Array, start: number, end: number): boolean {
   ) {
     return false;
   }
-  invalid = 0;
-  word0 = (half(bytes, start) << 16) | half(bytes, start + 4);
-  word1 = (half(bytes, start + 9) << 16) | half(bytes, start + 14);
-  word2 = (half(bytes, start + 19) << 16) | half(bytes, start + 24);
-  word3 = (half(bytes, start + 28) << 16) | half(bytes, start + 32);
-  return (invalid & NO_DIGIT) === 0;
+  const view = viewOf(bytes);
+  const a = half(view, start);
+  const b = half(view, start + 4);
+  const c = half(view, start + 9);
+  const d = half(view, start + 14);
+  const e = half(view, start + 19);
+  const f = half(view, start + 24);
+  const g = half(view, start + 28);
+  const h = half(view, start + 32);
+  if ((a | b | c | d | e | f | g | h) >= NO_PAIR) return false;
+  word0 = (a << 16) | b;
+  word1 = (c << 16) | d;
+  word2 = (e << 16) | f;
+  word3 = (g << 16) | h;
+  return true;
 }
 
 /** Sets the object's uid to `bytes[start..end)`. */

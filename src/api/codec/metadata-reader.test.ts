@@ -169,6 +169,35 @@ describe('metadata reader', () => {
     }
   });
 
+  it('COL-041 references that were left unread are read when they are asked for', () => {
+    const reader = new MetadataReader();
+    fc.assert(
+      fc.property(metas, (meta) => {
+        const bare = encodePartialObjectMetadata(meta);
+        const expected = expectedFacts(decodeTypedMessage(TYPE, bare)['metadata'] as ObjectMeta);
+        for (const bytes of [bare, encodePartialObjectMetadataEnvelope(meta), jsonOf(meta)]) {
+          reader.scan(bytes, 0, bytes.length);
+          expect(reader.ownerCount).toBe(expected.owners.length);
+          reader.readOwners();
+          reader.readOwners();
+          expect(factsOf(reader)).toEqual(expected);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('COL-048 a damaged reference is an error when it is read', () => {
+    const meta = { uid: UID, ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'p' }] };
+    const bytes = Buffer.from(encodePartialObjectMetadata(meta));
+    // The length of the uid, the last field.
+    bytes[bytes.lastIndexOf('p') - 1] = 9;
+    const reader = new MetadataReader();
+    expect(reader.scan(bytes, 0, bytes.length)).toBe(true);
+    expect(() => reader.readOwners()).toThrow(ProtobufError);
+    expect(() => reader.read(bytes, 0, bytes.length)).toThrow(ProtobufError);
+  });
+
   it('damaged bytes give what the decoder gives, or an error', () => {
     const reader = new MetadataReader();
     fc.assert(

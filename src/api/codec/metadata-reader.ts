@@ -9,6 +9,7 @@ import {
   OWNER_HAS_BLOCK,
   OWNER_HAS_CONTROLLER,
   OWNER_KIND_RANGE,
+  OWNER_MESSAGE,
   OWNER_NAME_RANGE,
   setOwnerUid,
   setResourceVersion,
@@ -34,6 +35,13 @@ export class MetadataReader extends MetadataColumns {
    * nothing of use.
    */
   read(bytes: Uint8Array, start: number, end: number): boolean {
+    const hasUid = this.scan(bytes, start, end);
+    this.readOwners();
+    return hasUid;
+  }
+
+  /** The same, but the references of a protobuf object may be left unread; what is wrong inside them `readOwners` throws. */
+  scan(bytes: Uint8Array, start: number, end: number): boolean {
     if (start < end && bytes[start] === BRACE) {
       readMetadataFromJson(this, bytes, start, end);
     } else {
@@ -52,7 +60,22 @@ export class MetadataReader extends MetadataColumns {
     source = bytes;
     at = start;
     scanObjectMeta(this, end);
+    this.readOwners();
     return this.uidEnd > this.uidStart;
+  }
+
+  override readOwners(): void {
+    if (!this.ownersUnread) return;
+    const { ownerCount: count, owners } = this;
+    this.ownerCount = 0;
+    this.ownersUnread = false;
+    source = this.bytes;
+    for (let i = 0; i < count; i++) {
+      // Empties the row, but not where the message is.
+      const owner = this.addOwner();
+      at = owners[owner + OWNER_MESSAGE]!;
+      scanOwnerReference(this, owner, owners[owner + OWNER_MESSAGE + 1]!);
+    }
   }
 
   /** See `changeHash` in metadata-columns. */
@@ -200,7 +223,7 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
         columns.deleting = true;
         break;
       case 106:
-        scanOwnerReference(columns, valueEnd);
+        columns.addUnreadOwner(start, valueEnd);
         break;
       case 114:
         addFinalizer(columns, bytes, start, valueEnd);
@@ -212,8 +235,7 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
   at = end;
 }
 
-function scanOwnerReference(columns: MetadataColumns, end: number): void {
-  const owner = columns.addOwner();
+function scanOwnerReference(columns: MetadataColumns, owner: number, end: number): void {
   const { owners } = columns;
   const bytes = source;
   let i = at;

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MetadataColumns } from '../../api/codec/metadata-columns.ts';
+import { MetadataReader } from '../../api/codec/metadata-reader.ts';
+import { encodePartialObjectMetadata } from '../../api/codec/partial-object-metadata.ts';
+import { ProtobufError } from '../../api/codec/protobuf-wire.ts';
 import { apply, applied } from './apply.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { checkInvariants } from './check-consistency.ts';
@@ -155,6 +158,45 @@ describe('columns', () => {
     bytes.fill(0x78);
     expect(graph.node('another-text')?.identity.namespace).toBe('some-namespace');
     expect(graph.node('another-text')?.ownerReferences).toEqual([owner]);
+    expect(checkInvariants(graph)).toEqual([]);
+  });
+});
+
+describe('references that were left unread', () => {
+  const reader = new MetadataReader();
+  const meta = { uid: 'd', name: 'd', namespace: 'ns', ownerReferences: [{ ...ref('o'), controller: true }] };
+  const event = (bytes: Uint8Array): GraphEvent => {
+    reader.scan(bytes, 0, bytes.length);
+    return { type: 'observedColumns', resource: pods, columns: reader };
+  };
+
+  it('COL-046 the same in another encoding is no change', () => {
+    const graph = new OwnershipGraph();
+    expect(applied(graph, event(encodePartialObjectMetadata(meta))).outcome).toBe('changed');
+    const json = event(Buffer.from(JSON.stringify({ metadata: { ...meta, resourceVersion: '2' } })));
+    expect(applied(graph, json)).toEqual({ outcome: 'unchanged', effects: [] });
+    expect(graph.node('d')).toMatchObject({ resourceVersion: '2', ownerReferences: meta.ownerReferences });
+    expect(applied(graph, event(encodePartialObjectMetadata(meta)))).toEqual({ outcome: 'unchanged', effects: [] });
+  });
+
+  it('COL-051 siblings have the same reference, each with its flags', () => {
+    const graph = new OwnershipGraph();
+    for (const uid of ['d', 'e']) run(graph, event(encodePartialObjectMetadata({ ...meta, uid, name: uid })));
+    expect(graph.node('e')?.ownerReferences).toEqual(meta.ownerReferences);
+    expect(graph.dependents('o')).toEqual(['e', 'd']);
+  });
+
+  it('COL-048 one that is damaged changes nothing', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'x' }));
+    const bytes = encodePartialObjectMetadata({ ...meta, ownerReferences: [{ ...ref('o'), uid: 'p' }] });
+    const damaged = bytes.slice();
+    damaged[damaged.lastIndexOf(0x70) - 1] = 9;
+    expect(() => applied(graph, event(damaged))).toThrow(ProtobufError);
+    expect(graph.counts).toMatchObject({ nodes: 1, references: 0 });
+    run(graph, event(bytes));
+    expect(() => applied(graph, event(damaged))).toThrow(ProtobufError);
+    expect(graph.node('d')?.ownerReferences).toEqual([{ ...ref('o'), uid: 'p' }]);
     expect(checkInvariants(graph)).toEqual([]);
   });
 });

@@ -85,6 +85,8 @@ function observe(
   hash.of(columns);
   let node = nodes.findObject(columns);
   if (node === NONE) {
+    // Before anything is written, because it may throw. A reference that the object before had is known already.
+    if (!graph.sibling.hasSameReference(hash)) columns.readOwners();
     node = nodes.createObserved(columns, kind);
     remember(graph, node, columns);
     linkReferences(graph, node, columns, effects);
@@ -94,6 +96,7 @@ function observe(
   graph.sibling.forget();
   const before = table.get(node, FLAGS);
   if (nodes.state(node) !== STATE_OBSERVED) {
+    columns.readOwners();
     meetObject(graph, node, columns, kind, effects);
     nodes.setState(node, STATE_OBSERVED);
     remember(graph, node, columns);
@@ -103,6 +106,7 @@ function observe(
   }
   // Name and namespace of a uid never change, so that with the same kind and hash nothing that matters did.
   const same = table.get(node, KIND) === kind && table.hasHash(node, hash);
+  if (!same) columns.readOwners();
   remember(graph, node, columns);
   if (same) return 'unchanged';
   const sameObject = nodes.objectMatches(node, columns, kind);

@@ -11,7 +11,7 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
   if (columns.ownerCount === 0) return;
   const { hash, references, sibling } = graph;
   if (columns.ownerCount === 1 && sibling.hasSameReference(hash)) {
-    const edge = references.appendDerived(node, sibling.owner, columns);
+    const edge = references.appendDerived(node, sibling.owner, sibling.flags);
     queueTroubled(graph, node, troubleWith(graph, node, edge, effects), effects);
     return;
   }
@@ -23,7 +23,9 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
     // The owner was not virtual before, or it would not have been queued just now.
     if (trouble === 'none' && effects.length === known) trouble = troubleWith(graph, node, last, effects);
   }
-  if (columns.ownerCount === 1 && !references.isExplicit(last)) sibling.remember(references.ownerOf(last), hash);
+  if (columns.ownerCount === 1 && !references.isExplicit(last)) {
+    sibling.remember(references.ownerOf(last), references.flagsOf(last), hash);
+  }
   queueTroubled(graph, node, trouble, effects);
 }
 

@@ -1,3 +1,5 @@
+import { LITTLE_ENDIAN, viewOf } from '../../api/codec/byte-view.ts';
+
 /** Units of four bytes in a chunk: one MiB. */
 const CHUNK_UNITS = 1 << 18;
 const CHUNK_BYTES = CHUNK_UNITS * 4;
@@ -21,7 +23,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export class NameSlab {
   #chunks: Uint8Array[] = [];
-  #links: Uint32Array[] = [];
+  #words: Int32Array[] = [];
   /** First free room by number of units. */
   #free: Uint32Array = new Uint32Array(CLASSES).fill(NONE);
   /** Units handed out so far, free ones among them. */
@@ -46,25 +48,34 @@ export class NameSlab {
   store(bytes: Uint8Array, start: number, end: number): number {
     const length = end - start;
     const address = this.#room((length + 3) >>> 2);
-    const chunk = this.#chunks[address >>> CHUNK_SHIFT]!;
-    let to = (address & CHUNK_MASK) << 2;
+    const view = viewOf(bytes);
+    const words = this.#words[address >>> CHUNK_SHIFT]!;
+    let to = address & CHUNK_MASK;
+    let i = start;
     // A loop, because a call costs more than the thirty bytes of a usual name.
-    for (let i = start; i < end; i++) chunk[to++] = bytes[i]!;
+    for (; i + 4 <= end; i += 4) words[to++] = view.getInt32(i, LITTLE_ENDIAN);
+    if (i === end) return address;
+    const chunk = this.#chunks[address >>> CHUNK_SHIFT]!;
+    for (to <<= 2; i < end; i++) chunk[to++] = bytes[i]!;
     return address;
   }
 
   release(address: number, length: number): void {
     const units = (length + 3) >>> 2;
     if (units === 0) return;
-    this.#links[address >>> CHUNK_SHIFT]![address & CHUNK_MASK] = this.#free[units]!;
+    this.#words[address >>> CHUNK_SHIFT]![address & CHUNK_MASK] = this.#free[units]!;
     this.#free[units] = address;
     this.#freeUnits += units;
   }
 
   equals(address: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const view = viewOf(bytes);
+    const words = this.#words[address >>> CHUNK_SHIFT]!;
+    let at = address & CHUNK_MASK;
+    let i = start;
+    for (; i + 4 <= end; i += 4) if (words[at++] !== view.getInt32(i, LITTLE_ENDIAN)) return false;
     const chunk = this.#chunks[address >>> CHUNK_SHIFT]!;
-    let at = (address & CHUNK_MASK) << 2;
-    for (let i = start; i < end; i++) if (chunk[at++] !== bytes[i]) return false;
+    for (at <<= 2; i < end; i++) if (chunk[at++] !== bytes[i]) return false;
     return true;
   }
 
@@ -91,7 +102,7 @@ export class NameSlab {
   #room(units: number): number {
     const free = this.#free[units]!;
     if (free !== NONE) {
-      this.#free[units] = this.#links[free >>> CHUNK_SHIFT]![free & CHUNK_MASK]!;
+      this.#free[units] = this.#words[free >>> CHUNK_SHIFT]![free & CHUNK_MASK]!;
       this.#freeUnits -= units;
       return free;
     }
@@ -117,14 +128,14 @@ export class NameSlab {
     const doubled = new Uint8Array(last.length * 2);
     doubled.set(last);
     this.#chunks.pop();
-    this.#links.pop();
+    this.#words.pop();
     this.#capacity -= last.length >>> 2;
     this.#adopt(doubled);
   }
 
   #adopt(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
-    this.#links.push(new Uint32Array(chunk.buffer));
+    this.#words.push(new Int32Array(chunk.buffer));
     this.#capacity += chunk.length >>> 2;
   }
 }

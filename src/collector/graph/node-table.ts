@@ -28,22 +28,25 @@ export const SEEN = 1 << 14;
 
 export const FINALIZERS = FOREGROUND | ORPHAN | OTHER_FINALIZERS;
 
-/** Words of a node. What is looked at when an event is compared with its node stands in front. */
+/**
+ * Words of a node. What an event is compared with stands within the first 48 bytes: large arrays begin 16 bytes behind a line of the
+ * cache, so that a row lies in two of them, and only these are in the first.
+ */
 export const UID = 0;
 /** The bits above. */
 export const FLAGS = 4;
-/** See REFS_INLINE and REFS_CHAIN. */
-export const REFS = 5;
-/** Address in the name slab. */
-export const NAME = 6;
 /** Id of apiVersion and kind. */
-export const KIND = 7;
+export const KIND = 5;
+const VERSION_LOW = 6;
+const VERSION_HIGH = 7;
+const HASH_LOW = 8;
+const HASH_HIGH = 9;
+/** See REFS_INLINE and REFS_CHAIN. */
+export const REFS = 10;
+/** Address in the name slab. */
+export const NAME = 11;
 /** Id of the namespace; the empty text for cluster-scoped. */
-export const NAMESPACE = 8;
-const VERSION_LOW = 9;
-const VERSION_HIGH = 10;
-const HASH_LOW = 11;
-const HASH_HIGH = 12;
+export const NAMESPACE = 12;
 /** First edge of the node's own dependents. */
 export const FIRST = 13;
 /** Neighbours of the inline reference in its owner's list of dependents. */

@@ -218,8 +218,8 @@ export class ReferenceStore {
    */
   append(node: number, owner: number, columns: ObjectColumns, at: number, last: Edge): Edge {
     const derived = this.#nodes.ownerMatches(owner, columns, at);
-    if (derived && columns.ownerCount === 1) return this.appendDerived(node, owner, columns);
     const flags = edgeFlags(columns.owners[at + OWNER_FLAGS]!);
+    if (derived && columns.ownerCount === 1) return this.appendDerived(node, owner, flags);
     const row = this.#newRow(node, owner, flags);
     if (!derived) this.#setCoordinates(row, columns, at);
     if (last === NONE) this.#startChain(node, row);
@@ -230,9 +230,8 @@ export class ReferenceStore {
   }
 
   /** Gives a node that has none its only reference, which has its owner's coordinates. */
-  appendDerived(node: number, owner: number, columns: ObjectColumns): Edge {
+  appendDerived(node: number, owner: number, flags: number): Edge {
     const { table } = this.#nodes;
-    const flags = edgeFlags(columns.owners[OWNER_FLAGS]!);
     const bits = table.get(node, FLAGS) & ~INLINE_MASK;
     table.set(node, FLAGS, bits | REFS_INLINE | (flags << INLINE_SHIFT));
     table.set(node, REFS, owner);

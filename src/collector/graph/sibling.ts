@@ -10,6 +10,8 @@ import { NONE } from './node-table.ts';
  */
 export class Sibling {
   owner = NONE;
+  /** Those of the reference, as an edge has them. */
+  flags = 0;
   #low = 0;
   #high = 0;
 
@@ -17,8 +19,9 @@ export class Sibling {
     return this.owner !== NONE && this.#low === low && this.#high === high;
   }
 
-  remember(owner: number, { low, high }: EventHash): void {
+  remember(owner: number, flags: number, { low, high }: EventHash): void {
     this.owner = owner;
+    this.flags = flags;
     this.#low = low;
     this.#high = high;
   }

@@ -39,7 +39,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
   const sink = new MonitorSink({
     resource,
     read: (bytes, start, end) => {
-      reader.read(bytes, start, end);
+      reader.scan(bytes, start, end);
       return reader;
     },
     apply,
