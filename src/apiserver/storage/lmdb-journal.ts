@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type * as Lmdb from 'lmdb';
 import type { RootDatabase, RootDatabaseOptionsWithPath } from 'lmdb';
 import { ChangeEntryError, changeEntrySize, readChangeEntry, writeChangeEntry } from './change-entry.ts';
-import type { DecodedChange } from './change-entry.ts';
+import type { CopyBytes, DecodedChange } from './change-entry.ts';
 import type { Revision } from './interface.ts';
 import type { Journal, JournalCommit } from './journal.ts';
-import { ValueSlabs } from './value-slabs.ts';
 import { LmdbMissingError, StoreCorruptedError, StoreDirectoryError, StoreFormatError } from './store-errors.ts';
 
 /** Entry 0, where no revision is: what this is, and what was compacted. JSON, so that people and later versions can read it. */
@@ -43,6 +42,8 @@ type Environment = RootDatabase<Uint8Array, Uint8Array>;
 /** Takes what the journal holds: first the compacted revision, then each change that is left, in revision order. */
 export interface Restore {
   readonly begin: (compacted: Revision) => void;
+  /** Makes memory for the value of the next change. */
+  readonly copy: CopyBytes;
   readonly change: (change: DecodedChange) => void;
 }
 
@@ -71,7 +72,7 @@ export class LmdbJournal implements Journal {
       await checkLength(reader, directory);
       compacted = await readSuperblock(reader, directory);
       restore.begin(compacted);
-      readEntries(reader, { directory, compacted, each: restore.change });
+      readEntries(reader, { directory, compacted, restore });
     } finally {
       await reader.close();
     }
@@ -160,9 +161,8 @@ async function readSuperblock(environment: Environment, directory: string): Prom
 
 function readEntries(
   environment: Environment,
-  { directory, compacted, each }: { directory: string; compacted: Revision; each: (change: DecodedChange) => void },
+  { directory, compacted, restore }: { directory: string; compacted: Revision; restore: Restore },
 ): void {
-  const values = new ValueSlabs();
   let last = compacted;
   for (const { key, value } of environment.getRange({ start: revisionKey(1) })) {
     const revision = readRevisionKey(key);
@@ -171,11 +171,11 @@ function readEntries(
     }
     let change: DecodedChange;
     try {
-      change = readChangeEntry({ buffer: asBuffer(value), length: value.length }, revision, values.copy);
+      change = readChangeEntry({ buffer: asBuffer(value), length: value.length }, revision, restore.copy);
     } catch (error) {
       throw error instanceof ChangeEntryError ? new StoreCorruptedError(directory, error.message) : error;
     }
-    each(change);
+    restore.change(change);
   }
 }
 

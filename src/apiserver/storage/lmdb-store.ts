@@ -44,6 +44,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
         compacted = revision;
         map.beginRestore(revision);
       },
+      copy: (source, start, end) => map.copyValue(source, start, end),
       change: (change) => {
         for (const superfluous of map.restore(change)) forget.push(superfluous);
         for (const superfluous of trimHistory(map, limits)) forget.push(superfluous);

@@ -4,6 +4,7 @@ import { type LabelSignature, mayHave } from '../../api/selectors/label-signatur
 import { type ListResult, RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import { MultiVersionMap, eventOf } from './mvcc.ts';
 import type { Change, WriteDecision } from './mvcc.ts';
+import { ValueSlabs } from './value-slabs.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const options = { historyBound: 1000, signatureOf: (value: Uint8Array) => signatureOf(value) };
@@ -251,10 +252,19 @@ class Restart implements fc.Command<Model, Real> {
   }
 }
 
+/** With slabs so small that values are moved all the time. */
+function newMap(): MultiVersionMap {
+  return new MultiVersionMap({ ...options, values: new ValueSlabs({ slab: 16, largestShared: 4 }) });
+}
+
 function restored({ journal, journaled }: Real): { map: MultiVersionMap; forget: number[] } {
-  const map = new MultiVersionMap(options);
+  const map = newMap();
   map.beginRestore(journaled);
-  const forget = [...journal.values()].toSorted((a, b) => a.modRevision - b.modRevision).flatMap((e) => map.restore(e));
+  const entries = [...journal.values()].toSorted((a, b) => a.modRevision - b.modRevision);
+  const forget = entries.flatMap((entry) => {
+    const { value } = entry;
+    return map.restore({ ...entry, value: value && map.copyValue(value, 0, value.length) });
+  });
   map.endRestore();
   return { map, forget };
 }
@@ -287,7 +297,7 @@ describe('MultiVersionMap', () => {
     fc.assert(
       fc.property(commands, (cmds) => {
         const model = new Model();
-        const real: Real = { map: new MultiVersionMap(options), journal: new Map(), journaled: 0 };
+        const real: Real = { map: newMap(), journal: new Map(), journaled: 0 };
         fc.modelRun(() => ({ model, real }), cmds);
         compare(model, real);
       }),

@@ -4,16 +4,21 @@ import { Ring } from '../../base/ring.ts';
 import type { KeyValue, ListOptions, ListResult, Revision, StoreEvent } from './interface.ts';
 import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import { SortedKeyIndex } from './sorted-key-index.ts';
+import { ValueSlabs } from './value-slabs.ts';
+import type { SlabTenant } from './value-slabs.ts';
 
 /** What one write did to one key. Handed out as the {@link KeyValue} of the write where it has a value. */
-export class Change {
+export class Change implements SlabTenant {
   readonly key: string;
-  /** Absent: the key was deleted. */
-  readonly value: Uint8Array | undefined;
+  /** Absent: the key was deleted. The bytes never change, but {@link ValueSlabs} may put others of the same content here. */
+  value: Uint8Array | undefined;
+  slot = -1;
   /** Of a deletion: when the deleted key had been created. */
   readonly createRevision: Revision;
   readonly modRevision: Revision;
   #previous: Change | undefined;
+  listItem: KeyValue['listItem'] = undefined;
+  metadataEnd = 0;
 
   constructor(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>, previous?: Change) {
     this.key = kv.key;
@@ -47,6 +52,8 @@ export type WriteDecision =
 export interface MultiVersionMapOptions {
   /** The most changes history and pending writes may hold together. */
   readonly historyBound: number;
+  /** Where the values are kept. */
+  readonly values?: ValueSlabs;
   /** What the labels of a value are, for lists that want only some. Absent: they get all. */
   signatureOf?(value: Uint8Array): LabelSignature;
 }
@@ -77,6 +84,8 @@ export class MultiVersionMap {
   readonly #index = new SortedKeyIndex<KeyState>();
   #phase: 'in use' | 'restoring' = 'in use';
   readonly #history: Ring<Change>;
+  /** Its tenants are the changes whose value a read can still see. */
+  readonly #values: ValueSlabs;
   #historyBytes = 0;
   #revision: Revision = 0;
   #published: Revision = 0;
@@ -85,8 +94,9 @@ export class MultiVersionMap {
   /** The newest revision for which a signature was made; 0: there are none. */
   #signed: Revision = 0;
 
-  constructor({ historyBound, signatureOf }: MultiVersionMapOptions) {
+  constructor({ historyBound, values = new ValueSlabs(), signatureOf }: MultiVersionMapOptions) {
     this.#history = new Ring({ bound: historyBound });
+    this.#values = values;
     this.#signatureOf = signatureOf;
   }
 
@@ -113,23 +123,29 @@ export class MultiVersionMap {
     return this.#historyBytes;
   }
 
+  /** Of `value` a copy is kept, if it is written at all. */
   create(key: string, value: Uint8Array): WriteDecision {
     const head = this.#keys.get(key)?.head;
     if (head?.value !== undefined) return refused(head, this.#compacted);
     const revision = this.#revision + 1;
     return {
       outcome: 'written',
-      change: this.#append(new Change({ key, value, createRevision: revision, modRevision: revision }, head)),
+      change: this.#append(
+        new Change({ key, value: this.#values.copy(value), createRevision: revision, modRevision: revision }, head),
+      ),
     };
   }
 
+  /** Of `value` a copy is kept, if it is written at all. */
   update(key: string, value: Uint8Array, expected: Revision): WriteDecision {
     const head = this.#keys.get(key)?.head;
     if (head?.value === undefined || head.modRevision !== expected) return refused(head, this.#compacted);
     const { createRevision } = head;
     return {
       outcome: 'written',
-      change: this.#append(new Change({ key, value, createRevision, modRevision: this.#revision + 1 }, head)),
+      change: this.#append(
+        new Change({ key, value: this.#values.copy(value), createRevision, modRevision: this.#revision + 1 }, head),
+      ),
     };
   }
 
@@ -250,7 +266,7 @@ export class MultiVersionMap {
   }
 
   /**
-   * Forgets up to `most` changes of compacted history and returns the revisions that nothing rests on any more, in an
+   * Forgets up to `most` changes of compacted history (less those values that have to be moved for it) and returns the revisions that nothing rests on any more, in an
    * order in which a journal may forget them one by one: at no point would the rest, read back, revive a deleted or
    * older value. Call it until `more` is false.
    */
@@ -261,7 +277,7 @@ export class MultiVersionMap {
       if (oldest === undefined || oldest.modRevision > this.#compacted) return { dropped, more: false };
       this.#history.popFront();
       this.#historyBytes -= historyCost(oldest);
-      this.#settle(oldest, dropped);
+      i += this.#settle(oldest, dropped);
     }
     const next = this.#history.at(0);
     return { dropped, more: next !== undefined && next.modRevision <= this.#compacted };
@@ -300,6 +316,14 @@ export class MultiVersionMap {
   }
 
   /**
+   * Memory for the value of the next change to {@link restore}: bytes `start..end-1` of `source`, which may be used again
+   * afterwards.
+   */
+  copyValue(source: Uint8Array, start: number, end: number): Uint8Array {
+    return this.#values.copy(source, start, end);
+  }
+
+  /**
    * Takes the next change of a journal: in revision order, without gaps above the compacted revision. Returns revisions
    * the journal should have forgotten already (it was stopped in the middle of doing so).
    */
@@ -333,6 +357,7 @@ export class MultiVersionMap {
   }
 
   #setHead(change: Change): void {
+    this.#values.adopt(change);
     const state = this.#keys.get(change.key);
     if (state !== undefined) {
       state.head = change;
@@ -347,19 +372,27 @@ export class MultiVersionMap {
     if (this.#phase === 'in use') this.#index.add(created);
   }
 
-  /** A change has left history: what it superseded is gone, and so is it when it is a deletion. */
-  #settle(change: Change, dropped: Revision[]): void {
+  /**
+   * A change has left history: what it superseded is gone, and so is it when it is a deletion. Returns how many other values
+   * were moved.
+   */
+  #settle(change: Change, dropped: Revision[]): number {
     const { previous } = change;
+    let moved = 0;
     // A deletion before this one was dropped when it left history itself.
-    if (previous?.value !== undefined) dropped.push(previous.modRevision);
+    if (previous?.value !== undefined) {
+      dropped.push(previous.modRevision);
+      moved = this.#values.release(previous);
+    }
     change.forgetPrevious();
-    if (change.value !== undefined) return;
+    if (change.value !== undefined) return moved;
     dropped.push(change.modRevision);
     const state = this.#keys.get(change.key);
-    if (state?.head !== change) return;
+    if (state?.head !== change) return moved;
     this.#deleted.delete(state);
     this.#keys.delete(change.key);
     if (this.#phase === 'in use') this.#index.delete(change.key);
+    return moved;
   }
 }
 
