@@ -383,7 +383,8 @@ describe('a cluster of three', () => {
   it.each(['SIGKILL', 'SIGSTOP'] as const)(
     'loses each of its members in turn (%s) and goes on serving',
     async (signal) => {
-      const members = await EtcdProcess.startCluster(3);
+      await using cluster = await EtcdProcess.startCluster(3);
+      const { members } = cluster;
       try {
         const endpoints = members.map(({ url }) => url);
         const [one, two] = await Promise.all([
@@ -423,7 +424,6 @@ describe('a cluster of three', () => {
         }
       } finally {
         await Promise.all(opened.splice(0).map((store) => store.close()));
-        await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
       }
     },
   );

@@ -63,6 +63,10 @@ export interface EtcdMemberOptions {
 
 const READY_MS = 30_000;
 
+export interface EtcdCluster extends AsyncDisposable {
+  readonly members: readonly EtcdProcess[];
+}
+
 /** One etcd in a process and a directory of its own. */
 export class EtcdProcess {
   readonly url: string;
@@ -87,7 +91,7 @@ export class EtcdProcess {
   }
 
   /** Several that form a cluster. */
-  static async startCluster(size: number, path = etcdPath): Promise<EtcdProcess[]> {
+  static async startCluster(size: number, path = etcdPath): Promise<EtcdCluster> {
     const ports = await freePorts(size * 2);
     const name = (i: number): string => `m${i}`;
     const cluster = Array.from({ length: size }, (_, i) => `${name(i)}=http://127.0.0.1:${ports[size + i]}`).join(',');
@@ -103,7 +107,10 @@ export class EtcdProcess {
       ),
     );
     await Promise.all(members.map((member) => member.run()));
-    return members;
+    const end = async (): Promise<void> => {
+      await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
+    };
+    return { members, [Symbol.asyncDispose]: end };
   }
 
   private static async create(options: EtcdMemberOptions): Promise<EtcdProcess> {
@@ -145,7 +152,7 @@ export class EtcdProcess {
       child.stderr?.setEncoding('utf8').on('data', (text: string) => {
         // Only the way to readiness is of interest.
         if (this.#output.length < 1 << 20) this.#output += text;
-        if (!/serving (insecure )?client (traffic|requests)|serving client traffic/.test(this.#output)) return;
+        if (!/serving (insecure )?client (traffic|requests)/.test(this.#output)) return;
         clearTimeout(timer);
         settle();
       });

@@ -80,10 +80,43 @@ class Server {
     return /^leader_election_master_status\{name="kubegc-controllers"\} 1$/m.test(String(body['text']));
   }
 
-  async end(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#client?.close();
     this.process.kill('SIGKILL');
     await this.process.ended;
+  }
+}
+
+/** Two servers over the same etcd, started at the same moment. */
+class ServerPair {
+  readonly a: Server;
+  readonly b: Server;
+
+  constructor(directory: string, endpoints: readonly string[]) {
+    this.a = new Server(directory, 'a', endpoints);
+    this.b = new Server(directory, 'b', endpoints);
+  }
+
+  get both(): readonly [Server, Server] {
+    return [this.a, this.b];
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all(this.both.map((server) => server.ready()));
+  }
+
+  /** As soon as one of them leads. */
+  async roles(): Promise<{ readonly leader: Server; readonly other: Server }> {
+    let leader: Server | undefined;
+    await until('one leads', async () => {
+      for (const server of this.both) if (await server.leads()) leader = server;
+      return leader !== undefined;
+    });
+    return leader === this.b ? { leader: this.b, other: this.a } : { leader: this.a, other: this.b };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.both.map((server) => server[Symbol.asyncDispose]()));
   }
 }
 
@@ -201,16 +234,17 @@ async function expectComplete(
 describe('two servers over one etcd', () => {
   let etcd: EtcdProcess;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let pair: ServerPair;
   let a: Server;
   let b: Server;
   beforeAll(async () => {
     [etcd, directory] = await Promise.all([EtcdProcess.start(), temporaryDirectory()]);
-    // At the same time, on nothing.
-    const servers = [new Server(directory.path, 'a', [etcd.url]), new Server(directory.path, 'b', [etcd.url])];
-    [a, b] = (await Promise.all(servers.map((server) => server.ready()))) as [Server, Server];
+    pair = new ServerPair(directory.path, [etcd.url]);
+    ({ a, b } = pair);
+    await pair.ready();
   });
   afterAll(async () => {
-    await Promise.all([a, b].map((server) => server?.end()));
+    await pair[Symbol.asyncDispose]();
     await etcd[Symbol.asyncDispose]();
     await directory[Symbol.asyncDispose]();
   });
@@ -388,121 +422,100 @@ describe('a server that is killed', () => {
   it('loses nothing that was acknowledged, and another one collects on', async () => {
     await using etcd = await EtcdProcess.start();
     await using directory = await temporaryDirectory();
-    const pair = [new Server(directory.path, 'a', [etcd.url]), new Server(directory.path, 'b', [etcd.url])];
-    try {
-      await Promise.all(pair.map((server) => server.ready()));
-      await until('one leads', async () => (await Promise.all(pair.map((server) => server.leads()))).includes(true));
-      const leads = await Promise.all(pair.map((server) => server.leads()));
-      const [victim, survivor] = leads[0] === true ? pair : pair.toReversed();
-      if (victim === undefined || survivor === undefined) throw new Error('there are two');
-      const watch = await watchOf(survivor, configmaps);
-      const known: Known = { acknowledged: new Map(), unanswered: new Map() };
-      const stop = new AbortController();
-      const writers = [victim, survivor].flatMap((server, s) =>
-        Array.from({ length: 4 }, (_, i) => write(server, `load-${s}-${i}`, known, stop.signal)),
-      );
-      const owner = await survivor.ok('POST', configmaps, configMap('owner'));
-      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid };
-      const dependents = Array.from({ length: 100 }, (_, i) => `dependent-${i}`);
-      await Promise.all(
-        dependents.map((name) =>
-          survivor.ok('POST', configmaps, configMap(name, {}, { ownerReferences: [reference] })),
-        ),
-      );
-      await until('there is load', async () => known.acknowledged.size > 60);
-      await survivor.ok('DELETE', `${configmaps}/owner`, { propagationPolicy: 'Background' });
-      victim.process.kill('SIGKILL');
-      await until('the survivor leads', () => survivor.leads());
-      await until('all dependents are collected', async () => {
-        const names = (await survivor.list(configmaps)).map(({ metadata }) => metadata.name);
-        return !names.some((name) => name.startsWith('dependent-'));
-      });
-      stop.abort();
-      await Promise.all(writers);
-      await expectNothingLost(survivor, known);
-      const { metadata } = await survivor.ok('POST', configmaps, configMap('last'));
-      await until('all is told', async () =>
-        watch.events.some(({ object }) => object.metadata.resourceVersion === metadata.resourceVersion),
-      );
-      await expectComplete(survivor, watch);
-      expect(watch.state.ended).toBe(false);
-      watch.close();
-    } finally {
-      await Promise.all(pair.map((server) => server.end()));
-    }
+    await using pair = new ServerPair(directory.path, [etcd.url]);
+    await pair.ready();
+    const { leader: victim, other: survivor } = await pair.roles();
+    const watch = await watchOf(survivor, configmaps);
+    const known: Known = { acknowledged: new Map(), unanswered: new Map() };
+    const stop = new AbortController();
+    const writers = [victim, survivor].flatMap((server, s) =>
+      Array.from({ length: 4 }, (_, i) => write(server, `load-${s}-${i}`, known, stop.signal)),
+    );
+    const owner = await survivor.ok('POST', configmaps, configMap('owner'));
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid };
+    const dependents = Array.from({ length: 100 }, (_, i) => `dependent-${i}`);
+    await Promise.all(
+      dependents.map((name) => survivor.ok('POST', configmaps, configMap(name, {}, { ownerReferences: [reference] }))),
+    );
+    await until('there is load', async () => known.acknowledged.size > 60);
+    await survivor.ok('DELETE', `${configmaps}/owner`, { propagationPolicy: 'Background' });
+    victim.process.kill('SIGKILL');
+    await until('the survivor leads', () => survivor.leads());
+    await until('all dependents are collected', async () => {
+      const names = (await survivor.list(configmaps)).map(({ metadata }) => metadata.name);
+      return !names.some((name) => name.startsWith('dependent-'));
+    });
+    stop.abort();
+    await Promise.all(writers);
+    await expectNothingLost(survivor, known);
+    const { metadata } = await survivor.ok('POST', configmaps, configMap('last'));
+    await until('all is told', async () =>
+      watch.events.some(({ object }) => object.metadata.resourceVersion === metadata.resourceVersion),
+    );
+    await expectComplete(survivor, watch);
+    expect(watch.state.ended).toBe(false);
+    watch.close();
   });
 
   it('properly gives its lease back, so that nobody waits for it', async () => {
     await using etcd = await EtcdProcess.start();
     await using directory = await temporaryDirectory();
-    const pair = [new Server(directory.path, 'a', [etcd.url]), new Server(directory.path, 'b', [etcd.url])];
-    try {
-      await Promise.all(pair.map((server) => server.ready()));
-      await until('one leads', async () => (await Promise.all(pair.map((server) => server.leads()))).includes(true));
-      const leads = await Promise.all(pair.map((server) => server.leads()));
-      const [leader, other] = leads[0] === true ? pair : pair.toReversed();
-      if (leader === undefined || other === undefined) throw new Error('there are two');
-      const ended = await leader.process.stop();
-      expect(ended.code).toBe(0);
-      expect(ended.stderr).toContain('gave the lease back');
-      await until('the other leads', () => other.leads());
-    } finally {
-      await Promise.all(pair.map((server) => server.end()));
-    }
+    await using pair = new ServerPair(directory.path, [etcd.url]);
+    await pair.ready();
+    const { leader, other } = await pair.roles();
+    const ended = await leader.process.stop();
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toContain('gave the lease back');
+    await until('the other leads', () => other.leads());
   });
 });
 
 describe('two servers over a cluster of three', () => {
   it('go on while its members die in turn and while all are away, and their watches miss nothing', async () => {
-    const members = await EtcdProcess.startCluster(3);
+    await using cluster = await EtcdProcess.startCluster(3);
+    const { members } = cluster;
     await using directory = await temporaryDirectory();
     const endpoints = members.map(({ url }) => url);
-    const pair = [new Server(directory.path, 'a', endpoints), new Server(directory.path, 'b', endpoints)];
-    try {
-      await Promise.all(pair.map((server) => server.ready()));
-      const watches = await Promise.all(pair.map((server) => watchOf(server, configmaps)));
-      const known: Known = { acknowledged: new Map(), unanswered: new Map() };
-      const stop = new AbortController();
-      const writers = pair.flatMap((server, s) =>
-        Array.from({ length: 2 }, (_, i) => write(server, `load-${s}-${i}`, known, stop.signal)),
+    await using pair = new ServerPair(directory.path, endpoints);
+    await pair.ready();
+    const { a, both } = pair;
+    const watches = await Promise.all(both.map((server) => watchOf(server, configmaps)));
+    const known: Known = { acknowledged: new Map(), unanswered: new Map() };
+    const stop = new AbortController();
+    const writers = both.flatMap((server, s) =>
+      Array.from({ length: 2 }, (_, i) => write(server, `load-${s}-${i}`, known, stop.signal)),
+    );
+    const progress = async (what: string): Promise<void> => {
+      const before = known.acknowledged.size;
+      await until(what, async () => known.acknowledged.size > before + 15);
+    };
+    for (const member of members) {
+      await progress('writes go on with all members');
+      await member.kill();
+      await progress('writes go on without one');
+      await member.run();
+    }
+    await Promise.all(members.map((member) => member.kill()));
+    // A load balancer should look elsewhere meanwhile.
+    const readiness = async (): Promise<(number | string)[]> => {
+      const answers = await Promise.all(both.map((server) => server.client.send('GET', '/readyz?verbose=true')));
+      return answers.map(({ status, body }) => (String(body['text']).includes('etcd: ') ? 'etcd' : status));
+    };
+    await until('they say that etcd is away', async () => (await readiness()).every((what) => what === 'etcd'));
+    await Promise.all(members.map((member) => member.run()));
+    await until('they are ready again', async () => (await readiness()).every((what) => what === 200));
+    await progress('writes go on after all were away');
+    stop.abort();
+    await Promise.all(writers);
+    await expectNothingLost(a, known);
+    const { metadata } = await pair.b.ok('POST', configmaps, configMap('last'));
+    for (const watch of watches) {
+      await until('all is told', async () =>
+        watch.events.some(({ object }) => object.metadata.resourceVersion === metadata.resourceVersion),
       );
-      const progress = async (what: string): Promise<void> => {
-        const before = known.acknowledged.size;
-        await until(what, async () => known.acknowledged.size > before + 15);
-      };
-      for (const member of members) {
-        await progress('writes go on with all members');
-        await member.kill();
-        await progress('writes go on without one');
-        await member.run();
-      }
-      await Promise.all(members.map((member) => member.kill()));
-      // A load balancer should look elsewhere meanwhile.
-      const readiness = async (): Promise<(number | string)[]> => {
-        const answers = await Promise.all(pair.map((server) => server.client.send('GET', '/readyz?verbose=true')));
-        return answers.map(({ status, body }) => (String(body['text']).includes('etcd: ') ? 'etcd' : status));
-      };
-      await until('they say that etcd is away', async () => (await readiness()).every((what) => what === 'etcd'));
-      await Promise.all(members.map((member) => member.run()));
-      await until('they are ready again', async () => (await readiness()).every((what) => what === 200));
-      await progress('writes go on after all were away');
-      stop.abort();
-      await Promise.all(writers);
-      const [a, b] = pair;
-      if (a === undefined || b === undefined) throw new Error('there are two');
-      await expectNothingLost(a, known);
-      const { metadata } = await b.ok('POST', configmaps, configMap('last'));
-      for (const watch of watches) {
-        await until('all is told', async () =>
-          watch.events.some(({ object }) => object.metadata.resourceVersion === metadata.resourceVersion),
-        );
-        await expectComplete(a, watch);
-        expect(watch.state.ended).toBe(false);
-        watch.close();
-      }
-    } finally {
-      await Promise.all(pair.map((server) => server.end()));
-      await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
+      await expectComplete(a, watch);
+      expect(watch.state.ended).toBe(false);
+      watch.close();
     }
   });
 });
@@ -517,14 +530,10 @@ describe('a server over an etcd that wants certificates', () => {
       `--etcd-certfile=${files.client.cert}`,
       `--etcd-keyfile=${files.client.key}`,
     ];
-    const server = new Server(directory.path, 'tls', [etcd.url], [...tls, '--etcd-prefix=/some/cluster']);
-    try {
-      await server.ready();
-      await server.ok('POST', configmaps, configMap('safe'));
-      expect((await server.list(configmaps)).map(({ metadata }) => metadata.name)).toContain('safe');
-    } finally {
-      await server.end();
-    }
+    await using server = new Server(directory.path, 'tls', [etcd.url], [...tls, '--etcd-prefix=/some/cluster']);
+    await server.ready();
+    await server.ok('POST', configmaps, configMap('safe'));
+    expect((await server.list(configmaps)).map(({ metadata }) => metadata.name)).toContain('safe');
   });
 });
 
