@@ -127,7 +127,7 @@ function isScalar(byte: number | undefined): boolean {
 }
 
 /** Behind the quote that closes the one at `start`; -1 when it does not come. */
-function stringEnd(json: Uint8Array, start: number): number {
+export function stringEnd(json: Uint8Array, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === QUOTE) return at + 1;
     if (json[at] === BACKSLASH) at++;

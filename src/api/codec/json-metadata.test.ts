@@ -164,6 +164,7 @@ describe('metadata from JSON text to protobuf', () => {
         const sources = metas.map((meta) => ({
           metadata: () => meta,
           metadataText: () => (fromText ? textOf(meta) : undefined),
+          keptText: () => undefined,
         }));
         const items = encodeListItems(sources);
         expect(measureListItems(sources)).toBe(items.length);

@@ -1,4 +1,5 @@
-import { COLON, JsonCursor, MemberTable, NEEDS_PARSER, ZERO } from './json-cursor.ts';
+import { COLON, JsonCursor, MemberTable, NEEDS_PARSER } from './json-cursor.ts';
+import { isJsonTime, secondsOfJsonTime } from './json-time.ts';
 import { WIRE_BYTES, WIRE_VARINT, type WireWriter } from './protobuf-wire.ts';
 
 /**
@@ -11,6 +12,7 @@ import { WIRE_BYTES, WIRE_VARINT, type WireWriter } from './protobuf-wire.ts';
  */
 export class JsonMetadata {
   readonly #cursor = new JsonCursor();
+  #places: number[] | undefined;
   /** Start and end of each string member, by number of its protobuf field; 0 for absent. */
   readonly #strings = new Int32Array(2 * 16);
   #generation = 0;
@@ -44,8 +46,17 @@ export class JsonMetadata {
     }
   }
 
-  /** Writes the message ObjectMeta; `resourceVersion` is not in the text. */
-  write(writer: WireWriter, resourceVersion: string): void {
+  /** Behind the text that was read. */
+  get end(): number {
+    return this.#cursor.at;
+  }
+
+  /**
+   * Writes the message ObjectMeta; `resourceVersion` is not in the text. What stands where is noted in `places`, if given: {@link PLACE}
+   * numbers each.
+   */
+  write(writer: WireWriter, resourceVersion: string, places?: number[]): void {
+    this.#places = places;
     for (let i = this.#entries.length - ENTRY; i >= 0; i -= ENTRY) this.#writeEntry(writer, i);
     for (let i = this.#finalizers.length - 2; i >= 0; i -= 2) {
       this.#write(writer, 14, this.#finalizers[i]!, this.#finalizers[i + 1]!);
@@ -55,13 +66,18 @@ export class JsonMetadata {
     this.#writeMap(writer, 11, this.#labels);
     if (this.#gracePeriod >= 0) {
       writer.varint(this.#gracePeriod);
+      places?.push(PLACE_CONSTANT, this.#gracePeriod, 0, writer.size);
       writer.tag(10, WIRE_VARINT);
     }
     if (this.#strings[2 * DELETION]! > 0) this.#writeTime(writer, DELETION, this.#strings[2 * DELETION]!);
     this.#writeTime(writer, CREATION, this.#strings[2 * CREATION]!);
     writer.varint(this.#generation);
+    places?.push(PLACE_CONSTANT, this.#generation, 0, writer.size);
     writer.tag(7, WIRE_VARINT);
-    writer.string(6, resourceVersion);
+    const before = writer.size;
+    writer.text(resourceVersion);
+    places?.push(PLACE_REVISION, 0, 0, writer.size);
+    writer.delimit(6, before);
     for (let field = UID; field >= NAME; field--) {
       this.#write(writer, field, this.#strings[2 * field]!, this.#strings[2 * field + 1]!);
     }
@@ -183,19 +199,13 @@ export class JsonMetadata {
   /** Where a time like `2026-11-21T15:04:05Z` begins; it is always as long. */
   #time(): number {
     const start = this.#cursor.string();
-    if (this.#cursor.at - 1 - start !== TIME_LENGTH || this.#cursor.json[start + TIME_LENGTH - 1] !== LETTER_Z)
-      throw NEEDS_PARSER;
-    for (const at of TIME_DIGITS) {
-      const digit = this.#cursor.json[start + at]! - ZERO;
-      if (!(digit >= 0 && digit <= 9)) throw NEEDS_PARSER;
-    }
-    // The year 1 is how Go writes no time at all.
-    if (this.#digits(start, 4) < 1970) throw NEEDS_PARSER;
+    if (!isJsonTime(this.#cursor.json, start, this.#cursor.at - 1)) throw NEEDS_PARSER;
     return start;
   }
 
   #write(writer: WireWriter, field: number, start: number, end: number): void {
     writer.copy(this.#cursor.json, start, end);
+    if (this.#places !== undefined) this.#places.push(PLACE_TEXT, start, end, writer.size);
     writer.varint(end - start);
     writer.varint(field * 8 + WIRE_BYTES);
   }
@@ -222,6 +232,7 @@ export class JsonMetadata {
   #writeBoolean(writer: WireWriter, field: number, value: number): void {
     if (value < 0) return;
     writer.byte(value);
+    this.#places?.push(PLACE_CONSTANT, value, 0, writer.size);
     writer.tag(field, WIRE_VARINT);
   }
 
@@ -248,27 +259,25 @@ export class JsonMetadata {
     if (start > 0) {
       writer.varint(0);
       writer.tag(2, WIRE_VARINT);
-      writer.varint(this.#seconds(start));
+      writer.varint(secondsOfJsonTime(this.#cursor.json, start));
+      if (this.#places !== undefined) this.#places.push(PLACE_TIME, start, 0, writer.size);
       writer.tag(1, WIRE_VARINT);
     }
     writer.delimit(field, before);
   }
-
-  #seconds(start: number): number {
-    const at = (offset: number): number => this.#digits(start + offset, 2);
-    return Date.UTC(this.#digits(start, 4), at(5) - 1, at(8), at(11), at(14), at(17)) / 1000;
-  }
-
-  #digits(at: number, count: number): number {
-    let value = 0;
-    for (let i = 0; i < count; i++) value = value * 10 + (this.#cursor.json[at + i]! - ZERO);
-    return value;
-  }
 }
 
-const LETTER_Z = 0x5a;
-const TIME_LENGTH = '2026-11-21T15:04:05Z'.length;
-const TIME_DIGITS = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18] as const;
+/**
+ * A piece of the message that depends on what the text says: what it is, where its text begins and ends, and where it begins in the
+ * message, counted from the end.
+ */
+export const PLACE = 4;
+export const PLACE_TEXT = 0;
+/** Seconds as a varint, of a time as {@link secondsOfJsonTime} takes it. */
+export const PLACE_TIME = 1;
+export const PLACE_REVISION = 2;
+/** A number, which stands in the place of where the text begins. */
+export const PLACE_CONSTANT = 3;
 
 /** Numbers of the fields of ObjectMeta. */
 const NAME = 1;

@@ -1,5 +1,7 @@
+import { assert } from '../../base/assert.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
 import { JsonMetadata } from './json-metadata.ts';
+import { type MetadataTemplate, MetadataTemplates, type TemplateSource } from './metadata-template.ts';
 import { ENVELOPE_MAGIC, writeEnvelope } from './protobuf-envelope.ts';
 import { timestampOf, ZERO_TIME_SECONDS } from './protobuf-time.ts';
 import { WIRE_VARINT, WireWriter } from './protobuf-wire.ts';
@@ -57,9 +59,9 @@ export function transcodePartialObjectMetadataEnvelope(metadata: MetadataText): 
 /** As {@link writer}: one reader serves all. */
 const text = new JsonMetadata();
 
-function writeTranscoded(resourceVersion: string): void {
+function writeTranscoded(resourceVersion: string, noted?: number[]): void {
   const before = writer.size;
-  text.write(writer, resourceVersion);
+  text.write(writer, resourceVersion, noted);
   writer.delimit(1, before);
 }
 
@@ -102,39 +104,85 @@ export function listFrame(
   return { head, tail };
 }
 
+/** Where the text of an object is kept, with what has been found out about it. */
+export interface KeptText extends TemplateSource {
+  /** How it is made an item of a list: by a template, or in the ordinary way, and then how long the item is. */
+  listItem?: MetadataTemplate | number | undefined;
+}
+
 /** Metadata as text where there is one that a codec may copy, as an object anyway. */
 export interface MetadataSource {
   metadataText(): MetadataText | undefined;
   metadata(): ObjectMeta;
+  /** The text's keeper, where what is kept there is what {@link metadataText} shows. */
+  keptText(): KeptText | undefined;
 }
 
 /** Items as they stand in a list one after the other, each a bare message with its tag and length. */
 export function encodeListItems(items: readonly MetadataSource[]): Uint8Array {
-  return encode(() => writeListItems(items));
+  const made: (Uint8Array | undefined)[] = [];
+  let length = 0;
+  for (const item of items) {
+    const form = item.keptText()?.listItem;
+    if (typeof form === 'object') {
+      made.push(undefined);
+      length += form.length;
+    } else {
+      const message = encodeListItem(item);
+      made.push(message);
+      length += message.length;
+    }
+  }
+  const list = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const [index, item] of items.entries()) {
+    const message = made[index];
+    if (message === undefined) {
+      at = fillIn(item, list, at);
+    } else {
+      list.set(message, at);
+      at += message.length;
+    }
+  }
+  return list;
+}
+
+function fillIn(item: MetadataSource, list: Uint8Array, at: number): number {
+  const kept = item.keptText();
+  assert(typeof kept?.listItem === 'object', 'a text keeps its template');
+  return kept.listItem.fill(list, at, kept);
 }
 
 /** How many bytes {@link encodeListItems} makes of them. */
 export function measureListItems(items: readonly MetadataSource[]): number {
-  try {
-    writeListItems(items);
-    return writer.size;
-  } finally {
-    writer.reset();
+  let length = 0;
+  for (const item of items) {
+    const form = item.keptText()?.listItem;
+    if (typeof form === 'number') length += form;
+    else length += (form ?? encodeListItem(item)).length;
   }
+  return length;
 }
 
-function writeListItems(items: readonly MetadataSource[]): void {
-  for (let i = items.length - 1; i >= 0; i--) {
-    const item = items[i]!;
-    const before = writer.size;
-    const metadata = item.metadataText();
-    if (metadata !== undefined && text.read(metadata.json, metadata.start) === 'read') {
-      writeTranscoded(metadata.resourceVersion);
-    } else {
-      writePartialObjectMetadata(item.metadata());
-    }
-    writer.delimit(2, before);
+/** Objects of all lists share them. */
+const templates = new MetadataTemplates();
+const places: number[] = [];
+
+/** Reads the text, and has its keeper remember how that went. */
+function encodeListItem(item: MetadataSource): Uint8Array {
+  const metadata = item.metadataText();
+  const kept = item.keptText();
+  const readable = metadata !== undefined && text.read(metadata.json, metadata.start) === 'read';
+  places.length = 0;
+  const message = encode(() => {
+    if (readable) writeTranscoded(metadata.resourceVersion, kept === undefined ? undefined : places);
+    else writePartialObjectMetadata(item.metadata());
+    writer.delimit(2, 0);
+  });
+  if (kept !== undefined && kept.listItem === undefined) {
+    kept.listItem = (readable ? templates.of(message, places, kept) : undefined) ?? message.length;
   }
+  return message;
 }
 
 /**

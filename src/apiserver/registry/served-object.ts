@@ -1,4 +1,8 @@
-import { encodePartialObjectMetadataEnvelope, type MetadataText } from '../../api/codec/partial-object-metadata.ts';
+import {
+  encodePartialObjectMetadataEnvelope,
+  type KeptText,
+  type MetadataText,
+} from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { JsonSink } from '../storage/stored-json.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -20,6 +24,8 @@ export interface ServedObject {
   writeMetadataJson(sink: JsonSink): void;
   /** Where stored bytes are what is served of the metadata. */
   metadataText(): MetadataText | undefined;
+  /** The keeper of {@link metadataText}. */
+  keptText(): KeptText | undefined;
   /** The object's metadata as an enveloped protobuf PartialObjectMetadata. */
   metadataEnvelope(): Uint8Array;
 }
@@ -61,6 +67,10 @@ export class TransientObject implements ServedObject {
   }
 
   metadataText(): undefined {
+    return undefined;
+  }
+
+  keptText(): undefined {
     return undefined;
   }
 
@@ -117,6 +127,10 @@ export class ConvertedObject implements ServedObject {
 
   metadataText(): MetadataText | undefined {
     return this.#conversion.keepsMetadata ? this.source.metadataText() : undefined;
+  }
+
+  keptText(): KeptText | undefined {
+    return this.#conversion.keepsMetadata ? this.source.keptText() : undefined;
   }
 
   metadataEnvelope(): Uint8Array {

@@ -1,3 +1,4 @@
+import type { KeptText } from '../../api/codec/partial-object-metadata.ts';
 import type { LabelSignature } from '../../api/selectors/label-signature.ts';
 
 /**
@@ -26,6 +27,10 @@ export interface KeyValue {
   readonly value: Uint8Array;
   readonly createRevision: Revision;
   readonly modRevision: Revision;
+  /** What readers find out about the value and want to find again; a store that keeps what it hands out keeps these too. */
+  listItem?: KeptText['listItem'];
+  /** Behind the metadata in the value; 0: not known. */
+  metadataEnd?: number;
 }
 
 /** Outcome of a guarded write. `current` is what stands in the way (absent: the key does not exist). */

@@ -1,5 +1,6 @@
 import {
   encodePartialObjectMetadataEnvelope,
+  type KeptText,
   type MetadataText,
   transcodePartialObjectMetadataEnvelope,
 } from '../../api/codec/partial-object-metadata.ts';
@@ -32,6 +33,7 @@ export class StoredObject {
   readonly revision: Revision;
   readonly createRevision: Revision;
   readonly #stored: Uint8Array;
+  readonly #kv: KeyValue;
   #object: KubeObject | undefined;
   #metadata: ObjectMeta | undefined;
   #labels: ObjectMeta['labels'];
@@ -47,6 +49,7 @@ export class StoredObject {
     this.revision = kv.modRevision;
     this.createRevision = kv.createRevision;
     this.#stored = kv.value;
+    this.#kv = kv;
   }
 
   /** Bytes as stored: without resourceVersion. */
@@ -93,12 +96,17 @@ export class StoredObject {
 
   /** JSON of the metadata. */
   writeMetadataJson(sink: JsonSink): void {
-    writeStoredMetadata(sink, this);
+    writeStoredMetadata(sink, this.#kv);
   }
 
   /** The metadata in the stored bytes, for a codec that copies them. */
   metadataText(): MetadataText {
     return storedMetadataText(this);
+  }
+
+  /** Where the stored bytes are kept, for what a codec wants to find again. */
+  keptText(): KeptText {
+    return this.#kv;
   }
 
   /** Enveloped protobuf PartialObjectMetadata. */
