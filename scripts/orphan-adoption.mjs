@@ -1,35 +1,13 @@
 // Deletes owners with policy Orphan and makes them anew, while their controller adopts at the worst moment, and counts what is lost
 // (test/collector/orphan-adoption): npm run orphan-adoption [-- --rounds 10000]
-import { build } from 'esbuild';
-import { mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bundledProgram } from './bundled-program.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10000' } } });
 const rounds = Number(values.rounds);
 if (!(rounds > 0)) throw new Error(`--rounds must be a number above 0, and is ${values.rounds}`);
 
-const folder = join(root, 'node_modules', '.cache', 'kubegc');
-mkdirSync(folder, { recursive: true });
-const program = join(folder, `orphan-adoption-${process.pid}.mjs`);
-process.on('exit', () => rmSync(program, { force: true }));
-await build({
-  absWorkingDir: root,
-  entryPoints: ['test/collector/orphan-adoption/orphan-adoption.ts'],
-  outfile: program,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  external: ['lmdb'],
-  logLevel: 'error',
-  banner: {
-    js: "import{createRequire as __kubegcRequire}from'node:module';const require=__kubegcRequire(import.meta.url);",
-  },
-});
-const { orphanAdoption } = await import(program);
+const { orphanAdoption } = await import(await bundledProgram('test/collector/orphan-adoption/orphan-adoption.ts'));
 
 /** A restart in each round forgets nothing that is an Event, and costs time: one round in ten has one. */
 const shares = [

@@ -4,16 +4,14 @@
 //   npm run simulate -- --seeds 10000 [--seed 1] [--workers 2]   so many seeds from the first one on
 //   npm run simulate -- --minutes 3                              for so long, from a random seed on
 //   npm run simulate -- --replay FILE                            one plan, with everything that happened
-import { build } from 'esbuild';
 import { fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { bundledProgram } from './bundled-program.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A run of so many histories must have had everything that can occur. */
 const COVERS_ALL = 25_000;
 const PROGRESS_MS = 10_000;
@@ -41,41 +39,14 @@ const seeds = number('seeds', minutes === Infinity ? 1000 : Number.MAX_SAFE_INTE
 const workers = values.replay === undefined ? Math.min(number('workers', 2), seeds) : 1;
 const base = number('seed', randomInt(1, 2 ** 47));
 
-const folder = join(root, 'node_modules', '.cache', 'kubegc');
-mkdirSync(folder, { recursive: true });
-const program = join(folder, `simulation-${process.pid}.mjs`);
-const summary = join(folder, `coverage-${process.pid}.mjs`);
-process.on('exit', () => {
-  rmSync(program, { force: true });
-  rmSync(summary, { force: true });
-});
-const { coverageOf } = await bundle();
+const program = await bundledProgram('test/collector/simulation/simulation-process.ts');
+const { Coverage } = await import(await bundledProgram('test/collector/simulation/coverage.ts'));
 
-/** One file, so that nothing is loaded while histories run. */
-async function bundle() {
-  const options = {
-    absWorkingDir: root,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    external: ['lmdb'],
-    logLevel: 'error',
-    sourcemap: 'inline',
-    banner: {
-      js: "import{createRequire as __kubegcRequire}from'node:module';const require=__kubegcRequire(import.meta.url);",
-    },
-  };
-  await build({ ...options, entryPoints: ['test/collector/simulation/simulation-process.ts'], outfile: program });
-  await build({ ...options, entryPoints: ['test/collector/simulation/coverage.ts'], outfile: summary });
-  const { Coverage } = await import(summary);
-  return { coverageOf: () => new Coverage() };
-}
-
-const coverage = coverageOf();
+const coverage = new Coverage();
 const startedAt = Date.now();
 let histories = 0;
 let failure;
+let trace = [];
 
 function report(line) {
   if (!values.quiet) console.log(line);
@@ -94,6 +65,7 @@ function start(index) {
     child.on('message', (news) => {
       histories += news.histories;
       coverage.merge(news.covered);
+      if (news.trace !== undefined) trace = news.trace;
       if (news.failure !== undefined) failure ??= news.failure;
       if (news.failure !== undefined) for (const other of children) if (other.child !== child) other.child.kill();
     });
@@ -121,14 +93,16 @@ const progress = setInterval(() => report(rate()), PROGRESS_MS);
 await Promise.all(children.map(({ ended }) => ended));
 clearInterval(progress);
 
+if (trace.length > 0) report(trace.join('\n'));
 report(coverage.toString());
 if (failure !== undefined) {
-  const { seed, wrong, plan, trace = [] } = failure;
+  const { seed, wrong, plan } = failure;
   console.error(`\nseed ${seed} went wrong:\n${wrong.join('\n')}`);
   if (plan !== undefined) {
     const file = join(tmpdir(), `kubegc-history-${seed}.json`);
-    writeFileSync(file, `${JSON.stringify(plan, null, 2)}\n`);
-    console.error(`\n${trace.join('\n')}\n\nshrunk to ${plan.steps.length} steps: ${file}`);
+    // What it is called when it is kept: the rule is for whoever keeps it to say.
+    writeFileSync(file, `${JSON.stringify({ title: wrong[0], plan }, null, 2)}\n`);
+    console.error(`\n${failure.trace.join('\n')}\n\nshrunk to ${plan.steps.length} steps: ${file}`);
     console.error(
       `again: npm run simulate -- --replay ${file}\nall of it: npm run simulate -- --seeds 1 --seed ${seed}`,
     );

@@ -1,15 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Plan } from './plan.ts';
+import type { KeptHistory } from './plan.ts';
 import { runPlan } from './run-plan.ts';
-
-/** A history in which something went wrong once, shrunk, and what. */
-interface KeptHistory {
-  /** The rules it violated, and how. */
-  readonly title: string;
-  readonly plan: Plan;
-}
 
 const folder = fileURLToPath(new URL('../histories/', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));

@@ -14,6 +14,13 @@ export interface Plan {
   readonly end: 'rest' | 'resync' | 'empty';
 }
 
+/** A history in which something went wrong once, shrunk: a file of `test/collector/histories`. */
+export interface KeptHistory {
+  /** The rules it violated, and how. */
+  readonly title: string;
+  readonly plan: Plan;
+}
+
 export interface CollectorPlan {
   /** `standby`: decides nothing until a step makes it lead. */
   readonly role: 'always' | 'standby';

@@ -1,6 +1,6 @@
 /** One process of `npm run simulate`: runs the seeds it is told to, and tells how it goes. */
 import { readFileSync } from 'node:fs';
-import type { Plan } from './plan.ts';
+import type { KeptHistory } from './plan.ts';
 import { runPlan } from './run-plan.ts';
 import { type Failure, Simulation } from './simulate.ts';
 
@@ -12,7 +12,7 @@ export interface SimulationOrder {
   readonly seeds: number;
   /** No history is begun after this time, epoch ms. */
   readonly until: number;
-  /** Instead of all this: the file of one plan. */
+  /** Instead of all this: the file of a {@link KeptHistory}. */
   readonly replay?: string;
 }
 
@@ -21,6 +21,8 @@ export interface SimulationNews {
   /** What occurred since the last news. */
   readonly covered: readonly (readonly [string, number])[];
   readonly failure?: Pick<Failure, 'seed' | 'wrong' | 'plan'> & { readonly trace: readonly string[] };
+  /** Everything that happened in a replay that went well. */
+  readonly trace?: readonly string[];
   readonly done?: true;
 }
 
@@ -67,17 +69,22 @@ async function simulate({ seed, stride, seeds, until }: SimulationOrder): Promis
 }
 
 async function replay(file: string): Promise<void> {
-  const plan = JSON.parse(readFileSync(file, 'utf8')) as Plan;
+  const { plan } = JSON.parse(readFileSync(file, 'utf8')) as KeptHistory;
   const { wrong, trace, covered } = await runPlan(plan, { trace: true });
   const news = { histories: 1, covered: [...covered].map((label) => [label, 1] as const), done: true as const };
   await tell(
     wrong.length + stray.length === 0
-      ? news
+      ? { ...news, trace }
       : { ...news, failure: { seed: plan.seed, wrong: [...wrong, ...stray], plan, trace } },
   );
 }
 
 process.once('message', (order: SimulationOrder) => {
   const work = order.replay === undefined ? simulate(order) : replay(order.replay);
-  void work.then(() => process.disconnect());
+  void work
+    .catch((error: unknown) => {
+      console.error(error);
+      process.exitCode = 1;
+    })
+    .then(() => process.disconnect());
 });
