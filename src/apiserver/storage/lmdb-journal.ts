@@ -26,6 +26,16 @@ const PAGE_SIZE = 16_384;
 /** The commit buffer is kept for the next commit unless it had to grow beyond this. */
 const KEPT_BUFFER = 1 << 20;
 
+/**
+ * A commit reads the pages it goes on from through the memory map, the kernel maps those around them as well, and all of them count as
+ * memory of this process until they are unmapped. Opening the environment anew does that, in a millisecond; so it is done
+ * whenever about this much was touched.
+ */
+const MOST_MAPPED = 16 << 20;
+
+/** What forgetting an entry touches, as a share of a page: neighbours are mostly forgotten together. */
+const FORGET_TOUCHES = 4096;
+
 type LmdbModule = typeof Lmdb;
 
 /** The optional package, loaded by the first call and by nothing else. Rejects with {@link LmdbMissingError}. */
@@ -55,12 +65,17 @@ export interface Restore {
  * leaves the old meta page, so a commit is there as a whole or not at all.
  */
 export class LmdbJournal implements Journal {
-  readonly #database: Environment;
+  readonly #open: () => Environment;
+  #database: Environment;
+  #touched = 0;
+  /** While the environment is opened anew. */
+  #renewed: Promise<void> | undefined;
   #buffer = Buffer.allocUnsafeSlow(65_536);
   #compacted: Revision;
 
-  private constructor(database: Environment, compacted: Revision) {
-    this.#database = database;
+  private constructor(open: () => Environment, compacted: Revision) {
+    this.#open = open;
+    this.#database = open();
     this.#compacted = compacted;
   }
 
@@ -77,10 +92,11 @@ export class LmdbJournal implements Journal {
       await reader.close();
     }
     // Opened anew, because what was read would stay in the memory map, as much again as the values themselves.
-    return new LmdbJournal(openEnvironment(lmdb, directory), compacted);
+    return new LmdbJournal(() => openEnvironment(lmdb, directory), compacted);
   }
 
   async commit({ changes, forget, compacted = this.#compacted }: JournalCommit): Promise<void> {
+    if (this.#renewed !== undefined) await this.#renewed;
     const entries = this.#encode(changes);
     const table: Appendable = this.#database;
     const durable = this.#database.batch(() => {
@@ -94,10 +110,25 @@ export class LmdbJournal implements Journal {
     });
     await settled(durable);
     this.#compacted = compacted;
+    for (const { length } of entries) this.#touched += length;
+    this.#touched += forget.length * FORGET_TOUCHES;
+    if (this.#touched >= MOST_MAPPED) this.#renew();
+  }
+
+  /** Nothing waits for it but the next commit, which fails with it. */
+  #renew(): void {
+    this.#touched = 0;
+    const renewed = this.#database.close().then(() => {
+      this.#database = this.#open();
+      this.#renewed = undefined;
+    });
+    renewed.catch(() => {});
+    this.#renewed = renewed;
   }
 
   async close(): Promise<void> {
-    await this.#database.close();
+    // Where opening anew failed nothing is open.
+    if ((await rejection(this.#renewed)) === undefined) await this.#database.close();
   }
 
   /** One buffer for all entries, used again by the next commit: none is under way when this is called. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, truncate, writeFile, readdir, open as openFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile, readdir, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -138,4 +138,37 @@ describe('the lmdb store', () => {
     expect(Buffer.from((await again.get('/registry/a')).kv?.value ?? []).toString()).toBe('11001');
     await again.close();
   });
+
+  it.runIf(process.platform === 'linux')(
+    'keeps little of the file in its own memory, and all of it on the disk',
+    async () => {
+      const store = await open(path);
+      const commits = 450;
+      const together = 8;
+      for (let i = 0; i < commits; i++) {
+        const value = Buffer.alloc(5000, `${i}.`);
+        await Promise.all(Array.from({ length: together }, (_, j) => store.create(`/registry/${i}-${j}`, value)));
+      }
+      const mapped = residentBytes(await readFile('/proc/self/smaps', 'latin1'), join(path, 'data.mdb'));
+      expect(mapped).toBeLessThan(12 << 20);
+      await store.close();
+      const again = await open(path);
+      const { items } = await again.list('/registry/');
+      expect(items).toHaveLength(commits * together);
+      for (const { key, value } of items) {
+        expect(Buffer.from(value).equals(Buffer.alloc(5000, `${/\d+/.exec(key)![0]}.`)), key).toBe(true);
+      }
+      await again.close();
+    },
+  );
 });
+
+/** Of a file's pages, how much is mapped into a process. */
+function residentBytes(smaps: string, file: string): number {
+  let bytes = 0;
+  for (const mapping of smaps.split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)) {
+    const [header = ''] = mapping.split('\n', 1);
+    if (header.endsWith(file)) bytes += Number(/^Rss: +(\d+) kB$/m.exec(mapping)?.[1]) * 1024;
+  }
+  return bytes;
+}
