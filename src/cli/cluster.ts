@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
+import { asError } from '../base/thrown.ts';
 import {
   defaultPluginNames,
   type ImplementedPlugin,
@@ -329,7 +330,7 @@ function serviceAccountKey({ serviceAccountKeyPem }: Identity): SigningKey {
 function withRejecter(): { promise: Promise<Error>; reject: (error: unknown) => void } {
   let reject: (error: unknown) => void = () => undefined;
   const promise = new Promise<Error>((settle) => {
-    reject = (error) => settle(error instanceof Error ? error : new Error(String(error)));
+    reject = (error) => settle(asError(error));
   });
   return { promise, reject };
 }

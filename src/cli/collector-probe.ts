@@ -3,6 +3,7 @@ import { isObjectNotFound } from '../api/status-error.ts';
 import { isAbortError } from '../base/abort-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { ResourceRef } from '../client/resource-path.ts';
 import type { RestClient } from '../client/rest-client.ts';
 
@@ -66,7 +67,7 @@ export class CollectorProbe {
       return { probe: 'kept', afterMs: clock.monotonic() - begun };
     } catch (error) {
       if (signal.aborted || isAbortError(error)) throw error;
-      return { probe: 'failed', detail: error instanceof Error ? error.message : String(error) };
+      return { probe: 'failed', detail: messageOf(error) };
     } finally {
       await this.#cleanUp(ref, uid);
     }

@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signingKeyOf } from '../apiserver/authentication/json-web-signature.ts';
 import type { Logger } from '../base/logger.ts';
+import { messageOf } from '../base/thrown.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import { writeFileAtomically } from './data-directory.ts';
 import type { GoFlags } from './go-flags.ts';
@@ -79,7 +80,7 @@ async function signingKey(flags: GoFlags, logger: Logger): Promise<string | unde
     signingKeyOf(pem);
     return pem;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     logger.warn('the key of service accounts is no ECDSA P-256 key, another one is used', { reason });
     return undefined;
   }

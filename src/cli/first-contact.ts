@@ -3,6 +3,7 @@ import { exponentialBackoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import { messageOf } from '../base/thrown.ts';
 import { KubeconfigError } from '../client/kubeconfig.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { TransportError } from '../client/transport.ts';
@@ -41,7 +42,7 @@ export async function firstContact(options: FirstContactOptions, signal: AbortSi
       if (!signal.aborted) {
         logger.warn('the API server does not answer, trying again', {
           server,
-          error: error instanceof Error ? error.message : String(error),
+          error: messageOf(error),
           againInSeconds: Math.round(pause / 1000),
         });
       }

@@ -3,6 +3,7 @@ import { isAlreadyExists } from '../api/status-error.ts';
 import { builtinResources } from '../api/kinds/builtin-resources.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { type Clock, sleep } from '../base/clock.ts';
+import { messageOf } from '../base/thrown.ts';
 import { discover, type DiscoveredResource } from '../client/discovery.ts';
 import type { ResourceRef } from '../client/resource-path.ts';
 import type { RestClient } from '../client/rest-client.ts';
@@ -50,13 +51,9 @@ export async function loadManifests({ client, clock }: Loading, manifests: reado
         );
       }
     } catch (error) {
-      throw new CommandError(
-        `${file}: cannot load ${what}: ${error instanceof Error ? error.message : String(error)}`,
-        undefined,
-        {
-          cause: error,
-        },
-      );
+      throw new CommandError(`${file}: cannot load ${what}: ${messageOf(error)}`, undefined, {
+        cause: error,
+      });
     }
   }
 }

@@ -1,5 +1,6 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../base/thrown.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { CommandError, systemReason } from './command-error.ts';
 
@@ -72,7 +73,7 @@ export async function readManifests(paths: readonly string[]): Promise<Manifest[
       try {
         documents = parseYamlDocuments(text);
       } catch (error) {
-        throw new CommandError(`${file}: ${error instanceof Error ? error.message : String(error)}`, undefined, {
+        throw new CommandError(`${file}: ${messageOf(error)}`, undefined, {
           cause: error,
         });
       }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { HttpHandler, HttpResponse } from '../base/http-message.ts';
+import { messageOf } from '../base/thrown.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import { formatHost, type ListenAddress } from './listen-address.ts';
 
@@ -29,7 +30,7 @@ export class ObservationServer {
     this.#server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) => {
       this.#answer(request).then(
         (answer) => send(response, answer, request.method === 'HEAD'),
-        (error: unknown) => send(response, text(500, error instanceof Error ? error.message : String(error)), false),
+        (error: unknown) => send(response, text(500, messageOf(error)), false),
       );
     });
     this.#server.maxConnections = MAX_CONNECTIONS;

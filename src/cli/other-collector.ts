@@ -1,6 +1,7 @@
 import { isForbidden, isObjectNotFound } from '../api/status-error.ts';
 import { isAbortError } from '../base/abort-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
+import { messageOf } from '../base/thrown.ts';
 import { type Lease, observeLease, type ObservedLease } from '../client/leader-election.ts';
 import { LEASES } from '../client/leader-elector.ts';
 import type { RestClient } from '../client/rest-client.ts';
@@ -108,7 +109,7 @@ export class OtherCollectorWatch {
       if (signal.aborted) throw error;
       if (isForbidden(error)) return { runs: 'unknown', why: 'forbidden', detail: error.message };
       this.#sighting = unseen(this.#sighting, clock.monotonic());
-      const detail = error instanceof Error ? error.message : String(error);
+      const detail = messageOf(error);
       return this.#verdict ?? { runs: 'unknown', why: 'unreadable', detail };
     }
   }

@@ -1,6 +1,7 @@
 import { apiVersionOf, type GroupVersionResource, parseGroupVersion } from '../api/meta/group-version-kind.ts';
 import { isForbidden, isNotFound } from '../api/status-error.ts';
 import { Semaphore } from '../base/semaphore.ts';
+import { asError } from '../base/thrown.ts';
 import { DecodeError } from './decode-error.ts';
 import type { RestClient } from './rest-client.ts';
 import { headerOf } from './status-decoder.ts';
@@ -253,7 +254,7 @@ async function readLegacy(client: RestClient, { found, options }: Reading): Prom
             if (kind === '' && !name.includes('/') && verbs.length > 0) found.skip(groupVersion, name);
           }
         } catch (error) {
-          found.fail(groupVersion, error instanceof Error ? error : new Error(String(error)));
+          found.fail(groupVersion, asError(error));
         }
       }),
     ),

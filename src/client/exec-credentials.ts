@@ -1,5 +1,6 @@
 import { parseTime } from '../api/meta/time.ts';
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { ClientCertificate, Credentials } from './connect-options.ts';
 import { type ExecConfig, type KubeconfigCluster, KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
@@ -62,7 +63,7 @@ async function issue({ exec, cluster, io, clock }: ExecCredentialsOptions): Prom
       timeoutMs: TIMEOUT_MS,
     })
     .catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       throw new KubeconfigError(`exec: executable ${exec.command} failed to start: ${text}${hint}`, { cause: error });
     });
   if (result.exitCode !== 0) {

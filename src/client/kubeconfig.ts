@@ -1,4 +1,5 @@
 import { parse } from 'yaml';
+import { messageOf } from '../base/thrown.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
 
 export { renderKubeconfig, type RenderKubeconfigOptions } from './render-kubeconfig.ts';
@@ -81,7 +82,7 @@ export function parseKubeconfig(text: string, { directory }: ParseOptions = {}):
   try {
     document = parse(text);
   } catch (error) {
-    throw new KubeconfigError(`not YAML: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new KubeconfigError(`not YAML: ${messageOf(error)}`, { cause: error });
   }
   // kubectl takes an empty file for an empty configuration.
   const root = document === null || document === undefined ? {} : fieldsOf(document, 'kubeconfig');
@@ -137,7 +138,7 @@ async function readConfig(io: LoadOptions['io'], path: string): Promise<Kubeconf
   try {
     return parseKubeconfig(await io.readFile(path), { directory: directoryOf(path) });
   } catch (error) {
-    throw new KubeconfigError(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new KubeconfigError(`${path}: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -5,6 +5,7 @@ import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Gauge, type Metrics, noMetrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
+import { messageOf } from '../base/thrown.ts';
 import {
   ACQUIRE_JITTER,
   decideLease,
@@ -276,10 +277,6 @@ export class LeaderElector {
       error: message,
     });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function sleepUnlessAborted(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

@@ -7,6 +7,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
+import { messageOf } from '../base/thrown.ts';
 import { ACCEPT_METADATA, ACCEPT_METADATA_JSON, ACCEPT_METADATA_LIST, ACCEPT_METADATA_LIST_JSON } from './accept.ts';
 import { DecodeError } from './decode-error.ts';
 import { listDecoder, type ListMeta } from './list-decoder.ts';
@@ -279,7 +280,7 @@ export class Reflector implements Service {
       else if (type === 'MODIFIED') this.#sink.modified(bytes, start, end);
       else this.#sink.deleted(bytes, start, end);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       throw new DecodeError(`an object that can not be read: ${text}`, { cause: error });
     }
   }

@@ -1,5 +1,6 @@
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { TimeoutError } from '../base/abort.ts';
+import { messageOf } from '../base/thrown.ts';
 import { TransportError } from './transport.ts';
 
 /** What an aborted request rejects with: `timeout` when a deadline did it, else `aborted`. */
@@ -20,7 +21,7 @@ const PROTOCOL =
 export function transportErrorOf(error: unknown, signal?: AbortNotice): TransportError {
   if (error instanceof TransportError) return error;
   if (signal?.aborted === true) return abortedTransportError(signal);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = codeOf(error);
   return new TransportError(classify(code), message === '' ? code : message, { cause: error });
 }

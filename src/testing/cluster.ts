@@ -11,6 +11,7 @@ import type { Store } from '../apiserver/storage/interface.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import { messageOf } from '../base/thrown.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { Informer } from '../client/informer.ts';
 import type { Interceptor } from '../client/interceptor.ts';
@@ -163,12 +164,7 @@ export class TestCluster implements AsyncDisposable {
       const running = Promise.all(
         services.map((service) =>
           service.run(stopping.signal).catch((error: unknown) => {
-            recorder.note(
-              'trouble',
-              'cluster',
-              'a controller ended',
-              error instanceof Error ? error.message : String(error),
-            );
+            recorder.note('trouble', 'cluster', 'a controller ended', messageOf(error));
           }),
         ),
       );

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/thrown.ts';
 import { newBadRequest } from '../status-error.ts';
 import { scanDuplicateFields } from './duplicate-fields.ts';
 import { skipString } from './json-scanner.ts';
@@ -69,7 +70,7 @@ export function encodeJson(value: unknown): Uint8Array {
 
 /** The parser's own words, in the shape of Go's: they start in lower case. */
 function jsonProblem(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.charAt(0).toLowerCase() + message.slice(1);
 }
 

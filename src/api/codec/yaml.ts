@@ -1,6 +1,7 @@
 import type { DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
 import { Composer, LineCounter, stringify, YAMLParseError } from 'yaml';
 
+import { messageOf } from '../../base/thrown.ts';
 import type { StatusError } from '../status-error.ts';
 import { newBadRequest } from '../status-error.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
@@ -79,7 +80,7 @@ function* documentsOf(text: string): Generator<YamlValue> {
 }
 
 function yamlProblem(error: unknown, lines: LineCounter): StatusError {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   // The library's composer recurses, so nesting shows as an overflow of the native stack, thrown or reported.
   const message = text.startsWith('Maximum call stack') ? 'exceeded max depth' : `${text}${placeOf(error, lines)}`;
   return newBadRequest(`error converting YAML to JSON: yaml: ${message}`);

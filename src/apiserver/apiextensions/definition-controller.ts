@@ -2,6 +2,7 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { type Backoff, exponentialBackoff } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
 import type { ResourceRegistration, ResourceRegistry } from '../registry/resource-registry.ts';
 import { type RegistryEnvironment, ResourceStore } from '../registry/resource-store.ts';
@@ -273,8 +274,4 @@ export class DefinitionController {
 
 function newBackoff(): Backoff {
   return exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

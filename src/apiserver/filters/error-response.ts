@@ -8,6 +8,7 @@ import {
 } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Logger } from '../../base/logger.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { errorFormat, statusResponse } from '../endpoints/body-format.ts';
 import { JSON_TYPE, wantsPretty } from '../endpoints/negotiation.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
@@ -32,7 +33,7 @@ export async function errorResponse(error: unknown, context: RequestContext, log
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
   }
-  const { status } = known ?? newInternalError(error instanceof Error ? error.message : String(error));
+  const { status } = known ?? newInternalError(messageOf(error));
   const pretty = wantsPretty(context.query, context.header('user-agent'));
   // Who takes nothing of what there is gets the reason in JSON all the same.
   const accept = status.code === 406 ? undefined : context.header('accept');

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Lmdb from 'lmdb';
 import type { RootDatabase, RootDatabaseOptionsWithPath } from 'lmdb';
+import { asError } from '../../base/thrown.ts';
 import { ChangeEntryError, changeEntrySize, readChangeEntry, writeChangeEntry } from './change-entry.ts';
 import type { CopyBytes, DecodedChange } from './change-entry.ts';
 import type { Revision } from './interface.ts';
@@ -239,7 +240,7 @@ async function rejection(promise: unknown): Promise<Error | undefined> {
     await promise;
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return asError(error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Backoff, exponentialBackoff } from '../../base/backoff.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { asError } from '../../base/thrown.ts';
 import type { KeyValue, Revision, Store, StoreEvent, StoreWatch } from './interface.ts';
 
 export interface StoreFollowerOptions {
@@ -76,7 +77,7 @@ export class StoreFollower {
     logger.warn('a watch of the store has ended, starting over', { prefix, error: error.message });
     this.#retry = clock.setTimer(this.#backoff.next(), () => {
       this.#follow().catch((again: unknown) => {
-        this.#resume(again instanceof Error ? again : new Error(String(again)));
+        this.#resume(asError(again));
       });
     });
   }

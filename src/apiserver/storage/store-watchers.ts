@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { asError } from '../../base/thrown.ts';
 import type { Revision, StoreEvent, StoreWatch, WatchOptions } from './interface.ts';
 import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import { eventOf } from './mvcc.ts';
@@ -100,7 +101,7 @@ export class StoreWatchers {
       if (events.length > 0 && watcher.phase !== 'ended') watcher.options.onEvents(events);
       if (progress !== undefined && watcher.phase !== 'ended') watcher.options.onProgress?.(progress);
     } catch (error) {
-      this.#close(watcher, error instanceof Error ? error : new Error(String(error)));
+      this.#close(watcher, asError(error));
     }
   }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { HttpHeaders } from '../../base/http-message.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { statusErrorOf } from '../../client/status-decoder.ts';
 import { TransportError } from '../../client/transport.ts';
 import { WebhookCallError } from './webhook-call-error.ts';
@@ -28,7 +29,7 @@ interface SocketFailure {
 }
 
 function causeOf(error: unknown): string {
-  if (!(error instanceof TransportError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof TransportError)) return messageOf(error);
   if (error.code === 'timeout') return 'context deadline exceeded';
   if (error.code === 'aborted') return 'context canceled';
   const { code = '', address = '', port = 0, hostname = '' } = (error.cause ?? {}) as SocketFailure;

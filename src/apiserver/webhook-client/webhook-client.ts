@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { Lru } from '../../base/lru.ts';
 import { Semaphore, SemaphoreFullError } from '../../base/semaphore.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { StaleConnection } from '../../client/http1-exchange.ts';
 import { http1Transport } from '../../client/http1-transport.ts';
 import { abortedTransportError } from '../../client/transport-failure.ts';
@@ -164,7 +165,7 @@ function parseAnswer(body: Uint8Array, { status, headers }: HttpResponse): unkno
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new WebhookCallError('answer', `couldn't get version/kind; json parse error: ${why}`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { asError } from '../../base/thrown.ts';
 import type { MonitoredResource } from '../graph/event.ts';
 import { type OfferedResource, planMonitors, resourceKey } from '../resources/deletable-resources.ts';
 
@@ -150,7 +151,7 @@ export class Monitors {
         this.#entries.set(key, this.#started(resource));
       } catch (error) {
         this.#entries.delete(key);
-        failed.push({ resource, error: error instanceof Error ? error : new Error(String(error)) });
+        failed.push({ resource, error: asError(error) });
       }
     }
     return failed;

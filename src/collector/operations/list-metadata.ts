@@ -1,8 +1,8 @@
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import { asError } from '../../base/thrown.ts';
 import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
 import type { ResourceRef } from '../../client/resource-path.ts';
 import type { CallContext } from './call-context.ts';
-import { asError } from './read-metadata.ts';
 
 const PAGE_SIZE = 500;
 

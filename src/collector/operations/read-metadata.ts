@@ -1,3 +1,4 @@
+import { asError } from '../../base/thrown.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound, isObjectNotFound } from '../../api/status-error.ts';
@@ -35,10 +36,6 @@ export type ReadAnswer =
   | { readonly state: 'found'; readonly target: Target; readonly object: LiveObject }
   | { readonly state: 'absent'; readonly target: Target }
   | { readonly state: 'error'; readonly target: Target; readonly error: Error };
-
-export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}
 
 /** GET by name, most recent state: no resourceVersion parameter (COL-170). */
 export async function readMetadata(context: CallContext, target: Target): Promise<ReadAnswer> {

@@ -4,7 +4,8 @@ import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
 import type { WriteAnswerKind } from '../decide/write-answer-kind.ts';
 import type { CallContext } from './call-context.ts';
-import { asError, NoObjectError } from './read-metadata.ts';
+import { asError } from '../../base/thrown.ts';
+import { NoObjectError } from './read-metadata.ts';
 
 /** What became of a write, with the object the server answered with or the error it gave. */
 export interface WriteAnswer {

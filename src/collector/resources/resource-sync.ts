@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { LogFields, Logger } from '../../base/logger.ts';
 import type { Counter } from '../../base/metrics.ts';
 import type { Random } from '../../base/random.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { MonitoredResource } from '../graph/event.ts';
@@ -213,7 +214,7 @@ export class ResourceSync {
     } catch (error) {
       if (!signal.aborted) {
         this.#tell(DISCOVERY_FAILED, {
-          error: error instanceof Error ? error.message : String(error),
+          error: messageOf(error),
         });
       }
     }

@@ -2,6 +2,7 @@ import { formatTime, parseTime } from '../../api/meta/time.ts';
 import { isAlreadyExists, isForbidden } from '../../api/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { messageOf } from '../../base/thrown.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { Target } from '../decide/target.ts';
 import type { OrphanedOwners } from '../graph/orphaned-owners.ts';
@@ -78,7 +79,7 @@ export class OrphanRecords {
     } catch (error) {
       if (signal.aborted) return;
       logger.warn('the Events of orphaned owners could not be read: who refers to one of them is taken for garbage', {
-        error: error instanceof Error ? error.message : String(error),
+        error: messageOf(error),
       });
     }
   }
@@ -108,7 +109,7 @@ export class OrphanRecords {
     if (this.#unwritable === 'told') return;
     this.#unwritable = 'told';
     this.#options.logger.warn('an orphaned owner is remembered in memory only: the Event of it could not be written', {
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     });
   }
 }

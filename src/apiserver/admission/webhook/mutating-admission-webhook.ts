@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/thrown.ts';
 import { copyJson, equalJson, isJsonObject } from '../../../api/codec/json-value.ts';
 import { parseJsonText } from '../../../api/codec/json.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
@@ -109,7 +110,7 @@ function operationsOf(patch: string): { readonly list: readonly unknown[] } | { 
       ? { list }
       : { why: 'json: cannot unmarshal object into Go value of type jsonpatch.Patch' };
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
+    return { why: messageOf(error) };
   }
 }
 

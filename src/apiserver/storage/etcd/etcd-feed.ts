@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Random } from '../../../base/random.ts';
+import { asError } from '../../../base/thrown.ts';
 import type { Revision, StoreEvent, StoreWatch, WatchOptions } from '../interface.ts';
 import { PrefixTable } from '../prefix-table.ts';
 import { StoreClosedError, StoreRewoundError } from '../store-errors.ts';
@@ -184,7 +185,7 @@ export class EtcdFeed {
       if (events.length > 0 && !isEnded()) watcher.options.onEvents(events);
       if (progress !== undefined && !isEnded()) watcher.options.onProgress?.(progress);
     } catch (error) {
-      this.#close(watcher, error instanceof Error ? error : new Error(String(error)));
+      this.#close(watcher, asError(error));
     }
   }
 
