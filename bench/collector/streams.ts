@@ -1,11 +1,12 @@
-import { WatchFrameReader } from '../../src/api/codec/watch-frame.ts';
-import { MetadataReader } from '../../src/api/codec/metadata-reader.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { watchDecoder } from '../../src/client/watch-decoder.ts';
 import { AbsentOwnerCache } from '../../src/collector/graph/absent-owner-cache.ts';
 import { apply } from '../../src/collector/graph/apply.ts';
 import type { Effect } from '../../src/collector/graph/effect.ts';
+import type { ObjectColumns } from '../../src/collector/graph/object-columns.ts';
 import { OwnershipGraph } from '../../src/collector/graph/ownership-graph.ts';
 import { workKey } from '../../src/collector/graph/work-key.ts';
+import { ObjectReader } from '../../src/collector/monitors/object-reader.ts';
 import { Queue } from '../../src/workqueue/queue.ts';
 import type { ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { NaiveGraph } from './naive-graph.ts';
@@ -20,38 +21,37 @@ export interface Stream {
 export class ProductStream implements Stream {
   readonly graph = new OwnershipGraph({ hashSeed: 0x5eed, absentOwners: new AbsentOwnerCache() });
   readonly queue = new Queue<string>({ name: 'bench', clock: systemClock });
-  readonly #frames = new WatchFrameReader();
-  readonly #metadata = new MetadataReader();
+  readonly #objectReader = new ObjectReader(this.graph);
+  readonly #decoder = watchDecoder(
+    'application/vnd.kubernetes.protobuf;stream=watch',
+    (type, { bytes, start, end }) => this.#event(type === 'DELETED', this.#objectReader.read(bytes, start, end)),
+    (bytes, ranges, count) => this.#objectReader.ahead(bytes, ranges, count),
+  );
+  #objects: Int32Array = new Int32Array();
+  #at = 0;
   readonly #effects: Effect[] = [];
   readonly #queues: boolean;
-  /** One event object a resource, as a monitor has it. */
-  readonly #observed = resources.map(
-    (resource) => ({ type: 'observedColumns', resource, columns: this.#metadata }) as const,
-  );
-  readonly #deleted = resources.map(
-    (resource) => ({ type: 'deletedColumns', resource, columns: this.#metadata }) as const,
-  );
-
   /** `queues`: keys are queued; otherwise effects are dropped. */
   constructor({ queues = true }: { readonly queues?: boolean } = {}) {
     this.#queues = queues;
   }
 
   consume({ bytes, objects }: Chunk): void {
-    const reader = this.#frames;
-    const columns = this.#metadata;
+    this.#objects = objects;
+    this.#at = 0;
+    this.#decoder.push(bytes);
+  }
+
+  #event(deleted: boolean, columns: ObjectColumns): void {
+    const kind = kindOf(this.#objects[this.#at++]!);
+    const resource = resources[kind]!;
     const effects = this.#effects;
-    reader.push(bytes);
-    for (let i = 0; reader.next(); i++) {
-      columns.scan(reader.bytes, reader.start, reader.end);
-      const kind = kindOf(objects[i]!);
-      apply(this.graph, reader.type === 'DELETED' ? this.#deleted[kind]! : this.#observed[kind]!, effects);
-      if (effects.length === 0) continue;
-      if (this.#queues) {
-        for (const effect of effects) if (effect.effect === 'enqueue') this.queue.add(workKey(effect.uid, effect.as));
-      }
-      effects.length = 0;
+    apply(this.graph, { type: deleted ? 'deletedColumns' : 'observedColumns', resource, columns }, effects);
+    if (effects.length === 0) return;
+    if (this.#queues) {
+      for (const effect of effects) if (effect.effect === 'enqueue') this.queue.add(workKey(effect.uid, effect.as));
     }
+    effects.length = 0;
   }
 }
 

@@ -26,6 +26,11 @@ export interface ReflectorSink {
   replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void;
   /** The enumeration broke off: what it showed is true, what it did not show proves nothing. */
   replaceAbort(): void;
+  /**
+   * A hint: these objects come next, one by one, before anything else is read; 0 takes the hint back. See `OnWatchAhead`. Nothing may
+   * depend on it: most objects come without.
+   */
+  ahead?(bytes: Uint8Array, ranges: Int32Array, count: number): void;
   added(bytes: Uint8Array, start: number, end: number): void;
   modified(bytes: Uint8Array, start: number, end: number): void;
   /** The object's last state, with the resource version of its deletion. */

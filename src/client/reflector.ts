@@ -25,7 +25,7 @@ import type { RestClient } from './rest-client.ts';
 import { decodeStatus, headerOf } from './status-decoder.ts';
 import { transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
-import { watchDecoder } from './watch-decoder.ts';
+import { type OnWatchAhead, type OnWatchEvent, watchDecoder } from './watch-decoder.ts';
 import { WatchProgress } from './watch-progress.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -72,6 +72,7 @@ export class Reflector implements Service {
   readonly #sink: ReflectorSink;
   readonly #logger: Logger;
   readonly #backoff: Backoff;
+  readonly #onAhead: OnWatchAhead = (bytes, ranges, count) => this.#sink.ahead?.(bytes, ranges, count);
   #state: ReflectorState;
   #synced = false;
 
@@ -218,14 +219,15 @@ export class Reflector implements Service {
       if (enumerates) silence.pet(INITIAL_EVENTS_SILENCE_MS);
       // A watch of which nothing changes is quiet for long; its connection is the transport's to watch.
       else silence.stop();
-      const decoder = watchDecoder(headerOf(headers, 'content-type'), (type, { bytes, start, end }) => {
+      const onEvent: OnWatchEvent = (type, { bytes, start, end }) => {
         if (type === 'BOOKMARK') this.#bookmark(watch, step, bytes.subarray(start, end));
         else if (type === 'ERROR') throwStatus(bytes.subarray(start, end));
         else {
           this.#deliver(type, bytes, start, end);
           watch.sawObject(bytes, start, end);
         }
-      });
+      };
+      const decoder = watchDecoder(headerOf(headers, 'content-type'), onEvent, this.#onAhead);
       for await (const chunk of body) {
         decoder.push(chunk);
         watch.endChunk();

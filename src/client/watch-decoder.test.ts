@@ -103,6 +103,56 @@ describe('protobuf events', () => {
     expect(() => decode(PROTOBUF, framed(event))).toThrow(DecodeError);
   });
 
+  it('are announced before they are told of, those of one chunk together, and no other', () => {
+    const told: string[] = [];
+    const name = (i: number): Uint8Array => partialMetadataEnvelope({ name: `n${i}` });
+    const stream = Buffer.concat(Array.from({ length: 40 }, (_, i) => frame('ADDED', name(i))));
+    const textOf = (bytes: Uint8Array, start: number, end: number): string =>
+      /n\d+/.exec(Buffer.from(bytes.subarray(start, end)).toString('latin1'))![0];
+    const decoder = watchDecoder(
+      PROTOBUF,
+      (_type, { bytes, start, end }) => told.push(textOf(bytes, start, end)),
+      (bytes, ranges, count) =>
+        told.push(Array.from({ length: count }, (_, i) => textOf(bytes, ranges[i * 2]!, ranges[i * 2 + 1]!)).join(' ')),
+    );
+    const cut = Math.ceil((stream.length / 40) * 20.5);
+    decoder.push(stream.subarray(0, cut));
+    decoder.push(stream.subarray(cut));
+    const names = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, i) => `n${from + i}`);
+    const announced = (from: number, to: number): string[] => [names(from, to).join(' '), ...names(from, to)];
+    expect(told).toEqual([
+      ...announced(0, 16),
+      ...announced(16, 20),
+      // It began in the chunk before.
+      'n20',
+      ...announced(21, 37),
+      ...announced(37, 40),
+    ]);
+  });
+
+  it('in front of damage are told of before the damage is', () => {
+    const told: string[] = [];
+    const decoder = watchDecoder(PROTOBUF, (type) => told.push(type));
+    const damaged = framed(message([1, 'CHANGED'], [2, message([1, object])]));
+    const stream = Buffer.concat([frame('ADDED', object), frame('DELETED', object), damaged, frame('ADDED', object)]);
+    expect(() => decoder.push(stream)).toThrow(DecodeError);
+    expect(told).toEqual(['ADDED', 'DELETED']);
+  });
+
+  it('that were announced and are not told of after all are taken back', () => {
+    const announced: number[] = [];
+    const decoder = watchDecoder(
+      PROTOBUF,
+      (type) => {
+        if (type === 'DELETED') throw new DecodeError('enough');
+      },
+      (_bytes, _ranges, count) => announced.push(count),
+    );
+    const stream = Buffer.concat([frame('ADDED', object), frame('DELETED', object), frame('ADDED', object)]);
+    expect(() => decoder.push(stream)).toThrow('enough');
+    expect(announced).toEqual([3, 0]);
+  });
+
   it('of an absurd length are errors at once', () => {
     expect(() => decode(PROTOBUF, Buffer.from('<html>'))).toThrow(DecodeError);
   });

@@ -1,6 +1,7 @@
+import { ProtobufError } from '../api/codec/protobuf-wire.ts';
+import { WatchFrameReader } from '../api/codec/watch-frame.ts';
 import { ByteBuffer, MAX_OBJECT_BYTES } from './byte-buffer.ts';
 import { DecodeError } from './decode-error.ts';
-import { tagOf, WireCursor } from './wire-format.ts';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
@@ -9,6 +10,12 @@ export type OnWatchEvent = (
   type: WatchEventType,
   object: { readonly bytes: Uint8Array; readonly start: number; readonly end: number },
 ) => void;
+
+/**
+ * The objects of the next events: `bytes[ranges[2 * i]..ranges[2 * i + 1])` for each i below `count`. They are delivered one by one
+ * right after, and stay as they are until then. 0: what has not been delivered yet will not be.
+ */
+export type OnWatchAhead = (bytes: Uint8Array, ranges: Int32Array, count: number) => void;
 
 export interface WatchDecoder {
   /** Takes the next bytes of the stream and calls back for each event that is complete. Throws {@link DecodeError}. */
@@ -19,15 +26,21 @@ export interface WatchDecoder {
  * Cuts a watch stream into events without looking into the objects. What is left of an event when the stream ends is
  * not an event: the reflector resumes before it and gets it again.
  */
-export function watchDecoder(contentType: string | undefined, onEvent: OnWatchEvent): WatchDecoder {
+export function watchDecoder(
+  contentType: string | undefined,
+  onEvent: OnWatchEvent,
+  onAhead?: OnWatchAhead,
+): WatchDecoder {
   return contentType?.startsWith('application/vnd.kubernetes.protobuf') === true
-    ? new ProtobufWatchDecoder(onEvent)
+    ? new ProtobufWatchDecoder(onEvent, onAhead)
     : new JsonWatchDecoder(onEvent);
 }
 
+/** The most events that are announced at once: about as many misses of the cache as a core waits for at a time. */
+export const WATCH_AHEAD = 16;
+
 const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] as const;
 const utf8 = new TextEncoder();
-const TYPE_BYTES = TYPES.map((type) => utf8.encode(type));
 /** How Go begins a JSON event; other orders and spaces take the slow way. */
 const JSON_HEADS = TYPES.map((type) => utf8.encode(`{"type":"${type}","object":`));
 
@@ -46,60 +59,75 @@ interface Range {
 
 /** Four bytes of length, then `WatchEvent {1 type, 2 RawExtension {1 raw}}` (API-523). */
 class ProtobufWatchDecoder implements WatchDecoder {
-  readonly #buffer = new ByteBuffer();
-  readonly #cursor = new WireCursor();
+  readonly #frames = new WatchFrameReader();
   readonly #onEvent: OnWatchEvent;
+  readonly #onAhead: OnWatchAhead | undefined;
   readonly #object: Range = { bytes: new Uint8Array(), start: 0, end: 0 };
+  readonly #types: WatchEventType[] = Array.from({ length: WATCH_AHEAD }, () => 'ERROR');
+  readonly #ranges = new Int32Array(WATCH_AHEAD * 2);
+  #error: unknown;
 
-  constructor(onEvent: OnWatchEvent) {
+  constructor(onEvent: OnWatchEvent, onAhead: OnWatchAhead | undefined) {
     this.#onEvent = onEvent;
+    this.#onAhead = onAhead;
   }
 
   push(chunk: Uint8Array): void {
-    const buffer = this.#buffer;
-    buffer.append(chunk);
-    while (buffer.length >= 4) {
-      const { bytes, start } = buffer;
-      const size = bytes[start]! * 2 ** 24 + (bytes[start + 1]! << 16) + (bytes[start + 2]! << 8) + bytes[start + 3]!;
-      if (size > MAX_OBJECT_BYTES) throw new DecodeError(`a watch event of ${size} bytes`);
-      if (buffer.length < 4 + size) break;
-      buffer.start += 4 + size;
-      this.#event(bytes, start + 4, start + 4 + size);
-    }
-    buffer.keep();
+    this.#frames.push(chunk);
+    for (let count = this.#gather(chunk); count > 0; count = this.#gather(chunk)) this.#deliver(chunk, count);
+    if (this.#error !== undefined) throw this.#error;
   }
 
-  #event(bytes: Uint8Array, start: number, end: number): void {
-    const cursor = this.#cursor.point(bytes, start, end);
+  /**
+   * Reads up to WATCH_AHEAD frames of the chunk. One that began in the chunk before lies elsewhere, and is delivered at once. What
+   * stands in front of damage is delivered before the damage is told of.
+   */
+  #gather(chunk: Uint8Array): number {
+    if (this.#error !== undefined) return 0;
+    const frames = this.#frames;
+    let count = 0;
+    try {
+      while (count < WATCH_AHEAD && frames.next()) {
+        const type = typeOf(frames);
+        if (frames.bytes !== chunk) {
+          this.#tell(type, frames.bytes, frames.start, frames.end);
+          continue;
+        }
+        this.#types[count] = type;
+        this.#ranges[count * 2] = frames.start;
+        this.#ranges[count * 2 + 1] = frames.end;
+        count++;
+      }
+    } catch (error) {
+      this.#error = error instanceof ProtobufError ? new DecodeError(error.message, { cause: error }) : error;
+    }
+    return count;
+  }
+
+  #deliver(chunk: Uint8Array, count: number): void {
+    const ranges = this.#ranges;
+    this.#onAhead?.(chunk, ranges, count);
+    let told = 0;
+    try {
+      for (; told < count; told++) this.#tell(this.#types[told]!, chunk, ranges[told * 2]!, ranges[told * 2 + 1]!);
+    } finally {
+      if (told < count) this.#onAhead?.(chunk, ranges, 0);
+    }
+  }
+
+  #tell(type: WatchEventType, bytes: Uint8Array, start: number, end: number): void {
     const object = this.#object;
     object.bytes = bytes;
-    object.start = object.end = end;
-    let type = -1;
-    while (cursor.more) {
-      const tag = cursor.varint();
-      if (tag === tagOf(1)) {
-        const typeEnd = cursor.delimited();
-        const at = cursor.at;
-        type = TYPE_BYTES.findIndex((name) => name.length === typeEnd - at && startsWith(bytes, at, typeEnd, name));
-        cursor.at = typeEnd;
-      } else if (tag === tagOf(2)) {
-        const extensionEnd = cursor.delimited();
-        while (cursor.at < extensionEnd) {
-          const inner = cursor.varint();
-          if (inner !== tagOf(1)) {
-            cursor.skip(inner);
-            continue;
-          }
-          object.end = cursor.delimited();
-          object.start = cursor.at;
-          cursor.at = object.end;
-        }
-      } else cursor.skip(tag);
-    }
-    if (type < 0) throw new DecodeError('a watch event without a known type');
-    if (object.start === object.end) throw new DecodeError('a watch event without an object');
-    this.#onEvent(TYPES[type]!, object);
+    object.start = start;
+    object.end = end;
+    this.#onEvent(type, object);
   }
+}
+
+function typeOf({ type, start, end }: WatchFrameReader): WatchEventType {
+  if (start === end) throw new DecodeError('a watch event without an object');
+  for (const known of TYPES) if (known === type) return known;
+  throw new DecodeError('a watch event without a known type');
 }
 
 const NEWLINE = 0x0a;

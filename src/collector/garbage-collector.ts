@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { MetadataReader } from '../api/codec/metadata-reader.ts';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
 import { isAbortError } from '../base/abort-error.ts';
 import { linkSignals } from '../base/abort.ts';
@@ -25,6 +24,7 @@ import { GraphWriter } from './graph-writer.ts';
 import { invalidNamespaceEvent } from './invalid-namespace-event.ts';
 import { KindMapper, type UnservedVersions } from './kind-mapper.ts';
 import { Monitors } from './monitors/monitors.ts';
+import { ObjectReader } from './monitors/object-reader.ts';
 import { startMonitor } from './monitors/start-monitor.ts';
 import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
@@ -132,7 +132,7 @@ export class GarbageCollector implements Service {
   readonly #support = new PatchSupport();
   readonly #recorder: EventRecorder;
   /** One object for all monitors: its columns are those of the last object read, and `apply` reads them at once. */
-  readonly #reader = new MetadataReader();
+  readonly #reader: ObjectReader;
   readonly #pools: WorkerPool[] = [];
   readonly #gate = new WorkGate();
   readonly #calls: AdaptiveConcurrency;
@@ -160,6 +160,7 @@ export class GarbageCollector implements Service {
       options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
     );
     this.#graph = new OwnershipGraph({ hashSeed: random.integer(2 ** 31), absentOwners: this.#absentOwners });
+    this.#reader = new ObjectReader(this.#graph);
     this.#troubles = new TroubleLog({ clock, logger });
     this.#recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });
     this.#orphanRecords = new OrphanRecords({

@@ -23,6 +23,7 @@ import {
   NONE,
   PREV,
   REFS,
+  rowOf,
   STATE_FREE,
   STATE_GONE,
   STATE_MASK,
@@ -35,6 +36,9 @@ import { TextScratch } from './text-scratch.ts';
 import { UidIndex } from './uid-index.ts';
 import { formatUid, UidWords } from './uid-words.ts';
 import { WordTable } from './word-table.ts';
+
+/** Nodes that are brought into the cache at a time. */
+const EXPECTED = 16;
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -61,6 +65,9 @@ export class NodeStore {
   readonly #longNames: Map<NameHolder, Uint8Array>;
   readonly #scratch = new TextScratch();
   readonly #words = new UidWords();
+  readonly #expected = new Int32Array(EXPECTED);
+  /** Means nothing; without it loads that nobody uses would be left out. */
+  touched = 0;
   /** Nodes by state, indexed by STATE_*. */
   readonly #states: [number, number, number, number];
 
@@ -133,6 +140,25 @@ export class NodeStore {
   findObject(columns: ObjectColumns): number {
     if (columns.uidIsText) return this.#findText(columns.bytes, columns.uidStart, columns.uidEnd);
     return this.#index.find(columns.uid0 | 0, columns.uid1 | 0, columns.uid2 | 0, columns.uid3 | 0, 0);
+  }
+
+  /**
+   * Touches what `findObject` is going to look at: first the places in the index of all of them, then their rows. Loads that do not wait
+   * for each other are under way together.
+   */
+  expect(objects: readonly ObjectColumns[], count: number): void {
+    const expected = this.#expected;
+    const { rows } = this.table;
+    for (let from = 0; from < count; from += EXPECTED) {
+      const size = Math.min(count - from, EXPECTED);
+      for (let i = 0; i < size; i++) {
+        const columns = objects[from + i]!;
+        expected[i] = this.#index.guess(columns.uid0 | 0, columns.uid1 | 0, columns.uid2 | 0, columns.uid3 | 0);
+      }
+      let touched = 0;
+      for (let i = 0; i < size; i++) touched ^= rows[rowOf(expected[i]!)]!;
+      this.touched ^= touched;
+    }
   }
 
   /** `at`: first word of the reference in `columns.owners`. */

@@ -55,6 +55,11 @@ export const PREV = 15;
 /** A power of two, so that a node is a shift away. */
 const ROW_SHIFT = 4;
 
+/** Index in `rows` of a node's first word. */
+export function rowOf(node: number): number {
+  return node << ROW_SHIFT;
+}
+
 /** Above the flags. */
 const NAME_LENGTH_SHIFT = 16;
 /** The length of a name kept in `longNames`. */

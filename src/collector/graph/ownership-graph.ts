@@ -17,6 +17,7 @@ import {
   STATE_GONE,
   STATE_OBSERVED,
 } from './node-table.ts';
+import type { ObjectColumns } from './object-columns.ts';
 import { ReferenceStore } from './reference-store.ts';
 import { Sibling } from './sibling.ts';
 
@@ -68,6 +69,11 @@ export class OwnershipGraph implements Graph {
   /** An independent copy, to try things out on: one copy of the arrays. */
   clone(): OwnershipGraph {
     return new OwnershipGraph({}, this);
+  }
+
+  /** The next events are about these objects: brings what `apply` looks at first into the cache. Changes nothing. */
+  expect(objects: readonly ObjectColumns[], count: number): void {
+    this.nodes.expect(objects, count);
   }
 
   get counts(): GraphCounts {

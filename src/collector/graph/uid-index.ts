@@ -60,6 +60,13 @@ export class UidIndex {
     }
   }
 
+  /** The node at the place where these words are looked for first, whosever it is; 0 when there is none. */
+  guess(w0: number, w1: number, w2: number, w3: number): number {
+    const table = this.#table;
+    const entry = table[hashOf(w0, w1, w2, w3 ^ this.#seed) >>> (32 - this.#bits)]!;
+    return entry === EMPTY ? 0 : (entry & (table.length - 1)) - 1;
+  }
+
   /** The node's words are in the table already, and no other node has them. */
   insert(node: number): void {
     this.#size++;

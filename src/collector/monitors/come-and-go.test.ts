@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { MetadataReader } from '../../api/codec/metadata-reader.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { HttpHandler } from '../../base/http-message.ts';
 import { silentLogger } from '../../base/logger.ts';
@@ -14,6 +13,7 @@ import { checkInvariants } from '../graph/check-consistency.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
 import type { OfferedResource } from '../resources/deletable-resources.ts';
 import { Monitors } from './monitors.ts';
+import { ObjectReader } from './object-reader.ts';
 import { startMonitor } from './start-monitor.ts';
 import { TroubleLog } from './trouble-log.ts';
 
@@ -64,9 +64,9 @@ const collectGarbage = runInNewContext('gc') as () => void;
 describe('resources that come and go', () => {
   it('COL-028 BETTER-2 ten thousand of them leave nothing: no monitor, no node, no text, no byte', async () => {
     const clock = new FakeClock();
-    const reader = new MetadataReader();
     const absentOwners = new AbsentOwnerCache();
     const graph = new OwnershipGraph({ absentOwners });
+    const reader = new ObjectReader(graph);
     const client = new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' });
     const troubles = new TroubleLog({ clock, logger: silentLogger });
     const news = { synced: 0 };

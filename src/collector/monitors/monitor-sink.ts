@@ -8,6 +8,8 @@ export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => Obj
 export interface MonitorSinkOptions {
   readonly resource: MonitoredResource;
   readonly read: ReadColumns;
+  /** Objects that `read` will be asked for next, in this order; see ReflectorSink. */
+  readonly ahead?: (bytes: Uint8Array, ranges: Int32Array, count: number) => void;
   /** The one writer of the graph (COL-043). */
   readonly apply: (event: GraphEvent) => void;
   /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
@@ -75,6 +77,10 @@ export class MonitorSink implements ReflectorSink {
   /** What it showed is true, and was applied; the next enumeration begins anew. */
   replaceAbort(): void {
     this.#enumerating = false;
+  }
+
+  ahead(bytes: Uint8Array, ranges: Int32Array, count: number): void {
+    if (!this.#silent) this.#options.ahead?.(bytes, ranges, count);
   }
 
   added(bytes: Uint8Array, start: number, end: number): void {

@@ -1,4 +1,3 @@
-import type { MetadataReader } from '../../api/codec/metadata-reader.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { Clock } from '../../base/clock.ts';
 import { demoteWarnings, type Logger } from '../../base/logger.ts';
@@ -9,6 +8,7 @@ import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import { MonitorSink } from './monitor-sink.ts';
+import type { ObjectReader } from './object-reader.ts';
 import type { Monitor } from './monitors.ts';
 import type { TroubleLog } from './trouble-log.ts';
 
@@ -20,7 +20,7 @@ export interface MonitorOptions {
   /** Of all monitors: tells what the reflectors warn of. */
   readonly troubles: TroubleLog;
   /** May be shared by all monitors: `apply` reads its columns before the next object is read. */
-  readonly reader: MetadataReader;
+  readonly reader: ObjectReader;
   readonly apply: (event: GraphEvent) => void;
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
@@ -38,10 +38,8 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
   const stopping = new AbortController();
   const sink = new MonitorSink({
     resource,
-    read: (bytes, start, end) => {
-      reader.scan(bytes, start, end);
-      return reader;
-    },
+    read: (bytes, start, end) => reader.read(bytes, start, end),
+    ahead: (bytes, ranges, count) => reader.ahead(bytes, ranges, count),
     apply,
     onWaitingListed,
     onSynced: () => {
