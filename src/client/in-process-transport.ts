@@ -30,10 +30,7 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
   return {
     async send(request) {
       underWay.check(request.signal);
-      const response = await underWay.wait(handler(decorated(request)), request.signal).catch((error: unknown) => {
-        if (error instanceof TransportError) throw error;
-        throw new TransportError('protocol', 'the server failed without an answer', { cause: error });
-      });
+      const response = await underWay.wait(handler(decorated(request)), request.signal, serverFailure);
       return response.body instanceof Uint8Array
         ? response
         : { ...response, body: endedByAbort(response.body, underWay, request.signal) };
@@ -45,9 +42,34 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
   };
 }
 
-/** The waits of one transport, so that closing it ends them. Bounded by the requests its callers have under way. */
+type Reject = (error: TransportError) => void;
+
+/** Those that one signal ends. */
+class Waits {
+  readonly rejects = new Set<Reject>();
+  readonly signal: AbortNotice;
+
+  constructor(signal: AbortNotice) {
+    this.signal = signal;
+    signal.addEventListener('abort', this.#abort);
+  }
+
+  readonly #abort = (): void => {
+    for (const reject of this.rejects) reject(abortedTransportError(this.signal));
+  };
+
+  letGo(): void {
+    this.signal.removeEventListener('abort', this.#abort);
+  }
+}
+
+/**
+ * The waits of one transport, so that closing it ends them. Bounded by the requests its callers have under way. A signal is listened
+ * to once, however many wait: callers have one signal for all they do, and its listeners are a list that is walked for each new one.
+ */
 class UnderWay {
-  readonly #rejects = new Set<(error: TransportError) => void>();
+  readonly #rejects = new Set<Reject>();
+  readonly #bySignal = new Map<AbortNotice, Waits>();
   #closed = false;
 
   close(): void {
@@ -61,30 +83,51 @@ class UnderWay {
   }
 
   /** The work's outcome, or a rejection as soon as the signal is aborted or the transport closed. */
-  wait<T>(work: Promise<T>, signal: AbortNotice | undefined): Promise<T> {
+  wait<T>(work: Promise<T>, signal: AbortNotice | undefined, failure: (cause: unknown) => Error): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const onAbort = (): void => {
-        settle();
-        if (signal !== undefined) reject(abortedTransportError(signal));
-      };
-      const settle = (): void => {
-        this.#rejects.delete(reject);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      this.#rejects.add(reject);
-      signal?.addEventListener('abort', onAbort);
+      this.#enter(reject, signal);
       work.then(
         (value) => {
-          settle();
+          this.#leave(reject, signal);
           resolve(value);
         },
         (error: unknown) => {
-          settle();
-          reject(error instanceof Error ? error : new Error(String(error)));
+          this.#leave(reject, signal);
+          reject(failure(error));
         },
       );
     });
   }
+
+  #enter(reject: Reject, signal: AbortNotice | undefined): void {
+    this.#rejects.add(reject);
+    if (signal === undefined) return;
+    let waits = this.#bySignal.get(signal);
+    if (waits === undefined) {
+      waits = new Waits(signal);
+      this.#bySignal.set(signal, waits);
+    }
+    waits.rejects.add(reject);
+  }
+
+  #leave(reject: Reject, signal: AbortNotice | undefined): void {
+    this.#rejects.delete(reject);
+    const waits = signal && this.#bySignal.get(signal);
+    if (waits === undefined) return;
+    waits.rejects.delete(reject);
+    if (waits.rejects.size > 0) return;
+    waits.letGo();
+    this.#bySignal.delete(waits.signal);
+  }
+}
+
+function serverFailure(cause: unknown): TransportError {
+  if (cause instanceof TransportError) return cause;
+  return new TransportError('protocol', 'the server failed without an answer', { cause });
+}
+
+function streamFailure(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
 }
 
 function closedError(): TransportError {
@@ -101,7 +144,7 @@ async function* endedByAbort(
   try {
     for (;;) {
       underWay.check(signal);
-      const next = await underWay.wait(chunks.next(), signal);
+      const next = await underWay.wait(chunks.next(), signal, streamFailure);
       if (next.done === true) {
         ended = true;
         return;
