@@ -31,9 +31,16 @@ interface Exposed {
   readonly metricName?: string;
 }
 
-/** One series a label combination. Combinations come from resource names and verbs, so their number is bounded by the API. */
-class Series<T> {
-  readonly #byKey = new Map<string, T>();
+/** What the values so far lead to: one more level for each label but the last, which leads to the series. */
+type Level<T> = Map<string, Level<T> | T>;
+
+/**
+ * One series a label combination. Combinations come from resource names and verbs, so their number is bounded by the API. Found value
+ * by value: a request counts in some ten metrics, and a key joined from its labels would be garbage each time.
+ */
+class Series<T extends object> {
+  readonly #root: Level<T> = new Map();
+  readonly #all: T[] = [];
   readonly #labelNames: readonly string[];
   readonly #make: (labels: Labels) => T;
 
@@ -43,18 +50,30 @@ class Series<T> {
   }
 
   at(labels: Labels = {}): T {
-    let key = '';
-    for (const name of this.#labelNames) key += `${labels[name] ?? ''}\u0000`;
-    let found = this.#byKey.get(key);
+    let level = this.#root;
+    const last = this.#labelNames.length - 1;
+    for (let i = 0; i < last; i++) {
+      const value = labels[this.#labelNames[i] ?? ''] ?? '';
+      let next = level.get(value) as Level<T> | undefined;
+      if (next === undefined) {
+        next = new Map();
+        level.set(value, next);
+      }
+      level = next;
+    }
+    const value = labels[this.#labelNames[last] ?? ''] ?? '';
+    let found = level.get(value) as T | undefined;
     if (found === undefined) {
       found = this.#make(Object.fromEntries(this.#labelNames.map((name) => [name, labels[name] ?? ''])));
-      this.#byKey.set(key, found);
+      level.set(value, found);
+      this.#all.push(found);
     }
     return found;
   }
 
-  all(): Iterable<T> {
-    return this.#byKey.values();
+  /** In the order they were first asked for. */
+  all(): readonly T[] {
+    return this.#all;
   }
 }
 
@@ -85,7 +104,7 @@ class RecordedValue implements Counter, Gauge {
 
   values(): Exposed[] {
     for (const collect of this.collects) collect(this);
-    return [...this.#series.all()].map(({ labels, value }) => ({ labels: { ...labels }, value }));
+    return this.#series.all().map(({ labels, value }) => ({ labels: { ...labels }, value }));
   }
 }
 
@@ -116,7 +135,7 @@ class RecordedHistogram implements Histogram {
 
   values(): Exposed[] {
     const { name } = this.definition;
-    return [...this.#series.all()].flatMap(({ labels, counts, sum, count }) => {
+    return this.#series.all().flatMap(({ labels, counts, sum, count }) => {
       let below = 0;
       const buckets = this.#bounds.map((bound, index) => {
         below += counts[index] ?? 0;
