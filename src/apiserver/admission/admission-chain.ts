@@ -21,7 +21,7 @@ export interface AdmissionPlugin {
   stop?(): void;
 }
 
-/** Plug-ins in their order (API-340). */
+/** Plug-ins in their order (API-340). What refuses without waiting throws; a promise is there only where somebody has to be waited for. */
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
   readonly #mutating: readonly AdmissionPlugin[];
@@ -44,35 +44,42 @@ export class AdmissionChain {
   }
 
   /** All mutating plug-ins, and once more all of them if one asks for it (API-355). */
-  async admit(attributes: AdmissionAttributes): Promise<void> {
-    await this.#admitAll(attributes);
-    if (attributes.reinvocation.begin()) await this.#admitAll(attributes);
+  admit(attributes: AdmissionAttributes): Pending {
+    const admitAll = (): Pending => inTurn(this.#mutating, (plugin) => plugin.admit?.(attributes));
+    return then(admitAll(), () => (attributes.reinvocation.begin() ? admitAll() : undefined));
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.#validating) {
-      const pending = plugin.validate?.(attributes);
-      if (pending !== undefined) await pending;
-    }
+  validate(attributes: AdmissionAttributes): Pending {
+    return inTurn(this.#validating, (plugin) => plugin.validate?.(attributes));
   }
 
-  async stored(created: CreatedObject): Promise<void> {
-    for (const plugin of this.#confirming) {
-      const pending = plugin.stored?.(created);
-      if (pending !== undefined) await pending;
-    }
+  stored(created: CreatedObject): Pending {
+    return inTurn(this.#confirming, (plugin) => plugin.stored?.(created));
   }
 
   /** Both phases, for what is not validated in between: deletions, connections, objects that are not stored. */
-  async admitAndValidate(attributes: AdmissionAttributes): Promise<void> {
-    await this.admit(attributes);
-    await this.validate(attributes);
+  admitAndValidate(attributes: AdmissionAttributes): Pending {
+    return then(this.admit(attributes), () => this.validate(attributes));
   }
+}
 
-  async #admitAll(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.#mutating) {
-      const pending = plugin.admit?.(attributes);
-      if (pending !== undefined) await pending;
-    }
+/** Nothing where no plug-in had to wait: then what follows need not wait either. */
+type Pending = Promise<void> | undefined;
+
+function then(pending: Pending, next: () => Pending): Pending {
+  return pending === undefined ? next() : pending.then(next);
+}
+
+/** One plug-in after the other; the first that refuses is the last that is asked. */
+function inTurn(
+  plugins: readonly AdmissionPlugin[],
+  ask: (plugin: AdmissionPlugin) => void | Promise<void>,
+  start = 0,
+): Pending {
+  for (let i = start; i < plugins.length; i++) {
+    const plugin = plugins[i];
+    const pending = plugin && ask(plugin);
+    if (pending !== undefined) return pending.then(() => inTurn(plugins, ask, i + 1));
   }
+  return undefined;
 }

@@ -3,7 +3,7 @@ import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
-import { queryBoolean } from '../endpoints/request-info.ts';
+import { queryBoolean, type ResourceRequestInfo } from '../endpoints/request-info.ts';
 
 /** Where the events are read; who reads them must be allowed to `get` this path. */
 export const AUDIT_PATH = '/debug/audit';
@@ -35,9 +35,18 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Written out when it is read: most writes are never looked at. */
+/** What an event is made of when it is read: most writes are never looked at. Nothing of the request's body or answer. */
 interface Recorded {
-  readonly event: AuditEvent;
+  readonly auditId: string;
+  readonly target: string;
+  readonly info: ResourceRequestInfo;
+  /** Of an object that was created without one in its path. */
+  readonly createdName: string;
+  readonly user: UserInfo;
+  readonly impersonator: UserInfo | undefined;
+  readonly userAgent: string | undefined;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly code: number;
   readonly times: AuditTimes;
 }
 
@@ -62,7 +71,12 @@ export class AuditLog {
   record(context: RequestContext, code: number, times: AuditTimes): void {
     const { info } = context;
     if (info.type !== 'resource' || !WRITES.has(info.verb) || QUESTIONS.has(info.group)) return;
-    this.#events[this.#next % KEPT_EVENTS] = { event: eventOf(context, code), times };
+    const { auditId, createdName, user, impersonator } = context;
+    const { target } = context.request;
+    const annotations = context.annotations && Object.fromEntries(context.annotations);
+    const userAgent = context.header('user-agent');
+    const recorded = { auditId, target, info, createdName, user, impersonator, userAgent, annotations, code, times };
+    this.#events[this.#next % KEPT_EVENTS] = recorded;
     this.#next++;
     const waiting = this.#waiting;
     if (waiting.size === 0) return;
@@ -132,36 +146,34 @@ export class AuditLog {
 
 function lineOf(recorded: Recorded | undefined): string {
   if (recorded === undefined) return '';
-  const { event, times } = recorded;
+  const { times } = recorded;
   const timestamps = {
     requestReceivedTimestamp: formatMicroTime(times.received),
     stageTimestamp: formatMicroTime(times.answered),
   };
-  return `${JSON.stringify({ ...event, ...timestamps })}\n`;
+  return `${JSON.stringify({ ...eventOf(recorded), ...timestamps })}\n`;
 }
 
-function eventOf(context: RequestContext, code: number): AuditEvent {
-  const { auditId, request, user, impersonator } = context;
-  const userAgent = context.header('user-agent');
+function eventOf(recorded: Recorded): AuditEvent {
+  const { auditId, target, info, user, impersonator, userAgent, annotations, code } = recorded;
   return {
     kind: 'Event',
     apiVersion: 'audit.k8s.io/v1',
     level: 'Metadata',
     auditID: auditId,
     stage: 'ResponseComplete',
-    requestURI: request.target,
-    verb: context.info.verb,
+    requestURI: target,
+    verb: info.verb,
     user: impersonator ?? user,
     ...(impersonator === undefined ? {} : { impersonatedUser: user }),
     ...(userAgent === undefined ? {} : { userAgent }),
-    objectRef: objectRef(context),
+    objectRef: objectRef(recorded),
     responseStatus: { metadata: {}, code },
-    ...(context.annotations === undefined ? {} : { annotations: Object.fromEntries(context.annotations) }),
+    ...(annotations === undefined ? {} : { annotations }),
   };
 }
 
-function objectRef({ info, createdName }: RequestContext): Record<string, string> {
-  if (info.type !== 'resource') return {};
+function objectRef({ info, createdName }: Recorded): Record<string, string> {
   const { resource, namespace, group: apiGroup, version: apiVersion, subresource } = info;
   const name = info.name === '' ? createdName : info.name;
   const fields = { resource, namespace, name, apiGroup, apiVersion, subresource };

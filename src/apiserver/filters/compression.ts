@@ -10,18 +10,21 @@ const LEVEL = 1;
 
 const gzipAsync = promisify(gzip);
 
-/** Large finished answers, and lists made while they are sent, as gzip for clients that take it. Never watches. */
-export async function compress(response: HttpResponse, context: RequestContext): Promise<HttpResponse> {
+/**
+ * Large finished answers, and lists made while they are sent, as gzip for clients that take it. Never watches. What stays as it is,
+ * as nearly every answer, is not waited for.
+ */
+export function compress(response: HttpResponse, context: RequestContext): HttpResponse | Promise<HttpResponse> {
   const { body, headers } = response;
   if (body instanceof Uint8Array && body.length <= MIN_COMPRESSED_BYTES) return response;
   if (context.info.type !== 'resource' || context.info.verb === 'watch') return response;
   if (headers['content-encoding'] !== undefined || !acceptsGzip(context.header('accept-encoding'))) return response;
-  const compressed = body instanceof Uint8Array ? await gzipAsync(body, { level: LEVEL }) : gzipStream(body);
-  return {
+  const gzipped = (compressed: HttpResponse['body']): HttpResponse => ({
     ...response,
     headers: { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
     body: compressed,
-  };
+  });
+  return body instanceof Uint8Array ? gzipAsync(body, { level: LEVEL }).then(gzipped) : gzipped(gzipStream(body));
 }
 
 function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -74,7 +74,8 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
     let response: HttpResponse;
     try {
       if (!decodable) throw newBadRequest(`invalid URL escape in path ${JSON.stringify(context.path)}`);
-      response = await compress(await pass(context), context);
+      const compressed = compress(await pass(context), context);
+      response = compressed instanceof Promise ? await compressed : compressed;
     } catch (error) {
       response = await errorResponse(error, context, logger);
     }

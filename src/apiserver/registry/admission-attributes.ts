@@ -18,6 +18,8 @@ export interface AdmittedWrite {
   readonly oldObject?: KubeObject;
   /** Of a DELETE; those of other writes are in the context. */
   readonly deleteOptions?: object;
+  /** Where it is not the context's: options of a DELETE say it as well. */
+  readonly dryRun?: boolean;
   readonly context: WriteContext;
 }
 
@@ -29,33 +31,34 @@ export function admissionAttributes(resource: ResourceStore, write: AdmittedWrit
   const { operation, subresource, namespace, name, object, oldObject, context } = write;
   const isNamespace = info.group === '' && info.resource === 'namespaces';
   const { group, version, kind } = write.kind ?? info;
-  return {
+  const attributes: Mutable<AdmissionAttributes> = {
     operation,
     info,
     kind: { group, version, kind },
     subresource,
     namespace: isNamespace && namespace === '' ? name : namespace,
     name,
-    ...optionsOf(write),
-    ...(object === undefined ? {} : { object }),
-    ...(oldObject === undefined ? {} : { oldObject }),
     user: context.user,
-    dryRun: context.dryRun,
-    ...(context.deadline === undefined ? {} : { deadline: context.deadline }),
+    dryRun: write.dryRun ?? context.dryRun,
     interfaces: objectInterfaces(resource),
     reinvocation: new Reinvocation(),
     warn: context.warn,
     annotate: context.annotate ?? noAnnotation,
   };
+  // Assigned one by one: every write passes here twice, and spreading what may be absent costs more than all the rest.
+  if (operation !== 'CONNECT') {
+    const options = operation === 'DELETE' ? write.deleteOptions : context.options;
+    attributes.options = { kind: OPTION_KINDS[operation], apiVersion: 'meta.k8s.io/v1', ...options };
+  }
+  if (object !== undefined) attributes.object = object;
+  if (oldObject !== undefined) attributes.oldObject = oldObject;
+  if (context.deadline !== undefined) attributes.deadline = context.deadline;
+  return attributes;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function noAnnotation(): void {}
-
-function optionsOf({ operation, deleteOptions, context }: AdmittedWrite): { options?: KubeObject } {
-  if (operation === 'CONNECT') return {};
-  const options = operation === 'DELETE' ? deleteOptions : context.options;
-  return { options: { kind: OPTION_KINDS[operation], apiVersion: 'meta.k8s.io/v1', ...options } };
-}
 
 const INVALID_MANAGED_FIELDS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';

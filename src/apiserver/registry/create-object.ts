@@ -72,7 +72,10 @@ async function persist(
     let existing: KeyValue;
     try {
       validate(resource, object);
-      if (context.admission !== 'skipped') await environment.admission.validate(attributesOf(resource, request));
+      if (context.admission !== 'skipped') {
+        const pending = environment.admission.validate(attributesOf(resource, request));
+        if (pending !== undefined) await pending;
+      }
       const outcome = await write(resource, { object, namespace, name, context });
       if ('created' in outcome) return outcome.created;
       ({ existing } = outcome);

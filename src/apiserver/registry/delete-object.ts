@@ -5,7 +5,7 @@ import { graceRuleOf } from '../../api/deletion/pod-grace.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import type { KeyValue } from '../storage/interface.ts';
-import { admissionAttributes } from './admission-attributes.ts';
+import { admissionAttributes, type AdmittedWrite } from './admission-attributes.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { WriteContext } from './strategy.ts';
 
@@ -52,7 +52,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   const { info, strategy, environment } = resource;
   const { store, clock, admission } = environment;
   const { options, namespace, name, context } = request;
-  const stored = (await resource.read(kv)).object();
+  const stored = (resource.convertsRemotely ? await resource.read(kv) : resource.stored(kv)).object();
   const grace = graceRuleOf(info);
   const input = {
     object: stored,
@@ -67,11 +67,18 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   // As upstream, which is done here before it asks: a pod that shuts down already has been admitted when that began.
   if (decision.reason === 'gracePeriodNotShorter') return done(decision, decision.object);
   if (context.admission !== 'skipped') {
-    const admitted = request.admittedName ?? name;
-    const write = { operation: 'DELETE', subresource: '', namespace, name: admitted, oldObject: stored } as const;
-    await admission.admitAndValidate(
-      admissionAttributes(resource, { ...write, deleteOptions: options, context: { ...context, dryRun } }),
-    );
+    const write: AdmittedWrite = {
+      operation: 'DELETE',
+      subresource: '',
+      namespace,
+      name: request.admittedName ?? name,
+      oldObject: stored,
+      deleteOptions: options,
+      dryRun,
+      context,
+    };
+    const pending = admission.admitAndValidate(admissionAttributes(resource, write));
+    if (pending !== undefined) await pending;
   }
   if (dryRun || decision.outcome === 'unchanged') return done(decision, decision.object);
   if (decision.outcome === 'update') {

@@ -192,7 +192,8 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   if (preparation !== undefined) await preparation;
   validate(resource, { next, previous, context, name: request.name });
   if (context.admission !== 'skipped') {
-    await environment.admission.validate(attributesOf(resource, request, { next, previous }));
+    const pending = environment.admission.validate(attributesOf(resource, request, { next, previous }));
+    if (pending !== undefined) await pending;
   }
   return next;
 }
