@@ -9,6 +9,7 @@ import {
   signatureOfPlaces,
   UNKNOWN_LABELS,
 } from './label-signature.ts';
+import { LabelTextMatcher } from './label-text-matcher.ts';
 import type { LabelRequirement } from './requirement.ts';
 
 const key = fc.constantFrom('a', 'b', 'app.kubernetes.io/name', 'ünï', 'say "so"', '__proto__', 'labels');
@@ -53,8 +54,9 @@ function signatureOf(text: string, prefix = ''): LabelSignature {
 }
 
 describe('signatures of labels', () => {
-  it('API-101 an object that a selector matches has its bits, wherever its labels stand', () => {
+  it('API-101 an object that a selector matches has its bits, and is matched by its text, wherever its labels stand', () => {
     let ruledOut = 0;
+    let matched = 0;
     fc.assert(
       fc.property(
         fc.array(requirement, { maxLength: 3 }),
@@ -68,10 +70,16 @@ describe('signatures of labels', () => {
           const may = mayHave(signatureOf(text, '{"metadata":'), requiredSignature(selector));
           if (!may) ruledOut++;
           if (selector.matches(given)) expect(may).toBe(true);
+          const json = Buffer.from(text);
+          const places = reader.places(json, 0);
+          if (places === 'parse') return;
+          expect(new LabelTextMatcher(selector).matches(json, places)).toBe(selector.matches(given));
+          matched++;
         },
       ),
       { numRuns: 3_000 },
     );
+    expect(matched).toBeGreaterThan(300);
     expect(ruledOut).toBeGreaterThan(300);
   });
 
@@ -111,7 +119,15 @@ describe('signatures of labels', () => {
     for (const one of ['1', '2']) {
       const selector = LabelSelector.of([{ key: 'a', operator: '=', values: [one] }]);
       expect(mayHave(twice, requiredSignature(selector))).toBe(true);
+      const json = Buffer.from('{"labels":{"a":"1","a":"2"}}');
+      const places = reader.places(json, 0);
+      expect(places !== 'parse' && new LabelTextMatcher(selector).matches(json, places)).toBe(one === '2');
     }
+    const nothing = new LabelTextMatcher(LabelSelector.nothing);
+    expect([
+      nothing.matches(Buffer.of(), []),
+      new LabelTextMatcher(LabelSelector.everything).matches(Buffer.of(), []),
+    ]).toEqual([false, true]);
   });
 
   it('API-101 few of many others pass: of objects with eight labels each, one in five at most', () => {

@@ -89,10 +89,13 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
     revision = result.revision;
     // A webhook is asked about all at once, and only where the selector needs more than metadata.
     const converted = selection.looksInside && resource.convertsRemotely ? await resource.readAll(result.items) : [];
-    for (const [index, kv] of result.items.entries()) {
+    for (let index = 0; index < result.items.length; index++) {
+      const kv = result.items[index]!;
       if (suffix !== undefined && !kv.key.endsWith(suffix)) continue;
+      const labels = resource.servesStoredBytes ? selection.judgeLabels(kv.value) : 'unknown';
+      if (labels === 'no match') continue;
       const object = converted[index] ?? resource.stored(kv);
-      if (!selection.matches(object)) continue;
+      if (!(labels === 'match' ? selection.matchesFields(object) : selection.matches(object))) continue;
       items.push(object);
       if (items.length === page.limit) {
         const more = result.more || index + 1 < result.items.length;

@@ -1,6 +1,7 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { type FieldSelector, parseFieldSelector } from '../../api/selectors/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { LabelTextMatcher } from '../../api/selectors/label-text-matcher.ts';
 import { type LabelSignature, NO_LABELS, requiredSignature } from '../../api/selectors/label-signature.ts';
 import {
   checkFieldSelector,
@@ -9,6 +10,7 @@ import {
   selectableFields,
   unknownFieldWording,
 } from '../../api/selectors/selectable-fields.ts';
+import { storedLabelPlaces } from '../storage/stored-json.ts';
 import type { ServedObject } from './served-object.ts';
 
 export interface Selectors {
@@ -32,6 +34,7 @@ export class Selection {
   /** What the labels of every object have that matches. */
   readonly signature: LabelSignature;
   readonly #labels: LabelSelector | undefined;
+  readonly #labelText: LabelTextMatcher | undefined;
   readonly #fields: FieldSelector | undefined;
   /** Whether a field is asked for that is not in the metadata. */
   readonly #looksInside: boolean;
@@ -41,6 +44,7 @@ export class Selection {
   constructor({ info, strategy }: Selectable, namespace: string, selectors: Selectors) {
     const labels = selectors.labelSelector === '' ? undefined : parseLabelSelector(selectors.labelSelector);
     this.#labels = labels?.empty === true ? undefined : labels;
+    this.#labelText = this.#labels === undefined ? undefined : new LabelTextMatcher(this.#labels);
     this.signature = labels === undefined ? NO_LABELS : requiredSignature(labels);
     this.text = JSON.stringify([selectors.labelSelector, selectors.fieldSelector]);
     const fields = selectors.fieldSelector === '' ? undefined : parseFieldSelector(selectors.fieldSelector);
@@ -71,6 +75,19 @@ export class Selection {
   /** Labels are looked at first: they need the least of an object. */
   matches(candidate: Pick<ServedObject, 'object' | 'metadata' | 'labels'>): boolean {
     if (this.#labels !== undefined && !this.#labels.matches(candidate.labels())) return false;
+    return this.matchesFields(candidate);
+  }
+
+  /** The labels of an object from its stored bytes, of a version that has the same; `unknown` where these have to be parsed. */
+  judgeLabels(stored: Uint8Array): 'match' | 'no match' | 'unknown' {
+    if (this.#labelText === undefined) return 'match';
+    const places = storedLabelPlaces(stored);
+    if (places === 'parse') return 'unknown';
+    return this.#labelText.matches(stored, places) ? 'match' : 'no match';
+  }
+
+  /** What {@link matches} asks for beside labels. */
+  matchesFields(candidate: Pick<ServedObject, 'object' | 'metadata'>): boolean {
     if (this.#fields === undefined) return true;
     const object = this.#looksInside ? candidate.object() : { metadata: candidate.metadata() };
     return matchesFields(this.#fields, this.#selectable, object);

@@ -107,10 +107,15 @@ export function storedLabels(stored: Uint8Array): Readonly<Record<string, string
   return labelReader.record(stored, metadataStart(stored) - 1);
 }
 
+/** Where the object's labels stand, until the next call; `parse` where only a parser can tell. */
+export function storedLabelPlaces(stored: Uint8Array): readonly number[] | 'parse' {
+  const at = findMetadata(stored);
+  return at < 0 ? 'parse' : labelReader.places(stored, at - 1);
+}
+
 /** Of the object's labels, whatever the bytes are. */
 export function storedSignature(stored: Uint8Array): LabelSignature {
-  const at = findMetadata(stored);
-  const places = at < 0 ? 'parse' : labelReader.places(stored, at - 1);
+  const places = storedLabelPlaces(stored);
   return places === 'parse' ? UNKNOWN_LABELS : signatureOfPlaces(stored, places);
 }
 

@@ -1,0 +1,64 @@
+import { LABEL_PLACES } from '../codec/json-labels.ts';
+import type { LabelSelector } from './label-selector.ts';
+import { type LabelRequirement, requirementMatches } from './requirement.ts';
+
+interface Term {
+  readonly requirement: LabelRequirement;
+  readonly key: Uint8Array;
+  readonly values: readonly Uint8Array[];
+}
+
+/** A label selector for labels that stand in a text, as `JsonLabels` finds them there: no strings are made of them. */
+export class LabelTextMatcher {
+  readonly #selector: LabelSelector;
+  readonly #terms: readonly Term[];
+
+  constructor(selector: LabelSelector) {
+    this.#selector = selector;
+    this.#terms = selector.requirements.map((requirement) => ({
+      requirement,
+      key: Buffer.from(requirement.key),
+      values: requirement.values.map((value) => Buffer.from(value)),
+    }));
+  }
+
+  /** As {@link LabelSelector.matches} of the same labels. */
+  matches(json: Uint8Array, places: readonly number[]): boolean {
+    if (this.#terms.length === 0) return this.#selector.matches({});
+    return this.#terms.every((term) => termMatches(term, json, places));
+  }
+}
+
+function termMatches({ requirement, key, values }: Term, json: Uint8Array, places: readonly number[]): boolean {
+  const label = find(key, json, places);
+  if (label < 0) return requirementMatches(requirement, {});
+  const start = places[label + 2]!;
+  const end = places[label + 3]!;
+  switch (requirement.operator) {
+    case '=':
+    case '==':
+    case 'in':
+      return values.some((value) => equal(value, json, start, end));
+    case '!=':
+    case 'notin':
+      return !values.some((value) => equal(value, json, start, end));
+    default: {
+      const text = Buffer.from(json.buffer, json.byteOffset + start, end - start).toString();
+      return requirementMatches(requirement, { [requirement.key]: text });
+    }
+  }
+}
+
+/** Among the places; -1 when there is none. Of a key that is there twice the last counts, as for a parser. */
+function find(key: Uint8Array, json: Uint8Array, places: readonly number[]): number {
+  for (let i = places.length - LABEL_PLACES; i >= 0; i -= LABEL_PLACES) {
+    if (equal(key, json, places[i]!, places[i + 1]!)) return i;
+  }
+  return -1;
+}
+
+function equal(wanted: Uint8Array, json: Uint8Array, start: number, end: number): boolean {
+  if (wanted.length !== end - start) return false;
+  for (let i = 0; i < wanted.length; i++) if (wanted[i] !== json[start + i]) return false;
+  return true;
+}
