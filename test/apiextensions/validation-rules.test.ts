@@ -307,6 +307,7 @@ describe('whatever the rule, the schema and the object', () => {
   });
 });
 
+/** Other people's, and no part of this project: tried where they lie beside it. */
 const manifests = join(import.meta.dirname, '../../../shared/manifests');
 
 describe.skipIf(!existsSync(manifests))('definitions of others', () => {

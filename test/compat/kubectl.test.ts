@@ -8,6 +8,7 @@ import { Kubectl, kubectlPaths } from './kubectl.ts';
 
 /** What a person types (API rules of section 26), with every kubectl, against the built program. */
 const shop = join(import.meta.dirname, '../fixtures/shop.yaml');
+/** Other people's, and no part of this project: tried where it lies beside it. */
 const boutique = join(import.meta.dirname, '../../../shared/manifests/online-boutique.yaml');
 
 interface OwnerOptions {

@@ -26,5 +26,5 @@ it('a paused cluster can be stopped', async () => {
   const cluster = await startCluster({ objects: tree() });
   cluster.pause();
   await cluster.client.delete(owner);
-  await cluster.stop();
+  await expect(cluster.stop()).resolves.toBeUndefined();
 });

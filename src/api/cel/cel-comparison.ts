@@ -24,8 +24,7 @@ export function equalValues(one: CelValue, other: CelValue): boolean {
   const number = numeric(one);
   if (number !== undefined) {
     const otherNumber = numeric(other);
-    // Loose on purpose: 1n == 1 holds, and the comparison of bigint and number is exact.
-    // eslint-disable-next-line eqeqeq
+    // oxlint-disable-next-line eqeqeq -- 1n == 1 holds, and the comparison of bigint and number is exact
     return otherNumber !== undefined && number == otherNumber;
   }
   if (one instanceof CelList) return other instanceof CelList && equalLists(one, other);

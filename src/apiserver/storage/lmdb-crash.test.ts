@@ -76,6 +76,7 @@ describe('a process that writes to the lmdb store', () => {
     }
   });
 
+  // Elsewhere no limit makes lmdb fail as a full disk does.
   it.runIf(process.platform === 'linux')(
     'stops when the disk is full, with everything acknowledged still there',
     async () => {

@@ -24,7 +24,7 @@ export function parseGoUrl(text: string, form: UrlForm): GoUrl {
   const fail = (problem: string): never => {
     throw new GoUrlError(text, problem);
   };
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
   if (/[\u0000-\u001f\u007f]/.test(text)) fail('net/url: invalid control character in URL');
   if (text === '' && form === 'request') fail('empty url');
   const [whole = '', fragment] = form === 'any' ? splitOnce(text, '#') : [text];

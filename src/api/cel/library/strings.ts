@@ -115,7 +115,7 @@ function asciiCase(text: string, to: 'upper' | 'lower'): string {
 }
 
 function quote(text: string): string {
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are what is escaped
   return `"${text.replace(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => NAMED_ESCAPES[character] ?? character)}"`;
 }
 
