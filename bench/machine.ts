@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { median } from './result.ts';
 
 /** Milliseconds of one appended page made durable: what a single write waits for, whatever the program does. */
-export function diskSyncMs(): number {
+function diskSyncMs(): number {
   const directory = mkdtempSync(join(tmpdir(), 'kubegc-disk-'));
   const file = openSync(join(directory, 'page'), 'w');
   try {
@@ -31,7 +31,7 @@ function ticks(): { all: number; idle: number } {
 }
 
 /** Cores that others keep busy while this process waits a second. Above a quarter, figures of wall-clock time mean little. */
-export async function busyCores(): Promise<number> {
+async function busyCores(): Promise<number> {
   const before = ticks();
   await new Promise((settle) => setTimeout(settle, 1000));
   const after = ticks();

@@ -56,7 +56,7 @@ export function nameText(object: number): string {
   return [`${NAME}${tree}bd-${suffix}xx`, `${NAME}${tree}bd`, `${NAME}${tree}`][kindOf(object)]!;
 }
 
-export function ownerReferenceOf(uids: Uint32Array, object: number): OwnerReference | undefined {
+function ownerReferenceOf(uids: Uint32Array, object: number): OwnerReference | undefined {
   const owner = ownerOf(object);
   if (owner < 0) return undefined;
   const { apiVersion, kind } = resources[kindOf(owner)]!;
@@ -138,7 +138,7 @@ export interface ObjectOptions {
   readonly resourceVersion: number;
 }
 
-export function metadataOf(object: number, { uids, withManagedFields, resourceVersion }: ObjectOptions): ObjectMeta {
+function metadataOf(object: number, { uids, withManagedFields, resourceVersion }: ObjectOptions): ObjectMeta {
   const reference = ownerReferenceOf(uids, object);
   return {
     name: nameText(object),

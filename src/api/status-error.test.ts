@@ -9,7 +9,6 @@ import {
   isGone,
   isNotFound,
   isObjectNotFound,
-  isTooManyRequests,
   newAlreadyExists,
   newApplyConflict,
   newBadRequest,
@@ -243,7 +242,6 @@ describe('predicates', () => {
     expect(isGone(newExpired('x'))).toBe(false);
     expect(isExpired(newExpired('x'))).toBe(true);
     expect(isGone(newStatusError(410, 'x'))).toBe(true);
-    expect(isTooManyRequests(newStatusError(429, 'x', { reason: 'Odd' }))).toBe(true);
     expect(isNotFound(undefined)).toBe(false);
   });
 });

@@ -446,10 +446,6 @@ export function isForbidden(error: unknown): error is StatusError {
   return matches(error, 'Forbidden', 403);
 }
 
-export function isUnauthorized(error: unknown): error is StatusError {
-  return matches(error, 'Unauthorized', 401);
-}
-
 export function isBadRequest(error: unknown): error is StatusError {
   return matches(error, 'BadRequest', 400);
 }
@@ -464,31 +460,6 @@ export function isNotAcceptable(error: unknown): error is StatusError {
 
 export function isUnsupportedMediaType(error: unknown): error is StatusError {
   return matches(error, 'UnsupportedMediaType', 415);
-}
-
-export function isTimeout(error: unknown): error is StatusError {
-  return matches(error, 'Timeout', 504);
-}
-
-/** No HTTP status stands for this one alone. */
-export function isServerTimeout(error: unknown): error is StatusError {
-  return matches(error, 'ServerTimeout');
-}
-
-export function isInternalError(error: unknown): error is StatusError {
-  return matches(error, 'InternalError', 500);
-}
-
-export function isServiceUnavailable(error: unknown): error is StatusError {
-  return matches(error, 'ServiceUnavailable', 503);
-}
-
-export function isTooManyRequests(error: unknown): error is StatusError {
-  return error instanceof StatusError && (error.reason === 'TooManyRequests' || error.code === 429);
-}
-
-export function isRequestEntityTooLarge(error: unknown): error is StatusError {
-  return error instanceof StatusError && (error.reason === 'RequestEntityTooLarge' || error.code === 413);
 }
 
 export function hasStatusCause(error: unknown, reason: string): boolean {

@@ -17,7 +17,3 @@ export function isAbortError(error: unknown): boolean {
 export function abortErrorOf(signal: AbortNotice): AbortError {
   return new AbortError(undefined, { cause: signal.reason });
 }
-
-export function throwIfAborted(signal: AbortNotice | undefined): void {
-  if (signal?.aborted === true) throw abortErrorOf(signal);
-}

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { CommandError } from './command-error.ts';
 
-export const shells = ['bash', 'zsh', 'fish'] as const;
+const shells = ['bash', 'zsh', 'fish'] as const;
 
 interface Words {
   /** The commands that lead here, without the program's name. */

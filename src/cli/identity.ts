@@ -162,6 +162,6 @@ function newServiceAccountKey(): string {
 }
 
 /** 256 random bits; nobody guesses it. */
-export function newToken(random: Random): string {
+function newToken(random: Random): string {
   return Buffer.from(random.bytes(32)).toString('base64url');
 }

@@ -36,7 +36,7 @@ export interface Sighting {
 }
 
 /** Another look at the lease: undefined when there is none. */
-export function nextSighting(previous: Sighting | undefined, lease: Lease | undefined, monotonic: number): Sighting {
+function nextSighting(previous: Sighting | undefined, lease: Lease | undefined, monotonic: number): Sighting {
   const observed = observeLease(previous?.observed, lease, monotonic);
   const changed = previous !== undefined && observed?.observedAt !== previous.observed?.observedAt;
   return { observed, renewedOnce: observed !== undefined && (changed || previous?.renewedOnce === true) };
@@ -49,7 +49,7 @@ function unseen(sighting: Sighting | undefined, monotonic: number): Sighting | u
 }
 
 /** Whether the other one runs, going by what this process saw the lease do, never by the times in it. */
-export function judgeOther({ observed, renewedOnce }: Sighting, monotonic: number): OtherCollector {
+function judgeOther({ observed, renewedOnce }: Sighting, monotonic: number): OtherCollector {
   if (observed === undefined) return { runs: 'no', why: 'noLease' };
   const { holderIdentity = '', leaseDurationSeconds = 0 } = observed.lease.spec ?? {};
   const silentMs = SILENT_DURATIONS * Math.max(leaseDurationSeconds * 1000, LEAST_DURATION_MS);

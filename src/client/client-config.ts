@@ -41,7 +41,7 @@ export async function loadClientConfig(options: ClientConfigOptions): Promise<Cl
 }
 
 /** A context with its files read. */
-export async function clientConfigOf(
+async function clientConfigOf(
   { name, namespace, cluster, user }: SelectedContext,
   { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
 ): Promise<ClientConfig> {

@@ -30,7 +30,7 @@ export interface RetryPolicy {
   readonly attempts: number;
 }
 
-export const MAX_RETRIES = 10;
+const MAX_RETRIES = 10;
 /** A longer `Retry-After` is shortened to this. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 /** The most an answer that is read as a whole may have. Larger ones need {@link RestClient.stream}. */

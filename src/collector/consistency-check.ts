@@ -195,7 +195,7 @@ export class ConsistencyCheck {
 }
 
 /** What two looks have in common: the same object, at the same version, differs in the same way. */
-export function persisting(first: ConsistencyReport, second: ConsistencyReport): GraphDifference[] {
+function persisting(first: ConsistencyReport, second: ConsistencyReport): GraphDifference[] {
   const keyOf = ({ resource, uid, difference, resourceVersion }: GraphDifference): string =>
     `${resourceKey(resource)} ${uid} ${difference} ${resourceVersion}`;
   const before = new Set(first.differences.map(keyOf));

@@ -78,7 +78,7 @@ export class Trace {
   }
 }
 
-export function nameOf({ kind, namespace, name }: Pick<TracedObject, 'kind' | 'namespace' | 'name'>): string {
+function nameOf({ kind, namespace, name }: Pick<TracedObject, 'kind' | 'namespace' | 'name'>): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 

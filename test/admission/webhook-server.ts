@@ -51,7 +51,7 @@ export type Behaviour = (review: ReceivedReview, call: { readonly path: string }
 let certificates: Promise<ServingCertificates> | undefined;
 
 /** One authority for all servers of a test file. */
-export function testCertificates(): Promise<ServingCertificates> {
+function testCertificates(): Promise<ServingCertificates> {
   certificates ??= createServingCertificates({
     clock: systemClock,
     random: systemRandom,

@@ -22,7 +22,7 @@ export interface VersionOptions {
   readonly extra?: object;
 }
 
-export const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 export function version({ name = 'v1', schema = anything, served = true, storage = true, extra }: VersionOptions = {}) {
   return { name, served, storage, schema: { openAPIV3Schema: schema }, ...extra };

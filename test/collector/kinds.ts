@@ -21,7 +21,7 @@ function kindOf(
 export const configMap = kindOf('ConfigMap', { resource: 'configmaps' });
 export const secret = kindOf('Secret', { resource: 'secrets' });
 export const event = kindOf('Event', { resource: 'events' });
-export const podSpec = { containers: [{ name: 'c', image: 'i' }] };
+const podSpec = { containers: [{ name: 'c', image: 'i' }] };
 export const pod = kindOf('Pod', { resource: 'pods' }, { body: { spec: podSpec } });
 const template = { metadata: { labels: { a: 'b' } }, spec: podSpec };
 export const replicationController = kindOf(

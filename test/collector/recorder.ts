@@ -30,7 +30,7 @@ export function isIntake({ method, path }: Pick<Call, 'method' | 'path'>): boole
 }
 
 /** A list of one namespace: only the barrier before an orphaned owner goes makes them (BETTER-13). */
-export function isBarrierList({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
+function isBarrierList({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
   return method === 'GET' && /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/namespaces\/[^/]+\/[^/]+$/.test(path);
 }
 

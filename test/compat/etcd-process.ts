@@ -27,7 +27,7 @@ export const [etcdPath = ''] = etcdPaths();
 export const etcdctlPath = join(dirname(etcdPath), 'etcdctl');
 
 /** Ports that were free a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
+async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from(
       { length: count },

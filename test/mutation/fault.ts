@@ -23,7 +23,7 @@ export const FAULT_VARIABLE = 'KUBEGC_FAULT';
 /** Environment variable with the folder in which the runs share what they have compiled. */
 export const CACHE_VARIABLE = 'KUBEGC_FAULT_CACHE';
 
-export const FAULTS_DIRECTORY = join(import.meta.dirname, 'faults');
+const FAULTS_DIRECTORY = join(import.meta.dirname, 'faults');
 
 /** The text that a fault replaces is not there, or not only once: the fault must be written anew. */
 export class FaultDoesNotApplyError extends Error {

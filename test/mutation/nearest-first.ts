@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
  * How far a test file is from a source file: its own test, then its folder, then the room, then the scenarios with a server, random
  * histories, and last a collector that is killed at every call. The nearer, the sooner a fault is found, and the cheaper.
  */
-export function distance(source: string, test: string): number {
+function distance(source: string, test: string): number {
   if (test === 'test/collector/killed.test.ts') return 7;
   if (test.startsWith('test/collector/simulat')) return 6;
   // Scenarios about one folder have its name.

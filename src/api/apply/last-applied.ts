@@ -9,7 +9,7 @@ import { TypedValueError } from './typed-value-error.ts';
 import { validateTyped } from './validate-typed.ts';
 
 /** Where `kubectl apply` keeps on the client's side what it applied last. */
-export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The only manager for which the annotation counts (API-221). */
 export const KUBECTL_MANAGER = 'kubectl';
 /** All annotations together (API-066). */

@@ -236,7 +236,7 @@ export abstract class CelHostValue {
 const dynList = listOf(celTypes.dyn);
 const dynOptional = optionalOf(celTypes.dyn);
 
-export function runtimeType(value: CelValue): CelType {
+function runtimeType(value: CelValue): CelType {
   if (value === null) return celTypes.null;
   if (typeof value === 'string') return celTypes.string;
   if (typeof value === 'bigint') return celTypes.int;

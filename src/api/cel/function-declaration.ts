@@ -23,10 +23,6 @@ export type CelFunctions = Readonly<Record<string, readonly CelOverload[]>>;
 
 type Implementation = (...args: readonly CelValue[]) => CelValue;
 
-export interface OverloadOptions {
-  readonly cost?: CallCost;
-}
-
 export interface Signature {
   readonly args: readonly CelType[];
   readonly result: CelType;

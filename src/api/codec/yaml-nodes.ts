@@ -8,7 +8,7 @@ import { MAX_JSON_DEPTH } from './json.ts';
  * Values that a document may have after its aliases are expanded. A few lines of aliases of aliases can stand for billions
  * (the "billion laughs"); Go's parser stops at a comparable size.
  */
-export const MAX_YAML_VALUES = 400_000;
+const MAX_YAML_VALUES = 400_000;
 
 interface Conversion {
   /** The latest node of each anchor so far. (The library searches the whole document for every alias.) */

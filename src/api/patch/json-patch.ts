@@ -9,7 +9,7 @@ import { rejectedPatch } from './rejected-patch.ts';
 export const MAX_JSON_PATCH_OPERATIONS = 10_000;
 
 /** Bytes that all `copy` operations of one patch may add together; without it 30 operations could fill the memory. */
-export const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
+const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
 
 const OPERATION_FIELDS = ['op', 'path', 'from', 'value'];
 const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/;

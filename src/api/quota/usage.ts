@@ -56,7 +56,7 @@ export function isCounted({ group, resource }: GroupResource): boolean {
   return !(resource === 'events' && (group === '' || group === 'events.k8s.io'));
 }
 
-export function countName({ group, resource }: GroupResource): string {
+function countName({ group, resource }: GroupResource): string {
   return group === '' ? `count/${resource}` : `count/${resource}.${group}`;
 }
 

@@ -5,7 +5,7 @@ import { defaultResourceList, defaultResourceRequirements, fillResourceList } fr
 import { defaultVolume } from './defaults-volume.ts';
 
 /** Everything that pods and templates of pods have in common. */
-export function defaultPodSpec(spec: Fields): void {
+function defaultPodSpec(spec: Fields): void {
   setIfZero(spec, 'dnsPolicy', 'ClusterFirst');
   setIfZero(spec, 'restartPolicy', 'Always');
   setIfUnset(spec, 'securityContext', {});

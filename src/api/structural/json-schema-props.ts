@@ -96,7 +96,7 @@ export function hasRules(schema: JsonSchemaProps): boolean {
 }
 
 /** True if the schema or any schema inside it is such. */
-export function someSchema(schema: JsonSchemaProps, isSuch: (schema: JsonSchemaProps) => boolean): boolean {
+function someSchema(schema: JsonSchemaProps, isSuch: (schema: JsonSchemaProps) => boolean): boolean {
   let found = false;
   visitSchemas(schema, (inner) => (found ||= isSuch(inner)));
   return found;

@@ -107,7 +107,7 @@ function isRequestUri(text: string): boolean {
 }
 
 /** `sloppy`: octets may have leading zeros, as old Go versions took them. */
-export function isIpAddress(text: string, octets: 'sloppy' | 'strict'): boolean {
+function isIpAddress(text: string, octets: 'sloppy' | 'strict'): boolean {
   if (!text.includes(':')) return isIpv4(text, octets);
   const halves = text.split('::');
   if (halves.length > 2) return false;

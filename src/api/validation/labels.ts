@@ -3,7 +3,7 @@ import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../fi
 import { byteLength, isLabelValue, isQualifiedName } from './names.ts';
 
 /** All keys and values of the annotations of one object together, in bytes (API-066). */
-export const TOTAL_ANNOTATION_SIZE_LIMIT = 262_144;
+const TOTAL_ANNOTATION_SIZE_LIMIT = 262_144;
 
 /** Keys are reported on the map, not on the entry (API-066). */
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
@@ -13,7 +13,7 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
   ]);
 }
 
-export function validateLabelName(key: string, path: string): FieldError[] {
+function validateLabelName(key: string, path: string): FieldError[] {
   return isQualifiedName(key).map((message) => fieldInvalid(path, key, message));
 }
 

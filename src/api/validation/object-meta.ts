@@ -56,7 +56,7 @@ function validateCommon(meta: ObjectMeta, rules: Pick<ObjectMetaRules, 'namespac
 }
 
 /**
- * Metadata of an update, after the server has put back what clients cannot change (`withStoredSystemFields`; API-072, API-073).
+ * Metadata of an update, after the server has put back what clients cannot change (API-072, API-073).
  * Upstream checks an update in common code and again in each type, so findings come repeatedly; the message of the Status says
  * each once, its causes keep them all.
  */

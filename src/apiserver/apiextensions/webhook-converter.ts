@@ -21,7 +21,7 @@ export interface WebhookConverterOptions {
 /** Of one call; upstream's client for webhooks has the same. */
 const TIMEOUT_MS = 30_000;
 /** Objects of one call. A list is converted in as many calls as it takes, one after the other. */
-export const MAX_BATCH = 500;
+const MAX_BATCH = 500;
 /** Of the answer to one call: a batch of objects, each of which may be as large as a request. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 

@@ -6,7 +6,7 @@
 export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf';
 
 export const JSON_TYPE: MediaType = 'application/json';
-export const YAML_TYPE: MediaType = 'application/yaml';
+const YAML_TYPE: MediaType = 'application/yaml';
 export const PROTOBUF_TYPE: MediaType = 'application/vnd.kubernetes.protobuf';
 
 export type TransformKind = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';

@@ -4,7 +4,7 @@ import { printerColumnsFor } from './printer-columns.ts';
 
 /** Of the printer tests only. */
 
-export const NOW = Date.UTC(2026, 0, 1, 12);
+const NOW = Date.UTC(2026, 0, 1, 12);
 
 export function hoursAgo(hours: number): string {
   return `${new Date(NOW - hours * 3_600_000).toISOString().slice(0, 19)}Z`;

@@ -46,7 +46,7 @@ export function nameColumn(cell: CellOf = nameOf): PrinterColumn {
   return { ...column('Name', NAME_DESCRIPTION, cell), format: 'name' };
 }
 
-export const NAME_DESCRIPTION = 'Name of the object, unique for its kind and namespace.';
+const NAME_DESCRIPTION = 'Name of the object, unique for its kind and namespace.';
 export const CREATED_DESCRIPTION = 'When the server created the object.';
 
 export function nameOf(object: KubeObject): string {

@@ -142,7 +142,7 @@ const COLUMNS: Readonly<Record<string, readonly PrinterColumn[]>> = {
 };
 
 /** Kinds without columns of their own show when they were created, as a time and not as an age (API-433). */
-export const defaultColumns: readonly PrinterColumn[] = [
+const defaultColumns: readonly PrinterColumn[] = [
   nameColumn(),
   {
     ...column('Created At', CREATED_DESCRIPTION, (object) => object.metadata?.creationTimestamp ?? null),

@@ -10,7 +10,7 @@ import type { WriteContext } from './strategy.ts';
 /** API-271: objects listed in one go. */
 const PAGE = 10_000;
 /** API-274: deletions in flight of one request; with group commit more in flight means more in one commit. */
-export const DELETIONS_IN_FLIGHT = 64;
+const DELETIONS_IN_FLIGHT = 64;
 
 export interface DeleteCollectionRequest {
   readonly selection: Selection;

@@ -18,7 +18,7 @@ import { ConvertedObject, type ServedObject } from './served-object.ts';
 import type { StorageConversion, Strategy } from './strategy.ts';
 
 /** Of one stored object: as much as one request may bring (API-007). etcd's own limit is half of that. */
-export const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
+const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 
 const EVENT_LIFETIME: WriteOptions = { ttlMs: TIME_TO_LIVE_MS };
 const FOR_EVER: WriteOptions = {};

@@ -14,7 +14,7 @@ export interface WebhookService {
   readonly port?: number;
 }
 
-export const DEFAULT_SERVICE_PORT = 443;
+const DEFAULT_SERVICE_PORT = 443;
 
 /** Where a call goes, before names are resolved. */
 export interface WebhookTarget {

@@ -4,7 +4,7 @@ import type { LiveObject } from './live-object.ts';
 import type { Target } from './target.ts';
 
 /** The references as they are after nothing blocks any more. */
-export function unblocked(references: readonly OwnerReference[]): readonly OwnerReference[] {
+function unblocked(references: readonly OwnerReference[]): readonly OwnerReference[] {
   return references.map((reference) =>
     reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference,
   );

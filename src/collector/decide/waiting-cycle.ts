@@ -1,7 +1,7 @@
 import type { Graph, NodeId } from '../graph/graph.ts';
 
 /** References looked at before the search gives up and says no. A cycle that long is not worth a stall of milliseconds. */
-export const WAITING_CYCLE_SEARCH_BOUND = 100_000;
+const WAITING_CYCLE_SEARCH_BOUND = 100_000;
 
 /**
  * Whether a node waits, through blocking references, for nodes that wait for it, all of them deletingDependents. Row 13 of COL-090

@@ -1,7 +1,7 @@
 import { Lru } from '../../base/lru.ts';
 import type { Coordinates, Identity, Uid } from './identity.ts';
 
-export const ABSENT_OWNERS_DEFAULT = 500;
+const ABSENT_OWNERS_DEFAULT = 500;
 
 export interface AbsentOwnerCacheOptions {
   /** COL-132, COL-201. */

@@ -69,7 +69,7 @@ export const NONE = -1;
 
 const INITIAL = 256;
 /** Edge ids are twice as many, with a sign; and rows must fit into one array. */
-export const NODES_MAX = 2 ** 27;
+const NODES_MAX = 2 ** 27;
 const NO_VERSION = -1;
 
 /**

@@ -12,19 +12,19 @@ export interface PatchContext extends CallContext {
 }
 
 /** P1: by uid of the owner, all of them in one patch (COL-160); at a version where the decision rests on one. */
-export function removeReferencesPatch(target: Target, owners: readonly string[], resourceVersion?: string): object {
+function removeReferencesPatch(target: Target, owners: readonly string[], resourceVersion?: string): object {
   const ownerReferences = owners.map((uid) => ({ $patch: 'delete', uid }));
   const version = resourceVersion === undefined ? {} : { resourceVersion };
   return { metadata: { uid: target.uid, ...version, ownerReferences } };
 }
 
 /** P2: the complete list that remains, at the version it was read at; null empties it (COL-161). */
-export function remainingReferencesPatch(resourceVersion: string, remaining: readonly OwnerReference[]): object {
+function remainingReferencesPatch(resourceVersion: string, remaining: readonly OwnerReference[]): object {
   return { metadata: { resourceVersion, ownerReferences: remaining.length === 0 ? null : remaining } };
 }
 
 /** P3: only what blocked, now with `blockOwnerDeletion: false` (COL-162). */
-export function unblockReferencesPatch(
+function unblockReferencesPatch(
   target: Target,
   references: readonly OwnerReference[],
   resourceVersion?: string,

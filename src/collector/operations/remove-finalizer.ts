@@ -27,7 +27,7 @@ const WAITS_MS = [10, 50, 250];
 const WAIT_JITTER = 0.1;
 
 /** P5: what is left of the list at a version; null empties it. The uid keeps it from a successor of the name (BETTER-17). */
-export function removeFinalizerPatch(uid: string, resourceVersion: string, finalizers: readonly string[]): object {
+function removeFinalizerPatch(uid: string, resourceVersion: string, finalizers: readonly string[]): object {
   return { metadata: { uid, resourceVersion, finalizers: finalizers.length === 0 ? null : finalizers } };
 }
 

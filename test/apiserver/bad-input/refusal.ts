@@ -113,7 +113,7 @@ export class BadInputServer {
  * Sends the request and expects the refusal as a well-formed Status; then that nothing was written and that the server still
  * answers with what it held before.
  */
-export async function expectRefused(server: TestServer, request: BadRequest, expected: Refusal): Promise<Json> {
+async function expectRefused(server: TestServer, request: BadRequest, expected: Refusal): Promise<Json> {
   const before = await server.store.currentRevision();
   const witness = (await server.get(WITNESS)).text;
   const { method = 'POST', target, body, headers } = request;

@@ -8,7 +8,7 @@ import { SimulatedCluster } from '../simulation/simulated-cluster.ts';
 import { Adopter, type Look, OWNER } from './adopter.ts';
 
 /** How the adoption meets the orphan delete, as lifecycle 14.2 names them. */
-export const WINDOWS = [
+const WINDOWS = [
   /** Nothing crosses. */
   'none',
   /** The owner is read, deleted and gone, and only then an orphan is adopted. */

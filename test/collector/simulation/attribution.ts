@@ -42,7 +42,7 @@ export class Attribution {
 }
 
 /** `/apis/g/v1/namespaces/ns/rs/n` → `/registry/g/rs/ns/n`; a collection without the name. */
-export function storageKey({ target }: Pick<HttpRequest, 'target'>): string {
+function storageKey({ target }: Pick<HttpRequest, 'target'>): string {
   const mark = target.indexOf('?');
   const parts = (mark < 0 ? target : target.slice(0, mark)).split('/').slice(1);
   const group = parts[0] === 'api' ? 'core' : (parts[1] ?? '');

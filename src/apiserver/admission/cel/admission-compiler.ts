@@ -34,7 +34,7 @@ export type Compiled =
 
 const { bool, dyn, null: nullType, string } = celTypes;
 
-export const returnTypes = {
+const returnTypes = {
   condition: [bool],
   message: [string],
   auditAnnotation: [string, nullType],

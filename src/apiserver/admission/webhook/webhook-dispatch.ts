@@ -21,7 +21,7 @@ import type { ObservedCall, WebhookMetrics } from './webhook-metrics.ts';
 import type { WebhookAccessor } from './webhook-source.ts';
 
 /** Of an answer: a patch may replace what a request may bring, and base64 makes it a third longer. */
-export const MAX_ADMISSION_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_ADMISSION_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Of a webhook that names none; the defaults of the kind always do (API-354). */
 const DEFAULT_TIMEOUT_SECONDS = 10;
 

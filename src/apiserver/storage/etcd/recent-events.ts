@@ -6,7 +6,7 @@ export interface RecentEventsLimits {
   readonly bytes: number;
 }
 
-export const defaultRecentEvents: RecentEventsLimits = { events: 4_096, bytes: 16 << 20 };
+const defaultRecentEvents: RecentEventsLimits = { events: 4_096, bytes: 16 << 20 };
 
 /** The newest changes, so that a watch that begins just behind the present needs no history. */
 export class RecentEvents {
