@@ -12,26 +12,27 @@ export function isJsonTime(json: Uint8Array, start: number, end: number): boolea
     const digit = json[start + at]! - ZERO;
     if (!(digit >= 0 && digit <= 9)) return false;
   }
-  return digits(json, start, 4) >= 1970;
+  return year(json, start) >= 1970;
 }
 
 /** Seconds since 1970 of the time that begins at `start`. */
 export function secondsOfJsonTime(json: Uint8Array, start: number): number {
-  const month = digits(json, start + 5, 2);
+  const month = two(json, start + 5);
   // Years that begin in March have their leap day at the end, so a month's days before it do not depend on the year.
-  const year = digits(json, start, 4) - (month <= 2 ? 1 : 0);
+  const inYear = year(json, start) - (month <= 2 ? 1 : 0);
   const daysBefore = ((153 * (month + (month <= 2 ? 9 : -3)) + 2) / 5) | 0;
-  const leapDays = ((year / 4) | 0) - ((year / 100) | 0) + ((year / 400) | 0);
-  const days = 365 * year + leapDays + daysBefore + digits(json, start + 8, 2) - 1 - DAYS_BEFORE_1970;
-  const inDay = digits(json, start + 11, 2) * 3600 + digits(json, start + 14, 2) * 60 + digits(json, start + 17, 2);
-  return days * DAY + inDay;
+  const leapDays = (inYear >> 2) - ((inYear / 100) | 0) + ((inYear / 400) | 0);
+  const days = 365 * inYear + leapDays + daysBefore + two(json, start + 8) - 1 - DAYS_BEFORE_1970;
+  return days * DAY + two(json, start + 11) * 3600 + two(json, start + 14) * 60 + two(json, start + 17);
 }
 
 /** From the first of March of the year 0. */
 const DAYS_BEFORE_1970 = 719_468;
 
-function digits(json: Uint8Array, at: number, count: number): number {
-  let value = 0;
-  for (let i = at; i < at + count; i++) value = value * 10 + (json[i]! - ZERO);
-  return value;
+function year(json: Uint8Array, at: number): number {
+  return two(json, at) * 100 + two(json, at + 2);
+}
+
+function two(json: Uint8Array, at: number): number {
+  return json[at]! * 10 + json[at + 1]! - 11 * ZERO;
 }

@@ -105,13 +105,13 @@ export class MetadataTemplates {
     return this.#bytes;
   }
 
-  /** The template that makes `message`, which is that of `source`; undefined when there is none and no room for one. */
+  /** The template that makes `message`, which is that of `source` and not kept; undefined when there is none and no room for one. */
   of(message: Uint8Array, places: readonly number[], source: TemplateSource): MetadataTemplate | undefined {
     if (message.length > LONGEST) return undefined;
     const hash = hashOf(places);
     const known = this.#byHash.get(hash)?.deref();
     if (known !== undefined) return this.#makes(known, message, source) ? known : undefined;
-    const template = new MetadataTemplate(message, places, source);
+    const template = new MetadataTemplate(new Uint8Array(message), places, source);
     if (this.#bytes + template.bytes > this.#most || !this.#makes(template, message, source)) return undefined;
     this.#bytes += template.bytes;
     this.#byHash.set(hash, new WeakRef(template));

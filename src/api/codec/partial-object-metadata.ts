@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
 import { JsonMetadata } from './json-metadata.ts';
-import { type MetadataTemplate, MetadataTemplates, type TemplateSource } from './metadata-template.ts';
+import { MetadataTemplate, MetadataTemplates, type TemplateSource } from './metadata-template.ts';
 import { ENVELOPE_MAGIC, writeEnvelope } from './protobuf-envelope.ts';
 import { timestampOf, ZERO_TIME_SECONDS } from './protobuf-time.ts';
 import { WIRE_VARINT, WireWriter } from './protobuf-wire.ts';
@@ -120,46 +120,37 @@ export interface MetadataSource {
 
 /** Items as they stand in a list one after the other, each a bare message with its tag and length. */
 export function encodeListItems(items: readonly MetadataSource[]): Uint8Array {
-  const made: (Uint8Array | undefined)[] = [];
+  const forms: (MetadataTemplate | Uint8Array)[] = [];
   let length = 0;
   for (const item of items) {
-    const form = item.keptText()?.listItem;
-    if (typeof form === 'object') {
-      made.push(undefined);
-      length += form.length;
-    } else {
-      const message = encodeListItem(item);
-      made.push(message);
-      length += message.length;
-    }
+    const known = item.keptText()?.listItem;
+    const form = typeof known === 'object' ? known : withListItem(item, (message) => new Uint8Array(message));
+    forms.push(form);
+    length += form.length;
   }
   const list = Buffer.allocUnsafeSlow(length);
   let at = 0;
-  for (const [index, item] of items.entries()) {
-    const message = made[index];
-    if (message === undefined) {
-      at = fillIn(item, list, at);
-    } else {
-      list.set(message, at);
-      at += message.length;
+  for (let i = 0; i < items.length; i++) {
+    const form = forms[i]!;
+    const kept = items[i]!.keptText();
+    if (form instanceof MetadataTemplate && kept !== undefined) {
+      at = form.fill(list, at, kept);
+    } else if (form instanceof Uint8Array) {
+      list.set(form, at);
+      at += form.length;
     }
   }
+  assert(at === length, 'a list is as long as its items');
   return list;
-}
-
-function fillIn(item: MetadataSource, list: Uint8Array, at: number): number {
-  const kept = item.keptText();
-  assert(typeof kept?.listItem === 'object', 'a text keeps its template');
-  return kept.listItem.fill(list, at, kept);
 }
 
 /** How many bytes {@link encodeListItems} makes of them. */
 export function measureListItems(items: readonly MetadataSource[]): number {
   let length = 0;
   for (const item of items) {
-    const form = item.keptText()?.listItem;
-    if (typeof form === 'number') length += form;
-    else length += (form ?? encodeListItem(item)).length;
+    const known = item.keptText()?.listItem;
+    if (typeof known === 'number') length += known;
+    else length += known === undefined ? withListItem(item, (message) => message.length) : known.length;
   }
   return length;
 }
@@ -168,21 +159,24 @@ export function measureListItems(items: readonly MetadataSource[]): number {
 const templates = new MetadataTemplates();
 const places: number[] = [];
 
-/** Reads the text, and has its keeper remember how that went. */
-function encodeListItem(item: MetadataSource): Uint8Array {
+/** Makes the item of the text, has its keeper remember how that went, and passes on what was made; it is there for that call only. */
+function withListItem<T>(item: MetadataSource, use: (message: Uint8Array) => T): T {
   const metadata = item.metadataText();
   const kept = item.keptText();
   const readable = metadata !== undefined && text.read(metadata.json, metadata.start) === 'read';
   places.length = 0;
-  const message = encode(() => {
+  try {
     if (readable) writeTranscoded(metadata.resourceVersion, kept === undefined ? undefined : places);
     else writePartialObjectMetadata(item.metadata());
     writer.delimit(2, 0);
-  });
-  if (kept !== undefined && kept.listItem === undefined) {
-    kept.listItem = (readable ? templates.of(message, places, kept) : undefined) ?? message.length;
+    const message = writer.view();
+    if (kept !== undefined && kept.listItem === undefined) {
+      kept.listItem = (readable ? templates.of(message, places, kept) : undefined) ?? message.length;
+    }
+    return use(message);
+  } finally {
+    writer.reset();
   }
-  return message;
 }
 
 /**

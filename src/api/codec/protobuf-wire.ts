@@ -173,6 +173,11 @@ export class WireWriter {
     return message;
   }
 
+  /** The same where it was written: only until the writer is used again. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(this.#at);
+  }
+
   reset(): void {
     if (this.#bytes.length > KEPT_CAPACITY) this.#bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
     this.#at = this.#bytes.length;
