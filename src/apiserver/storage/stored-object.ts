@@ -28,11 +28,6 @@ const parsedLately = new ParsedObjects(256);
  * watchers of one event share it. Nothing handed out may be changed.
  */
 export class StoredObject {
-  readonly key: string;
-  /** Its resourceVersion. */
-  readonly revision: Revision;
-  readonly createRevision: Revision;
-  readonly #stored: Uint8Array;
   readonly #kv: KeyValue;
   #object: KubeObject | undefined;
   #metadata: ObjectMeta | undefined;
@@ -45,23 +40,32 @@ export class StoredObject {
 
   constructor(kv: KeyValue, content?: object) {
     this.content = content ?? this;
-    this.key = kv.key;
-    this.revision = kv.modRevision;
-    this.createRevision = kv.createRevision;
-    this.#stored = kv.value;
     this.#kv = kv;
+  }
+
+  get key(): string {
+    return this.#kv.key;
+  }
+
+  /** Its resourceVersion. */
+  get revision(): Revision {
+    return this.#kv.modRevision;
+  }
+
+  get createRevision(): Revision {
+    return this.#kv.createRevision;
   }
 
   /** Bytes as stored: without resourceVersion. */
   get stored(): Uint8Array {
-    return this.#stored;
+    return this.#kv.value;
   }
 
   /** The parsed object with its resourceVersion. Shared: never to be changed. */
   object(): KubeObject {
     if (this.#object === undefined) {
-      this.#object = parseStored(this.#stored, this.revision);
-      parsedLately.put(this.#stored, this.#object);
+      this.#object = parseStored(this.stored, this.revision);
+      parsedLately.put(this.stored, this.#object);
     }
     return this.#object;
   }
@@ -75,18 +79,18 @@ export class StoredObject {
   labels(): ObjectMeta['labels'] {
     const metadata = this.#object?.metadata ?? this.#metadata;
     if (metadata !== undefined) return metadata.labels;
-    return (this.#labels ??= storedLabels(this.#stored) ?? this.metadata().labels);
+    return (this.#labels ??= storedLabels(this.stored) ?? this.metadata().labels);
   }
 
   #readMetadata(): ObjectMeta {
-    const known = parsedLately.take(this.#stored)?.metadata;
-    if (known === undefined) return parseStoredMetadata(this.#stored, this.revision);
+    const known = parsedLately.take(this.stored)?.metadata;
+    if (known === undefined) return parseStoredMetadata(this.stored, this.revision);
     return { ...known, resourceVersion: String(this.revision) };
   }
 
   /** JSON with resourceVersion, kind and apiVersion first; made without parsing. */
   json(): Uint8Array {
-    return (this.#json ??= spliceResourceVersion(this.#stored, this.revision));
+    return (this.#json ??= spliceResourceVersion(this.stored, this.revision));
   }
 
   /** The same into a longer text, without its first `skip` bytes, which must end before its metadata. */
@@ -122,7 +126,7 @@ export class StoredObject {
   /** The same content under another resourceVersion: what a watch shows of an object that goes away (API-125, API-126). */
   at(revision: Revision): StoredObject {
     const { key, createRevision } = this;
-    return new StoredObject({ key, createRevision, modRevision: revision, value: this.#stored }, this.content);
+    return new StoredObject({ key, createRevision, modRevision: revision, value: this.stored }, this.content);
   }
 
   /** Gives back the memory of everything that can be made again. */
