@@ -4,7 +4,7 @@ import { viewOf } from './byte-view.ts';
  * One object's metadata as numbers and byte ranges: all that the ownership graph needs, filled without allocating and
  * filled again for the next object. Every range points into `bytes`, which the columns do not own.
  *
- * A uid in the canonical form of a UUID (36 characters, lower case) is four words, its sixteen bytes in order,
+ * A uid in the canonical form of a UUID (36 characters, lower case) is four signed words, its sixteen bytes in order,
  * big-endian. Any other uid, the empty one too, is only a range, and `uidIsText` says so.
  */
 export class MetadataColumns {
@@ -190,10 +190,10 @@ export function setUid(columns: MetadataColumns, bytes: Uint8Array, start: numbe
   columns.uidEnd = end;
   const isUuid = parseUuid(bytes, start, end);
   columns.uidIsText = !isUuid;
-  columns.uid0 = isUuid ? word0 >>> 0 : 0;
-  columns.uid1 = isUuid ? word1 >>> 0 : 0;
-  columns.uid2 = isUuid ? word2 >>> 0 : 0;
-  columns.uid3 = isUuid ? word3 >>> 0 : 0;
+  columns.uid0 = isUuid ? word0 : 0;
+  columns.uid1 = isUuid ? word1 : 0;
+  columns.uid2 = isUuid ? word2 : 0;
+  columns.uid3 = isUuid ? word3 : 0;
 }
 
 /** Sets the uid of the reference whose first word is at `at`. */

@@ -42,7 +42,7 @@ interface Facts {
 }
 
 function uuidOf(words: readonly number[]): string {
-  const text = words.map((word) => word.toString(16).padStart(8, '0')).join('');
+  const text = words.map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
   return text.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 

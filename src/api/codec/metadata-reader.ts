@@ -201,9 +201,15 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
       i = at;
       continue;
     }
-    at = i;
-    const valueEnd = delimited(end);
-    const start = at;
+    // As in `delimited`, without leaving the loop for the usual length of one byte.
+    const length = bytes[i]!;
+    let start = i + 1;
+    let valueEnd = start + length;
+    if (!(length < 0x80 && valueEnd <= end)) {
+      at = i;
+      valueEnd = delimited(end);
+      start = at;
+    }
     switch (tag) {
       case 10:
         columns.nameStart = start;
@@ -254,16 +260,22 @@ function scanOwnerReference(columns: MetadataColumns, owner: number, end: number
       i = at;
       continue;
     }
-    const valueEnd = delimited(end);
+    const length = bytes[i]!;
+    let start = i + 1;
+    let valueEnd = start + length;
+    if (!(length < 0x80 && valueEnd <= end)) {
+      valueEnd = delimited(end);
+      start = at;
+    }
     i = valueEnd;
     if (tag === 34) {
-      setOwnerUid(owners, owner, bytes, at, valueEnd);
+      setOwnerUid(owners, owner, bytes, start, valueEnd);
       continue;
     }
     const range =
       tag === 10 ? OWNER_KIND_RANGE : tag === 26 ? OWNER_NAME_RANGE : tag === 42 ? OWNER_API_VERSION_RANGE : 0;
     if (range === 0) continue;
-    owners[owner + range] = at;
+    owners[owner + range] = start;
     owners[owner + range + 1] = valueEnd;
   }
   at = end;

@@ -179,6 +179,17 @@ describe('references that were left unread', () => {
     expect(applied(graph, event(encodePartialObjectMetadata(meta)))).toEqual({ outcome: 'unchanged', effects: [] });
   });
 
+  it('COL-055 a deletion of an object with the same references is noticed, and leaves them as they are', () => {
+    const graph = new OwnershipGraph();
+    run(graph, event(encodePartialObjectMetadata(meta)));
+    const deleting = { ...meta, deletionTimestamp: '2026-11-21T12:00:00Z', finalizers: ['foregroundDeletion'] };
+    const { outcome, effects } = applied(graph, event(encodePartialObjectMetadata(deleting)));
+    expect([outcome, ...said(effects)]).toEqual(['changed', 'observed d startsWaiting']);
+    expect(graph.node('d')).toMatchObject({ beingDeleted: true, ownerReferences: meta.ownerReferences });
+    expect(applied(graph, event(encodePartialObjectMetadata(deleting))).outcome).toBe('unchanged');
+    expect(checkInvariants(graph)).toEqual([]);
+  });
+
   it('COL-051 siblings have the same reference, each with its flags', () => {
     const graph = new OwnershipGraph();
     for (const uid of ['d', 'e']) run(graph, event(encodePartialObjectMetadata({ ...meta, uid, name: uid })));

@@ -105,14 +105,15 @@ function observe(
     return 'changed';
   }
   // Name and namespace of a uid never change, so that with the same kind and hash nothing that matters did.
-  const same = table.get(node, KIND) === kind && table.hasHash(node, hash);
-  if (!same) columns.readOwners();
+  const unmoved = table.get(node, KIND) === kind && table.hasHashOfReferences(node, hash);
+  const same = unmoved && table.hasHash(node, hash);
+  if (!unmoved) columns.readOwners();
   remember(graph, node, columns);
   if (same) return 'unchanged';
-  const sameObject = nodes.objectMatches(node, columns, kind);
+  const sameObject = unmoved || nodes.objectMatches(node, columns, kind);
   // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
   if (!sameObject) references.rename(node, identityOf(resource, nodes.uid(node), columns));
-  const sameReferences = references.equals(node, columns);
+  const sameReferences = unmoved || references.equals(node, columns);
   if (!sameReferences) replaceReferences(graph, node, columns, effects);
   const started = startTransitions(graph, node, columns, before, effects);
   const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
@@ -151,9 +152,8 @@ function startTransitions(
   const { nodes, references } = graph;
   const { table } = nodes;
   table.set(node, FLAGS, table.get(node, FLAGS) | BEING_DELETED);
-  const starts = (finalizer: number): boolean => (before & BEING_DELETED) === 0 || (before & finalizer) === 0;
-  const orphaning = columns.orphanFinalizer && starts(ORPHAN);
-  const waiting = columns.foregroundFinalizer && starts(FOREGROUND);
+  const orphaning = columns.orphanFinalizer && starts(before, ORPHAN);
+  const waiting = columns.foregroundFinalizer && starts(before, FOREGROUND);
   // COL-052 sets the flag of a node that is new with both finalizers, although COL-061 queues it for orphaning only.
   if (waiting && (!orphaning || (before & BEING_DELETED) === 0)) {
     table.set(node, FLAGS, table.get(node, FLAGS) | DELETING_DEPENDENTS);
@@ -174,6 +174,11 @@ function startTransitions(
   graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'ownerStartsWaiting', effects));
   enqueue(graph, node, 'startsWaiting', effects);
   return true;
+}
+
+/** The deletion of an object with this finalizer was not noticed before. */
+function starts(before: number, finalizer: number): boolean {
+  return (before & BEING_DELETED) === 0 || (before & finalizer) === 0;
 }
 
 /** A virtual or gone uid turns out to be this object: COL-073, BETTER-14. */

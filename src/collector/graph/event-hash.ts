@@ -11,10 +11,13 @@ import {
 } from '../../api/codec/metadata-columns.ts';
 import type { ObjectColumns } from './object-columns.ts';
 
+/** The bits of `low` that are the state itself: deletionTimestamp, and the presence of FG and ORPHAN. */
+export const HASH_STATE = 0b111;
+
 /**
- * 64 bits over all that makes an update relevant (COL-046): deletionTimestamp, the presence of FG and ORPHAN, and the
- * references as a list. Two states that differ have the same with a chance of 2^-64, which is less than that of a
- * broken memory; and the seed keeps anybody from making two that do (whose only object would suffer anyway).
+ * All that makes an update relevant (COL-046): three bits of state, and 61 bits over the references as a list. Two lists that
+ * differ have the same with a chance of 2^-61, which is less than that of a broken memory; and the seed keeps
+ * anybody from making two that do (whose only object would suffer anyway).
  *
  * Fields instead of a result, and one function instead of several, because it runs for every event of a cluster.
  */
@@ -31,10 +34,11 @@ export class EventHash {
     const { bytes, owners, ownerCount } = columns;
     const state =
       (columns.deleting ? 1 : 0) | (columns.foregroundFinalizer ? 2 : 0) | (columns.orphanFinalizer ? 4 : 0);
-    let a = Math.imul(this.#seed ^ (ownerCount << 3) ^ state, 0x9e3779b1);
+    let a = Math.imul(this.#seed ^ ownerCount, 0x9e3779b1);
     let b = Math.imul(a ^ this.#seed, 0x165667b1);
     if (columns.ownersUnread) {
       this.#ofMessages(columns, a, b);
+      this.low = (this.low & ~HASH_STATE) | state;
       return;
     }
     for (let at = 0, end = ownerCount * OWNER_FIELDS; at < end; at += OWNER_FIELDS) {
@@ -69,7 +73,7 @@ export class EventHash {
         b ^= b >>> 13;
       }
     }
-    this.low = a;
+    this.low = (a & ~HASH_STATE) | state;
     this.high = b;
   }
 

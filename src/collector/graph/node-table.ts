@@ -1,4 +1,4 @@
-import type { EventHash } from './event-hash.ts';
+import { type EventHash, HASH_STATE } from './event-hash.ts';
 
 /** Bits of a node's flags. */
 export const STATE_MASK = 0b11;
@@ -132,6 +132,11 @@ export class NodeTable {
   /** The EventHash of the last event; of an observed node only. */
   hasHash(node: number, { low, high }: EventHash): boolean {
     return this.get(node, HASH_LOW) === low && this.get(node, HASH_HIGH) === high;
+  }
+
+  /** The references of the last event were the same, whatever else was; of an observed node only. */
+  hasHashOfReferences(node: number, { low, high }: EventHash): boolean {
+    return ((this.get(node, HASH_LOW) ^ low) & ~HASH_STATE) === 0 && this.get(node, HASH_HIGH) === high;
   }
 
   setHash(node: number, { low, high }: EventHash): void {

@@ -22,6 +22,8 @@ export class WordTable {
   #table: Int32Array = new Int32Array(INITIAL * 2);
   #free: number[] = [];
   #size = 0;
+  /** What was acquired last, in use or not: objects come in the order of their namespaces, and the next one often has the same. */
+  #last = 0;
 
   /** Texts in use. */
   get size(): number {
@@ -35,6 +37,17 @@ export class WordTable {
 
   /** The id of `bytes[start..end)`, with one user more. */
   acquire(bytes: Uint8Array, start: number, end: number): number {
+    const last = this.#last;
+    if (this.#words[last] !== undefined && this.equals(last, bytes, start, end)) {
+      this.#users[last]!++;
+      return last;
+    }
+    const id = this.#acquire(bytes, start, end);
+    this.#last = id;
+    return id;
+  }
+
+  #acquire(bytes: Uint8Array, start: number, end: number): number {
     const hash = hashOf(bytes, start, end);
     const found = this.#probe(bytes, start, end, hash);
     if (found >= 0) {
