@@ -9,6 +9,7 @@ import { CommandError, endWithError, systemReason } from './command-error.ts';
 import { selectControllers } from './controllers.ts';
 import { DataDirectory, writeFileAtomically } from './data-directory.ts';
 import type { EtcdFlags } from './etcd-settings.ts';
+import { engineHeap, IdleHeap } from './idle-heap.ts';
 import type { LeaseTimeFlags } from './lease-times.ts';
 import { parseListenAddress } from './listen-address.ts';
 import type { LogFormat, LogLevel } from './log-level.ts';
@@ -83,6 +84,8 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     random: systemRandom,
     logger,
   });
+  const idleHeap = new IdleHeap({ clock: systemClock, heap: engineHeap });
+  idleHeap.start();
   try {
     // Pods among them wait for the account that a controller gives to their namespace.
     if (manifests.length > 0) cluster.startControllers();
@@ -107,6 +110,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     }
     return 0;
   } finally {
+    idleHeap.stop();
     await cluster.stop();
   }
 }
