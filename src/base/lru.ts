@@ -7,11 +7,14 @@ export interface LruOptions<K, V> {
   readonly onEvict?: (key: K, value: V) => void;
 }
 
+const nothing = Symbol('nothing');
+
 /** A map that forgets the entry not read or written for the longest time. */
 export class Lru<K, V> {
   readonly capacity: number;
   /** Iteration order of a Map is insertion order: re-inserting on use keeps the oldest first. */
   readonly #entries = new Map<K, V>();
+  #newest: K | typeof nothing = nothing;
   readonly #onEvict: ((key: K, value: V) => void) | undefined;
 
   constructor({ capacity, onEvict }: LruOptions<K, V>) {
@@ -26,10 +29,13 @@ export class Lru<K, V> {
 
   /** Marks the entry as used. */
   get(key: K): V | undefined {
-    if (!this.#entries.has(key)) return undefined;
     const value = this.#entries.get(key) as V;
+    if (value === undefined && !this.#entries.has(key)) return undefined;
+    // Asked for again and again, it stays where it is.
+    if (key === this.#newest) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
     return value;
   }
 
@@ -41,6 +47,7 @@ export class Lru<K, V> {
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
     if (this.#entries.size <= this.capacity) return;
     const [oldKey, oldValue] = this.#entries.entries().next().value as [K, V];
     this.#entries.delete(oldKey);
@@ -48,10 +55,12 @@ export class Lru<K, V> {
   }
 
   delete(key: K): boolean {
+    if (key === this.#newest) this.#newest = nothing;
     return this.#entries.delete(key);
   }
 
   clear(): void {
+    this.#newest = nothing;
     this.#entries.clear();
   }
 

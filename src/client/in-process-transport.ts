@@ -1,4 +1,5 @@
 import type { AbortNotice } from '../base/abort-notice.ts';
+import { Bag } from '../base/bag.ts';
 import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
 import { abortedTransportError } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
@@ -44,22 +45,23 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
 
 type Reject = (error: TransportError) => void;
 
-/** Those that one signal ends. */
+/** Those that one signal ends; those without one have none. */
 class Waits {
-  readonly rejects = new Set<Reject>();
-  readonly signal: AbortNotice;
+  readonly rejects = new Bag<Reject>();
+  readonly signal: AbortNotice | undefined;
 
-  constructor(signal: AbortNotice) {
+  constructor(signal: AbortNotice | undefined) {
     this.signal = signal;
-    signal.addEventListener('abort', this.#abort);
+    signal?.addEventListener('abort', this.#abort);
   }
 
   readonly #abort = (): void => {
-    for (const reject of this.rejects) reject(abortedTransportError(this.signal));
+    if (this.signal === undefined) return;
+    for (const reject of this.rejects.items()) reject(abortedTransportError(this.signal));
   };
 
   letGo(): void {
-    this.signal.removeEventListener('abort', this.#abort);
+    this.signal?.removeEventListener('abort', this.#abort);
   }
 }
 
@@ -68,13 +70,14 @@ class Waits {
  * to once, however many wait: callers have one signal for all they do, and its listeners are a list that is walked for each new one.
  */
 class UnderWay {
-  readonly #rejects = new Set<Reject>();
-  readonly #bySignal = new Map<AbortNotice, Waits>();
+  readonly #bySignal = new Map<AbortNotice | undefined, Waits>();
   #closed = false;
 
   close(): void {
     this.#closed = true;
-    for (const reject of this.#rejects) reject(closedError());
+    for (const waits of this.#bySignal.values()) {
+      for (const reject of waits.rejects.items()) reject(closedError());
+    }
   }
 
   check(signal: AbortNotice | undefined): void {
@@ -85,37 +88,35 @@ class UnderWay {
   /** The work's outcome, or a rejection as soon as the signal is aborted or the transport closed. */
   wait<T>(work: Promise<T>, signal: AbortNotice | undefined, failure: (cause: unknown) => Error): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#enter(reject, signal);
+      const waits = this.#waitsOf(signal);
+      const slot = waits.rejects.add(reject);
+      const leave = (): void => {
+        waits.rejects.remove(slot);
+        if (waits.rejects.size === 0) this.#letGo(waits);
+      };
       work.then(
         (value) => {
-          this.#leave(reject, signal);
+          leave();
           resolve(value);
         },
         (error: unknown) => {
-          this.#leave(reject, signal);
+          leave();
           reject(failure(error));
         },
       );
     });
   }
 
-  #enter(reject: Reject, signal: AbortNotice | undefined): void {
-    this.#rejects.add(reject);
-    if (signal === undefined) return;
+  #waitsOf(signal: AbortNotice | undefined): Waits {
     let waits = this.#bySignal.get(signal);
     if (waits === undefined) {
       waits = new Waits(signal);
       this.#bySignal.set(signal, waits);
     }
-    waits.rejects.add(reject);
+    return waits;
   }
 
-  #leave(reject: Reject, signal: AbortNotice | undefined): void {
-    this.#rejects.delete(reject);
-    const waits = signal && this.#bySignal.get(signal);
-    if (waits === undefined) return;
-    waits.rejects.delete(reject);
-    if (waits.rejects.size > 0) return;
+  #letGo(waits: Waits): void {
     waits.letGo();
     this.#bySignal.delete(waits.signal);
   }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { Bag } from '../../base/bag.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { HttpHandler, HttpHeaders } from '../../base/http-message.ts';
@@ -153,7 +154,7 @@ class Exchanges {
   readonly #handler: HttpHandler;
   readonly #clock: Clock;
   readonly #bodyLimit: number;
-  readonly #active = new Set<IncomingRequest>();
+  readonly #active = new Bag<IncomingRequest>();
   #onIdle: (() => void) | undefined;
 
   constructor(options: ServeOptions) {
@@ -184,7 +185,7 @@ class Exchanges {
       body: body.bytes,
       peer,
     });
-    this.#active.add(incoming);
+    const slot = this.#active.add(incoming);
     let gone = false;
     const onClose = (): void => {
       gone = true;
@@ -208,13 +209,13 @@ class Exchanges {
       response.destroy();
     } finally {
       response.off('close', onClose);
-      this.#active.delete(incoming);
+      this.#active.remove(slot);
       if (this.#active.size === 0) this.#onIdle?.();
     }
   }
 
   abortAll(): void {
-    for (const request of this.#active) request.abort();
+    for (const request of this.#active.items()) request.abort();
   }
 
   async idle(timeoutMs: number): Promise<void> {
