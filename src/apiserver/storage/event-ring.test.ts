@@ -55,9 +55,9 @@ describe('EventRing', () => {
     expect(ring.newest('a')).toBeUndefined();
   });
 
-  it('keeps encodings of the newest 1,024 events only', () => {
+  it('keeps encodings of the newest 256 events only', () => {
     const ring = new EventRing(0, { ...limits, capacity: 2000 });
-    const events = Array.from({ length: 1030 }, (_, i) => event(i + 1, `k${i}`));
+    const events = Array.from({ length: 262 }, (_, i) => event(i + 1, `k${i}`));
     const frames = events.map((e) => e.frame('json'));
     for (const e of events) ring.push(e, 0);
     const kept = events.map((e, i) => (e.frame('json') === frames[i] ? 1 : 0));

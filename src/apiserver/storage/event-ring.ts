@@ -19,8 +19,11 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** Events whose encodings and parsed objects are kept; watchers further behind make them anew. */
-const HOT = 1024;
+/**
+ * Events whose encodings and parsed objects are kept; watchers further behind make them anew. More than a commit has as a rule, and few
+ * enough to be dropped while they are young: what is kept for longer is moved to the old generation, which is expensive to clean.
+ */
+const HOT = 256;
 
 /** Bookkeeping of an event beside its objects; an estimate. */
 const EVENT_OVERHEAD = 300;
