@@ -35,7 +35,8 @@ function causeOf(error: unknown): string {
   const { code = '', address = '', port = 0, hostname = '' } = (error.cause ?? {}) as SocketFailure;
   if (code === 'ECONNREFUSED') return `dial tcp ${hostPort(address, port)}: connect: connection refused`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname}: no such host`;
-  if (code === 'ECONNRESET' && error.message.includes('socket hang up')) return 'EOF';
+  // The connection ended in good order, where an answer should have been.
+  if (code === 'UND_ERR_SOCKET') return 'EOF';
   if (code === 'ECONNRESET') return 'connection reset by peer';
   if (UNTRUSTED.has(code)) {
     return 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
