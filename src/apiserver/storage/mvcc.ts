@@ -17,6 +17,7 @@ export class Change implements SlabTenant {
   readonly createRevision: Revision;
   readonly modRevision: Revision;
   #previous: Change | undefined;
+  // Set by readers; here from the start, so that all changes keep one shape.
   listItem: KeyValue['listItem'] = undefined;
   metadataEnd = 0;
 
