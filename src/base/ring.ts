@@ -75,9 +75,11 @@ export class Ring<T> {
   #room(): boolean {
     if (this.#length === this.bound) return false;
     if (this.#length === this.#slots.length) {
-      const grown: (T | undefined)[] = Array.from({ length: this.#slots.length * 2 });
-      for (let i = 0; i < this.#length; i++) grown[i] = this.at(i);
-      this.#slots = grown;
+      // The part before the head goes behind what it follows; then there is room behind it.
+      const slots =
+        this.#head === 0 ? this.#slots : [...this.#slots.slice(this.#head), ...this.#slots.slice(0, this.#head)];
+      slots.length *= 2;
+      this.#slots = slots;
       this.#head = 0;
     }
     return true;

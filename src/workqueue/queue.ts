@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { type Metrics, noMetrics } from '../base/metrics.ts';
 import { Ring } from '../base/ring.ts';
 import { type QueueMetrics, queueMetrics } from './metrics.ts';
+import { TimeRing } from './time-ring.ts';
 
 /** Items are keys: two are the same item when they are `===`. An object would never be de-duplicated. */
 export type QueueKey = string | number;
@@ -31,13 +32,15 @@ const MAP_LIMIT = 2 ** 24 - 1;
 /** Workers waiting at once. */
 const MAX_WAITERS = 100_000;
 
-interface Entry {
-  state: 'waiting' | 'processing' | 'processing-dirty';
-  /** When it was added (waiting, processing-dirty). */
-  addedAt: number;
-  /** When it was taken (processing, processing-dirty). */
-  takenAt: number;
+/** An item in work. */
+interface Work {
+  readonly takenAt: number;
+  /** When it was asked for again (processing-dirty). */
+  addedAt: number | undefined;
 }
+
+/** Of an item that waits nothing is kept but its place and its time: at start-up there may be millions. */
+const WAITING = 'waiting';
 
 /**
  * Hands out keys in the order they came, each key to one worker at a time, and forgets repetitions: client-go's
@@ -48,8 +51,10 @@ export class Queue<T extends QueueKey> {
   readonly bound: number;
   protected readonly clock: Clock;
   protected readonly metrics: QueueMetrics;
-  readonly #entries = new Map<T, Entry>();
+  readonly #entries = new Map<T, Work | typeof WAITING>();
   readonly #order: Ring<T>;
+  /** When each of `#order` was added. */
+  readonly #times = new TimeRing();
   readonly #waiters = new Ring<(got: QueueGet<T>) => void>({ bound: MAX_WAITERS });
   #drained: (() => void)[] = [];
   #shuttingDown = false;
@@ -82,11 +87,10 @@ export class Queue<T extends QueueKey> {
     const entry = this.#entries.get(item);
     if (entry === undefined) {
       if (this.#entries.size >= this.bound) throw new QueueFullError(this.name, this.bound);
-      this.#entries.set(item, { state: 'waiting', addedAt: this.clock.monotonic(), takenAt: 0 });
+      this.#entries.set(item, WAITING);
       this.metrics.added();
-      this.#enqueue(item);
-    } else if (entry.state === 'processing') {
-      entry.state = 'processing-dirty';
+      this.#enqueue(item, this.clock.monotonic());
+    } else if (entry !== WAITING && entry.addedAt === undefined) {
       entry.addedAt = this.clock.monotonic();
       this.metrics.added();
     }
@@ -107,21 +111,21 @@ export class Queue<T extends QueueKey> {
   /** Like `get` but without waiting: undefined when nothing is ready. */
   tryGet(): QueueGet<T> | undefined {
     const item = this.#order.popFront();
-    if (item !== undefined) return this.#take(item);
+    if (item !== undefined) return this.#take(item, this.#times.popFront());
     return this.#shuttingDown ? { shutdown: true } : undefined;
   }
 
   /** Work on an item taken by `get` ended, well or not. Must be called exactly once for each. */
   done(item: T): void {
     const entry = this.#entries.get(item);
-    if (entry === undefined || entry.state === 'waiting') return;
+    if (entry === undefined || entry === WAITING) return;
     this.metrics.finished(entry.takenAt);
-    if (entry.state === 'processing-dirty') {
-      entry.state = 'waiting';
-      this.#enqueue(item);
-    } else {
+    if (entry.addedAt === undefined) {
       this.#entries.delete(item);
       this.#tellDrained();
+    } else {
+      this.#entries.set(item, WAITING);
+      this.#enqueue(item, entry.addedAt);
     }
   }
 
@@ -143,21 +147,20 @@ export class Queue<T extends QueueKey> {
   }
 
   *#startTimes(): Iterable<number> {
-    for (const entry of this.#entries.values()) if (entry.state !== 'waiting') yield entry.takenAt;
+    for (const entry of this.#entries.values()) if (entry !== WAITING) yield entry.takenAt;
   }
 
-  #enqueue(item: T): void {
+  #enqueue(item: T, addedAt: number): void {
     const waiter = this.#waiters.popFront();
-    if (waiter !== undefined) waiter(this.#take(item));
-    else this.#order.pushBack(item);
+    if (waiter !== undefined) return waiter(this.#take(item, addedAt));
+    this.#order.pushBack(item);
+    this.#times.pushBack(addedAt);
   }
 
-  #take(item: T): QueueGet<T> {
-    const entry = this.#entries.get(item);
-    assert(entry?.state === 'waiting', 'what is in order waits');
-    entry.state = 'processing';
-    entry.takenAt = this.clock.monotonic();
-    this.metrics.taken(entry.addedAt);
+  #take(item: T, addedAt: number): QueueGet<T> {
+    assert(this.#entries.get(item) === WAITING, 'what is in order waits');
+    this.#entries.set(item, { takenAt: this.clock.monotonic(), addedAt: undefined });
+    this.metrics.taken(addedAt);
     return { item, shutdown: false };
   }
 

@@ -77,7 +77,9 @@ export class ObjectReader {
   }
 
   #touch(bytes: Uint8Array, start: number, end: number): void {
-    const stop = Math.min(end, start + READ_BYTES);
+    const stop = start + READ_BYTES;
+    // Memory that is read on and on the processor fetches ahead itself.
+    if (end <= stop + READ_BYTES) return;
     let touched = 0;
     for (let at = start; at < stop; at += LINE) touched ^= bytes[at]!;
     this.touched ^= touched;
