@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
 import {
   configMap,
@@ -364,6 +365,18 @@ describe('a call that fails', () => {
     const { status, json } = await server.post(`${configMaps}?timeout=1s`, configMap('a'));
     expect([status, json.reason]).toEqual([504, 'Timeout']);
     expect(hook.calls[0]?.target).toBe('/hook?timeout=1s');
+  });
+
+  it('API-006 API-353 also when the timer of the call is early', async () => {
+    // Node cuts off what is less than a millisecond; here it is more, so that it is seen.
+    const setTimer: Clock['setTimer'] = (ms, fn) => systemClock.setTimer(Number.isInteger(ms) ? ms : ms - 100, fn);
+    const early = await startTestServer({ clock: { ...systemClock, setTimer } });
+    const ignored = { clientConfig: hook.at(), timeoutSeconds: 30, failurePolicy: 'Ignore' };
+    await early.post(validating, configuration('Validating', 'test', ignored));
+    hook.behaviour = () => 'hang';
+    const { status, json } = await early.post(`${configMaps}?timeout=300ms`, configMap('a'));
+    expect([status, json.reason]).toEqual([504, 'Timeout']);
+    await early.server.stop();
   });
 });
 

@@ -170,6 +170,9 @@ export class WebhookDispatch {
       answer = await client.post(hook.clientConfig, { body, ...limits });
     } catch (error) {
       if (!(error instanceof WebhookCallError)) throw error;
+      // It had all the time the request had left. A timer may be early, so the clock does not tell that for certain.
+      const requestIsOver = error.failure === 'timeout' && timeoutMs === left;
+      if (requestIsOver && hook.failurePolicy === 'Ignore') throw expired();
       throw callFailed(hook.name, `failed to call webhook: ${error.message}`);
     }
     const verified = verifyReview(answer, { version, uid, mutating: this.#type === 'mutating' });
@@ -180,7 +183,7 @@ export class WebhookDispatch {
   #passOver(observed: ObservedCall, { deadline }: AdmissionAttributes, error: StatusError): void {
     const { clock, logger, metrics } = this.#environment;
     // Not the webhook's time is over but the request's: nobody waits for the rest.
-    if (deadline !== undefined && deadline <= clock.monotonic()) throw expired();
+    if (error.reason === 'Timeout' || (deadline !== undefined && deadline <= clock.monotonic())) throw expired();
     metrics.failedOpen(observed);
     logger.warn('failed calling webhook, failing open', { webhook: observed.name, error: error.message });
   }
