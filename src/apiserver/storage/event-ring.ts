@@ -39,6 +39,8 @@ export class EventRing {
   readonly #limits: EventRingLimits;
   readonly #newest = new Map<string, StoredObject>();
   #first = 0;
+  /** Position from which on encodings and parsed objects are kept. */
+  #hot = 0;
   #bytes = 0;
   #floor: Revision;
 
@@ -76,8 +78,15 @@ export class EventRing {
     this.#bytes += bytes;
     if (event.type === 'DELETED') this.#newest.delete(event.key);
     else this.#newest.set(event.key, event.current);
-    this.#ring.at(this.#ring.length - 1 - HOT)?.event.dropCaches();
+    this.cool(HOT);
     while (this.#bytes > this.#limits.maxBytes && this.#ring.length > 1) this.#evict();
+  }
+
+  /** Gives back what was made of all events but the newest `keep`; it is made again for who asks for it. */
+  cool(keep: number): void {
+    const to = this.end - keep;
+    this.#hot = Math.max(this.#hot, this.#first);
+    for (; this.#hot < to; this.#hot++) this.#ring.at(this.#hot - this.#first)?.event.dropCaches();
   }
 
   /** Forgets what is too old. */

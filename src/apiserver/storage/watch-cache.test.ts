@@ -123,6 +123,33 @@ describe('WatchCache', () => {
     expect(objects.watches).toBe(1);
   });
 
+  it.each([
+    ['gives back encodings that all readers have got, but the newest', 'reads', 64],
+    ['keeps encodings as long as one reader is behind', 'stands still', 100],
+  ] as const)('%s', async (_, other, kept) => {
+    const objects = new Objects();
+    const cache = objects.cache();
+    const events: CacheEvent[] = [];
+    const follow = async (watch: CacheWatch, each: (event: CacheEvent) => void): Promise<void> => {
+      for (let next = await watch.next(); next.kind === 'events'; next = await watch.next())
+        next.batch.events.forEach(each);
+    };
+    const watches = [await cache.watch(), await cache.watch()];
+    void follow(watches[0]!, (event) => events.push(event));
+    if (other === 'reads') void follow(watches[1]!, () => {});
+    const frames: Uint8Array[] = [];
+    for (let i = 0; i < 100; i++) {
+      await objects.write(`m${i}`, i);
+      await settled();
+      frames.push(events[i]!.frame('json'));
+    }
+    // What is given back is what the readers had before the last write.
+    const same = events.map((event, i) => event.frame('json') === frames[i]);
+    expect(same.filter(Boolean)).toHaveLength(Math.min(kept + 1, 100));
+    expect(same.at(-1)).toBe(true);
+    cache.stop();
+  });
+
   it('API-122, API-126 tells every change after the start, with the objects before and after', async () => {
     const objects = new Objects();
     await objects.write('a', 1);

@@ -44,6 +44,12 @@ interface SharedBatch {
   readonly batch: EventBatch;
 }
 
+/**
+ * Events that stay encoded and parsed when all readers have got them: what follows on them may have them as its `previous`. Kept longer,
+ * they would grow old in the engine's heap and wait there for its next full collection, tens of MiB of them.
+ */
+const WARM = 64;
+
 /** Batches remembered for readers that follow. */
 const SHARED_LIMIT = 8;
 
@@ -62,6 +68,7 @@ export class WatchCache {
   readonly #readers = new Set<CacheReader>();
   /** By prefix, the readers that wait at the end of the ring. */
   readonly #parked = new Map<string, Set<CacheReader>>();
+  #parkedReaders = 0;
   readonly #source: ReaderSource = {
     ring: () => this.#ring,
     revision: () => this.#revision,
@@ -176,6 +183,7 @@ export class WatchCache {
 
   #add(events: readonly StoreEvent[]): void {
     const now = this.#clock.monotonic();
+    if (this.#parkedReaders === this.#readers.size) this.#ring.cool(WARM);
     const fresh = events.map((event) => {
       const cached = this.#eventOf(event);
       this.#ring.push(cached, now);
@@ -214,12 +222,14 @@ export class WatchCache {
 
   #park(reader: CacheReader): void {
     const readers = this.#parked.get(reader.prefix) ?? new Set();
+    if (readers.has(reader)) return;
+    this.#parkedReaders++;
     this.#parked.set(reader.prefix, readers.add(reader));
   }
 
   #unpark(reader: CacheReader): void {
     const readers = this.#parked.get(reader.prefix);
-    readers?.delete(reader);
+    if (readers?.delete(reader) === true) this.#parkedReaders--;
     if (readers?.size === 0) this.#parked.delete(reader.prefix);
   }
 
