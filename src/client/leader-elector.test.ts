@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock, Timer } from '../base/clock.ts';
 import { FakeClock } from '../base/fake-clock.ts';
+import { MachineClock } from '../base/machine-clock.fixture.ts';
 import { MemoryLogger } from '../base/memory-logger.ts';
 import { MemoryMetrics } from '../base/memory-metrics.ts';
 import { seededRandom } from '../base/random.ts';
@@ -8,46 +8,6 @@ import { inProcessTransport } from './in-process-transport.ts';
 import { LeaseLostError, LeaderElector } from './leader-elector.ts';
 import { LeaseServer, Wire } from './lease-server.fixture.ts';
 import { RestClient } from './rest-client.ts';
-
-/** The clock of one process among others, which can stand still: its timers come late, all at once. */
-class StallingClock implements Clock {
-  readonly #clock: FakeClock;
-  #late: (() => void)[] | undefined;
-
-  constructor(clock: FakeClock) {
-    this.#clock = clock;
-  }
-
-  now = (): number => this.#clock.now();
-  monotonic = (): number => this.#clock.monotonic();
-  defer = (fn: () => void): void => this.#clock.defer(fn);
-
-  setTimer(delayMs: number, fn: () => void): Timer {
-    let cancelled = false;
-    const fire = (): void => {
-      if (cancelled) return;
-      if (this.#late === undefined) fn();
-      else this.#late.push(fire);
-    };
-    const timer = this.#clock.setTimer(delayMs, fire);
-    return {
-      cancel: () => {
-        cancelled = true;
-        timer.cancel();
-      },
-    };
-  }
-
-  stall(): void {
-    this.#late = [];
-  }
-
-  resume(): void {
-    const late = this.#late ?? [];
-    this.#late = undefined;
-    for (const fn of late) fn();
-  }
-}
 
 /** A candidate whose work notes when it begins and stops. */
 class Contestant {
@@ -64,11 +24,11 @@ class Contestant {
   windDownMs = 0;
   done: Promise<void> = Promise.resolve();
 
-  readonly clock: StallingClock;
+  readonly clock: MachineClock;
 
   constructor(server: LeaseServer, time: FakeClock, identity: string) {
     const { logger, metrics } = this;
-    const clock = new StallingClock(time);
+    const clock = new MachineClock(time);
     this.clock = clock;
     const client = new RestClient({
       transport: inProcessTransport(server.handler),

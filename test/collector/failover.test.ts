@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import type { Clock, Timer } from '../../src/base/clock.ts';
-import type { FakeClock } from '../../src/base/fake-clock.ts';
+import { MachineClock, type MachineClockOptions } from '../../src/base/machine-clock.fixture.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import { MemoryLogger } from '../../src/base/memory-logger.ts';
 import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
@@ -29,58 +28,6 @@ const { renewDeadlineMs, leaseDurationMs, retryPeriodMs } = defaultLeaseTimes;
 /** From a loss of the leader to the end of the wait of the other one, which looks every few seconds. */
 const TAKEOVER_MS = leaseDurationMs + 3 * retryPeriodMs;
 
-interface ClockOptions {
-  /** How far it is ahead of the others, ms. */
-  readonly aheadMs?: number;
-  /** How fast it runs: 1.1 is ten percent too fast. */
-  readonly rate?: number;
-}
-
-/** The clock of one machine: wrong, too fast, or of a process that stands still while time goes on. */
-class OwnClock implements Clock {
-  readonly #time: FakeClock;
-  readonly #aheadMs: number;
-  readonly #rate: number;
-  #late: (() => void)[] | undefined;
-
-  constructor(time: FakeClock, { aheadMs = 0, rate = 1 }: ClockOptions) {
-    this.#time = time;
-    this.#aheadMs = aheadMs;
-    this.#rate = rate;
-  }
-
-  now = (): number => this.#time.now() + this.#aheadMs + this.#time.monotonic() * (this.#rate - 1);
-  monotonic = (): number => this.#time.monotonic() * this.#rate;
-  defer = (fn: () => void): void => this.#time.defer(fn);
-
-  setTimer(delayMs: number, fn: () => void): Timer {
-    let cancelled = false;
-    const fire = (): void => {
-      if (cancelled) return;
-      if (this.#late === undefined) fn();
-      else this.#late.push(fire);
-    };
-    const timer = this.#time.setTimer(delayMs / this.#rate, fire);
-    return {
-      cancel: () => {
-        cancelled = true;
-        timer.cancel();
-      },
-    };
-  }
-
-  /** Timers that come due from now on fire when it is over. */
-  stall(): void {
-    this.#late = [];
-  }
-
-  resume(): void {
-    const late = this.#late ?? [];
-    this.#late = undefined;
-    for (const fn of late) fn();
-  }
-}
-
 type WireState = 'up' | 'cut' | 'answersLost';
 
 interface Sent {
@@ -91,7 +38,7 @@ interface Sent {
 
 /** One process. */
 class Instance {
-  readonly clock: OwnClock;
+  readonly clock: MachineClock;
   readonly logger = new MemoryLogger();
   readonly metrics = new MemoryMetrics();
   readonly elector: LeaderElector;
@@ -109,9 +56,9 @@ class Instance {
   holdAnswer: ((request: HttpRequest) => Promise<void>) | undefined;
   #done: Promise<unknown> = Promise.resolve();
 
-  constructor(rig: Rig, name: string, options: ClockOptions = {}) {
+  constructor(rig: Rig, name: string, options: MachineClockOptions = {}) {
     this.#rig = rig;
-    this.clock = new OwnClock(rig.clock, options);
+    this.clock = new MachineClock(rig.clock, options);
     const { clock, logger, metrics } = this;
     const random = seededRandom(name.length);
     const transport = inProcessTransport(rig.server.handler);
@@ -216,7 +163,7 @@ afterEach(async () => {
 });
 
 /** The first of them leads. */
-async function run(...options: readonly ClockOptions[]): Promise<[Instance, Instance]> {
+async function run(...options: readonly MachineClockOptions[]): Promise<[Instance, Instance]> {
   for (const [index, each] of options.entries()) {
     const instance = new Instance(rig, index === 0 ? 'first' : 'second-one', each);
     instances.push(instance);
@@ -402,7 +349,7 @@ describe('a leader that is cut off from the server', () => {
 
 describe('clocks that do not agree', () => {
   const year = 365 * 24 * 3600 * 1000;
-  it.each<[string, ClockOptions, ClockOptions]>([
+  it.each<[string, MachineClockOptions, MachineClockOptions]>([
     ['the leader lives ten years ahead', { aheadMs: 10 * year }, {}],
     ['the leader lives ten years behind', { aheadMs: -10 * year }, {}],
     ['the leader is slow by a quarter', { rate: 0.75 }, {}],
