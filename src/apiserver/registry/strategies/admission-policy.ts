@@ -1,12 +1,10 @@
-import type * as policyValidation from '../../admission/policy/policy-validation.ts';
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../admission/policy/validating-policy.ts';
 import type { ServedKinds } from '../../admission/policy/policy-type-checking.ts';
 import type { Strategy } from '../strategy.ts';
-
-type PolicyRules = typeof policyValidation;
+import { rulesOnDemand } from './rules-on-demand.ts';
 
 /**
  * Of ValidatingAdmissionPolicies. What their expressions would get wrong about the kinds they name is found when they are written, where upstream
@@ -51,16 +49,5 @@ export function validatingPolicyBindingStrategy(): Strategy {
   };
 }
 
-/** What compiles expressions is loaded with the first policy: preparation comes before validation, and waits for it. */
-function policyRules(): { readonly load: () => Promise<void>; readonly loaded: () => PolicyRules } {
-  let rules: PolicyRules | undefined;
-  return {
-    async load() {
-      rules ??= await import('../../admission/policy/policy-validation.ts');
-    },
-    loaded() {
-      if (rules === undefined) throw new Error('a policy is validated before it was prepared');
-      return rules;
-    },
-  };
-}
+/** Loaded with the first policy. */
+const policyRules = () => rulesOnDemand(() => import('../../admission/policy/policy-validation.ts'));

@@ -2,10 +2,8 @@ import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
 } from '../../admission/policy/mutating-policy.ts';
-import type * as policyValidation from '../../admission/policy/mutating-policy-validation.ts';
 import type { Strategy } from '../strategy.ts';
-
-type PolicyRules = typeof policyValidation;
+import { rulesOnDemand } from './rules-on-demand.ts';
 
 /** Of MutatingAdmissionPolicies. */
 export function mutatingPolicyStrategy(): Strategy {
@@ -29,16 +27,5 @@ export function mutatingPolicyBindingStrategy(): Strategy {
   };
 }
 
-/** What compiles expressions is loaded with the first policy: preparation comes before validation, and waits for it. */
-function policyRules(): { readonly load: () => Promise<void>; readonly loaded: () => PolicyRules } {
-  let rules: PolicyRules | undefined;
-  return {
-    async load() {
-      rules ??= await import('../../admission/policy/mutating-policy-validation.ts');
-    },
-    loaded() {
-      if (rules === undefined) throw new Error('a policy is validated before it was prepared');
-      return rules;
-    },
-  };
-}
+/** Loaded with the first policy. */
+const policyRules = () => rulesOnDemand(() => import('../../admission/policy/mutating-policy-validation.ts'));
