@@ -39,9 +39,6 @@ interface Work {
   addedAt: number | undefined;
 }
 
-/** Of an item that waits nothing is kept but its place and its time: at start-up there may be millions. */
-const WAITING = 'waiting';
-
 /**
  * Hands out keys in the order they came, each key to one worker at a time, and forgets repetitions: client-go's
  * `util/workqueue` contract (COL-081). SPEC.md has the states of an item.
@@ -51,7 +48,10 @@ export class Queue<T extends QueueKey> {
   readonly bound: number;
   protected readonly clock: Clock;
   protected readonly metrics: QueueMetrics;
-  readonly #entries = new Map<T, Work | typeof WAITING>();
+  /** Each item is in one of the two. Of those that wait nothing else is kept: at start-up there may be millions. */
+  readonly #waiting = new Set<T>();
+  readonly #work = new Map<T, Work>();
+  /** Those that wait, in the order they came. */
   readonly #order: Ring<T>;
   /** When each of `#order` was added. */
   readonly #times = new TimeRing();
@@ -78,22 +78,29 @@ export class Queue<T extends QueueKey> {
 
   /** Items taken and not done. */
   get processing(): number {
-    return this.#entries.size - this.#order.length;
+    return this.#work.size;
   }
 
   /** Nothing when the item already waits or the queue shuts down; processed again afterwards when it is in work. */
   add(item: T): void {
     if (this.#shuttingDown) return;
-    const entry = this.#entries.get(item);
-    if (entry === undefined) {
-      if (this.#entries.size >= this.bound) throw new QueueFullError(this.name, this.bound);
-      this.#entries.set(item, WAITING);
+    const work = this.#work.get(item);
+    if (work !== undefined) {
+      if (work.addedAt !== undefined) return;
+      work.addedAt = this.clock.monotonic();
       this.metrics.added();
-      this.#enqueue(item, this.clock.monotonic());
-    } else if (entry !== WAITING && entry.addedAt === undefined) {
-      entry.addedAt = this.clock.monotonic();
-      this.metrics.added();
+      return;
     }
+    const waiting = this.#waiting.size;
+    // Its size tells whether the item was there, which saves looking for it.
+    this.#waiting.add(item);
+    if (this.#waiting.size === waiting) return;
+    if (waiting + this.#work.size >= this.bound) {
+      this.#waiting.delete(item);
+      throw new QueueFullError(this.name, this.bound);
+    }
+    this.metrics.added();
+    this.#enqueue(item, this.clock.monotonic());
   }
 
   /**
@@ -117,16 +124,13 @@ export class Queue<T extends QueueKey> {
 
   /** Work on an item taken by `get` ended, well or not. Must be called exactly once for each. */
   done(item: T): void {
-    const entry = this.#entries.get(item);
-    if (entry === undefined || entry === WAITING) return;
-    this.metrics.finished(entry.takenAt);
-    if (entry.addedAt === undefined) {
-      this.#entries.delete(item);
-      this.#tellDrained();
-    } else {
-      this.#entries.set(item, WAITING);
-      this.#enqueue(item, entry.addedAt);
-    }
+    const work = this.#work.get(item);
+    if (work === undefined) return;
+    this.metrics.finished(work.takenAt);
+    this.#work.delete(item);
+    if (work.addedAt === undefined) return this.#tellDrained();
+    this.#waiting.add(item);
+    this.#enqueue(item, work.addedAt);
   }
 
   /** From now on additions are ignored; workers end when nothing waits any more. Ends a drain too. */
@@ -147,7 +151,7 @@ export class Queue<T extends QueueKey> {
   }
 
   *#startTimes(): Iterable<number> {
-    for (const entry of this.#entries.values()) if (entry !== WAITING) yield entry.takenAt;
+    for (const { takenAt } of this.#work.values()) yield takenAt;
   }
 
   #enqueue(item: T, addedAt: number): void {
@@ -158,8 +162,8 @@ export class Queue<T extends QueueKey> {
   }
 
   #take(item: T, addedAt: number): QueueGet<T> {
-    assert(this.#entries.get(item) === WAITING, 'what is in order waits');
-    this.#entries.set(item, { takenAt: this.clock.monotonic(), addedAt: undefined });
+    assert(this.#waiting.delete(item), 'what is in order waits');
+    this.#work.set(item, { takenAt: this.clock.monotonic(), addedAt: undefined });
     this.metrics.taken(addedAt);
     return { item, shutdown: false };
   }
@@ -172,7 +176,7 @@ export class Queue<T extends QueueKey> {
   }
 
   #tellDrained(): void {
-    if (this.#entries.size > 0) return;
+    if (this.#waiting.size + this.#work.size > 0) return;
     for (const resolve of this.#drained.splice(0)) resolve();
   }
 }

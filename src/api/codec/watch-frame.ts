@@ -175,17 +175,28 @@ function lastField(bytes: Uint8Array, at: number, end: number, tag: number): num
   return -1;
 }
 
-const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map(
-  (type) => [type, Uint8Array.from(Buffer.from(type))] as const,
-);
+const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map((name) => ({
+  name,
+  text: Uint8Array.from(Buffer.from(name)),
+}));
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
+/** Where in TYPES the last one stood: the next is often the same. */
+let lastType = 0;
+
 function eventType(bytes: Uint8Array, start: number, end: number): string {
-  for (const [type, text] of TYPES) {
-    if (text.length !== end - start) continue;
-    let i = 0;
-    while (i < text.length && bytes[start + i] === text[i]) i++;
-    if (i === text.length) return type;
+  for (let i = 0; i < TYPES.length; i++) {
+    const at = (lastType + i) % TYPES.length;
+    const { name, text } = TYPES[at]!;
+    if (!equals(bytes, start, end, text)) continue;
+    lastType = at;
+    return name;
   }
   return utf8.decode(bytes.subarray(start, end));
+}
+
+function equals(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
+  if (text.length !== end - start) return false;
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text[i]) return false;
+  return true;
 }

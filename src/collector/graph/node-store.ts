@@ -12,17 +12,13 @@ import type { Identity, Uid } from './identity.ts';
 import { KindTable } from './kind-table.ts';
 import { NameSlab, SLAB_NAME_MAX } from './name-slab.ts';
 import {
-  FIRST,
   FLAGS,
   KIND,
   LONG_NAME,
   NAME,
   NAMESPACE,
-  NEXT,
   NodeTable,
   NONE,
-  PREV,
-  REFS,
   rowOf,
   STATE_FREE,
   STATE_GONE,
@@ -380,16 +376,7 @@ export class NodeStore {
   #create(w0: number, w1: number, w2: number, w3: number, text: number): number {
     const { table } = this;
     const node = table.allocate();
-    table.set(node, UID, w0);
-    table.set(node, UID + 1, w1);
-    table.set(node, UID + 2, w2);
-    table.set(node, UID + 3, w3);
-    table.set(node, FLAGS, text);
-    table.set(node, REFS, NONE);
-    table.set(node, FIRST, NONE);
-    table.set(node, NEXT, NONE);
-    table.set(node, PREV, NONE);
-    table.setVersion(node, Number.NaN);
+    table.begin(node, w0, w1, w2, w3, text);
     this.#index.insert(node);
     return node;
   }

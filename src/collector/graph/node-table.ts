@@ -154,6 +154,23 @@ export class NodeTable {
     return this.#end++;
   }
 
+  /** Writes a row anew, with this uid and these flags; no references, dependents, version, hash. Kind, name and namespace must follow. */
+  begin(node: number, w0: number, w1: number, w2: number, w3: number, flags: number): void {
+    const { rows } = this;
+    const at = node << ROW_SHIFT;
+    rows[at + UID] = w0;
+    rows[at + UID + 1] = w1;
+    rows[at + UID + 2] = w2;
+    rows[at + UID + 3] = w3;
+    rows[at + FLAGS] = flags;
+    rows[at + VERSION_LOW] = 0;
+    rows[at + VERSION_HIGH] = NO_VERSION;
+    rows[at + REFS] = NONE;
+    rows[at + FIRST] = NONE;
+    rows[at + NEXT] = NONE;
+    rows[at + PREV] = NONE;
+  }
+
   free(node: number): void {
     this.set(node, FLAGS, STATE_FREE);
     this.set(node, NEXT, this.#free);
