@@ -42,6 +42,8 @@ export async function buildCollector(
     metrics,
     workers,
     concurrentGcSyncs: CONCURRENT_GC_SYNCS,
+    // In its own process the server sees to it that users get their turn.
+    fewCalls: 2 * CONCURRENT_GC_SYNCS,
     selfCheckPeriodMs,
     orphanRecords: 'events',
   });

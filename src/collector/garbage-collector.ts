@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
 import { isAbortError } from '../base/abort-error.ts';
-import { linkSignals } from '../base/abort.ts';
+import { linkSignals, untilAborted } from '../base/abort.ts';
 import { BoundedLog } from '../base/bounded-log.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
@@ -60,6 +60,8 @@ export interface GarbageCollectorOptions {
   readonly metrics: Metrics;
   /** Workers of each of the two queues (COL-084). */
   readonly concurrentGcSyncs?: number;
+  /** Calls under way at once with which it begins, and which slow answers do not reduce (BETTER-19). Default 8. */
+  readonly fewCalls?: number;
   /** Between two looks at discovery (COL-016, COL-201), ms. */
   readonly syncPeriodMs?: number;
   /** How long workers wait for the first lists at start (COL-210, COL-201), ms. */
@@ -148,6 +150,7 @@ export class GarbageCollector implements Service {
     this.#calls = new AdaptiveConcurrency({
       clock,
       ceiling: Math.max(LEAST_CEILING, CALLS_A_SYNC * concurrentGcSyncs),
+      few: options.fewCalls,
     });
     this.#queues = createQueues({
       clock,
@@ -284,7 +287,7 @@ export class GarbageCollector implements Service {
     ];
     await this.#waitForMonitors(stopping.signal);
     const workers = stopping.signal.aborted ? [] : this.#startWorkers(stopping.signal).map(supervised);
-    await aborted(stopping.signal);
+    await untilAborted(stopping.signal);
     this.#queues.attemptToDelete.shutDown();
     this.#queues.attemptToOrphan.shutDown();
     this.#gate.end();
@@ -310,7 +313,7 @@ export class GarbageCollector implements Service {
     if (stopping.signal.aborted) return;
     const recorder = this.#recorder.run(stopping.signal);
     this.#gate.open({ stopping: stopping.signal, calls: calls.signal });
-    await aborted(stopping.signal);
+    await untilAborted(stopping.signal);
     if (signal.reason instanceof LeaseLostError) calls.abort(signal.reason);
     const graceOver = this.#options.clock.setTimer(SHUTDOWN_GRACE_MS, () => calls.abort());
     await this.#gate.close();
@@ -453,11 +456,4 @@ export class GarbageCollector implements Service {
     this.#writer.apply({ type: 'historyReset' });
     void this.#monitors.restart();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

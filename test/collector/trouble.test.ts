@@ -109,15 +109,15 @@ describe('a server that has too much to do', () => {
     const after = limit();
     await rig.rest(600_000);
     expect(await rig.names(secret)).toEqual([]);
-    expect([before, after < before / 1.5]).toEqual([100, true]);
+    expect([before, after < before / 1.5]).toEqual([8, true]);
     // One worker of twenty is refused at most once a second and round: fewer than a refusal for each object.
     expect(refused()).toBeLessThan(150);
   });
 
-  it('BETTER-19 COL-174 no limit holds back what the server bears: every worker calls at once', async () => {
+  it('BETTER-19 COL-174 no limit holds back what the server bears: every worker calls at once after a few rounds', async () => {
     await rig.startCollector({ concurrentGcSyncs: 50 });
     const owner = await rig.create(configMap, 'owner');
-    for (let i = 0; i < 50; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    for (let i = 0; i < 170; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
     let most = 0;
     rig.faults.on({ method: 'DELETE', target: /secrets/ }, async (request, next) => {
       most = Math.max(most, rig.recorder.underWay);
@@ -126,7 +126,8 @@ describe('a server that has too much to do', () => {
     });
     await rig.delete(configMap, 'owner');
     const took = await rig.rest();
-    expect([most, took < 100]).toEqual([50, true]);
+    // Rounds of 8, 8, 16, 32, 50, 50 and the rest.
+    expect([most, took <= 7 * 50]).toEqual([50, true]);
     expect(await rig.names(secret)).toEqual([]);
   });
 });

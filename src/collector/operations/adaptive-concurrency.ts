@@ -6,12 +6,10 @@ import type { Send } from '../../client/interceptor.ts';
 import { retryAfterSecondsOf } from '../../client/status-decoder.ts';
 import { abortedTransportError } from '../../client/transport-failure.ts';
 import { TransportError } from '../../client/transport.ts';
-import { type CallOutcome, ConcurrencyLimit } from './concurrency-limit.ts';
+import { type CallOutcome, ConcurrencyLimit, type ConcurrencyLimitOptions } from './concurrency-limit.ts';
 
-export interface AdaptiveConcurrencyOptions {
+export interface AdaptiveConcurrencyOptions extends ConcurrencyLimitOptions {
   readonly clock: Clock;
-  /** The most calls under way. */
-  readonly ceiling: number;
 }
 
 /** Lets as many calls through as the server bears (BETTER-19). Not for watches, which never end. */
@@ -20,9 +18,9 @@ export class AdaptiveConcurrency {
   readonly #limit: ConcurrencyLimit;
   readonly #semaphore: Semaphore;
 
-  constructor({ clock, ceiling }: AdaptiveConcurrencyOptions) {
+  constructor({ clock, ...limits }: AdaptiveConcurrencyOptions) {
     this.#clock = clock;
-    this.#limit = new ConcurrencyLimit(ceiling);
+    this.#limit = new ConcurrencyLimit(limits);
     this.#semaphore = new Semaphore({ permits: this.#limit.limit });
   }
 
@@ -38,11 +36,12 @@ export class AdaptiveConcurrency {
     const release = await this.#enter(request.signal);
     try {
       const startedAt = this.#clock.monotonic();
+      const { underWay } = this;
       const outcome = await next(request).then(
         (response) => ({ response, load: loadOfAnswer(response) }),
         (error: unknown) => ({ error, load: loadOfError(error) }),
       );
-      this.#note(startedAt, outcome.load);
+      this.#note({ kind: request.method, underWay, startedAt }, outcome.load);
       if ('error' in outcome) throw outcome.error;
       return outcome.response;
     } finally {
@@ -50,9 +49,9 @@ export class AdaptiveConcurrency {
     }
   };
 
-  #note(startedAt: number, load: Load | undefined): void {
+  #note(call: Omit<CallOutcome, 'outcome' | 'endedAt'>, load: Load | undefined): void {
     if (load === undefined) return;
-    this.#limit.ended({ ...load, startedAt, endedAt: this.#clock.monotonic() });
+    this.#limit.ended({ ...call, ...load, endedAt: this.#clock.monotonic() });
     this.#semaphore.resize(this.#limit.limit);
   }
 
