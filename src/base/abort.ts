@@ -65,3 +65,11 @@ export function timeoutSignal(
   if (!linked.signal.aborted) timer = clock.setTimer(timeoutMs, () => linked.abort(new TimeoutError(timeoutMs)));
   return linked;
 }
+
+/** Resolves when the signal is aborted, at once when it is. The signal keeps the wait until then. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
