@@ -1,3 +1,4 @@
+import { shellQuoted } from './shell-quoted.ts';
 import type { Command } from 'commander';
 import { CommandError } from './command-error.ts';
 
@@ -24,13 +25,11 @@ function wordsOf(command: Command, path: readonly string[]): Words[] {
   return [{ path, commands, flags }, ...visible.flatMap((child) => wordsOf(child, [...path, child.name()]))];
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
 function bash(all: readonly Words[]): string {
   const cases = all
     .map(({ path, commands, flags }) => {
       const words = [...commands.map((child) => child.name), ...flags.map((flag) => flag.name)].join(' ');
-      return `    ${quote(path.join(' '))}) words=${quote(words)} ;;`;
+      return `    ${shellQuoted(path.join(' '))}) words=${shellQuoted(words)} ;;`;
     })
     .join('\n');
   return `# bash completion for kubegc. Load it with: source <(kubegc completion bash)
@@ -53,9 +52,9 @@ function zsh(all: readonly Words[]): string {
   const cases = all
     .map(({ path, commands, flags }) => {
       const entry = (name: string, description: string): string =>
-        quote(`${name}:${description.replaceAll(':', '\\:')}`);
+        shellQuoted(`${name}:${description.replaceAll(':', '\\:')}`);
       const words = [...commands, ...flags].map(({ name, description }) => entry(name, description)).join(' ');
-      return `    ${quote(path.join(' '))}) choices=(${words}) ;;`;
+      return `    ${shellQuoted(path.join(' '))}) choices=(${words}) ;;`;
     })
     .join('\n');
   return `#compdef kubegc
@@ -78,11 +77,12 @@ function fish(all: readonly Words[]): string {
     const condition = path.length === 0 ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${path.at(-1) ?? ''}`;
     return [
       ...commands.map(
-        ({ name, description }) => `complete -c kubegc -f -n ${quote(condition)} -a ${name} -d ${quote(description)}`,
+        ({ name, description }) =>
+          `complete -c kubegc -f -n ${shellQuoted(condition)} -a ${name} -d ${shellQuoted(description)}`,
       ),
       ...flags.map(({ name, description, takesFile }) => {
         const file = takesFile ? ' -r' : '';
-        return `complete -c kubegc -n ${quote(condition)} -l ${name.replace(/^--?/, '')}${file} -d ${quote(description)}`;
+        return `complete -c kubegc -n ${shellQuoted(condition)} -l ${name.replace(/^--?/, '')}${file} -d ${shellQuoted(description)}`;
       }),
     ];
   });

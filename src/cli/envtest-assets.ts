@@ -1,3 +1,4 @@
+import { shellQuoted } from './shell-quoted.ts';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandError, systemReason } from './command-error.ts';
@@ -8,7 +9,6 @@ export interface Program {
   readonly script: string;
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const HEAD = '#!/bin/sh\n# Written by kubegc envtest-assets.\n';
 
 /** The text of each executable by its name. `exec`, so that a signal reaches the program and not a shell. */
@@ -16,7 +16,8 @@ export function envtestAssets({
   node,
   script,
 }: Program): Readonly<Record<'etcd' | 'kube-apiserver' | 'kubectl', string>> {
-  const run = (what: string): string => `${HEAD}exec ${quote(node)} ${quote(script)} envtest-${what} "$@"\n`;
+  const run = (what: string): string =>
+    `${HEAD}exec ${shellQuoted(node)} ${shellQuoted(script)} envtest-${what} "$@"\n`;
   return {
     etcd: run('etcd'),
     'kube-apiserver': run('kube-apiserver'),

@@ -1,4 +1,4 @@
-import { linkSignals, type LinkedSignal } from '../base/abort.ts';
+import { type LinkedSignal, linkSignals, untilAborted } from '../base/abort.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { LeaderElector } from '../client/leader-elector.ts';
@@ -48,7 +48,7 @@ export class Leadership {
     const { mode, logger } = this.#options;
     if (mode === 'observe') {
       logger.info('observing only: nothing is decided, nothing is written');
-      return aborted(parent);
+      return untilAborted(parent);
     }
     if (mode === 'collect') return this.#compete(parent);
     using own = linkSignals(parent);
@@ -124,10 +124,3 @@ const NO_WORDS = {
   probeKept: 'nobody deleted the probe',
   peerLeads: 'an instance of kubegc leads, and would have found it',
 } as const;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../api/codec/json-value.ts';
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../base/thrown.ts';
@@ -35,13 +36,9 @@ async function filesUnder(path: string): Promise<string[]> {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function objectsIn(file: string, document: unknown): KubeObject[] {
   if (document === null || document === undefined) return [];
-  if (!isObject(document)) throw new CommandError(`${file}: a document is not an object`);
+  if (!isJsonObject(document)) throw new CommandError(`${file}: a document is not an object`);
   const { kind, apiVersion, items } = document;
   if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)) {
     return items.flatMap((item: unknown) => objectsIn(file, item));

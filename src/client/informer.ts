@@ -10,7 +10,7 @@ import { Reflector } from './reflector.ts';
 import type { RestClient } from './rest-client.ts';
 
 /** `namespace/name`, or `name` alone for cluster-scoped objects. */
-function keyOf(object: KubeObject): string {
+export function keyOf(object: KubeObject): string {
   const { namespace = '', name = '' } = object.metadata ?? {};
   return namespace === '' ? name : `${namespace}/${name}`;
 }

@@ -1,3 +1,4 @@
+import { RFC3339 } from '../meta/time.ts';
 import { CelEvaluationError } from './cel-error.ts';
 import { CelDuration, CelTimestamp } from './cel-value.ts';
 import { readDigits } from './decimal-digits.ts';
@@ -80,8 +81,6 @@ export function formatDuration({ nanos }: CelDuration): string {
   const fraction = (positive % SECOND).toString().padStart(9, '0').replace(/0+$/, '');
   return `${nanos < 0n ? '-' : ''}${positive / SECOND}${fraction === '' ? '' : `.${fraction}`}s`;
 }
-
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /** RFC 3339 as Go reads it; undefined for anything else. Throws outside the years 1 to 9999. */
 export function parseTimestamp(text: string): CelTimestamp | undefined {

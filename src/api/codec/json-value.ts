@@ -9,6 +9,16 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The text of a field that may be anything; empty unless it is one. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The texts in a list that may be anything. */
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
 /**
  * Sets an own key whatever its name. A plain assignment of `__proto__` would change the prototype instead, and that is
  * a legal key of a ConfigMap.

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../codec/json-value.ts';
+
 /**
  * The behavior of an autoscaler as the annotation of `autoscaling/v1` holds it: upstream marshals its internal type
  * there, so field names start in upper case and absent ones are null.
@@ -16,18 +18,14 @@ function fieldIn(object: Fields, name: string): unknown {
   return found === undefined ? undefined : (object[found] ?? undefined);
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function printBehavior(behavior: Fields): string {
   const printRules = (rules: unknown): unknown => {
-    if (!isFields(rules)) return null;
+    if (!isJsonObject(rules)) return null;
     return Object.fromEntries(
       RULE_FIELDS.map((name) => {
         const value = rules[name] ?? null;
         const printed = Array.isArray(value)
-          ? value.filter(isFields).map((policy) => ({
+          ? value.filter(isJsonObject).map((policy) => ({
               Type: policy['type'],
               Value: policy['value'],
               PeriodSeconds: policy['periodSeconds'],
@@ -43,11 +41,11 @@ export function printBehavior(behavior: Fields): string {
 /** Undefined for a text that holds none, or is none. */
 export function parseBehavior(text: string): Fields | undefined {
   const parsed = parseAnnotation(text);
-  if (!isFields(parsed)) return undefined;
+  if (!isJsonObject(parsed)) return undefined;
   const behavior: Fields = {};
   for (const direction of ['scaleUp', 'scaleDown']) {
     const rules = fieldIn(parsed, direction);
-    if (isFields(rules)) behavior[direction] = parseRules(rules);
+    if (isJsonObject(rules)) behavior[direction] = parseRules(rules);
   }
   return Object.keys(behavior).length === 0 ? undefined : behavior;
 }
@@ -58,7 +56,7 @@ function parseRules(rules: Fields): Fields {
     const value = fieldIn(rules, name);
     if (value === undefined) continue;
     out[name] = Array.isArray(value)
-      ? value.filter(isFields).map((policy) => ({
+      ? value.filter(isJsonObject).map((policy) => ({
           type: fieldIn(policy, 'type') ?? '',
           value: fieldIn(policy, 'value') ?? 0,
           periodSeconds: fieldIn(policy, 'periodSeconds') ?? 0,

@@ -10,7 +10,8 @@ export function formatMicroTime(epochMs: number): string {
   return `${new Date(Math.floor(epochMs)).toISOString().slice(0, 23)}000Z`;
 }
 
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+/** RFC 3339 as Go reads it: year to second, fraction, sign and parts of the offset. */
+export const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /**
  * Epoch ms of an RFC 3339 text with any offset; digits below the millisecond are cut. Undefined for anything else, also for

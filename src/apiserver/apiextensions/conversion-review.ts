@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../api/codec/json-value.ts';
+import { isJsonObject, textOf } from '../../api/codec/json-value.ts';
 import { formatFieldError } from '../../api/field-error.ts';
 import {
   apiVersionOf,
@@ -75,12 +75,12 @@ function responseObjects(answer: unknown, version: ConversionReviewVersion, uid:
   }
   if (!isJsonObject(response)) throw failed('no response provided');
   if (version === 'v1' && response['uid'] !== uid) {
-    throw failed(`expected response.uid=${quoted(uid)}, got ${quoted(text(response['uid']))}`);
+    throw failed(`expected response.uid=${quoted(uid)}, got ${quoted(textOf(response['uid']))}`);
   }
   const result = isJsonObject(response['result']) ? response['result'] : {};
   if (result['status'] !== 'Success') {
-    const message = text(result['message']);
-    throw failed(message === '' ? `response.result.status was '${text(result['status'])}', not 'Success'` : message);
+    const message = textOf(result['message']);
+    throw failed(message === '' ? `response.result.status was '${textOf(result['status'])}', not 'Success'` : message);
   }
   const objects = response['convertedObjects'];
   return Array.isArray(objects) ? objects : [];
@@ -92,12 +92,12 @@ function failed(why: string): ConversionAnswerError {
 
 function adoptConverted(original: KubeObject, converted: unknown, desired: GroupVersion): KubeObject {
   if (!isJsonObject(converted)) throw failed('a converted object is no object');
-  const given = groupVersionOf(text(converted['apiVersion']));
+  const given = groupVersionOf(textOf(converted['apiVersion']));
   if (given.group !== desired.group || given.version !== desired.version) {
     const detail = `invalid groupVersion (expected ${apiVersionOf(desired)}, received ${apiVersionOf(given)})`;
     throw new ConversionAnswerError(`returned invalid object at index 0: ${detail}`);
   }
-  const kind = text(converted['kind']);
+  const kind = textOf(converted['kind']);
   if (kind !== original.kind) {
     const detail = `invalid kind (expected ${original.kind ?? ''}, received ${kind})`;
     throw new ConversionAnswerError(`returned invalid object at index 0: ${detail}`);
@@ -116,7 +116,7 @@ function adoptConverted(original: KubeObject, converted: unknown, desired: Group
 }
 
 function requireSame(what: string, before = '', after: unknown): void {
-  const given = text(after);
+  const given = textOf(after);
   if (before !== given) {
     throw new ConversionAnswerError(`returned invalid object: must have the same ${what}: ${before} != ${given}`);
   }
@@ -154,13 +154,9 @@ function invalidMetadata(why: string): ConversionAnswerError {
 }
 
 function kindText({ apiVersion, kind }: Record<string, unknown>): string {
-  return formatGroupVersionKind({ ...groupVersionOf(text(apiVersion)), kind: text(kind) });
+  return formatGroupVersionKind({ ...groupVersionOf(textOf(apiVersion)), kind: textOf(kind) });
 }
 
 function groupVersionOf(apiVersion: string): GroupVersion {
   return parseGroupVersion(apiVersion) ?? { group: '', version: apiVersion };
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

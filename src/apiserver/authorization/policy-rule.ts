@@ -1,3 +1,4 @@
+import { textsOf } from '../../api/codec/json-value.ts';
 import { quotedList } from '../../api/meta/quoted.ts';
 import type { AuthorizationAttributes } from './authorizer.ts';
 
@@ -19,16 +20,12 @@ export function policyRules(value: unknown): readonly PolicyRule[] {
   return value
     .filter((rule): rule is Record<string, unknown> => typeof rule === 'object' && rule !== null)
     .map((rule) => ({
-      verbs: texts(rule['verbs']),
-      apiGroups: texts(rule['apiGroups']),
-      resources: texts(rule['resources']),
-      resourceNames: texts(rule['resourceNames']),
-      nonResourceURLs: texts(rule['nonResourceURLs']),
+      verbs: textsOf(rule['verbs']),
+      apiGroups: textsOf(rule['apiGroups']),
+      resources: textsOf(rule['resources']),
+      resourceNames: textsOf(rule['resourceNames']),
+      nonResourceURLs: textsOf(rule['nonResourceURLs']),
     }));
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
 /** Whether this rule alone allows it: it must match in all its parts; there are no deny rules (API-375). */

@@ -1,3 +1,4 @@
+import { isJsonObject, textOf, textsOf } from '../../api/codec/json-value.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -108,12 +109,12 @@ function localSubjectAccessReview(
   const named = body.metadata?.namespace ?? namespace;
   const errors = [...attributeErrors(spec), ...subjectErrors(spec)];
   const asked = spec['resourceAttributes'];
-  if (isObject(asked) && textOf(asked['namespace']) !== named) {
+  if (isJsonObject(asked) && textOf(asked['namespace']) !== named) {
     errors.push(
       fieldInvalid('spec.resourceAttributes.namespace', textOf(asked['namespace']), 'must match metadata.namespace'),
     );
   }
-  if (isObject(spec['nonResourceAttributes'])) {
+  if (isJsonObject(spec['nonResourceAttributes'])) {
     errors.push(
       fieldInvalid('spec.nonResourceAttributes', spec['nonResourceAttributes'], 'disallowed on this kind of request'),
     );
@@ -173,8 +174,8 @@ function review(
 
 /** Exactly one of the two questions must be asked. */
 function attributeErrors(spec: JsonObject): FieldError[] {
-  const resource = isObject(spec['resourceAttributes']);
-  const other = isObject(spec['nonResourceAttributes']);
+  const resource = isJsonObject(spec['resourceAttributes']);
+  const other = isJsonObject(spec['nonResourceAttributes']);
   if (resource && other) {
     return [
       fieldInvalid(
@@ -207,7 +208,7 @@ function refuse(kind: string, errors: readonly FieldError[]): void {
 
 function attributesOf(spec: JsonObject, user: UserInfo): AuthorizationAttributes {
   const asked = spec['resourceAttributes'];
-  if (!isObject(asked)) {
+  if (!isJsonObject(asked)) {
     const other = objectOf(spec['nonResourceAttributes']);
     return {
       user,
@@ -258,18 +259,6 @@ function userInfoOf(user: UserInfo): JsonObject {
 
 type JsonObject = Record<string, unknown>;
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+  return isJsonObject(value) ? value : {};
 }

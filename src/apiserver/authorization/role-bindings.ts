@@ -1,3 +1,4 @@
+import { textOf } from '../../api/codec/json-value.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
@@ -39,10 +40,6 @@ export function bindingOf(object: KubeObject): Binding {
 
 function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** A binding and which of its subjects it is that applies. */

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../api/codec/json-value.ts';
+
 /**
  * The part of JSONPath that printer columns may use (`apiextensions` allows simple paths; client-go `util/jsonpath` reads
  * them): fields, quoted fields, indexes, slices, `*`, `..field`, and filters that compare one path with a literal or ask
@@ -157,7 +159,7 @@ function readQuoted(reader: Reader): string | undefined {
 function take(step: Step, value: unknown): unknown[] {
   switch (step.take) {
     case 'field':
-      return isObject(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : [];
+      return isJsonObject(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : [];
     case 'descendants':
       return descendants(step.name, value);
     case 'all':
@@ -176,12 +178,12 @@ function take(step: Step, value: unknown): unknown[] {
 
 function children(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
-  return isObject(value) ? Object.values(value) : [];
+  return isJsonObject(value) ? Object.values(value) : [];
 }
 
 /** Depth is bounded by the parsed document, whose nesting the JSON reader bounds. */
 function descendants(name: string, value: unknown): unknown[] {
-  const own = isObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
+  const own = isJsonObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
   return [...own, ...children(value).flatMap((child) => descendants(name, child))];
 }
 
@@ -210,8 +212,4 @@ function holds(filter: Filter, item: unknown): boolean {
 function isLess(left: unknown, right: unknown): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left < right;
   return typeof left === 'string' && typeof right === 'string' && left < right;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

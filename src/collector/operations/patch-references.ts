@@ -1,10 +1,11 @@
+import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import type { PatchType } from '../../client/rest-client.ts';
 import type { RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
 import type { PatchSupport } from './patch-support.ts';
-import { METADATA_ACCEPT, readMetadata, resourceRefOf } from './read-metadata.ts';
+import { readMetadata, resourceRefOf } from './read-metadata.ts';
 import { answerOf, type WriteAnswer } from './write-answer.ts';
 
 export interface PatchContext extends CallContext {
@@ -108,6 +109,6 @@ async function replaceReferences(
 function send(context: PatchContext, target: Target, patch: { type: PatchType; body: object }): Promise<WriteAnswer> {
   const { client, signal } = context;
   return answerOf(context, target, () =>
-    client.patch<KubeObject | null>(resourceRefOf(target), patch, { accept: METADATA_ACCEPT, signal }),
+    client.patch<KubeObject | null>(resourceRefOf(target), patch, { accept: ACCEPT_METADATA_JSON, signal }),
   );
 }

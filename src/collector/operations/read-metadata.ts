@@ -1,3 +1,4 @@
+import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
 import { asError } from '../../base/thrown.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -6,9 +7,6 @@ import type { ResourceRef } from '../../client/resource-path.ts';
 import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
-
-/** Metadata is all that is asked for; a server that does not know the form answers with the whole object (COL-040). */
-export const METADATA_ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
 /** Where the target is in the API. Its apiVersion comes from the REST mapper and always parses. */
 export function resourceRefOf(target: Target): ResourceRef {
@@ -41,7 +39,7 @@ export type ReadAnswer =
 export async function readMetadata(context: CallContext, target: Target): Promise<ReadAnswer> {
   const { client, signal, onPathNotFound } = context;
   try {
-    const object = await client.get<KubeObject | null>(resourceRefOf(target), { accept: METADATA_ACCEPT, signal });
+    const object = await client.get<KubeObject | null>(resourceRefOf(target), { accept: ACCEPT_METADATA_JSON, signal });
     const live = liveObjectOf(object?.metadata ?? {});
     // Without this a page of a proxy would read as an object with another uid, and so prove the absence of ours.
     if (live.uid === '' || live.name !== target.name) throw new NoObjectError(target);

@@ -1,3 +1,4 @@
+import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isAbortError } from '../../base/abort-error.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -5,7 +6,7 @@ import type { Random } from '../../base/random.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
-import { METADATA_ACCEPT, readMetadata, resourceRefOf } from './read-metadata.ts';
+import { readMetadata, resourceRefOf } from './read-metadata.ts';
 import { answerOf, type WriteAnswer } from './write-answer.ts';
 
 export interface FinalizerContext extends CallContext {
@@ -67,7 +68,7 @@ function patchFinalizers(context: FinalizerContext, target: Target, remaining: R
     client.patch<KubeObject | null>(
       resourceRefOf(target),
       { type: 'application/merge-patch+json', body },
-      { accept: METADATA_ACCEPT, signal },
+      { accept: ACCEPT_METADATA_JSON, signal },
     ),
   );
 }

@@ -5,7 +5,7 @@ import { usageOf } from '../../api/quota/usage.ts';
 import { isConflict, isNotFound, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { discover } from '../../client/discovery.ts';
-import { Informer } from '../../client/informer.ts';
+import { Informer, keyOf } from '../../client/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { type Content, type CountedKind, countedKinds, decideQuotaStatus } from './quota-status.ts';
@@ -144,8 +144,4 @@ export class ResourceQuotaController implements Service {
       () => undefined,
     );
   }
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
 }

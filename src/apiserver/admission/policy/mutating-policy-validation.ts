@@ -1,3 +1,4 @@
+import { expressionOf } from './mutating-policy.ts';
 import { type FieldError, fieldNotSupported, fieldRequired } from '../../../api/field-error.ts';
 import { AdmissionCompiler, type ExpressionPlace } from '../cel/admission-compiler.ts';
 import { problemOf, validateMatchConditions } from '../cel/expression-validation.ts';
@@ -45,10 +46,6 @@ export function validateMutatingBinding({ spec = {} }: MutatingAdmissionPolicyBi
 function choice(value: string | undefined, supported: readonly string[], path: string): FieldError[] {
   if (value === undefined || value === '') return [fieldRequired(path)];
   return supported.includes(value) ? [] : [fieldNotSupported(path, value, supported)];
-}
-
-function expressionOf({ patchType, applyConfiguration, jsonPatch }: Mutation): string {
-  return (patchType === 'JSONPatch' ? jsonPatch?.expression : applyConfiguration?.expression) ?? '';
 }
 
 interface Compiling {

@@ -23,6 +23,10 @@ export interface MutatingAdmissionPolicyBinding extends KubeObject {
   spec?: Omit<BindingSpec, 'validationActions'>;
 }
 
+export function expressionOf({ patchType, applyConfiguration, jsonPatch }: Mutation): string {
+  return (patchType === 'JSONPatch' ? jsonPatch?.expression : applyConfiguration?.expression) ?? '';
+}
+
 export const MUTATING_POLICIES = {
   policies: { group: 'admissionregistration.k8s.io', resource: 'mutatingadmissionpolicies' },
   bindings: { group: 'admissionregistration.k8s.io', resource: 'mutatingadmissionpolicybindings' },

@@ -1,3 +1,4 @@
+import { expressionOf } from './mutating-policy.ts';
 import { CEL_OBJECT_LIMIT } from '../../../api/cel/cel-budget.ts';
 import { toJson } from '../../../api/cel/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
@@ -15,7 +16,7 @@ import {
 import { type CompiledCondition, compileConditions, evaluateConditions } from '../cel/cel-match-conditions.ts';
 import { messageFunctions, rewriteMessages } from '../cel/message-literals.ts';
 import type { ConditionOutcome } from '../webhook/match-conditions.ts';
-import type { MutatingPolicySpec, Mutation } from './mutating-policy.ts';
+import type { MutatingPolicySpec } from './mutating-policy.ts';
 
 interface CompiledMutation {
   readonly type: 'applyConfiguration' | 'jsonPatch';
@@ -38,7 +39,7 @@ export class MutationEvaluator {
 
   constructor(spec: MutatingPolicySpec) {
     const rewritten = new Map(
-      (spec.mutations ?? []).map((mutation) => [mutation, rewriteMessages(sourceOf(mutation))]),
+      (spec.mutations ?? []).map((mutation) => [mutation, rewriteMessages(expressionOf(mutation))]),
     );
     const types = [...rewritten.values()].flatMap((each) => [...each.types]);
     const compiler = new AdmissionCompiler({}, messageFunctions(new Set(types)));
@@ -81,10 +82,6 @@ export class MutationEvaluator {
       throw error;
     }
   }
-}
-
-function sourceOf({ patchType, applyConfiguration, jsonPatch }: Mutation): string {
-  return (patchType === 'JSONPatch' ? jsonPatch?.expression : applyConfiguration?.expression) ?? '';
 }
 
 /** A `test` that fails is no failure: nothing is patched then. */

@@ -1,3 +1,4 @@
+import { isReserved } from '../../../api/cel/cel-escaping.ts';
 import {
   type FieldError,
   fieldDuplicate,
@@ -125,17 +126,11 @@ function validateMatchResources(resources: PolicyMatchResources, path: string): 
 }
 
 const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
-const RESERVED = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
-);
-
 export function validateVariable(variable: PolicyVariable, path: string, { compiler, place }: Compiling): FieldError[] {
   const { name = '', expression = '' } = variable;
   const errors: FieldError[] = [];
   if (name.trim() === '') errors.push(fieldRequired(`${path}.name`, 'name is not specified'));
-  else if (!IDENTIFIER.test(name) || RESERVED.has(name)) {
+  else if (!IDENTIFIER.test(name) || isReserved(name)) {
     errors.push(fieldInvalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
   }
   if (expression.trim() === '') return [...errors, fieldRequired(`${path}.expression`, 'expression is not specified')];

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../api/codec/json-value.ts';
+import { isJsonObject, textOf, textsOf } from '../../../api/codec/json-value.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
@@ -101,7 +101,7 @@ export function verifyReview(answer: unknown, { version, uid, mutating }: Expect
   const { response } = answer;
   if (!isJsonObject(response)) return invalid('webhook response was absent');
   if (version === 'v1') {
-    const given = text(response['uid']);
+    const given = textOf(response['uid']);
     if (given !== uid) return invalid(`expected response.uid=${quoted(uid)}, got ${quoted(given)}`);
     const wanted = 'admission.k8s.io/v1, Kind=AdmissionReview';
     const kind = kindText(answer);
@@ -118,7 +118,7 @@ export function verifyReview(answer: unknown, { version, uid, mutating }: Expect
       allowed,
       ...(isJsonObject(status) ? { result: readResult(status) } : {}),
       ...patch,
-      warnings: strings(response['warnings']),
+      warnings: textsOf(response['warnings']),
       auditAnnotations: stringMap(response['auditAnnotations']),
     },
   };
@@ -129,7 +129,7 @@ function patchOf(
   mutating: boolean,
   version: ReviewVersion,
 ): { readonly patch?: string } | { readonly why: string } {
-  const encoded = text(response['patch']);
+  const encoded = textOf(response['patch']);
   const type = response['patchType'] ?? undefined;
   if (version === 'v1') {
     if (!mutating && encoded !== '') return { why: 'validating webhook may not return response.patch' };
@@ -141,15 +141,15 @@ function patchOf(
       return { why: 'webhook returned response.patchType but not response.patch' };
     }
     if (type === '') return { why: 'webhook returned invalid response.patchType of ""' };
-    if (type !== undefined && type !== 'JSONPatch') return { why: `unsupported patch type ${quoted(text(type))}` };
+    if (type !== undefined && type !== 'JSONPatch') return { why: `unsupported patch type ${quoted(textOf(type))}` };
   }
   return mutating && encoded !== '' ? { patch: Buffer.from(encoded, 'base64').toString('utf8') } : {};
 }
 
 function readResult({ message, reason, code, details }: Record<string, unknown>): ReviewResult {
   return {
-    message: text(message),
-    reason: text(reason),
+    message: textOf(message),
+    reason: textOf(reason),
     code: typeof code === 'number' ? code : 0,
     ...(isJsonObject(details) ? { details: readDetails(details) } : {}),
   };
@@ -158,10 +158,10 @@ function readResult({ message, reason, code, details }: Record<string, unknown>)
 function readDetails({ name, group, kind, uid, causes, retryAfterSeconds }: Record<string, unknown>): StatusDetails {
   const list = Array.isArray(causes) ? causes.filter(isJsonObject) : [];
   return {
-    name: text(name),
-    group: text(group),
-    kind: text(kind),
-    uid: text(uid),
+    name: textOf(name),
+    group: textOf(group),
+    kind: textOf(kind),
+    uid: textOf(uid),
     causes: list.map(readCause),
     ...(typeof retryAfterSeconds === 'number' ? { retryAfterSeconds } : {}),
   };
@@ -169,27 +169,19 @@ function readDetails({ name, group, kind, uid, causes, retryAfterSeconds }: Reco
 
 function readCause({ reason, message, field }: Record<string, unknown>): StatusCause {
   return {
-    ...(text(reason) === '' ? {} : { reason: text(reason) }),
-    message: text(message),
-    ...(text(field) === '' ? {} : { field: text(field) }),
+    ...(textOf(reason) === '' ? {} : { reason: textOf(reason) }),
+    message: textOf(message),
+    ...(textOf(field) === '' ? {} : { field: textOf(field) }),
   };
 }
 
 function kindText({ apiVersion, kind }: Record<string, unknown>): string {
-  const gv = parseGroupVersion(text(apiVersion)) ?? { group: '', version: text(apiVersion) };
-  return formatGroupVersionKind({ ...gv, kind: text(kind) });
+  const gv = parseGroupVersion(textOf(apiVersion)) ?? { group: '', version: textOf(apiVersion) };
+  return formatGroupVersionKind({ ...gv, kind: textOf(kind) });
 }
 
 function invalid(why: string): VerifiedResponse {
   return { outcome: 'invalid', why };
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
 function stringMap(value: unknown): Record<string, string> {
