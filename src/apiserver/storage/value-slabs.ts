@@ -41,6 +41,8 @@ export class ValueSlabs {
   readonly #sizes: SlabSizes;
   readonly #slabs = new Map<ArrayBufferLike, Slab>();
   #newest: Slab | undefined;
+  /** The value that was copied last, if it lies in the newest slab: mostly what is asked about, and cheaper to tell by than its memory. */
+  #latest: Uint8Array | undefined;
 
   constructor(sizes: SlabSizes = defaultSizes) {
     assert(sizes.largestShared * 4 <= sizes.slab, 'what is left of a slab fits into another one');
@@ -59,6 +61,7 @@ export class ValueSlabs {
     if (length > this.#sizes.largestShared) {
       const own = Buffer.allocUnsafeSlow(length);
       own.set(part);
+      this.#latest = undefined;
       return own;
     }
     let slab = this.#newest;
@@ -66,7 +69,7 @@ export class ValueSlabs {
     const at = slab.used;
     slab.used += length;
     slab.bytes.set(part, at);
-    return slab.bytes.subarray(at, slab.used);
+    return (this.#latest = slab.bytes.subarray(at, slab.used));
   };
 
   /** Values that lie elsewhere are left alone. */
@@ -90,6 +93,7 @@ export class ValueSlabs {
   }
 
   #slabOf(value: Uint8Array): Slab | undefined {
+    if (value === this.#latest) return this.#newest;
     const { buffer } = value;
     return this.#newest?.bytes.buffer === buffer ? this.#newest : this.#slabs.get(buffer);
   }
