@@ -130,14 +130,11 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const UUID_LENGTH = 36;
 const DASH = 0x2d;
-/** Above the sixteen bits of two pairs, whichever of them is none. */
-const NO_PAIR = 0x10000;
-
 /**
  * Value of two lower-case hexadecimal digits, by the two bytes as one number; an upper-case one makes another uid, so it is
  * none. Of the 128 KB only the few lines between `00` and `ff` are ever touched.
  */
-const PAIRS = new Int32Array(2 ** 16).fill(NO_PAIR);
+const PAIRS = new Int16Array(2 ** 16).fill(-1);
 for (let value = 0; value < 256; value++) {
   const text = value.toString(16).padStart(2, '0');
   PAIRS[(text.charCodeAt(0) << 8) | text.charCodeAt(1)] = value;
@@ -152,7 +149,7 @@ let word1 = 0;
 let word2 = 0;
 let word3 = 0;
 
-/** Four digits; NO_PAIR, or more, when one is none. */
+/** Four digits; negative when one is none. */
 function half(view: DataView, at: number): number {
   return (PAIRS[view.getUint16(at)]! << 8) | PAIRS[view.getUint16(at + 2)]!;
 }
@@ -176,7 +173,7 @@ function parseUuid(bytes: Uint8Array, start: number, end: number): boolean {
   const f = half(view, start + 24);
   const g = half(view, start + 28);
   const h = half(view, start + 32);
-  if ((a | b | c | d | e | f | g | h) >= NO_PAIR) return false;
+  if ((a | b | c | d | e | f | g | h) < 0) return false;
   word0 = (a << 16) | b;
   word1 = (c << 16) | d;
   word2 = (e << 16) | f;
