@@ -39,7 +39,7 @@ describe('the heap of a program at rest', () => {
     for (let burst = 1; burst <= 2; burst++) {
       program.committed = 150 * MiB;
       program.run(10, 0.9);
-      program.run(2, 0.02);
+      program.run(4, 0.02);
       expect(program.preferred).toHaveLength(2 * burst - 2);
       program.run(1, 0.02);
       expect(program.preferred.at(-1)).toBe('small');
@@ -52,13 +52,13 @@ describe('the heap of a program at rest', () => {
     }
   });
 
-  it('is left alone under load, however little, and between pauses shorter than three seconds', () => {
+  it('is left alone under load, however little, and between pauses shorter than five seconds', () => {
     const program = new Program();
     program.committed = 500 * MiB;
     program.idle.start();
     program.run(100, 0.1);
     for (let i = 0; i < 20; i++) {
-      program.run(2, 0);
+      program.run(4, 0);
       program.run(1, 0.3);
     }
     expect(program.preferred).toEqual([]);
@@ -69,13 +69,27 @@ describe('the heap of a program at rest', () => {
     ['the program ends', (program: Program) => program.idle.stop()],
   ])('is fast again as soon as %s', (_, event) => {
     const program = new Program();
+    program.committed = 150 * MiB;
     program.idle.start();
-    program.run(4, 0);
+    program.run(6, 0);
     expect(program.preferred).toEqual(['small']);
     // The collections themselves are no reason.
     program.run(1, 0.4);
     expect(program.preferred).toEqual(['small']);
     event(program);
+    expect(program.preferred).toEqual(['small', 'speed']);
+  });
+
+  it('is left alone when it is small, or was made small before', () => {
+    const program = new Program();
+    program.idle.start();
+    program.run(100, 0);
+    expect(program.preferred).toEqual([]);
+    program.committed = 150 * MiB;
+    program.run(50, 0);
+    expect(program.preferred).toEqual(['small', 'speed']);
+    program.committed = 200 * MiB;
+    program.run(50, 0);
     expect(program.preferred).toEqual(['small', 'speed']);
   });
 

@@ -27,7 +27,7 @@ export const engineHeap: EngineHeap = {
 const LOOK_MS = 1000;
 
 /** Looks at rest in a row before anything happens. */
-const LOOKS_AT_REST = 3;
+const LOOKS_AT_REST = 5;
 
 /** Of a processor: below, the program rests; above, it has work to do that is not the collection itself. */
 const RESTS_BELOW = 0.1;
@@ -36,12 +36,12 @@ const WORKS_ABOVE = 0.5;
 /** The reducer's 8 s, and its collections. */
 const SMALL_MS = 12_000;
 
-/** By which the heap has to have grown to be worth it. */
-const WORTH_BYTES = 16 << 20;
+/** By which the heap has to have grown to be worth it: the engine has to learn anew how large it may be, as after a start. */
+const WORTH_BYTES = 64 << 20;
 
 /**
  * Has memory given back that a burst of work left behind: a heap grows with the garbage of the work, several times what is kept. It is
- * asked for once after each burst, when the program has been at rest for three seconds, and taken back as soon as there is work again:
+ * asked for once after each burst, when the program has been at rest for five seconds, and taken back as soon as there is work again:
  * under load the preference costs half as much processor again.
  */
 export class IdleHeap {
