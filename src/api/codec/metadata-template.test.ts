@@ -4,6 +4,7 @@ import type { ObjectMeta } from '../meta/object-meta.ts';
 import { MetadataTemplates } from './metadata-template.ts';
 import {
   encodeListItems,
+  knownListLength,
   type KeptText,
   measureListItems,
   type MetadataSource,
@@ -163,7 +164,8 @@ describe('templates of metadata', () => {
 
   it('API-524 objects made alike share one, and nothing of them is read after the first list', () => {
     const pods = Array.from({ length: 500 }, (_, i) => new Kept(pod(i)));
-    measureListItems(pods);
+    expect(knownListLength(pods)).toBeUndefined();
+    expect(measureListItems(pods)).toBe(knownListLength(pods));
     expect(new Set(pods.map((kept) => kept.keptText().listItem)).size).toBe(1);
     const read = pods.reduce((sum, kept) => sum + kept.read, 0);
     expect(listed(encodeListItems(pods))).toBe(whole(pods.map((_, i) => pod(i))));

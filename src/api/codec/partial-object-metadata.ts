@@ -144,7 +144,18 @@ export function encodeListItems(items: readonly MetadataSource[]): Uint8Array {
   return list;
 }
 
-/** How many bytes {@link encodeListItems} makes of them. */
+/** How many bytes {@link encodeListItems} makes of them, if all of them have been in a list already. */
+export function knownListLength(items: readonly MetadataSource[]): number | undefined {
+  let length = 0;
+  for (const item of items) {
+    const known = item.keptText()?.listItem;
+    if (known === undefined) return undefined;
+    length += typeof known === 'number' ? known : known.length;
+  }
+  return length;
+}
+
+/** The same, found out where it is not known. */
 export function measureListItems(items: readonly MetadataSource[]): number {
   let length = 0;
   for (const item of items) {

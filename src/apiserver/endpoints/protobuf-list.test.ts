@@ -4,7 +4,8 @@ import { builtinResources } from '../../api/kinds/builtin-resources.ts';
 import { fieldOf, typeNameOf } from '../../api/kinds/type-table.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { systemClock } from '../../base/clock.ts';
-import { TransientObject } from '../registry/served-object.ts';
+import { type ServedObject, TransientObject } from '../registry/served-object.ts';
+import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 import { type ListEncoding, metadataEncoding, protobufList, typedEncoding } from './protobuf-list.ts';
 
 const objects = (count: number, bytes: number): TransientObject[] =>
@@ -18,7 +19,7 @@ const objects = (count: number, bytes: number): TransientObject[] =>
     });
   });
 
-async function written(items: readonly TransientObject[], encoding: ListEncoding): Promise<Uint8Array[]> {
+async function written(items: readonly ServedObject[], encoding: ListEncoding): Promise<Uint8Array[]> {
   const body = await protobufList({ items, metadata, clock: systemClock, encoding });
   const pieces: Uint8Array[] = [];
   if (body instanceof Uint8Array) pieces.push(body);
@@ -47,6 +48,32 @@ describe('a list in protobuf', () => {
     });
     expect(Buffer.concat(pieces).equals(expected)).toBe(true);
     if (bytes * count > 16 * 1024 * 1024) expect(pieces.length).toBeGreaterThan(3);
+  });
+
+  it('API-523 of stored objects is the same the first time and later, when lengths are known', async () => {
+    const kvs = objects(5_000, 100).map((item, i) => ({
+      key: `/registry/core/pods/default/pod-${i}`,
+      value: encodeStored(item.object()),
+      createRevision: 1,
+      modRevision: i + 1,
+    }));
+    const expected = encodeProtobuf({
+      apiVersion: 'meta.k8s.io/v1',
+      kind: 'PartialObjectMetadataList',
+      metadata,
+      items: kvs.map((kv) => ({ metadata: new StoredObject(kv).metadata() })),
+    });
+    const times: number[] = [];
+    for (let time = 0; time < 2; time++) {
+      const pieces = await written(
+        kvs.map((kv) => new StoredObject(kv)),
+        metadataEncoding,
+      );
+      expect(Buffer.concat(pieces).equals(expected)).toBe(true);
+      times.push(pieces.length);
+    }
+    // Encoded to be measured, and kept; then in batches, one after the other.
+    expect(times).toEqual([1, Math.ceil(5_000 / 256) + 2]);
   });
 
   it.each(sizes)('API-520 %i items of %i bytes: whole objects as in the list made at once', async (count, bytes) => {

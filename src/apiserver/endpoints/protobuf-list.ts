@@ -4,6 +4,7 @@ import {
   listFrame,
   type ListMeta,
   measureListItems,
+  knownListLength,
   partialObjectMetadataListFrame,
 } from '../../api/codec/partial-object-metadata.ts';
 import { encodeTypedItems } from '../../api/codec/protobuf.ts';
@@ -25,6 +26,8 @@ export interface ListEncoding {
   encode(items: readonly ServedObject[]): Uint8Array;
   /** How many bytes {@link encode} makes of them. */
   measure(items: readonly ServedObject[]): number;
+  /** The same where it takes no work. */
+  knownLength(items: readonly ServedObject[]): number | undefined;
 }
 
 /** PartialObjectMetadataList, whatever the kind of the items. */
@@ -32,6 +35,7 @@ export const metadataEncoding: ListEncoding = {
   frame: partialObjectMetadataListFrame,
   encode: encodeListItems,
   measure: measureListItems,
+  knownLength: knownListLength,
 };
 
 /** Whole objects of a built-in kind. */
@@ -48,6 +52,7 @@ export function typedEncoding(
     frame: (metadata, itemBytes) => listFrame(list, metadata, itemBytes),
     encode,
     measure: (items) => encode(items).length,
+    knownLength: () => undefined,
   };
 }
 
@@ -55,35 +60,35 @@ export function typedEncoding(
 const BATCH = 256;
 /** Batches measured in one turn of the event loop. */
 const TURN = 8;
+/** A list up to here is one body. */
+const WHOLE_BYTES = 256 * 1024;
 /** Of what was encoded to be measured, so much is kept to be sent; the rest is encoded again. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 /**
- * A list in protobuf (API-523, API-520). A message begins with its length, so all items have to be measured before the
- * first byte leaves: a list beyond {@link KEPT_BYTES} is encoded twice, and never in memory as a whole.
+ * A list in protobuf (API-523, API-520). A message begins with its length, so that of all items has to be known before the
+ * first byte leaves: where it is not, a list beyond {@link KEPT_BYTES} is encoded twice, and never in memory as a whole.
  */
 export async function protobufList(list: ProtobufList): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
   const { encoding } = list;
-  const kept: Uint8Array[] = [];
-  let [bytes, count] = [0, 0];
+  /** Of each batch, if it is kept. */
+  const kept: (Uint8Array | undefined)[] = [];
+  let bytes = 0;
   for (const batch of batches(list.items)) {
-    if (bytes < KEPT_BYTES) {
-      const encoded = encoding.encode(batch);
-      kept.push(encoded);
-      bytes += encoded.length;
-    } else {
-      bytes += encoding.measure(batch);
-    }
-    count++;
-    if (count % TURN === 0) await new Promise<void>((resolve) => list.clock.defer(resolve));
+    const known = bytes < WHOLE_BYTES ? undefined : encoding.knownLength(batch);
+    const encoded = known === undefined && bytes < KEPT_BYTES ? encoding.encode(batch) : undefined;
+    kept.push(encoded);
+    bytes += encoded?.length ?? known ?? encoding.measure(batch);
+    if (kept.length % TURN === 0) await new Promise<void>((resolve) => list.clock.defer(resolve));
   }
   const { head, tail } = encoding.frame(list.metadata, bytes);
-  return kept.length === count ? Buffer.concat([head, ...kept, tail]) : chunks(list, kept, { head, tail });
+  const whole = kept.filter((encoded) => encoded !== undefined);
+  return whole.length === kept.length ? Buffer.concat([head, ...whole, tail]) : chunks(list, kept, { head, tail });
 }
 
 async function* chunks(
   { items, encoding }: ProtobufList,
-  kept: Uint8Array[],
+  kept: (Uint8Array | undefined)[],
   { head, tail }: ListFrame,
 ): AsyncGenerator<Uint8Array> {
   yield head;
