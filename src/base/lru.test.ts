@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Lru } from './lru.ts';
 
@@ -17,6 +18,40 @@ describe('Lru', () => {
       ['b', 20],
       ['d', 4],
     ]);
+  });
+
+  it('forgets in the order of use, whatever is asked for, written, deleted or cleared in between', () => {
+    const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    const step = fc.oneof(
+      fc.record({ do: fc.constantFrom('get' as const, 'set' as const, 'delete' as const), key }),
+      fc.record({ do: fc.constant('clear' as const), key }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const lru = new Lru<string, number>({ capacity: 3 });
+        /** Oldest first. */
+        let model: [string, number][] = [];
+        for (const [i, { do: what, key: k }] of steps.entries()) {
+          const known = model.find(([other]) => other === k);
+          const others = model.filter(([other]) => other !== k);
+          if (what === 'clear') {
+            lru.clear();
+            model = [];
+          } else if (what === 'delete') {
+            expect(lru.delete(k)).toBe(known !== undefined);
+            model = others;
+          } else if (what === 'set') {
+            lru.set(k, i);
+            const written: [string, number] = [k, i];
+            model = [...others, written].slice(-3);
+          } else {
+            expect(lru.get(k)).toBe(known?.[1]);
+            if (known !== undefined) model = [...others, known];
+          }
+          expect([...lru.entries()]).toEqual(model);
+        }
+      }),
+    );
   });
 
   it('does not count a look with has() as use', () => {
