@@ -8,7 +8,9 @@ kubectl=${KUBECTL_PATHS:-kubectl}
 kubectl=${kubectl%%:*}
 folder=$(mktemp -d)
 pid=''
-cleanup() { [ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$folder"; }
+# npx starts a shell that starts the program, and hands on no signal: all three are in a process group of their own.
+stop() { [ -z "$pid" ] || kill -TERM -- "-$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; pid=''; }
+cleanup() { stop; rm -rf "$folder"; }
 trap cleanup EXIT
 limit_kib=$((20 * 1024))
 
@@ -22,7 +24,7 @@ echo "installed: $size KiB"
 [ "$size" -lt "$limit_kib" ] || { echo "the installed package is larger than $limit_kib KiB" >&2; exit 1; }
 
 serve() { # serve ARGS...: starts it and waits for the ready line
-  npx kubegc up --listen 127.0.0.1:0 --write-kubeconfig "$folder/kubeconfig" "$@" >"$folder/out" 2>&1 &
+  setsid npx kubegc up --listen 127.0.0.1:0 --write-kubeconfig "$folder/kubeconfig" "$@" >"$folder/out" 2>&1 &
   pid=$!
   for _ in $(seq 300); do
     grep -q '^kubegc is ready' "$folder/out" && return 0
@@ -32,7 +34,6 @@ serve() { # serve ARGS...: starts it and waits for the ready line
   cat "$folder/out" >&2
   return 1
 }
-stop() { pkill -TERM -P "$pid" 2>/dev/null || true; kill -TERM "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; pid=''; }
 cascade() { # an owner and its dependent, with real kubectl
   export KUBECONFIG=$folder/kubeconfig
   "$kubectl" create configmap owner >/dev/null
