@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { assert } from './assert.ts';
+import { formatUuid } from './uuid.ts';
 
 export interface Random {
   /** Uniform in [0, 1). */
@@ -12,12 +13,6 @@ export interface Random {
   /** One of a non-empty list. */
   pick<T>(xs: readonly T[]): T;
 }
-
-const HEX_DIGITS = '0123456789abcdef';
-/** Where in its text the digits of each byte of a uuid stand. */
-const UUID_POSITIONS: readonly number[] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
-/** Every request has a uuid: its text is written here and read off in one piece, instead of being joined from five. */
-const uuidText = Buffer.alloc(36, '-');
 
 /** 53 random bits as a fraction, from two 32-bit words. */
 function fraction(high: number, low: number): number {
@@ -35,13 +30,8 @@ function randomFrom(word: () => number): Random {
       const b = self.bytes(16);
       b[6] = (b[6]! & 0x0f) | 0x40;
       b[8] = (b[8]! & 0x3f) | 0x80;
-      for (let i = 0; i < 16; i++) {
-        const at = UUID_POSITIONS[i]!;
-        const byte = b[i]!;
-        uuidText[at] = HEX_DIGITS.charCodeAt(byte >>> 4);
-        uuidText[at + 1] = HEX_DIGITS.charCodeAt(byte & 0x0f);
-      }
-      return uuidText.toString('latin1');
+      const words = new DataView(b.buffer, b.byteOffset, 16);
+      return formatUuid(words.getInt32(0), words.getInt32(4), words.getInt32(8), words.getInt32(12));
     },
     bytes(n) {
       const out = new Uint8Array(n);

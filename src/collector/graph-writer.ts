@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Counter, Metrics } from '../base/metrics.ts';
+import { formatUuid } from '../base/uuid.ts';
 import { queueMetrics } from '../workqueue/metrics.ts';
 import type { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
 import { apply } from './graph/apply.ts';
@@ -8,7 +9,6 @@ import type { GraphEvent } from './graph/event.ts';
 import type { Uid } from './graph/identity.ts';
 import type { ObjectColumns } from './graph/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
-import { formatUid } from './graph/uid-words.ts';
 import { workKey, type WorkKey } from './graph/work-key.ts';
 import { QUEUE_NAMES, type Queues } from './queues.ts';
 import type { QueueReason } from './reasons.ts';
@@ -139,6 +139,6 @@ function uidOf(event: GraphEvent): Uid | undefined {
 }
 
 function uidOfColumns({ bytes, uidIsText, uidStart, uidEnd, uid0, uid1, uid2, uid3 }: ObjectColumns): Uid {
-  if (!uidIsText) return formatUid(uid0, uid1, uid2, uid3);
+  if (!uidIsText) return formatUuid(uid0, uid1, uid2, uid3);
   return Buffer.from(bytes.buffer, bytes.byteOffset + uidStart, uidEnd - uidStart).toString('latin1');
 }

@@ -1,4 +1,4 @@
-import { viewOf } from './byte-view.ts';
+import { UuidWords } from '../../base/uuid.ts';
 
 /**
  * One object's metadata as numbers and byte ranges: all that the ownership graph needs, filled without allocating and
@@ -128,80 +128,30 @@ export const OWNER_BLOCK = 16;
 const NO_BYTES = new Uint8Array(0);
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-const UUID_LENGTH = 36;
-const DASH = 0x2d;
-/**
- * Value of two lower-case hexadecimal digits, by the two bytes as one number; an upper-case one makes another uid, so it is
- * none. Of the 128 KB only the few lines between `00` and `ff` are ever touched.
- */
-const PAIRS = new Int16Array(2 ** 16).fill(-1);
-for (let value = 0; value < 256; value++) {
-  const text = value.toString(16).padStart(2, '0');
-  PAIRS[(text.charCodeAt(0) << 8) | text.charCodeAt(1)] = value;
-}
-
-/**
- * The words `parseUuid` has found, as signed numbers. Module state, because a result object would be garbage per uid; and
- * signed, because an unsigned one would be a boxed number in a variable.
- */
-let word0 = 0;
-let word1 = 0;
-let word2 = 0;
-let word3 = 0;
-
-/** Four digits; negative when one is none. */
-function half(view: DataView, at: number): number {
-  return (PAIRS[view.getUint16(at)]! << 8) | PAIRS[view.getUint16(at + 2)]!;
-}
-
-function parseUuid(bytes: Uint8Array, start: number, end: number): boolean {
-  if (
-    end - start !== UUID_LENGTH ||
-    bytes[start + 8] !== DASH ||
-    bytes[start + 13] !== DASH ||
-    bytes[start + 18] !== DASH ||
-    bytes[start + 23] !== DASH
-  ) {
-    return false;
-  }
-  const view = viewOf(bytes);
-  const a = half(view, start);
-  const b = half(view, start + 4);
-  const c = half(view, start + 9);
-  const d = half(view, start + 14);
-  const e = half(view, start + 19);
-  const f = half(view, start + 24);
-  const g = half(view, start + 28);
-  const h = half(view, start + 32);
-  if ((a | b | c | d | e | f | g | h) < 0) return false;
-  word0 = (a << 16) | b;
-  word1 = (c << 16) | d;
-  word2 = (e << 16) | f;
-  word3 = (g << 16) | h;
-  return true;
-}
+/** Of the uid that was read last. */
+const words = new UuidWords();
 
 /** Sets the object's uid to `bytes[start..end)`. */
 export function setUid(columns: MetadataColumns, bytes: Uint8Array, start: number, end: number): void {
   columns.uidStart = start;
   columns.uidEnd = end;
-  const isUuid = parseUuid(bytes, start, end);
+  const isUuid = words.parse(bytes, start, end);
   columns.uidIsText = !isUuid;
-  columns.uid0 = isUuid ? word0 : 0;
-  columns.uid1 = isUuid ? word1 : 0;
-  columns.uid2 = isUuid ? word2 : 0;
-  columns.uid3 = isUuid ? word3 : 0;
+  columns.uid0 = isUuid ? words.w0 : 0;
+  columns.uid1 = isUuid ? words.w1 : 0;
+  columns.uid2 = isUuid ? words.w2 : 0;
+  columns.uid3 = isUuid ? words.w3 : 0;
 }
 
 /** Sets the uid of the reference whose first word is at `at`. */
 export function setOwnerUid(owners: Uint32Array, at: number, bytes: Uint8Array, start: number, end: number): void {
   owners[at + OWNER_UID_RANGE] = start;
   owners[at + OWNER_UID_RANGE + 1] = end;
-  const isUuid = parseUuid(bytes, start, end);
-  owners[at + OWNER_UID] = isUuid ? word0 : 0;
-  owners[at + OWNER_UID + 1] = isUuid ? word1 : 0;
-  owners[at + OWNER_UID + 2] = isUuid ? word2 : 0;
-  owners[at + OWNER_UID + 3] = isUuid ? word3 : 0;
+  const isUuid = words.parse(bytes, start, end);
+  owners[at + OWNER_UID] = isUuid ? words.w0 : 0;
+  owners[at + OWNER_UID + 1] = isUuid ? words.w1 : 0;
+  owners[at + OWNER_UID + 2] = isUuid ? words.w2 : 0;
+  owners[at + OWNER_UID + 3] = isUuid ? words.w3 : 0;
   const flags = owners[at + OWNER_FLAGS]!;
   owners[at + OWNER_FLAGS] = isUuid ? flags & ~OWNER_UID_IS_TEXT : flags | OWNER_UID_IS_TEXT;
 }

@@ -1,4 +1,4 @@
-import { viewOf } from '../../api/codec/byte-view.ts';
+import { viewOf } from '../../base/byte-view.ts';
 import {
   OWNER_API_VERSION_RANGE,
   OWNER_FIELDS,

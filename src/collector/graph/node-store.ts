@@ -7,6 +7,7 @@ import {
   OWNER_UID_IS_TEXT,
   OWNER_UID_RANGE,
 } from '../../api/codec/metadata-columns.ts';
+import { formatUuid, UuidWords } from '../../base/uuid.ts';
 import type { ObjectColumns } from './object-columns.ts';
 import type { Identity, Uid } from './identity.ts';
 import { KindTable } from './kind-table.ts';
@@ -30,7 +31,6 @@ import {
 } from './node-table.ts';
 import { TextScratch } from './text-scratch.ts';
 import { UidIndex } from './uid-index.ts';
-import { formatUid, UidWords } from './uid-words.ts';
 import { WordTable } from './word-table.ts';
 
 /** Nodes that are brought into the cache at a time. */
@@ -60,7 +60,7 @@ export class NodeStore {
   /** Names too long for the slab: only references can have them, so they are few. */
   readonly #longNames: Map<NameHolder, Uint8Array>;
   readonly #scratch = new TextScratch();
-  readonly #words = new UidWords();
+  readonly #words = new UuidWords();
   readonly #expected = new Int32Array(EXPECTED);
   /** Means nothing; without it loads that nobody uses would be left out. */
   touched = 0;
@@ -128,7 +128,7 @@ export class NodeStore {
   find(uid: Uid): number {
     const { bytes, start, end } = this.#scratch.encode(uid);
     if (this.#words.parse(bytes, start, end)) {
-      return this.#index.find(this.#words.w0 | 0, this.#words.w1 | 0, this.#words.w2 | 0, this.#words.w3 | 0, 0);
+      return this.#index.find(this.#words.w0, this.#words.w1, this.#words.w2, this.#words.w3, 0);
     }
     return this.#findText(bytes, start, end);
   }
@@ -295,7 +295,7 @@ export class NodeStore {
     const { table } = this;
     const first = table.get(node, UID);
     if (table.has(node, UID_IS_TEXT)) return this.#uidTexts.text(first);
-    return formatUid(first, table.get(node, UID + 1), table.get(node, UID + 2), table.get(node, UID + 3));
+    return formatUuid(first, table.get(node, UID + 1), table.get(node, UID + 2), table.get(node, UID + 3));
   }
 
   namespace(node: number): string {

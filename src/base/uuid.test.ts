@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatUid, UidWords } from './uid-words.ts';
+import { formatUuid, UuidWords } from './uuid.ts';
 
 function parse(text: string): string | undefined {
-  const words = new UidWords();
+  const words = new UuidWords();
   const bytes = new TextEncoder().encode(`  ${text}`);
-  return words.parse(bytes, 2, bytes.length) ? formatUid(words.w0, words.w1, words.w2, words.w3) : undefined;
+  return words.parse(bytes, 2, bytes.length) ? formatUuid(words.w0, words.w1, words.w2, words.w3) : undefined;
 }
 
-describe('UidWords', () => {
-  it('a uid in the usual form comes back as it was', () => {
+describe('UuidWords', () => {
+  it('a uuid in the usual form comes back as it was', () => {
     fc.assert(
       fc.property(fc.uuid(), (uid) => {
         expect(parse(uid)).toBe(uid);
