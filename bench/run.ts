@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../src/base/thrown.ts';
 import { machineLine } from './machine.ts';
 import type { BenchResult } from './result.ts';
 
@@ -88,7 +89,7 @@ for (const [id, file] of Object.entries(files)) {
     }
   } catch (error) {
     failures++;
-    console.error(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+    console.error(`${id}: ${messageOf(error)}`);
   }
 }
 process.exitCode = failures > 0 ? 1 : 0;

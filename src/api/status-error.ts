@@ -1,3 +1,4 @@
+import { messageOf } from '../base/thrown.ts';
 import type { FieldError } from './field-error.ts';
 import { formatFieldError } from './field-error.ts';
 import type { GroupKind, GroupResource } from './meta/group-version-kind.ts';
@@ -106,8 +107,7 @@ export class StatusError extends Error {
   static from(value: unknown): StatusError {
     if (value instanceof StatusError) return value;
     if (isStatus(value)) return new StatusError(value);
-    const message = value instanceof Error ? value.message : String(value);
-    return new StatusError(failureStatus({ code: 500, message }), { cause: value });
+    return new StatusError(failureStatus({ code: 500, message: messageOf(value) }), { cause: value });
   }
 }
 

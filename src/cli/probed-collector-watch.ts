@@ -1,5 +1,5 @@
 import { isAbortError } from '../base/abort-error.ts';
-import { linkSignals } from '../base/abort.ts';
+import { linkSignals, untilAborted } from '../base/abort.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { CollectorProbe } from './collector-probe.ts';
 import type { OtherCollector } from './other-collector.ts';
@@ -104,7 +104,7 @@ export class ProbedCollectorWatch {
     using waiting = linkSignals(signal);
     this.#askAgain = () => waiting.abort();
     try {
-      if (this.#verdict?.runs === 'no') await new Promise<void>((resolve) => onceAborted(waiting.signal, resolve));
+      if (this.#verdict?.runs === 'no') await untilAborted(waiting.signal);
       else await sleep(this.#options.clock, AGAIN_MS, waiting.signal);
     } catch (error) {
       if (!isAbortError(error)) throw error;
@@ -118,9 +118,4 @@ export class ProbedCollectorWatch {
     this.#verdict = verdict;
     if (before?.runs !== verdict.runs || before.why !== verdict.why) this.#options.onChange(verdict);
   }
-}
-
-function onceAborted(signal: AbortSignal, resolve: () => void): void {
-  if (signal.aborted) resolve();
-  else signal.addEventListener('abort', () => resolve(), { once: true });
 }

@@ -10,8 +10,8 @@ import {
 } from './connect-options.ts';
 import { type Http1Connection, Http1Connections } from './http1-connections.ts';
 import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
-import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
-import { type Transport, TransportError } from './transport.ts';
+import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
+import type { Transport, TransportError } from './transport.ts';
 
 /** The longest a connection may take to be made, as in client-go's dialer. */
 const CONNECT_MS = 30_000;
@@ -119,10 +119,6 @@ class Http1Transport implements Transport {
 
   readonly #failureOf = (error: unknown, signal: AbortNotice | undefined): TransportError =>
     this.#closed ? closedError(error) : transportErrorOf(error, signal);
-}
-
-function closedError(cause?: unknown): TransportError {
-  return new TransportError('aborted', 'the transport is closed', { cause });
 }
 
 /** Names and values in turn. What the request says itself goes before what proves who asks. */

@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { type ConnectOptions, parseServer, tlsOptions } from './connect-options.ts';
-import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
+import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
 export interface Http2Options extends ConnectOptions {
@@ -111,10 +111,6 @@ class Http2Transport implements Transport {
     http2.setLocalWindowSize(SESSION_WINDOW);
     return session;
   }
-}
-
-function closedError(cause?: unknown): TransportError {
-  return new TransportError('aborted', 'the transport is closed', { cause });
 }
 
 /** A session that notices when the other side is gone without a word. */

@@ -1,7 +1,8 @@
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { Bag } from '../base/bag.ts';
 import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
-import { abortedTransportError } from './transport-failure.ts';
+import { asError } from '../base/thrown.ts';
+import { abortedTransportError, closedError } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
 export interface InProcessOptions {
@@ -127,14 +128,6 @@ function serverFailure(cause: unknown): TransportError {
   return new TransportError('protocol', 'the server failed without an answer', { cause });
 }
 
-function streamFailure(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause));
-}
-
-function closedError(): TransportError {
-  return new TransportError('aborted', 'the transport is closed');
-}
-
 async function* endedByAbort(
   body: AsyncIterable<Uint8Array>,
   underWay: UnderWay,
@@ -145,7 +138,7 @@ async function* endedByAbort(
   try {
     for (;;) {
       underWay.check(signal);
-      const next = await underWay.wait(chunks.next(), signal, streamFailure);
+      const next = await underWay.wait(chunks.next(), signal, asError);
       if (next.done === true) {
         ended = true;
         return;

@@ -11,6 +11,11 @@ export function abortedTransportError(signal: AbortNotice): TransportError {
     : new TransportError('aborted', 'the request was aborted', { cause: reason });
 }
 
+/** What a request on a closed transport rejects with; `cause`: what its end did to one under way. */
+export function closedError(cause?: unknown): TransportError {
+  return new TransportError('aborted', 'the transport is closed', { cause });
+}
+
 const REFUSED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'EADDRNOTAVAIL']);
 const TIMED_OUT = new Set(['ETIMEDOUT', 'ESOCKETTIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 const TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH|ERR_OSSL)/;

@@ -1,5 +1,6 @@
 import { parseYamlDocuments } from '../api/codec/yaml.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import { displayName } from './object-ref.ts';
 
@@ -10,7 +11,7 @@ export type ObjectSources = ObjectSource | readonly ObjectSource[];
 /** An object that cannot be created when a cluster starts. */
 export class SeedError extends Error {
   constructor(what: string, cause: unknown) {
-    super(`cannot create ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`cannot create ${what}: ${messageOf(cause)}`, { cause });
     this.name = 'SeedError';
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/thrown.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
 import { isJsonObject } from './json-value.ts';
@@ -114,7 +115,7 @@ function unknownFormat(options: DecodeRequestOptions): StatusError {
 }
 
 function unrecognized(bytes: Uint8Array, cause: unknown, options: DecodeRequestOptions): StatusError {
-  const problem = cause instanceof Error ? cause.message : String(cause);
+  const problem = messageOf(cause);
   const status = newBadRequest(
     `the object provided is unrecognized (must be of type ${options.kind}): ${problem} (${summary(bytes)})`,
   );

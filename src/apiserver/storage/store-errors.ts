@@ -1,3 +1,5 @@
+import { messageOf } from '../../base/thrown.ts';
+
 /** The store was closed; nothing more is answered. */
 export class StoreClosedError extends Error {
   constructor() {
@@ -12,7 +14,7 @@ export class StoreClosedError extends Error {
  */
 export class StoreFailedError extends Error {
   constructor(cause: unknown) {
-    super(`the store failed and accepts nothing more: ${describe(cause)}`, { cause });
+    super(`the store failed and accepts nothing more: ${messageOf(cause)}`, { cause });
     this.name = 'StoreFailedError';
   }
 }
@@ -101,7 +103,7 @@ export class StoreLockedError extends Error {
 /** The data directory cannot be used at all (no permission, not a directory, a path too long for the lock). */
 export class StoreDirectoryError extends Error {
   constructor(directory: string, cause: unknown) {
-    super(`the data directory ${directory} cannot be used: ${describe(cause)}`, { cause });
+    super(`the data directory ${directory} cannot be used: ${messageOf(cause)}`, { cause });
     this.name = 'StoreDirectoryError';
   }
 }
@@ -128,15 +130,11 @@ export class LmdbMissingError extends Error {
     // The second is what `require` says, which the bundle uses.
     const codes: unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
     const missing = cause instanceof Error && 'code' in cause && codes.includes(cause.code);
-    const problem = missing ? 'is not installed' : `cannot be loaded (${describe(cause)})`;
+    const problem = missing ? 'is not installed' : `cannot be loaded (${messageOf(cause)})`;
     super(
       `the durable store needs the package lmdb, which ${problem}: run with --store memory, or install the optional dependency (npm install lmdb)`,
       { cause },
     );
     this.name = 'LmdbMissingError';
   }
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

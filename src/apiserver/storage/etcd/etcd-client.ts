@@ -1,5 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { untilAborted } from '../../../base/abort.ts';
 import { exponentialBackoff } from '../../../base/backoff.ts';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
@@ -288,8 +289,5 @@ async function* openRequest(
   signal: AbortSignal,
 ): AsyncGenerator<MessageInitShape<typeof WatchRequestSchema>> {
   yield { requestUnion: { case: 'createRequest', value: create } };
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await untilAborted(signal);
 }
