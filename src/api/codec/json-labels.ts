@@ -1,3 +1,4 @@
+import { sameBytes } from '../../base/same-bytes.ts';
 import { COLON, CLOSE_BRACE, COMMA, JsonCursor, NEEDS_PARSER, OPEN_BRACE } from './json-cursor.ts';
 
 const LABELS = Buffer.from('labels');
@@ -51,7 +52,7 @@ export class JsonLabels {
       const start = cursor.string();
       const end = cursor.at - 1;
       cursor.expect(COLON);
-      if (isLabels(cursor.json, start, end)) return true;
+      if (sameBytes(cursor.json, start, end, LABELS)) return true;
       cursor.skipValue();
       const next = cursor.json[cursor.at++];
       if (next === CLOSE_BRACE) return false;
@@ -67,10 +68,4 @@ export class JsonLabels {
     const value = cursor.string();
     this.#places.push(key, keyEnd, value, cursor.at - 1);
   };
-}
-
-function isLabels(json: Uint8Array, start: number, end: number): boolean {
-  if (end - start !== LABELS.length) return false;
-  for (let i = 0; i < LABELS.length; i++) if (json[start + i] !== LABELS[i]) return false;
-  return true;
 }

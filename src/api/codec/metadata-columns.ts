@@ -1,3 +1,4 @@
+import { sameBytes } from '../../base/same-bytes.ts';
 import { UuidWords } from '../../base/uuid.ts';
 
 /**
@@ -177,15 +178,9 @@ function decimal(bytes: Uint8Array, start: number, end: number): number {
 const FOREGROUND = Uint8Array.from(Buffer.from('foregroundDeletion'));
 const ORPHAN = Uint8Array.from(Buffer.from('orphan'));
 
-function equals(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
-  if (end - start !== text.length) return false;
-  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text[i]) return false;
-  return true;
-}
-
 export function addFinalizer(columns: MetadataColumns, bytes: Uint8Array, start: number, end: number): void {
-  if (equals(bytes, start, end, FOREGROUND)) columns.foregroundFinalizer = true;
-  else if (equals(bytes, start, end, ORPHAN)) columns.orphanFinalizer = true;
+  if (sameBytes(bytes, start, end, FOREGROUND)) columns.foregroundFinalizer = true;
+  else if (sameBytes(bytes, start, end, ORPHAN)) columns.orphanFinalizer = true;
   else {
     columns.otherFinalizers = true;
     columns.otherFinalizerCount++;

@@ -1,3 +1,4 @@
+import { sameBytes } from '../../base/same-bytes.ts';
 import { ProtobufError, WireReader } from './protobuf-wire.ts';
 
 /** A frame longer than this is an error: no object is, so the stream is not what it says (etcd stops at 1.5 MiB). */
@@ -188,15 +189,9 @@ function eventType(bytes: Uint8Array, start: number, end: number): string {
   for (let i = 0; i < TYPES.length; i++) {
     const at = (lastType + i) % TYPES.length;
     const { name, text } = TYPES[at]!;
-    if (!equals(bytes, start, end, text)) continue;
+    if (!sameBytes(bytes, start, end, text)) continue;
     lastType = at;
     return name;
   }
   return utf8.decode(bytes.subarray(start, end));
-}
-
-function equals(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
-  if (text.length !== end - start) return false;
-  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text[i]) return false;
-  return true;
 }

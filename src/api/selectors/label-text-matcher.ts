@@ -1,3 +1,4 @@
+import { sameBytes } from '../../base/same-bytes.ts';
 import { LABEL_PLACES } from '../codec/json-labels.ts';
 import type { LabelSelector } from './label-selector.ts';
 import { type LabelRequirement, requirementMatches } from './requirement.ts';
@@ -38,10 +39,10 @@ function termMatches({ requirement, key, values }: Term, json: Uint8Array, place
     case '=':
     case '==':
     case 'in':
-      return values.some((value) => equal(value, json, start, end));
+      return values.some((value) => sameBytes(json, start, end, value));
     case '!=':
     case 'notin':
-      return !values.some((value) => equal(value, json, start, end));
+      return !values.some((value) => sameBytes(json, start, end, value));
     default: {
       const text = Buffer.from(json.buffer, json.byteOffset + start, end - start).toString();
       return requirementMatches(requirement, { [requirement.key]: text });
@@ -52,13 +53,7 @@ function termMatches({ requirement, key, values }: Term, json: Uint8Array, place
 /** Among the places; -1 when there is none. Of a key that is there twice the last counts, as for a parser. */
 function find(key: Uint8Array, json: Uint8Array, places: readonly number[]): number {
   for (let i = places.length - LABEL_PLACES; i >= 0; i -= LABEL_PLACES) {
-    if (equal(key, json, places[i]!, places[i + 1]!)) return i;
+    if (sameBytes(json, places[i]!, places[i + 1]!, key)) return i;
   }
   return -1;
-}
-
-function equal(wanted: Uint8Array, json: Uint8Array, start: number, end: number): boolean {
-  if (wanted.length !== end - start) return false;
-  for (let i = 0; i < wanted.length; i++) if (wanted[i] !== json[start + i]) return false;
-  return true;
 }
