@@ -5,9 +5,8 @@ import { apply } from '../../src/collector/graph/apply.ts';
 import type { Effect } from '../../src/collector/graph/effect.ts';
 import type { ObjectColumns } from '../../src/collector/graph/object-columns.ts';
 import { OwnershipGraph } from '../../src/collector/graph/ownership-graph.ts';
-import { workKey } from '../../src/collector/graph/work-key.ts';
 import { ObjectReader } from '../../src/collector/monitors/object-reader.ts';
-import { Queue } from '../../src/workqueue/queue.ts';
+import { WorkQueue } from '../../src/collector/work-queue.ts';
 import type { ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { NaiveGraph } from './naive-graph.ts';
 import { kindOf, resources, type Chunk } from './trees.ts';
@@ -20,7 +19,7 @@ export interface Stream {
 /** Bytes of the watch to the graph and the queue, as the collector does it. */
 export class ProductStream implements Stream {
   readonly graph = new OwnershipGraph({ hashSeed: 0x5eed, absentOwners: new AbsentOwnerCache() });
-  readonly queue = new Queue<string>({ name: 'bench', clock: systemClock });
+  readonly queue = new WorkQueue({ name: 'bench', clock: systemClock, hashSeed: 0x5eed });
   readonly #objectReader = new ObjectReader(this.graph);
   readonly #decoder = watchDecoder(
     'application/vnd.kubernetes.protobuf;stream=watch',
@@ -49,7 +48,7 @@ export class ProductStream implements Stream {
     apply(this.graph, { type: deleted ? 'deletedColumns' : 'observedColumns', resource, columns }, effects);
     if (effects.length === 0) return;
     if (this.#queues) {
-      for (const effect of effects) if (effect.effect === 'enqueue') this.queue.add(workKey(effect.uid, effect.as));
+      for (const effect of effects) if (effect.effect === 'enqueue') this.queue.addUid(effect);
     }
     effects.length = 0;
   }

@@ -17,7 +17,7 @@ import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
 import type { Identity } from './graph/identity.ts';
-import type { WorkKey } from './graph/work-key.ts';
+import { workKey, type WorkKey } from './graph/work-key.ts';
 import { OrphanedOwners } from './graph/orphaned-owners.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { GraphWriter } from './graph-writer.ts';
@@ -30,7 +30,7 @@ import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
 import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { PatchSupport } from './operations/patch-support.ts';
-import { createQueues, type Queues, type RetryOptions } from './queues.ts';
+import { createQueues, type OnQueued, type Queues, type RetryOptions } from './queues.ts';
 import { type QueueReason, sentenceOf } from './reasons.ts';
 import { type ConfigurationEffect, configurationEffect } from './resources/configuration-resources.ts';
 import {
@@ -152,17 +152,19 @@ export class GarbageCollector implements Service {
       ceiling: Math.max(LEAST_CEILING, CALLS_A_SYNC * concurrentGcSyncs),
       few: options.fewCalls,
     });
+    const hashSeed = random.integer(2 ** 31);
     this.#queues = createQueues({
       clock,
       metrics,
       retryCapMs: options.retryCapMs ?? DEFAULTS.retryCapMs,
+      hashSeed,
       ...(options.retry === undefined ? {} : { retry: options.retry }),
     });
     this.#metrics = collectorMetrics(metrics);
     this.#absentOwners = new AbsentOwnerCache(
       options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
     );
-    this.#graph = new OwnershipGraph({ hashSeed: random.integer(2 ** 31), absentOwners: this.#absentOwners });
+    this.#graph = new OwnershipGraph({ hashSeed, absentOwners: this.#absentOwners });
     this.#reader = new ObjectReader(this.#graph);
     this.#troubles = new TroubleLog({ clock, logger });
     this.#recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });
@@ -416,9 +418,9 @@ export class GarbageCollector implements Service {
   };
 
   /** The newest reason counts; kept only for whoever is told of decisions. Bounded by the keys in the queues. */
-  readonly #onQueued = (key: WorkKey, reason: QueueReason): void => {
+  readonly #onQueued: OnQueued = (queued, reason) => {
     this.#metrics.queued.inc({ reason });
-    if (this.#options.onDecision !== undefined) this.#queuedFor.set(key, reason);
+    if (this.#options.onDecision !== undefined) this.#queuedFor.set(workKey(queued.uid, queued.as), reason);
   };
 
   #takeReason(key: WorkKey): QueueReason | undefined {

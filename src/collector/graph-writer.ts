@@ -9,9 +9,8 @@ import type { GraphEvent } from './graph/event.ts';
 import type { Uid } from './graph/identity.ts';
 import type { ObjectColumns } from './graph/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
-import { workKey, type WorkKey } from './graph/work-key.ts';
-import { QUEUE_NAMES, type Queues } from './queues.ts';
-import type { QueueReason } from './reasons.ts';
+import { workKey } from './graph/work-key.ts';
+import { type OnQueued, QUEUE_NAMES, type Queues } from './queues.ts';
 
 export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
@@ -20,8 +19,8 @@ export interface GraphWriterOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly report: (report: InvalidNamespaceReport) => void;
-  /** Told of every key that is queued, and why. */
-  readonly onQueued?: (key: WorkKey, reason: QueueReason) => void;
+  /** Told of everything that is queued, and why. */
+  readonly onQueued?: OnQueued;
 }
 
 const LABELS = { name: QUEUE_NAMES.graphChanges };
@@ -73,8 +72,9 @@ export class GraphWriter {
   /** Has an object looked at that waits for its dependents, or for these to be orphaned, as if that had begun just now. */
   readonly lookAgain = (columns: ObjectColumns): void => {
     const { attemptToDelete, attemptToOrphan } = this.#options.queues;
-    const key = workKey(uidOfColumns(columns), 'observed');
-    this.#options.onQueued?.(key, 'waitingListed');
+    const uid = uidOfColumns(columns);
+    const key = workKey(uid, 'observed');
+    this.#options.onQueued?.({ uid, as: 'observed' }, 'waitingListed');
     if (columns.orphanFinalizer) attemptToOrphan.add(key);
     if (columns.foregroundFinalizer) attemptToDelete.add(key);
   };
@@ -84,10 +84,9 @@ export class GraphWriter {
     switch (effect.effect) {
       case 'enqueue': {
         const queue = queues[effect.queue];
-        const key = workKey(effect.uid, effect.as);
-        this.#options.onQueued?.(key, effect.reason);
-        if (effect.delay === 'rateLimited') queue.addRateLimited(key);
-        else queue.add(key);
+        this.#options.onQueued?.(effect, effect.reason);
+        if (effect.delay === 'rateLimited') queue.addRateLimited(workKey(effect.uid, effect.as));
+        else queue.addUid(effect);
         return;
       }
       case 'noteAbsentOwner':

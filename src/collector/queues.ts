@@ -1,8 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { defaultControllerRateLimiter } from '../workqueue/rate-limiters.ts';
-import { RateLimitingQueue } from '../workqueue/rate-limiting-queue.ts';
+import type { QueuedAs } from './graph/effect.ts';
+import type { Uid } from './graph/identity.ts';
 import type { WorkKey } from './graph/work-key.ts';
+import type { QueueReason } from './reasons.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** Names as in kube-controller-manager, also as metric labels (COL-080, COL-190). */
 export const QUEUE_NAMES = {
@@ -17,7 +20,12 @@ export interface QueueOptions {
   /** The longest wait of a key that keeps failing, ms (BETTER-8); 1,000,000 is Kubernetes'. */
   readonly retryCapMs: number;
   readonly retry?: RetryOptions;
+  /** See WorkQueueOptions. */
+  readonly hashSeed?: number;
 }
+
+/** Told of a uid that is queued, and why. It is read only if somebody wants to know, and during the call. */
+export type OnQueued = (queued: { readonly uid: Uid; readonly as: QueuedAs }, reason: QueueReason) => void;
 
 /** How soon a key that failed is tried again (COL-082, COL-201). */
 export interface RetryOptions {
@@ -33,16 +41,17 @@ export interface RetryOptions {
  * the number of uids in the graph (COL-081). There is no queue of graph changes: see designs/0002.
  */
 export interface Queues {
-  readonly attemptToDelete: RateLimitingQueue<WorkKey>;
-  readonly attemptToOrphan: RateLimitingQueue<WorkKey>;
+  readonly attemptToDelete: WorkQueue;
+  readonly attemptToOrphan: WorkQueue;
 }
 
-export function createQueues({ clock, metrics, retryCapMs, retry = {} }: QueueOptions): Queues {
-  const create = (name: string): RateLimitingQueue<WorkKey> =>
-    new RateLimitingQueue<WorkKey>({
+export function createQueues({ clock, metrics, retryCapMs, retry = {}, hashSeed = 0 }: QueueOptions): Queues {
+  const create = (name: string): WorkQueue =>
+    new WorkQueue({
       name,
       clock,
       metrics,
+      hashSeed,
       rateLimiter: defaultControllerRateLimiter<WorkKey>({ clock, capMs: retryCapMs, ...retry }),
     });
   return { attemptToDelete: create(QUEUE_NAMES.attemptToDelete), attemptToOrphan: create(QUEUE_NAMES.attemptToOrphan) };

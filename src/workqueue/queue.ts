@@ -2,21 +2,24 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Metrics, noMetrics } from '../base/metrics.ts';
 import { Ring } from '../base/ring.ts';
+import { type KeyHandle, type KeyTable, MapKeyTable } from './key-table.ts';
 import { type QueueMetrics, queueMetrics } from './metrics.ts';
 import { TimeRing } from './time-ring.ts';
 
-/** Items are keys: two are the same item when they are `===`. An object would never be de-duplicated. */
+/** Items are keys: two are the same item when their {@link KeyTable} says so. An object would never be de-duplicated. */
 export type QueueKey = string | number;
 
 export type QueueGet<T> = { readonly item: T; readonly shutdown: false } | { readonly shutdown: true };
 
-export interface QueueOptions {
+export interface QueueOptions<T extends QueueKey> {
   /** Label of the metrics. */
   readonly name: string;
   readonly clock: Clock;
   readonly metrics?: Metrics;
   /** The most different items waiting or in work; one more is refused with {@link QueueFullError}. */
   readonly bound?: number;
+  /** Where the queue keeps its items, for itself alone; in a `Map` unless given. */
+  readonly keys?: KeyTable<T>;
 }
 
 /** A queue holds each key once, so this means more different keys than a `Map` can hold: a programming error. */
@@ -48,21 +51,22 @@ export class Queue<T extends QueueKey> {
   readonly bound: number;
   protected readonly clock: Clock;
   protected readonly metrics: QueueMetrics;
-  /** Each item is in one of the two. Of those that wait nothing else is kept: at start-up there may be millions. */
-  readonly #waiting = new Set<T>();
-  readonly #work = new Map<T, Work>();
+  /** Items that wait or are in work. Of those that wait no more is kept than order and time: at start-up there may be millions. */
+  readonly #keys: KeyTable<T>;
+  readonly #work = new Map<KeyHandle, Work>();
   /** Those that wait, in the order they came. */
-  readonly #order: Ring<T>;
+  readonly #order: Ring<KeyHandle>;
   /** When each of `#order` was added. */
   readonly #times = new TimeRing();
   readonly #waiters = new Ring<(got: QueueGet<T>) => void>({ bound: MAX_WAITERS });
   #drained: (() => void)[] = [];
   #shuttingDown = false;
 
-  constructor({ name, clock, metrics = noMetrics, bound = MAP_LIMIT }: QueueOptions) {
+  constructor({ name, clock, metrics = noMetrics, bound = MAP_LIMIT, keys = new MapKeyTable<T>() }: QueueOptions<T>) {
     this.name = name;
     this.bound = bound;
     this.clock = clock;
+    this.#keys = keys;
     this.#order = new Ring({ bound });
     this.metrics = queueMetrics({ name, clock, metrics, startTimes: () => this.#startTimes() });
   }
@@ -84,23 +88,26 @@ export class Queue<T extends QueueKey> {
   /** Nothing when the item already waits or the queue shuts down; processed again afterwards when it is in work. */
   add(item: T): void {
     if (this.#shuttingDown) return;
-    const work = this.#work.get(item);
-    if (work !== undefined) {
-      if (work.addedAt !== undefined) return;
+    const before = this.#keys.size;
+    const handle = this.#keys.acquire(item);
+    this.admit(handle, this.#keys.size > before ? 'new' : 'known');
+  }
+
+  /** The rest of `add`, for whoever has put the item into the table of keys himself; `known`: it was there. */
+  protected admit(handle: KeyHandle, item: 'new' | 'known'): void {
+    if (item === 'known') {
+      const work = this.#work.get(handle);
+      if (work === undefined || work.addedAt !== undefined) return;
       work.addedAt = this.clock.monotonic();
       this.metrics.added();
       return;
     }
-    const waiting = this.#waiting.size;
-    // Its size tells whether the item was there, which saves looking for it.
-    this.#waiting.add(item);
-    if (this.#waiting.size === waiting) return;
-    if (waiting + this.#work.size >= this.bound) {
-      this.#waiting.delete(item);
+    if (this.#keys.size > this.bound) {
+      this.#keys.release(handle);
       throw new QueueFullError(this.name, this.bound);
     }
     this.metrics.added();
-    this.#enqueue(item, this.clock.monotonic());
+    this.#enqueue(handle, this.clock.monotonic());
   }
 
   /**
@@ -117,20 +124,21 @@ export class Queue<T extends QueueKey> {
 
   /** Like `get` but without waiting: undefined when nothing is ready. */
   tryGet(): QueueGet<T> | undefined {
-    const item = this.#order.popFront();
-    if (item !== undefined) return this.#take(item, this.#times.popFront());
+    const handle = this.#order.popFront();
+    if (handle !== undefined) return this.#take(handle, this.#times.popFront());
     return this.#shuttingDown ? { shutdown: true } : undefined;
   }
 
   /** Work on an item taken by `get` ended, well or not. Must be called exactly once for each. */
   done(item: T): void {
-    const work = this.#work.get(item);
+    const handle = this.#keys.find(item);
+    const work = this.#work.get(handle);
     if (work === undefined) return;
     this.metrics.finished(work.takenAt);
-    this.#work.delete(item);
-    if (work.addedAt === undefined) return this.#tellDrained();
-    this.#waiting.add(item);
-    this.#enqueue(item, work.addedAt);
+    this.#work.delete(handle);
+    if (work.addedAt !== undefined) return this.#enqueue(handle, work.addedAt);
+    this.#keys.release(handle);
+    this.#tellDrained();
   }
 
   /** From now on additions are ignored; workers end when nothing waits any more. Ends a drain too. */
@@ -154,18 +162,17 @@ export class Queue<T extends QueueKey> {
     for (const { takenAt } of this.#work.values()) yield takenAt;
   }
 
-  #enqueue(item: T, addedAt: number): void {
+  #enqueue(handle: KeyHandle, addedAt: number): void {
     const waiter = this.#waiters.popFront();
-    if (waiter !== undefined) return waiter(this.#take(item, addedAt));
-    this.#order.pushBack(item);
+    if (waiter !== undefined) return waiter(this.#take(handle, addedAt));
+    this.#order.pushBack(handle);
     this.#times.pushBack(addedAt);
   }
 
-  #take(item: T, addedAt: number): QueueGet<T> {
-    assert(this.#waiting.delete(item), 'what is in order waits');
-    this.#work.set(item, { takenAt: this.clock.monotonic(), addedAt: undefined });
+  #take(handle: KeyHandle, addedAt: number): QueueGet<T> {
+    this.#work.set(handle, { takenAt: this.clock.monotonic(), addedAt: undefined });
     this.metrics.taken(addedAt);
-    return { item, shutdown: false };
+    return { item: this.#keys.keyOf(handle), shutdown: false };
   }
 
   /** Workers only wait while nothing is ready, so at shut down there is nothing left for them. */
@@ -176,7 +183,7 @@ export class Queue<T extends QueueKey> {
   }
 
   #tellDrained(): void {
-    if (this.#waiting.size + this.#work.size > 0) return;
+    if (this.#keys.size > 0) return;
     for (const resolve of this.#drained.splice(0)) resolve();
   }
 }

@@ -2,7 +2,7 @@ import { DelayingQueue } from './delaying-queue.ts';
 import type { QueueKey, QueueOptions } from './queue.ts';
 import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiters.ts';
 
-export interface RateLimitingQueueOptions<T> extends QueueOptions {
+export interface RateLimitingQueueOptions<T extends QueueKey> extends QueueOptions<T> {
   /** {@link defaultControllerRateLimiter} unless given. */
   readonly rateLimiter?: RateLimiter<T>;
 }

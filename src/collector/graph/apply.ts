@@ -2,7 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { QueueReason } from '../reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
-import type { ApplyOutcome, Effect } from './effect.ts';
+import { type ApplyOutcome, type Effect, EnqueueEffect } from './effect.ts';
 import type { GraphEvent, MonitoredResource, VirtualDeleteEvent } from './event.ts';
 import { sameIdentity, type Identity } from './identity.ts';
 import { linkReferences, replaceReferences } from './link-references.ts';
@@ -160,14 +160,8 @@ function startTransitions(
     references.beginWaiting(node);
   }
   if (orphaning) {
-    effects.push({
-      effect: 'enqueue',
-      queue: 'attemptToOrphan',
-      uid: nodes.uid(node),
-      as: 'observed',
-      delay: 'none',
-      reason: 'startsOrphaning',
-    });
+    const reason = 'startsOrphaning';
+    effects.push(new EnqueueEffect(nodes, node, { queue: 'attemptToOrphan', as: 'observed', delay: 'none', reason }));
     return true;
   }
   if (!waiting) return false;
@@ -255,14 +249,14 @@ function virtualDelete(graph: OwnershipGraph, { identity }: VirtualDeleteEvent, 
     const other = alternativeIdentity(referringDependents(graph, mismatching), identity);
     if (other !== undefined) {
       references.rename(node, other);
-      effects.push({
-        effect: 'enqueue',
-        queue: 'attemptToDelete',
-        uid: identity.uid,
-        as: 'virtual',
-        delay: 'rateLimited',
-        reason: 'alternativeIdentity',
-      });
+      effects.push(
+        new EnqueueEffect(nodes, node, {
+          queue: 'attemptToDelete',
+          as: 'virtual',
+          delay: 'rateLimited',
+          reason: 'alternativeIdentity',
+        }),
+      );
     }
   }
   return 'changed';
@@ -385,14 +379,8 @@ function resetHistory(graph: OwnershipGraph, effects: Effect[]): ApplyOutcome {
 }
 
 function enqueue(graph: OwnershipGraph, node: number, reason: QueueReason, effects: Effect[]): void {
-  effects.push({
-    effect: 'enqueue',
-    queue: 'attemptToDelete',
-    uid: graph.nodes.uid(node),
-    as: graph.nodes.state(node) === STATE_OBSERVED ? 'observed' : 'virtual',
-    delay: 'none',
-    reason,
-  });
+  const as = graph.nodes.state(node) === STATE_OBSERVED ? 'observed' : 'virtual';
+  effects.push(new EnqueueEffect(graph.nodes, node, { queue: 'attemptToDelete', as, delay: 'none', reason }));
 }
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,5 +1,8 @@
+import { formatUuid } from '../../base/uuid.ts';
 import type { AbsenceReason, EventReason, QueueReason } from '../reasons.ts';
 import type { Coordinates, Identity, Uid } from './identity.ts';
+import type { NodeStore } from './node-store.ts';
+import { UID, UID_IS_TEXT } from './node-table.ts';
 
 /**
  * Under which state a uid was queued. An entry made for a virtual node is worth nothing once the node is observed
@@ -7,14 +10,48 @@ import type { Coordinates, Identity, Uid } from './identity.ts';
  */
 export type QueuedAs = 'virtual' | 'observed';
 
-export interface EnqueueEffect {
-  readonly effect: 'enqueue';
+/** How a node is queued. */
+export interface Enqueueing {
   readonly queue: 'attemptToDelete' | 'attemptToOrphan';
-  readonly uid: Uid;
   readonly as: QueuedAs;
   /** `rateLimited`: through the queue's back-off (COL-075); otherwise at once. */
   readonly delay: 'none' | 'rateLimited';
   readonly reason: QueueReason;
+}
+
+/**
+ * The uid of a node is to be queued. It is kept as the node has it, in words, because a queue wants no more: at start-up there is one for
+ * every owner that is listed after its dependents.
+ */
+export class EnqueueEffect implements Enqueueing {
+  readonly effect = 'enqueue';
+  readonly queue: Enqueueing['queue'];
+  readonly as: QueuedAs;
+  readonly delay: Enqueueing['delay'];
+  readonly reason: QueueReason;
+  /** The uid, if it is of an unusual form; the words mean nothing then. */
+  readonly text: Uid | undefined;
+  readonly w0: number;
+  readonly w1: number;
+  readonly w2: number;
+  readonly w3: number;
+
+  constructor(nodes: NodeStore, node: number, { queue, as, delay, reason }: Enqueueing) {
+    const { table } = nodes;
+    this.queue = queue;
+    this.as = as;
+    this.delay = delay;
+    this.reason = reason;
+    this.text = table.has(node, UID_IS_TEXT) ? nodes.uid(node) : undefined;
+    this.w0 = table.get(node, UID);
+    this.w1 = table.get(node, UID + 1);
+    this.w2 = table.get(node, UID + 2);
+    this.w3 = table.get(node, UID + 3);
+  }
+
+  get uid(): Uid {
+    return this.text ?? formatUuid(this.w0, this.w1, this.w2, this.w3);
+  }
 }
 
 /** Data of the Event `OwnerRefInvalidNamespace` (COL-143, COL-144). */

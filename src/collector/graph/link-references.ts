@@ -1,4 +1,4 @@
-import type { Effect } from './effect.ts';
+import { type Effect, EnqueueEffect, type Enqueueing } from './effect.ts';
 import { BLOCK } from './edge-table.ts';
 import { NAMESPACE, NONE, STATE_GONE, STATE_OBSERVED } from './node-table.ts';
 import { OWNER_FIELDS } from '../../api/codec/metadata-columns.ts';
@@ -66,14 +66,9 @@ export function replaceReferences(
   for (const [owner, edges] of before) {
     if (blocked.has(owner) || nodes.state(owner) === STATE_GONE) continue;
     if (!edges.some((edge) => (references.flagsOf(edge) & BLOCK) !== 0)) continue;
-    effects.push({
-      effect: 'enqueue',
-      queue: 'attemptToDelete',
-      uid: nodes.uid(owner),
-      as: nodes.state(owner) === STATE_OBSERVED ? 'observed' : 'virtual',
-      delay: 'none',
-      reason: 'dependentReleased',
-    });
+    const as = nodes.state(owner) === STATE_OBSERVED ? 'observed' : 'virtual';
+    const reason = 'dependentReleased';
+    effects.push(new EnqueueEffect(nodes, owner, { queue: 'attemptToDelete', as, delay: 'none', reason }));
   }
   references.drop(old);
   queueTroubled(graph, node, trouble, effects);
@@ -100,6 +95,13 @@ function needsALook(graph: OwnershipGraph, node: number): boolean {
   return false;
 }
 
+const VIRTUAL_OWNER: Enqueueing = {
+  queue: 'attemptToDelete',
+  as: 'virtual',
+  delay: 'none',
+  reason: 'virtualOwner',
+};
+
 interface LinkInput {
   readonly at: number;
   readonly last: Edge;
@@ -112,14 +114,7 @@ function linkReference(graph: OwnershipGraph, node: number, columns: ObjectColum
   let owner = nodes.findOwner(columns, input.at);
   if (owner === NONE) {
     owner = nodes.createVirtual(columns, input.at, nodes.table.get(node, NAMESPACE));
-    input.effects.push({
-      effect: 'enqueue',
-      queue: 'attemptToDelete',
-      uid: nodes.uid(owner),
-      as: 'virtual',
-      delay: 'none',
-      reason: 'virtualOwner',
-    });
+    input.effects.push(new EnqueueEffect(nodes, owner, VIRTUAL_OWNER));
   }
   return references.append(node, owner, columns, input.at, input.last);
 }
@@ -150,12 +145,8 @@ function troubleWith(graph: OwnershipGraph, node: number, edge: Edge, effects: E
 
 function queueTroubled(graph: OwnershipGraph, node: number, trouble: Trouble, effects: Effect[]): void {
   if (trouble === 'none') return;
-  effects.push({
-    effect: 'enqueue',
-    queue: 'attemptToDelete',
-    uid: graph.nodes.uid(node),
-    as: 'observed',
-    delay: 'none',
-    reason: trouble === 'mismatch' ? 'potentiallyInvalid' : trouble,
-  });
+  const reason = trouble === 'mismatch' ? 'potentiallyInvalid' : trouble;
+  effects.push(
+    new EnqueueEffect(graph.nodes, node, { queue: 'attemptToDelete', as: 'observed', delay: 'none', reason }),
+  );
 }

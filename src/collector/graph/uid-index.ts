@@ -39,7 +39,7 @@ export class UidIndex {
   find(w0: number, w1: number, w2: number, w3: number, text: number): number {
     const table = this.#table;
     const mask = table.length - 1;
-    const hash = hashOf(w0, w1, w2, w3 ^ this.#seed);
+    const hash = hashOfUid(w0, w1, w2, w3 ^ this.#seed);
     const mark = hash << this.#bits;
     for (let at = hash >>> (32 - this.#bits); ; at = (at + 1) & mask) {
       const entry = table[at]!;
@@ -63,7 +63,7 @@ export class UidIndex {
   /** The node at the place where these words are looked for first, whosever it is; 0 when there is none. */
   guess(w0: number, w1: number, w2: number, w3: number): number {
     const table = this.#table;
-    const entry = table[hashOf(w0, w1, w2, w3 ^ this.#seed) >>> (32 - this.#bits)]!;
+    const entry = table[hashOfUid(w0, w1, w2, w3 ^ this.#seed) >>> (32 - this.#bits)]!;
     return entry === EMPTY ? 0 : (entry & (table.length - 1)) - 1;
   }
 
@@ -119,12 +119,12 @@ export class UidIndex {
   #hash(node: number): number {
     const nodes = this.#nodes;
     const w3 = nodes.get(node, UID + 3) ^ this.#seed;
-    return hashOf(nodes.get(node, UID), nodes.get(node, UID + 1), nodes.get(node, UID + 2), w3);
+    return hashOfUid(nodes.get(node, UID), nodes.get(node, UID + 1), nodes.get(node, UID + 2), w3);
   }
 }
 
 /** 32 bits of which all depend on all words. */
-function hashOf(w0: number, w1: number, w2: number, w3: number): number {
+export function hashOfUid(w0: number, w1: number, w2: number, w3: number): number {
   let h = Math.imul(w0 ^ w3, 0x85ebca6b) ^ w1;
   h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35) ^ w2;
   h = Math.imul(h ^ (h >>> 13), 0x27d4eb2f) ^ w3;

@@ -13,7 +13,7 @@ import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import type { KindMapper } from '../kind-mapper.ts';
 import type { CallContext } from '../operations/call-context.ts';
 import type { PatchSupport } from '../operations/patch-support.ts';
-import type { Queues } from '../queues.ts';
+import type { OnQueued, Queues } from '../queues.ts';
 import type { QueueReason } from '../reasons.ts';
 import type { Decision, DecisionAbout } from './decision.ts';
 
@@ -38,7 +38,7 @@ export interface CollectorContext extends CallContext {
   /** No key is taken any more, and of the keys in work no more is begun (COL-215). */
   readonly stopping: AbortSignal;
   /** A worker itself put a key into a queue. */
-  readonly onQueued: (key: WorkKey, reason: QueueReason) => void;
+  readonly onQueued: OnQueued;
   /** Why the key that was just taken had been queued last; undefined for one that is tried again. */
   readonly whyQueued: (key: WorkKey) => QueueReason | undefined;
   /** So many references of this object to orphaned owners, which had come late, were removed (LIFE-560). */

@@ -235,9 +235,9 @@ export class DeleteWorker {
     this.#blockingWhenQueued.set(owner, graph.blockingDependents(id));
     graph.forEachBlockingDependent(id, (dependent) => {
       if (graph.isDeletingDependents(dependent)) return;
-      const key = workKey(graph.uidAt(dependent), graph.isObserved(dependent) ? 'observed' : 'virtual');
-      onQueued(key, 'blocksOwner');
-      queues.attemptToDelete.add(key);
+      const queued = { uid: graph.uidAt(dependent), as: graph.isObserved(dependent) ? 'observed' : 'virtual' } as const;
+      onQueued(queued, 'blocksOwner');
+      queues.attemptToDelete.add(workKey(queued.uid, queued.as));
     });
   }
 

@@ -1,0 +1,27 @@
+import { RateLimitingQueue, type RateLimitingQueueOptions } from '../workqueue/rate-limiting-queue.ts';
+import type { WorkKey } from './graph/work-key.ts';
+import { type QueuedUid, WorkKeyTable } from './work-key-table.ts';
+
+export interface WorkQueueOptions extends Omit<RateLimitingQueueOptions<WorkKey>, 'keys'> {
+  /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */
+  readonly hashSeed?: number;
+}
+
+/** A queue of uids to look at. One that an effect names is added without making its key, which is a string: `addUid`. */
+export class WorkQueue extends RateLimitingQueue<WorkKey> {
+  readonly #table: WorkKeyTable;
+
+  constructor({ hashSeed = 0, ...options }: WorkQueueOptions) {
+    const table = new WorkKeyTable(hashSeed);
+    super({ ...options, keys: table });
+    this.#table = table;
+  }
+
+  /** `add(workKey(uid, as))`. */
+  addUid(uid: QueuedUid): void {
+    if (this.shuttingDown) return;
+    const before = this.#table.size;
+    const handle = this.#table.acquireUid(uid);
+    this.admit(handle, this.#table.size > before ? 'new' : 'known');
+  }
+}
