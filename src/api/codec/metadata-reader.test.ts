@@ -187,6 +187,59 @@ describe('metadata reader', () => {
     );
   });
 
+  it('COL-041 reading with pauses gives the same, wherever managedFields stand, and the same errors', () => {
+    const field = (tag: readonly number[], value: Uint8Array): Buffer =>
+      Buffer.concat([Uint8Array.from(tag), Uint8Array.of((value.length & 0x7f) | 0x80, value.length >> 7), value]);
+    const managed = field([0x8a, 0x01], Buffer.alloc(150, 'f'));
+    /** The fields of ObjectMeta, without tag and length. */
+    const inner = (meta: ObjectMeta): Uint8Array => {
+      const bytes = encodePartialObjectMetadata(meta);
+      return bytes.subarray(1 + bytes.subarray(1).findIndex((byte) => byte < 0x80) + 1);
+    };
+    const paused = (bytes: Uint8Array, pauses: number): MetadataReader => {
+      const reader = new MetadataReader();
+      let at = 0;
+      for (let scanned = reader.scanHead(bytes, 0, bytes.length); scanned === 'paused'; pauses--) {
+        expect(reader.pausedAt).toBeGreaterThan(at);
+        at = reader.pausedAt;
+        // The readers share what they scan with.
+        new MetadataReader().scan(bytes, 0, bytes.length);
+        scanned = reader.scanOn(pauses > 0 ? 'next pause' : 'end');
+      }
+      reader.readOwners();
+      return reader;
+    };
+    const piece = fc.tuple(metas, fc.nat({ max: 3 }));
+    const damage = fc.option(fc.tuple(fc.nat(), fc.nat(255)));
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(piece, { maxLength: 3 }), { maxLength: 2 }),
+        fc.nat(4),
+        damage,
+        (all, n, spoilt) => {
+          const fieldsOf = (pieces: (typeof all)[number]): Buffer =>
+            Buffer.concat(
+              pieces.flatMap(([meta, count]) => [inner(meta), ...Array.from({ length: count }, () => managed)]),
+            );
+          const whole = Buffer.concat(all.map((pieces) => field([0x0a], fieldsOf(pieces))));
+          const bytes = Buffer.concat([whole, field([0x12], Buffer.alloc(200, 's'))]);
+          // Not the first byte, by which JSON is told.
+          if (spoilt !== null) bytes[1 + (spoilt[0] % (bytes.length - 1))] = spoilt[1];
+          let expected: Facts;
+          try {
+            expected = factsOf(read(bytes));
+          } catch (error) {
+            expect(error).toBeInstanceOf(ProtobufError);
+            expect(() => paused(bytes, n)).toThrow(ProtobufError);
+            return;
+          }
+          expect(factsOf(paused(bytes, n))).toEqual(expected);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   it('COL-048 a damaged reference is an error when it is read', () => {
     const meta = { uid: UID, ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'p' }] };
     const bytes = Buffer.from(encodePartialObjectMetadata(meta));

@@ -28,6 +28,11 @@ export { readWatchFrame, WatchFrameReader } from './watch-frame.ts';
  * A reader is its own result: its columns are those of the last object read.
  */
 export class MetadataReader extends MetadataColumns {
+  /** Where `scanOn` goes on. */
+  pausedAt = 0;
+  #metadataEnd = 0;
+  #objectEnd = 0;
+
   /**
    * Reads `bytes[start..end)`: JSON text if it begins with `{`, an enveloped object if it begins with `k8s\0`, else the
    * bare message of an object, whose field 1 is the ObjectMeta whatever its kind (API-520). Returns whether the object
@@ -48,10 +53,45 @@ export class MetadataReader extends MetadataColumns {
       this.begin(bytes);
       source = bytes;
       at = start;
+      pausing = false;
       if (isEnveloped(bytes, start, end)) scanEnvelope(this, start + 4, end);
       else scanObject(this, end);
     }
     return this.uidEnd > this.uidStart;
+  }
+
+  /**
+   * The same as far as the first of managedFields that is not the last field. What follows it is in another part of memory than what has
+   * been read, so that whoever has several objects to read can ask for that of all of them before he waits for it. Only for protobuf.
+   */
+  scanHead(bytes: Uint8Array, start: number, end: number): 'paused' | 'done' {
+    this.begin(bytes);
+    source = bytes;
+    at = start;
+    pausing = true;
+    if (isEnveloped(bytes, start, end)) scanEnvelope(this, start + 4, end);
+    else scanObject(this, end);
+    return this.#pause();
+  }
+
+  /** Goes on behind a pause: to the next one, or to the end of the object. */
+  scanOn(to: 'next pause' | 'end'): 'paused' | 'done' {
+    source = this.bytes;
+    at = this.pausedAt;
+    pausing = to === 'next pause';
+    scanObjectMeta(this, this.#metadataEnd);
+    if (pausedMetadata === 0) scanObject(this, this.#objectEnd);
+    else pausedObject = this.#objectEnd;
+    return this.#pause();
+  }
+
+  #pause(): 'paused' | 'done' {
+    if (pausedMetadata === 0) return 'done';
+    this.pausedAt = at;
+    this.#metadataEnd = pausedMetadata;
+    this.#objectEnd = pausedObject;
+    pausedMetadata = 0;
+    return 'paused';
   }
 
   /** Reads the range of a bare ObjectMeta message. */
@@ -59,6 +99,7 @@ export class MetadataReader extends MetadataColumns {
     this.begin(bytes);
     source = bytes;
     at = start;
+    pausing = false;
     scanObjectMeta(this, end);
     this.readOwners();
     return this.uidEnd > this.uidStart;
@@ -85,10 +126,15 @@ export class MetadataReader extends MetadataColumns {
 }
 
 const BRACE = 0x7b;
+const MANAGED_FIELDS = 138;
 
 /** The bytes being read, and where. Reading is synchronous and never re-enters. */
 let source: Uint8Array = new Uint8Array(0);
 let at = 0;
+/** Whether to pause behind managedFields; and, at a pause, the ends of the two messages that are not read to theirs, else 0. */
+let pausing = false;
+let pausedMetadata = 0;
+let pausedObject = 0;
 
 const MAX_TAG = 2 ** 32 - 1;
 
@@ -175,8 +221,13 @@ function scanEnvelope(columns: MetadataColumns, start: number, end: number): voi
 function scanObject(columns: MetadataColumns, end: number): void {
   while (at < end) {
     const tag = tagAt(end);
-    if (tag === 10) scanObjectMeta(columns, delimited(end));
-    else if (tag < 16) throw wrongWire(tag);
+    if (tag === 10) {
+      scanObjectMeta(columns, delimited(end));
+      if (pausedMetadata === 0) continue;
+      pausedObject = end;
+      return;
+    }
+    if (tag < 16) throw wrongWire(tag);
     else skip(tag, end);
   }
 }
@@ -234,6 +285,11 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
       case 114:
         addFinalizer(columns, bytes, start, valueEnd);
         break;
+      case MANAGED_FIELDS:
+        if (!pausing || valueEnd === end) break;
+        at = valueEnd;
+        pausedMetadata = end;
+        return;
       default:
     }
     i = valueEnd;

@@ -93,6 +93,29 @@ describe('ObjectReader', () => {
     expect(() => reader.read(bytes, ranges[2]!, ranges[3]!)).toThrow(ProtobufError);
   });
 
+  it('COL-041 COL-048 reads ahead behind managedFields, of as many managers as there are, and what is damaged there in its turn', () => {
+    const managedBy = (i: number): Uint8Array => {
+      const managedFields = Array.from({ length: i }, (_, n) => ({ manager: `m${n}`, fieldsV1: { 'f:a': {} } }));
+      return encodePartialObjectMetadata({ uid: uidOf(i), name: `n${i}`, namespace: 'ns', managedFields });
+    };
+    const reader = new ObjectReader(new OwnershipGraph());
+    const some = piece(names.slice(0, 12).map((_, i) => managedBy(i)));
+    announced(reader, some);
+    expect(namesOf(reader, some)).toEqual(names.slice(0, 12));
+    // The last manager's length.
+    const damaged = managedBy(2);
+    damaged[damaged.lastIndexOf(0x8a) + 2] = 0x7f;
+    const { bytes, ranges, count } = piece([managedBy(3), damaged, managedBy(4)]);
+    reader.ahead(bytes, ranges, count);
+    const nameAt = (i: number): string => {
+      const columns = reader.read(bytes, ranges[i * 2]!, ranges[i * 2 + 1]!);
+      return columns.text(columns.nameStart, columns.nameEnd);
+    };
+    expect(nameAt(0)).toBe('n3');
+    expect(() => nameAt(1)).toThrow(ProtobufError);
+    expect(nameAt(2)).toBe('n4');
+  });
+
   it('COL-050 looking ahead changes nothing in the graph, whatever its size', () => {
     const graph = new OwnershipGraph();
     const reader = new ObjectReader(graph);
