@@ -106,7 +106,7 @@ describe('protobuf events', () => {
   it('are announced before they are told of, those of one chunk together, and no other', () => {
     const told: string[] = [];
     const name = (i: number): Uint8Array => partialMetadataEnvelope({ name: `n${i}` });
-    const stream = Buffer.concat(Array.from({ length: 40 }, (_, i) => frame('ADDED', name(i))));
+    const stream = Buffer.concat(Array.from({ length: 80 }, (_, i) => frame('ADDED', name(i))));
     const textOf = (bytes: Uint8Array, start: number, end: number): string =>
       /n\d+/.exec(Buffer.from(bytes.subarray(start, end)).toString('latin1'))![0];
     const decoder = watchDecoder(
@@ -115,18 +115,18 @@ describe('protobuf events', () => {
       (bytes, ranges, count) =>
         told.push(Array.from({ length: count }, (_, i) => textOf(bytes, ranges[i * 2]!, ranges[i * 2 + 1]!)).join(' ')),
     );
-    const cut = Math.ceil((stream.length / 40) * 20.5);
+    const cut = Math.ceil((stream.length / 80) * 40.5);
     decoder.push(stream.subarray(0, cut));
     decoder.push(stream.subarray(cut));
     const names = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, i) => `n${from + i}`);
     const announced = (from: number, to: number): string[] => [names(from, to).join(' '), ...names(from, to)];
     expect(told).toEqual([
-      ...announced(0, 16),
-      ...announced(16, 20),
+      ...announced(0, 32),
+      ...announced(32, 40),
       // It began in the chunk before.
-      'n20',
-      ...announced(21, 37),
-      ...announced(37, 40),
+      'n40',
+      ...announced(41, 73),
+      ...announced(73, 80),
     ]);
   });
 

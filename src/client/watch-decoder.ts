@@ -36,8 +36,8 @@ export function watchDecoder(
     : new JsonWatchDecoder(onEvent);
 }
 
-/** The most events that are announced at once: about as many misses of the cache as a core waits for at a time. */
-export const WATCH_AHEAD = 16;
+/** The most events that are announced at once: the heads of so many are half of what the nearest cache holds, and fewer would wait longer. */
+export const WATCH_AHEAD = 32;
 
 const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] as const;
 const utf8 = new TextEncoder();

@@ -34,7 +34,7 @@ import { UidIndex } from './uid-index.ts';
 import { WordTable } from './word-table.ts';
 
 /** Nodes that are brought into the cache at a time. */
-const EXPECTED = 16;
+const EXPECTED = 32;
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 

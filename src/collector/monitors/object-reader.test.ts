@@ -43,7 +43,7 @@ describe('ObjectReader', () => {
   const objects = Array.from({ length: 40 }, (_, i) => objectOf(i));
   const names = objects.map((_, i) => `n${i}`);
 
-  it.each([1, 7, 16, 40])('COL-041 reads %i objects ahead, and the same without', (count) => {
+  it.each([1, 7, 16, 32, 40])('COL-041 reads %i objects ahead, and the same without', (count) => {
     const reader = new ObjectReader(new OwnershipGraph());
     const some = piece(objects.slice(0, count));
     announced(reader, some);
