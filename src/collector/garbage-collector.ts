@@ -315,6 +315,8 @@ export class GarbageCollector implements Service {
     if (stopping.signal.aborted) return;
     const recorder = this.#recorder.run(stopping.signal);
     this.#gate.open({ stopping: stopping.signal, calls: calls.signal });
+    // Before the workers start nothing is collected, and what they wait for says what follows.
+    if (this.started) this.#logger.info('collecting from now on');
     await untilAborted(stopping.signal);
     if (signal.reason instanceof LeaseLostError) calls.abort(signal.reason);
     const graceOver = this.#options.clock.setTimer(SHUTDOWN_GRACE_MS, () => calls.abort());

@@ -95,6 +95,15 @@ describe('COL-214 a collector that does not lead', () => {
 });
 
 describe('BETTER-23 taking over', () => {
+  it('says that it collects when its term begins, also after it said that it stands by', async () => {
+    const said = (): string[] =>
+      rig.logger.lines.map(({ message }) => message).filter((message) => /collecting|standing by/.test(message));
+    expect(said()).toEqual(['all monitors are synced, standing by']);
+    lead();
+    await rig.advance(1000);
+    expect(said().slice(1)).toEqual(['collecting from now on']);
+  });
+
   it.each(['Background', 'Foreground', 'Orphan'] as const)(
     'COL-216 finishes within a second what happened before, with nothing listed anew (%s)',
     async (policy) => {
