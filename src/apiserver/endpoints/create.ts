@@ -11,6 +11,6 @@ export async function handleCreate(scope: ResourceScope): Promise<HttpResponse> 
   const options = parseWriteOptions(context.query, 'CreateOptions');
   const object = await decodeObject(context, resource.schema, options.fieldValidation);
   const created = await createObject(resource, { namespace, object, context: writeContext(scope, options.dryRun) });
-  context.createdName = created.metadata().name ?? '';
+  context.createdName = object.metadata?.name ?? '';
   return writeObject(scope, 201, created);
 }

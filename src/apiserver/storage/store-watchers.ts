@@ -21,14 +21,16 @@ interface Watcher {
 
 /**
  * The watches of an embedded store. A new one reads history by itself until it has reached what is published, then joins
- * the live ones, which get each batch as it is published. Joining and dispatching happen in one go, so no change is
- * missed or seen twice.
+ * the live ones, which get each batch as it is published and hear how far they are in the turn after. Joining and
+ * dispatching happen in one go, so no change is missed or seen twice.
  */
 export class StoreWatchers {
   readonly #map: MultiVersionMap;
   readonly #clock: Clock;
   readonly #catchingUp = new Set<Watcher>();
   readonly #live = new PrefixTable<Watcher>();
+  /** Of the last dispatch, while the live watches have not been told how far they are. */
+  #progress: Revision | undefined;
 
   constructor({ map, clock }: { map: MultiVersionMap; clock: Clock }) {
     this.#map = map;
@@ -64,6 +66,14 @@ export class StoreWatchers {
       watcher.batch = [];
       this.#tell(watcher, events, undefined);
     }
+    if (this.#progress === undefined) this.#clock.defer(() => this.#tellProgress());
+    this.#progress = to;
+  }
+
+  /** All of them, so a turn later: whoever wrote is answered first, and many writes of a turn are one round. */
+  #tellProgress(): void {
+    const to = this.#progress;
+    this.#progress = undefined;
     for (const watcher of this.#live.members()) this.#tell(watcher, [], to);
   }
 

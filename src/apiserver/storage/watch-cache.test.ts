@@ -294,6 +294,8 @@ describe('WatchCache', () => {
     expect(summary(await next)).toEqual(['21 ADDED ns-1/a 1 -']);
     await objects.store.create('/registry/core/secrets/a', encodeStored({}));
     void watch.next();
+    expect(watch.revision).toBe(21);
+    objects.clock.runDeferred();
     expect(watch.revision).toBe(22);
   });
 
