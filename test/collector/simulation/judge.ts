@@ -165,8 +165,9 @@ export class Judge {
       );
       const knownBefore = (this.#referredSince.get(object.uid) ?? 0) < (this.#began.get(before.uid) ?? 0);
       // Without a barrier news of another resource may come later than the deletion (COL-10B, COL-127), even in the first
-      // answer of a watch.
-      const toldInOrder = object.kind === before.kind || (!released && this.#barriers);
+      // answer of a watch. A barrier looks where dependents may be: with a namespaced owner in its namespace.
+      const inReach = before.namespace === '' || object.namespace === before.namespace;
+      const toldInOrder = object.kind === before.kind || (!released && this.#barriers && inReach);
       if (!refers || !knownBefore || !toldInOrder) continue;
       const what = released ? 'gone' : 'released';
       this.wrong.push(`${show(before)} was let go although ${show(object)} was not ${what} yet`);
