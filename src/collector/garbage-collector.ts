@@ -41,6 +41,7 @@ import {
 } from './resources/deletable-resources.ts';
 import { ResourceSync } from './resources/resource-sync.ts';
 import { Backlog } from './workers/backlog.ts';
+import { AcceptedEnds } from './workers/accepted-ends.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
 import type { Decision } from './workers/decision.ts';
 import { DeleteWorker } from './workers/delete-worker.ts';
@@ -125,6 +126,7 @@ export class GarbageCollector implements Service {
   readonly #writer: GraphWriter;
   readonly #metrics: CollectorMetrics;
   readonly #absentOwners: AbsentOwnerCache;
+  readonly #acceptedEnds: AcceptedEnds;
   readonly #orphanedOwners = new OrphanedOwners();
   readonly #orphanRecords: OrphanRecords;
   readonly #monitors: Monitors;
@@ -164,6 +166,7 @@ export class GarbageCollector implements Service {
     this.#absentOwners = new AbsentOwnerCache(
       options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
     );
+    this.#acceptedEnds = new AcceptedEnds(clock);
     this.#graph = new OwnershipGraph({ hashSeed, absentOwners: this.#absentOwners });
     this.#reader = new ObjectReader(this.#graph);
     this.#troubles = new TroubleLog({ clock, logger });
@@ -366,6 +369,7 @@ export class GarbageCollector implements Service {
       graph: this.#graph,
       absentOwners: this.#absentOwners,
       orphanedOwners: this.#orphanedOwners,
+      acceptedEnds: this.#acceptedEnds,
       kinds: this.#kinds,
       queues: this.#queues,
       support: this.#support,
@@ -457,6 +461,7 @@ export class GarbageCollector implements Service {
       resource: resourceKey(offered),
     });
     this.#absentOwners.clear();
+    this.#acceptedEnds.forgetAll();
     this.#writer.apply({ type: 'historyReset' });
     void this.#monitors.restart();
   }

@@ -45,6 +45,7 @@ export const reasons = {
     goneFromGraph: 'The object is no longer in the ownership graph.',
     virtualEntryOutdated: 'It was queued when only known from a reference and has been observed since.',
     alreadyTerminating: 'The object is already being deleted and does not wait for dependents.',
+    endNotShownYet: 'The server has accepted its end, and its watch has not shown that yet.',
     kindUnknown: 'The server does not serve the kind of the object.',
     namespaceUnknown: 'The kind is namespaced, but the object is only known from a cluster-scoped dependent.',
     objectAbsent: 'The server proved that the object does not exist.',

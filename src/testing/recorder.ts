@@ -15,6 +15,7 @@ const trivialReasons: ReadonlySet<string> = new Set(['goneFromGraph', 'noOwners'
 const idleReasons: ReadonlySet<string> = new Set([
   ...trivialReasons,
   'alreadyTerminating',
+  'endNotShownYet',
   'kindUnknown',
   'namespaceUnknown',
   'objectAbsent',

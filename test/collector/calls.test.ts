@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { answerWith } from './faults.ts';
+import { answerWith, late } from './faults.ts';
 import { clusterRole, configMap, refTo, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
@@ -35,6 +35,25 @@ describe('the budget of calls', () => {
     expect(rig.recorder.counts).toEqual({ DELETE: 20, PATCH: 1 });
     expect(await rig.names(configMap)).toEqual([]);
   });
+
+  it.each([1, 3, 20])(
+    'BETTER-9 COL-175 foreground costs no more where the watch shows everything late (families of %i)',
+    async (size) => {
+      await rig.withoutCollector(async () => {
+        rig.faults.on({ target: /[?&]watch=true/ }, late(rig.clock, 50));
+        for (let o = 0; o < 10; o++) {
+          const owner = await rig.create(configMap, `o${o}`);
+          for (let i = 0; i < size; i++)
+            await rig.create(secret, `d${o}-${i}`, { owners: [refTo(owner, { block: true })] });
+        }
+      });
+      await rig.advance(5000);
+      for (let o = 0; o < 10; o++) await rig.delete(configMap, `o${o}`, 'Foreground');
+      await rig.advance(5000);
+      expect(rig.recorder.counts).toEqual({ DELETE: 10 * size, PATCH: 10 });
+      expect(await rig.names(configMap)).toEqual([]);
+    },
+  );
 
   it('COL-175 orphan costs one PATCH a dependent, and one for the owner', async () => {
     const owner = await rig.create(configMap, 'owner');

@@ -1,3 +1,4 @@
+import { type Clock, sleep } from '../../src/base/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import type { Interceptor, Send } from '../../src/client/interceptor.ts';
 import { TransportError } from '../../src/client/transport.ts';
@@ -49,6 +50,24 @@ export const silence: Fault = ({ signal }) =>
   });
 
 export const pathNotFound: Fault = answerWith(404, '404 page not found\n');
+
+/** What a stream says comes so many milliseconds later than it was said. */
+export function late(clock: Clock, ms: number): Fault {
+  return async (request, next) => {
+    const response = await next(request);
+    const { body } = response;
+    return body instanceof Uint8Array
+      ? response
+      : { ...response, body: later(body, (): Promise<void> => sleep(clock, ms, request.signal)) };
+  };
+}
+
+async function* later(body: AsyncIterable<Uint8Array>, pause: () => Promise<void>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    await pause();
+    yield chunk;
+  }
+}
 
 /** Which requests a fault is for. */
 export interface Match {

@@ -122,6 +122,7 @@ function factsOf(world: World, latest: LatestAnswer, answered: ReadonlySet<numbe
           blocking: { count: world.blocking, additions: 0 },
           inWaitingCycle: false,
           blockingWhenQueued: undefined,
+          endAccepted: false,
         };
   return {
     queuedAs: world.queuedAs,

@@ -25,6 +25,7 @@ function node(change: Partial<NodeFacts> = {}): NodeFacts {
     blocking: { count: 0, additions: 0 },
     inWaitingCycle: false,
     blockingWhenQueued: undefined,
+    endAccepted: false,
     ...change,
   };
 }
@@ -384,6 +385,11 @@ describe('foreground processing', () => {
         { action: 'unblockReferences', target, references: [off], all: [other, off] },
       ],
     });
+  });
+
+  it('BETTER-9 nothing is done twice before the watch has shown that it was done', () => {
+    const nothing = { verdict: 'forget', reason: 'endNotShownYet', actions: [] };
+    expect(attemptToDelete(waiting({ endAccepted: true }))).toEqual(nothing);
   });
 
   it('COL-102, COL-103 the sum of queued dependents is at most twice their number, and the last is reached', () => {

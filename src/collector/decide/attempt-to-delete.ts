@@ -31,6 +31,7 @@ export function attemptToDelete(facts: Facts): Step {
   if (node === undefined) return forget('goneFromGraph');
   if (facts.queuedAs === 'virtual' && node.state === 'observed') return forget('virtualEntryOutdated');
   if (node.beingDeleted && !node.deletingDependents) return forget('alreadyTerminating');
+  if (node.endAccepted) return forget('endNotShownYet');
   const { mapping } = node;
   if (mapping === undefined) return requeue('kindUnknown');
   if (mapping.namespaced && node.identity.namespace === '') return forget('namespaceUnknown');

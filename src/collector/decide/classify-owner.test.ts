@@ -66,6 +66,7 @@ describe('COL-110 several references', () => {
       blocking: { count: 0, additions: 0 },
       inWaitingCycle: false,
       blockingWhenQueued: undefined,
+      endAccepted: false,
     },
     latest: { state: 'unasked' },
     owners,

@@ -39,6 +39,8 @@ export interface NodeFacts {
   readonly deletingDependents: boolean;
   /** Of the last event; undefined when there is none to use as a precondition. */
   readonly resourceVersion: string | undefined;
+  /** At this version its deletion, or the removal of the finalizer it waited with, was accepted: the graph has not heard of it yet. */
+  readonly endAccepted: boolean;
   readonly foregroundFinalizer: boolean;
   readonly orphanFinalizer: boolean;
   /** Finalizers other than these two were, or may have been, there. */

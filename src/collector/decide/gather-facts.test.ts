@@ -38,6 +38,7 @@ function round(change: Partial<Round> = {}): Round {
     latest: { state: 'unasked' },
     owners: new Map(),
     blockingWhenQueued: undefined,
+    endAccepted: undefined,
     ...change,
   };
 }
@@ -72,6 +73,21 @@ describe('what the graph says of an owner', () => {
     ['cluster-scoped', 'solid', [observed(nodes, { uid: 'n', ...cluster })], toNode],
   ])('BETTER-9 %s: %s', (_, expected, events, reference, namespace) => {
     expect(owner(events, reference, namespace)).toBe(expected);
+  });
+});
+
+describe('BETTER-9 an end that was accepted', () => {
+  const shown = { resourceVersion: '5' };
+  it.each<[string, Partial<Parameters<typeof observed>[1]>, Round['endAccepted'], boolean]>([
+    ['no end', shown, undefined, false],
+    ['a delete of the version shown', shown, { resourceVersion: '5', by: 'delete' }, true],
+    ['of another one', shown, { resourceVersion: '4', by: 'delete' }, false],
+    ['a delete of what was being deleted', { ...shown, ...WAITING }, { resourceVersion: '5', by: 'delete' }, false],
+    ['the finalizer it waited with', { ...shown, ...WAITING }, { resourceVersion: '5', by: 'finalizer' }, true],
+    ['no version', { resourceVersion: '' }, undefined, false],
+  ])('%s', (_, object, endAccepted, awaited) => {
+    const graph = graphOf(observed(pods, { uid: 'a', ...object }));
+    expect(gatherFacts(source(graph), round({ endAccepted })).node?.endAccepted).toBe(awaited);
   });
 });
 

@@ -27,6 +27,13 @@ export interface Round {
   readonly owners: ReadonlyMap<OwnerKey, OwnerAnswer>;
   /** What `blocking` was when this owner's blocking dependents were last queued. */
   readonly blockingWhenQueued: BlockingDependents | undefined;
+  readonly endAccepted: AcceptedEnd | undefined;
+}
+
+/** The server has accepted a delete of an object, or the removal of the finalizer it waited with, at this version. */
+export interface AcceptedEnd {
+  readonly resourceVersion: string;
+  readonly by: 'delete' | 'finalizer';
 }
 
 /**
@@ -37,12 +44,12 @@ export function gatherFacts(source: FactSource, round: Round): Facts {
   const { graph, trust } = source;
   const { uid, queuedAs, shortcut, latest } = round;
   const found = graph.node(uid);
-  const node = found === undefined ? undefined : nodeFacts(source, found, round.blockingWhenQueued);
+  const node = found === undefined ? undefined : nodeFacts(source, found, round);
   const owners = found === undefined ? [] : ownersInForce(source, found, round);
   return { queuedAs, node, latest, owners, graph: trust, shortcut };
 }
 
-function nodeFacts(source: FactSource, node: GraphNode, blockingWhenQueued: BlockingDependents | undefined): NodeFacts {
+function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, endAccepted }: Round): NodeFacts {
   const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
   // Of these and `dependents` each is only looked at in its own branch, and may cost a walk over all dependents.
@@ -54,6 +61,7 @@ function nodeFacts(source: FactSource, node: GraphNode, blockingWhenQueued: Bloc
     beingDeleted,
     deletingDependents,
     resourceVersion,
+    endAccepted: endAccepted !== undefined && awaitsNews(node, endAccepted),
     foregroundFinalizer,
     orphanFinalizer,
     otherFinalizers,
@@ -62,6 +70,12 @@ function nodeFacts(source: FactSource, node: GraphNode, blockingWhenQueued: Bloc
     inWaitingCycle: blocking.count > 0 && isInWaitingCycle(source.graph, id),
     blockingWhenQueued,
   };
+}
+
+function awaitsNews({ resourceVersion, beingDeleted }: GraphNode, end: AcceptedEnd): boolean {
+  if (resourceVersion !== end.resourceVersion) return false;
+  // A delete of what was being deleted may have changed nothing: then no news of it will come.
+  return end.by === 'finalizer' || !beingDeleted;
 }
 
 function dependentsOf(graph: Graph, id: number): NodeFacts['dependents'] {

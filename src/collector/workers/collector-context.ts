@@ -15,6 +15,7 @@ import type { CallContext } from '../operations/call-context.ts';
 import type { PatchSupport } from '../operations/patch-support.ts';
 import type { OnQueued, Queues } from '../queues.ts';
 import type { QueueReason } from '../reasons.ts';
+import type { AcceptedEnds } from './accepted-ends.ts';
 import type { Decision, DecisionAbout } from './decision.ts';
 
 /** What both kinds of workers stand on. */
@@ -27,6 +28,7 @@ export interface CollectorContext extends CallContext {
   readonly graph: Graph;
   readonly absentOwners: AbsentOwnerCache;
   readonly orphanedOwners: OrphanedOwners;
+  readonly acceptedEnds: AcceptedEnds;
   readonly kinds: KindMapper;
   readonly queues: Queues;
   readonly support: PatchSupport;

@@ -62,6 +62,7 @@ export class DeleteWorker {
       latest: { state: 'unasked' },
       owners: new Map(),
       blockingWhenQueued: this.#blockingWhenQueued.get(uid),
+      endAccepted: this.#context.acceptedEnds.of(uid),
     };
     for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
       const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
@@ -172,6 +173,8 @@ export class DeleteWorker {
         const answer = await removeFinalizer(this.#context, action);
         const { verdict, reason } = afterRemoveFinalizer(answer.answer);
         if (verdict === 'requeue') return this.#failed(action, answer, reason);
+        const { only, target } = action;
+        if (only !== undefined) this.#context.acceptedEnds.note(target.uid, { resourceVersion: only, by: 'finalizer' });
         this.#context.metrics.patches.inc({ resource: action.target.resource, change: action.finalizer });
         return done;
       }
@@ -189,7 +192,7 @@ export class DeleteWorker {
 
   /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). At most one GET and one more DELETE. */
   async #delete(action: DeleteAction): Promise<ActionOutcome> {
-    const { metrics, logger } = this.#context;
+    const { acceptedEnds, metrics, logger } = this.#context;
     const { target, policy, preconditions } = action;
     let answer = await deleteObject(this.#context, { target, policy, preconditions });
     let next = afterDelete({ action, answer: answer.answer, attempt: 'first', latest: { state: 'unasked' } });
@@ -203,6 +206,7 @@ export class DeleteWorker {
     }
     if (!('verdict' in next)) return { next: 'redecide' };
     if (answer.answer === 'accepted') {
+      acceptedEnds.note(target.uid, { resourceVersion: preconditions.resourceVersion, by: 'delete' });
       metrics.deletions.inc({ resource: target.resource, policy });
       logger.debug('deleted an object', { ...target, policy, basis: action.basis });
     }

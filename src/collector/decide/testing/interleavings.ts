@@ -15,7 +15,7 @@ import { afterUnblock } from '../after-unblock.ts';
 import { attemptToDelete } from '../attempt-to-delete.ts';
 import { attemptToOrphan } from '../attempt-to-orphan.ts';
 import type { LatestAnswer } from '../facts.ts';
-import { gatherFacts, type Round } from '../gather-facts.ts';
+import { type AcceptedEnd, gatherFacts, type Round } from '../gather-facts.ts';
 import { beginOrphanRound, gatherOrphanFacts } from '../gather-orphan-facts.ts';
 import { ownerAnswer } from '../owner-lookup.ts';
 import { targetOf, type Target } from '../target.ts';
@@ -43,6 +43,8 @@ export interface State {
   readonly virtualDeletes: readonly Identity[];
   readonly working: Work | undefined;
   readonly lastQueued: ReadonlyMap<string, BlockingDependents>;
+  /** Versions at which the end of an object was accepted, while the graph has them (BETTER-9). */
+  readonly acceptedEnds: ReadonlyMap<string, AcceptedEnd>;
   readonly incidents: readonly Incident[];
   readonly options: Pick<Required<ExploreOptions>, 'steps' | 'watches'>;
   /** For every invalid namespace that was reported: dependent and owner. */
@@ -92,6 +94,7 @@ export function explore(
     virtualDeletes: [],
     working: undefined,
     lastQueued: new Map(),
+    acceptedEnds: new Map(),
     incidents,
     options: { steps, watches },
     reports: [],
@@ -177,6 +180,7 @@ function* choices(state: State, violations: string[]): Generator<State> {
       latest: { state: 'unasked' },
       owners: new Map(),
       blockingWhenQueued: state.lastQueued.get(uid),
+      endAccepted: state.acceptedEnds.get(uid),
     };
     const without = (keys: readonly string[]) => keys.filter((other) => other !== key);
     let next: State = {
@@ -245,8 +249,10 @@ function act(state: State, working: Extract<Work, { actions: readonly Action[] }
       return then({ ...queued(state, keys), lastQueued });
     }
     case 'removeFinalizer': {
-      const { server } = state.server.removeFinalizer(action.target, action.finalizer);
-      return then({ ...state, server });
+      const { server, answer } = state.server.removeFinalizer(action.target, action.finalizer);
+      const { only, target } = action;
+      if (only === undefined || answer !== 'accepted') return then({ ...state, server });
+      return then({ ...endAccepted(state, target.uid, { resourceVersion: only, by: 'finalizer' }), server });
     }
     case 'removeReferences': {
       const { target, owners } = action;
@@ -300,7 +306,20 @@ function deletes(state: State, { working, action, violations }: Deletion): State
   }
   const gone = next.actions.flatMap((follow) => (follow.action === 'emitVirtualDelete' ? [follow.identity] : []));
   const virtualDeletes = [...state.virtualDeletes, ...gone];
-  return finished({ ...state, server, virtualDeletes }, key, working.requeue || next.verdict === 'requeue');
+  const ended =
+    answer === 'accepted'
+      ? endAccepted(state, target.uid, { resourceVersion: preconditions.resourceVersion, by: 'delete' })
+      : state;
+  return finished({ ...ended, server, virtualDeletes }, key, working.requeue || next.verdict === 'requeue');
+}
+
+function endAccepted(state: State, uid: string, end: AcceptedEnd): State {
+  return { ...state, acceptedEnds: new Map(state.acceptedEnds).set(uid, end) };
+}
+
+/** Without those that make no difference any more. */
+function stillAwaited({ acceptedEnds }: State, graph: OwnershipGraph): State['acceptedEnds'] {
+  return new Map([...acceptedEnds].filter(([uid, end]) => graph.node(uid)?.resourceVersion === end.resourceVersion));
 }
 
 /** COL-002, asked of the server at the moment of the delete. */
@@ -373,7 +392,7 @@ function applied(state: State, event: GraphEvent): State {
   const effects: Effect[] = [];
   apply(graph, event, effects);
   assert(checkInvariants(graph).length === 0, 'the graph is consistent after every event');
-  let next: State = { ...state, graph };
+  let next: State = { ...state, graph, acceptedEnds: stillAwaited(state, graph) };
   for (const effect of effects) next = carriedOut(next, effect);
   return next;
 }
@@ -446,6 +465,7 @@ function keyOf(state: State): string {
     working === undefined ? '' : JSON.stringify([working, [...working.round.owners]]),
     incidents.map(({ name }) => name).join(),
     JSON.stringify([...lastQueued]),
+    JSON.stringify([...state.acceptedEnds].sort()),
     [...new Set(state.reports)].sort().join(),
   ].join('\n\n');
 }
