@@ -1,10 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
-import { Lru } from '../../base/lru.ts';
 import type { AcceptedEnd } from '../decide/gather-facts.ts';
 import type { Uid } from '../graph/identity.ts';
 
-/** Of objects that are looked at once more before their watch has shown their end; for one that is forgotten that costs a request. */
-const MOST_ENDS = 10_000;
+/**
+ * The last so many ends are known, and at most as many before them: those of the fastest cascade's last few tenths of a second. One that is
+ * forgotten costs a request, if it is looked at once more. Two halves instead of an order of all, because each delete passes here.
+ */
+const HALF = 2048;
 
 /** An end that has not been shown for so long may not have come: a server may accept a delete and carry it out later, or never. */
 const SHOWN_WITHIN_MS = 10_000;
@@ -20,27 +22,30 @@ interface TimedEnd extends AcceptedEnd {
  */
 export class AcceptedEnds {
   readonly #clock: Clock;
-  #ends = new Lru<Uid, TimedEnd>({ capacity: MOST_ENDS });
+  #last = new Map<Uid, TimedEnd>();
+  #before = new Map<Uid, TimedEnd>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   note(uid: Uid, { resourceVersion, by }: AcceptedEnd): void {
-    this.#ends.set(uid, { resourceVersion, by, at: this.#clock.monotonic() });
+    if (this.#last.size >= HALF) {
+      this.#before = this.#last;
+      this.#last = new Map();
+    }
+    this.#last.set(uid, { resourceVersion, by, at: this.#clock.monotonic() });
   }
 
   /** What was accepted of the object, while the news of it may still come. */
   of(uid: Uid): AcceptedEnd | undefined {
-    const end = this.#ends.get(uid);
-    if (end === undefined) return undefined;
-    if (this.#clock.monotonic() - end.at < SHOWN_WITHIN_MS) return end;
-    this.#ends.delete(uid);
-    return undefined;
+    const end = this.#last.get(uid) ?? this.#before.get(uid);
+    return end !== undefined && this.#clock.monotonic() - end.at < SHOWN_WITHIN_MS ? end : undefined;
   }
 
   /** The server has gone back in time: what it accepted may not have happened any more. */
   forgetAll(): void {
-    this.#ends = new Lru({ capacity: MOST_ENDS });
+    this.#last = new Map();
+    this.#before = new Map();
   }
 }
