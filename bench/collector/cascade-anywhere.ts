@@ -74,34 +74,8 @@ function scenariosOf(size: (full: number) => number): Scenario[] {
   return [
     { what: 'background, one owner', prepare: underOne(size(10_000), 'Background', false) },
     { what: 'foreground, one owner', prepare: underOne(size(5000), 'Foreground', true) },
-    {
-      what: 'many owners of two',
-      prepare: async (cluster) => {
-        const owners = await cluster.createMany(size(3000), (n) => ({ name: `owner-${n}`, owners: [], block: false }));
-        await cluster.createMany(owners.length * 2, (n) => ({
-          name: `leaf-${n}`,
-          owners: [owners[n % owners.length]!],
-          block: false,
-        }));
-        const begin = (): Promise<void> =>
-          cluster.each(owners.length, (n) => cluster.delete(`owner-${n}`, 'Background'));
-        return { begin, begun: owners.length, collected: owners.length * 2 };
-      },
-    },
-    {
-      what: 'foreground, owners of three',
-      prepare: async (cluster) => {
-        const owners = await cluster.createMany(size(1500), (n) => ({ name: `owner-${n}`, owners: [], block: false }));
-        await cluster.createMany(owners.length * 3, (n) => ({
-          name: `leaf-${n}`,
-          owners: [owners[n % owners.length]!],
-          block: true,
-        }));
-        const begin = (): Promise<void> =>
-          cluster.each(owners.length, (n) => cluster.delete(`owner-${n}`, 'Foreground'));
-        return { begin, begun: owners.length, collected: owners.length * 3, waiting: owners.length };
-      },
-    },
+    { what: 'many owners of two', prepare: families({ owners: size(3000), of: 2, policy: 'Background' }) },
+    { what: 'foreground, owners of three', prepare: families({ owners: size(1500), of: 3, policy: 'Foreground' }) },
     {
       what: 'three levels',
       prepare: async (cluster) => {
@@ -121,6 +95,24 @@ function scenariosOf(size: (full: number) => number): Scenario[] {
       },
     },
   ];
+}
+
+interface Families {
+  readonly owners: number;
+  /** Dependents of each. */
+  readonly of: number;
+  readonly policy: 'Background' | 'Foreground';
+}
+
+function families({ owners: count, of, policy }: Families): Scenario['prepare'] {
+  const block = policy === 'Foreground';
+  return async (cluster) => {
+    const owners = await cluster.createMany(count, (n) => ({ name: `owner-${n}`, owners: [], block: false }));
+    const owned = (n: number) => ({ name: `leaf-${n}`, owners: [owners[n % count]!], block });
+    await cluster.createMany(count * of, owned);
+    const begin = (): Promise<void> => cluster.each(count, (n) => cluster.delete(`owner-${n}`, policy));
+    return { begin, begun: count, collected: count * of, waiting: block ? count : 0 };
+  };
 }
 
 async function measure(

@@ -40,8 +40,8 @@ import {
   resourceKey,
 } from './resources/deletable-resources.ts';
 import { ResourceSync } from './resources/resource-sync.ts';
-import { Backlog } from './workers/backlog.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';
+import { Backlog } from './workers/backlog.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
 import type { Decision } from './workers/decision.ts';
 import { DeleteWorker } from './workers/delete-worker.ts';

@@ -50,12 +50,8 @@ export class MetadataReader extends MetadataColumns {
     if (start < end && bytes[start] === BRACE) {
       readMetadataFromJson(this, bytes, start, end);
     } else {
-      this.begin(bytes);
-      source = bytes;
-      at = start;
       pausing = false;
-      if (isEnveloped(bytes, start, end)) scanEnvelope(this, start + 4, end);
-      else scanObject(this, end);
+      this.#scanProtobuf(bytes, start, end);
     }
     return this.uidEnd > this.uidStart;
   }
@@ -65,13 +61,17 @@ export class MetadataReader extends MetadataColumns {
    * been read, so that whoever has several objects to read can ask for that of all of them before he waits for it. Only for protobuf.
    */
   scanHead(bytes: Uint8Array, start: number, end: number): 'paused' | 'done' {
+    pausing = true;
+    this.#scanProtobuf(bytes, start, end);
+    return this.#pause();
+  }
+
+  #scanProtobuf(bytes: Uint8Array, start: number, end: number): void {
     this.begin(bytes);
     source = bytes;
     at = start;
-    pausing = true;
     if (isEnveloped(bytes, start, end)) scanEnvelope(this, start + 4, end);
     else scanObject(this, end);
-    return this.#pause();
   }
 
   /** Goes on behind a pause: to the next one, or to the end of the object. */

@@ -21,5 +21,5 @@ export function isVirtualKey(key: WorkKey): boolean {
 }
 
 export function parseWorkKey(key: WorkKey): { readonly uid: Uid; readonly queuedAs: QueuedAs } {
-  return key.startsWith(VIRTUAL_MARK) ? { uid: key.slice(1), queuedAs: 'virtual' } : { uid: key, queuedAs: 'observed' };
+  return isVirtualKey(key) ? { uid: key.slice(1), queuedAs: 'virtual' } : { uid: key, queuedAs: 'observed' };
 }

@@ -19,9 +19,9 @@ const MAX_STEPS = 4;
 
 export interface OrphanWorkerOptions {
   readonly release: ReleaseDependents;
-  /** Undefined: the owner goes as soon as its known dependents do not refer to it, as in Kubernetes (COL-127). */
   /** Notes the owner before it goes (LIFE-560). */
   readonly records: { record(owner: Target, signal: AbortSignal): Promise<void> };
+  /** Undefined: the owner goes as soon as its known dependents do not refer to it, as in Kubernetes (COL-127). */
   readonly barrier: { ask(owner: Target): Promise<BarrierAnswer> } | undefined;
 }
 
