@@ -122,6 +122,7 @@ async function measure(
   { loop, rounds }: { readonly loop: number; readonly rounds: number },
 ): Promise<BenchResult> {
   const turns: { collected: number; each: number; rate: number; baseline: number }[] = [];
+  const others = await cluster.count();
   for (let round = 0; round < rounds; round++) {
     await cluster.createMany(loop, (n) => ({ name: `bare-${n}`, owners: [], block: false }));
     const bare = await seconds(() => cluster.each(loop, (n) => cluster.delete(`bare-${n}`, 'Background')));
@@ -130,7 +131,7 @@ async function measure(
     const before = await callsOf(collector);
     const took = await seconds(async () => {
       await begin();
-      await cluster.empty();
+      await cluster.gone(others);
     });
     const calls = (await callsOf(collector)) - before;
     // The server carries out those of the client and of the collector at the same time.
@@ -164,6 +165,7 @@ async function measure(
 async function neighbours(cluster: BenchCluster, size: (full: number) => number, rounds: number): Promise<BenchResult> {
   const turns: { quiet: number; during: number }[] = [];
   await cluster.createMany(100, (n) => ({ name: `other-${n}`, owners: [], block: false }));
+  const others = await cluster.count();
   for (let round = 0; round < rounds; round++) {
     const quiet = percentile99(await cluster.writes(size(2000)));
     const root = await cluster.create('root', []);
@@ -171,7 +173,7 @@ async function neighbours(cluster: BenchCluster, size: (full: number) => number,
     const stop = { done: false };
     const busy = cluster.writes(size(100_000), () => stop.done);
     await cluster.delete('root', 'Background');
-    await cluster.empty();
+    await cluster.gone(others);
     stop.done = true;
     turns.push({ quiet, during: percentile99(await busy) });
   }
@@ -223,11 +225,10 @@ class BenchCluster {
       uid: metadata?.uid,
       ...(block ? { blockOwnerDeletion: true } : {}),
     }));
-    const labels = { 'kubegc-bench': name.startsWith('other-') ? 'stays' : 'goes' };
     return this.#client.create(refTo(), {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name, ownerReferences, labels },
+      metadata: { name, ownerReferences },
     });
   }
 
@@ -252,13 +253,16 @@ class BenchCluster {
     await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
   }
 
-  /** Until nothing is left that goes. One object is asked for: a page of them would hold up the writes that are measured. */
-  async empty(): Promise<void> {
-    for (;;) {
-      const query = { labelSelector: 'kubegc-bench=goes', limit: 1 };
-      const { items } = await this.#client.list(refTo(), { query });
-      if (items.length === 0) return;
-      await pause(20);
+  /** Objects there are. One is asked for: a page of them would hold up what is measured. */
+  async count(): Promise<number> {
+    const { items, metadata } = await this.#client.list(refTo(), { query: { limit: 1 } });
+    return items.length + (metadata.remainingItemCount ?? 0);
+  }
+
+  /** Until only so many are left. Asks the more often the closer it is, so that the end is not missed by more than a millisecond or two. */
+  async gone(others: number): Promise<void> {
+    for (let left = await this.count(); left > others; left = await this.count()) {
+      await pause(Math.min(20, Math.max(1, (left - others) / 50)));
     }
   }
 
