@@ -1,5 +1,6 @@
 import { builtinResources } from '../api/kinds/builtin-resources.ts';
 import { newMethodNotSupported, newPathNotFound } from '../api/status-error.ts';
+import { AfterTurn } from '../base/after-turn.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HttpHandler, HttpResponse } from '../base/http-message.ts';
 import type { Logger } from '../base/logger.ts';
@@ -121,7 +122,8 @@ class EmbeddedApiServer implements ApiServer {
   constructor(options: ApiServerOptions) {
     const { store, clock, random, logger, metrics } = options;
     this.#options = options;
-    this.#watchCaches = new WatchCaches(store, clock);
+    const afterTurn = new AfterTurn(clock);
+    this.#watchCaches = new WatchCaches({ store, clock, afterTurn });
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
     this.#claimSweep = new ClaimSweep({ store, clock, logger });
     this.#endpointReconciler = new EndpointReconciler({ store, clock, logger, address: () => this.#address() });
@@ -186,6 +188,7 @@ class EmbeddedApiServer implements ApiServer {
       random,
       logger,
       metrics,
+      afterTurn,
       authentication: {
         ...(options.authenticator === undefined ? {} : { authenticator: options.authenticator }),
         anonymous: options.anonymous ?? (options.authenticator === undefined ? 'allowed' : 'refused'),

@@ -1,4 +1,5 @@
 import { newBadRequest } from '../../api/status-error.ts';
+import type { AfterTurn } from '../../base/after-turn.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -7,7 +8,7 @@ import type { Random } from '../../base/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { RequestContext } from '../endpoints/request-context.ts';
 import { parseRequestInfo } from '../endpoints/request-info.ts';
-import type { AuditLog } from './audit-log.ts';
+import type { AuditLog, AuditTimes } from './audit-log.ts';
 import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import { authorize } from './authorization.ts';
 import { limitBody } from './body-limit.ts';
@@ -24,6 +25,8 @@ export interface HandlerChainOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** What nobody outside this process waits for. */
+  readonly afterTurn: AfterTurn;
   readonly authentication: AuthenticationOptions;
   readonly authorizer: Authorizer;
   readonly limits: InFlightLimits;
@@ -44,7 +47,7 @@ const MAX_AUDIT_ID = 128;
  * number in flight, time; and on the way back warnings, headers, compression, numbers.
  */
 export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
-  const { clock, random, logger } = options;
+  const { clock, random, logger, afterTurn } = options;
   const inFlight = new MaxInFlight(options.limits);
   const metrics = new RequestMetrics(options.metrics, inFlight);
 
@@ -67,6 +70,16 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
     }
   };
 
+  const note = (context: RequestContext, code: number, times: AuditTimes & { readonly seconds: number }): void => {
+    const { info } = context;
+    options.audit.record(context, code, times);
+    metrics.observe(context, {
+      code,
+      seconds: times.seconds,
+      served: info.type === 'resource' && options.served(info.group, info.version, info.resource),
+    });
+  };
+
   return async (request) => {
     const started = clock.monotonic();
     const received = clock.now();
@@ -79,13 +92,10 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
     } catch (error) {
       response = await errorResponse(error, context, logger);
     }
-    const { info } = context;
-    options.audit.record(context, response.status, { received, answered: clock.now() });
-    metrics.observe(context, {
-      code: response.status,
-      seconds: (clock.monotonic() - started) / 1000,
-      served: info.type === 'resource' && options.served(info.group, info.version, info.resource),
-    });
+    const answered = clock.now();
+    const seconds = (clock.monotonic() - started) / 1000;
+    afterTurn.add(() => note(context, response.status, { received, answered, seconds }));
+    if (request.remote !== true) afterTurn.run();
     return withHeaders(response, context);
   };
 }

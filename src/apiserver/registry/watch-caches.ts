@@ -1,3 +1,4 @@
+import type { AfterTurn } from '../../base/after-turn.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../storage/interface.ts';
 import { WatchCache } from '../storage/watch-cache.ts';
@@ -6,20 +7,22 @@ import { WatchCache } from '../storage/watch-cache.ts';
 export class WatchCaches {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #afterTurn: AfterTurn;
   readonly #caches = new Map<string, WatchCache>();
   /** Still read from, by watches opened before the resource was dropped. */
   readonly #finishing = new Set<WatchCache>();
 
-  constructor(store: Store, clock: Clock) {
+  constructor({ store, clock, afterTurn }: { store: Store; clock: Clock; afterTurn: AfterTurn }) {
     this.#store = store;
     this.#clock = clock;
+    this.#afterTurn = afterTurn;
   }
 
   /** `prefix`: of all keys of the resource. */
   of(prefix: string): WatchCache {
     let cache = this.#caches.get(prefix);
     if (cache === undefined) {
-      cache = new WatchCache({ store: this.#store, prefix, clock: this.#clock });
+      cache = new WatchCache({ store: this.#store, prefix, clock: this.#clock, afterTurn: this.#afterTurn });
       this.#caches.set(prefix, cache);
     }
     return cache;

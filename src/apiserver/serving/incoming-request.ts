@@ -10,6 +10,7 @@ interface IncomingRequestFields {
 
 /** A request read from a connection. The signal is made only for handlers that look at it: most never do. */
 export class IncomingRequest implements HttpRequest {
+  readonly remote = true;
   readonly method: string;
   readonly target: string;
   readonly headers: HttpHeaders;

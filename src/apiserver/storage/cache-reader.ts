@@ -21,7 +21,7 @@ export interface Interest {
 /** The cache, as its readers see it. */
 export interface ReaderSource {
   ring(): EventRing;
-  /** Everything up to here is in the ring or was. */
+  /** Everything up to here is in the ring or was, and has been delivered to those who wait at its end. */
   revision(): Revision;
   /** Events at positions `from..to-1` that are of interest; shared with other readers where possible. */
   batch(from: number, to: number, interest: Interest): EventBatch | undefined;
@@ -144,14 +144,18 @@ export class CacheReader implements CacheWatch {
     this.#answer(step);
   }
 
-  /** New events under the reader's prefix, which end at `position`. Says whether the reader still waits afterwards. */
-  deliver(batch: EventBatch, position: number): 'waits' | 'goes on' {
+  /**
+   * The events of the ring between two positions, as far as they are under the reader's prefix. Says whether the reader still waits
+   * afterwards.
+   */
+  deliver(batch: EventBatch, { from, to }: { readonly from: number; readonly to: number }): 'waits' | 'goes on' {
     const phase = this.#phase;
     assert(
       phase.kind === 'ring' && this.#waiting !== undefined,
       'only readers at the end of the ring are delivered to',
     );
-    phase.position = position;
+    if (phase.position > from) return this.#deliverRest();
+    phase.position = to;
     let mine = batch;
     if ((batch.events[0]?.revision ?? 0) <= phase.after) {
       const events = batch.events.filter((event) => event.revision > phase.after);
@@ -161,6 +165,12 @@ export class CacheReader implements CacheWatch {
     this.#revision = Math.max(this.#revision, this.#source.revision());
     this.#answer({ kind: 'events', batch: mine });
     return 'goes on';
+  }
+
+  /** To a reader that came when some of the events were in the ring already, and has read those. */
+  #deliverRest(): 'waits' | 'goes on' {
+    this.#wake();
+    return this.#waiting === undefined ? 'goes on' : 'waits';
   }
 
   #step(): WatchStep | undefined {
@@ -220,7 +230,8 @@ export class CacheReader implements CacheWatch {
       const batch = this.#source.batch(phase.position, to, { prefix: this.prefix, after: phase.after });
       const last = ring.slice(to - 1, to)[0];
       phase.position = to;
-      this.#revision = Math.max(this.#revision, to === ring.end ? this.#source.revision() : (last?.revision ?? 0));
+      const whole = to === ring.end ? this.#source.revision() : 0;
+      this.#revision = Math.max(this.#revision, last?.revision ?? 0, whole);
       if (batch !== undefined) return { kind: 'events', batch };
     }
     if (this.#lastsUntil === 'end of ring') {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AfterTurn } from '../../base/after-turn.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { CacheEvent, EventBatch } from './cache-event.ts';
@@ -16,6 +17,7 @@ const prefix = '/registry/core/configmaps/';
 /** A store whose objects are config maps that hold a number. */
 class Objects {
   readonly clock = new FakeClock();
+  readonly afterTurn = new AfterTurn(this.clock);
   readonly store: Store = openMemoryStore({ clock: this.clock, logger: silentLogger });
   readonly revisions = new Map<string, number>();
   watches = 0;
@@ -39,11 +41,17 @@ class Objects {
         return watch;
       },
     };
-    return new WatchCache({ store, prefix, clock: this.clock, ...options });
+    return new WatchCache({ store, prefix, clock: this.clock, afterTurn: this.afterTurn, ...options });
   }
 
-  /** Writes `name`, or deletes it when `count` is absent; returns the revision. */
+  /** Writes `name`, or deletes it when `count` is absent, and lets the turn pass after which readers are told; returns the revision. */
   async write(name: string, count: number | undefined): Promise<number> {
+    const revision = await this.writeOnly(name, count);
+    this.clock.runDeferred();
+    return revision;
+  }
+
+  async writeOnly(name: string, count: number | undefined): Promise<number> {
     const key = prefix + name;
     const known = this.revisions.get(name);
     if (count === undefined) {
@@ -299,6 +307,57 @@ describe('WatchCache', () => {
     expect(watch.revision).toBe(22);
   });
 
+  it('tells those who wait a turn after the write, and claims no more than it has told (API-128)', async () => {
+    const objects = new Objects();
+    const cache = objects.cache();
+    const watch = await cache.watch();
+    const next = watch.next();
+    let steps = 0;
+    void next.then(() => steps++);
+    await objects.writeOnly('a', 1);
+    await objects.store.create('/registry/core/secrets/a', encodeStored({}));
+    await objects.writeOnly('b', 2);
+    await settled();
+    expect([steps, watch.revision]).toEqual([0, 0]);
+    objects.clock.runDeferred();
+    expect(summary(await next)).toEqual(['1 ADDED a 1 -', '3 ADDED b 2 -']);
+    expect(watch.revision).toBe(3);
+  });
+
+  it('tells each event once to a reader that comes to the end of the ring before the turn is over', async () => {
+    const objects = new Objects();
+    const cache = objects.cache();
+    const [early, late] = [await cache.watch(), await cache.watch()];
+    const waiting = early.next();
+    await objects.writeOnly('a', 1);
+    expect(await step(late)).toEqual(['1 ADDED a 1 -']);
+    const rest = late.next();
+    await objects.writeOnly('b', 2);
+    objects.clock.runDeferred();
+    expect(summary(await waiting)).toEqual(['1 ADDED a 1 -', '2 ADDED b 2 -']);
+    expect(summary(await rest)).toEqual(['2 ADDED b 2 -']);
+    const parked = late.next();
+    const others = await cache.watch();
+    await objects.writeOnly('c', 3);
+    expect(await step(others)).toEqual(['3 ADDED c 3 -']);
+    const nothing = others.next();
+    objects.clock.runDeferred();
+    expect(summary(await parked)).toEqual(['3 ADDED c 3 -']);
+    await objects.write('d', 4);
+    expect(summary(await nothing)).toEqual(['4 ADDED d 4 -']);
+  });
+
+  it('does not let those who wait fall out of the ring, however much is written in a turn', async () => {
+    const objects = new Objects();
+    const cache = objects.cache({ capacity: 600 });
+    const watch = await cache.watch();
+    const waiting = watch.next();
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => objects.writeOnly(`k${i}`, i)));
+    expect(summary(await waiting)).toHaveLength(500);
+    objects.clock.runDeferred();
+    expect(await read(watch, (all) => all.length === 500)).toHaveLength(500);
+  });
+
   it('encodes an event once for all readers, and joins those of one group of writes', async () => {
     const objects = new Objects();
     const cache = objects.cache();
@@ -386,14 +445,16 @@ describe('WatchCache', () => {
     expect(brief(await last)).toEqual(['DELETED a']);
     const end = step(parked);
     let empty = 0;
+    await objects.writeOnly('b', 1);
     cache.finish(() => empty++);
+    expect(brief(await end)).toEqual(['ADDED b']);
     await objects.write('later', 1);
-    expect(await end).toEqual(['closed stopped']);
-    expect(brief(await step(lagging))).toEqual(['ADDED a', 'DELETED a']);
+    expect(await step(parked)).toEqual(['closed stopped']);
+    expect(brief(await step(lagging))).toEqual(['ADDED a', 'DELETED a', 'ADDED b']);
     expect(await step(lagging)).toEqual(['closed stopped']);
     expect(empty).toBe(0);
     const listed = brief(await read(listing, (all) => all.at(-1) === 'closed stopped'));
-    expect(listed).toEqual(['ADDED before', 'ADDED a', 'DELETED a', 'closed stopped']);
+    expect(listed).toEqual(['ADDED before', 'ADDED a', 'DELETED a', 'ADDED b', 'closed stopped']);
     expect(empty).toBe(1);
   });
 
@@ -446,7 +507,8 @@ describe('WatchCache', () => {
       fc.array(readerPlan, { minLength: 1, maxLength: 5 }),
       fc.integer({ min: 2, max: 60 }),
       fc.nat(3),
-      async (writes, plans, capacity, delay) => {
+      fc.integer({ min: 1, max: 4 }),
+      async (writes, plans, capacity, delay, together) => {
         const objects = new Objects();
         objects.delay = delay;
         const cache = objects.cache({ capacity });
@@ -509,11 +571,15 @@ describe('WatchCache', () => {
           const revision = history.length + 1;
           const gone = deletes && exists;
           history.push({ revision, key: prefix + name, state: gone ? undefined : String(i) });
-          const writing = objects.write(name, gone ? undefined : i);
+          const writing = objects.writeOnly(name, gone ? undefined : i);
+          if (i % together === 0) objects.clock.runDeferred();
           if (i % 3 !== 0) await writing;
           else await Promise.all([writing, settled()]);
         }
-        for (let i = 0; i < 30; i++) await settled();
+        for (let i = 0; i < 30; i++) {
+          await settled();
+          objects.clock.runDeferred();
+        }
         cache.stop();
         await Promise.all(readers);
       },

@@ -1,5 +1,7 @@
+import type { AfterTurn } from '../../base/after-turn.ts';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
+import { asError } from '../../base/thrown.ts';
 import { CacheEvent, EventBatch } from './cache-event.ts';
 import { CacheReader } from './cache-reader.ts';
 import type { Interest, ReaderSource } from './cache-reader.ts';
@@ -16,6 +18,8 @@ export interface WatchCacheOptions {
   /** Of the keys of one resource: `resourcePrefix(info)`. */
   readonly prefix: string;
   readonly clock: Clock;
+  /** When readers that wait are told what happened. */
+  readonly afterTurn: AfterTurn;
   /** Events kept for watches that resume, 10,000 unless told otherwise (API-137). */
   readonly capacity?: number;
   /** Bytes of objects kept for them, 64 MiB unless told otherwise. What is older is read from the store's history. */
@@ -44,11 +48,20 @@ interface SharedBatch {
   readonly batch: EventBatch;
 }
 
+/** Events that readers who wait have not seen, and the position of the first. */
+interface Untold {
+  readonly events: readonly CacheEvent[];
+  readonly from: number;
+}
+
 /**
  * Events that stay encoded and parsed when all readers have got them: what follows on them may have them as its `previous`. Kept longer,
  * they would grow old in the engine's heap and wait there for its next full collection, tens of MiB of them.
  */
 const WARM = 64;
+
+/** Events that may wait for their turn; with more they are delivered at once, so that a reader who waits never falls out of the ring. */
+const MOST_UNTOLD = 500;
 
 /** Batches remembered for readers that follow. */
 const SHARED_LIMIT = 8;
@@ -64,6 +77,7 @@ export class WatchCache {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #clock: Clock;
+  readonly #afterTurn: AfterTurn;
   readonly #limits: EventRingLimits;
   readonly #readers = new Set<CacheReader>();
   /** By prefix, the readers that wait at the end of the ring. */
@@ -71,7 +85,7 @@ export class WatchCache {
   #parkedReaders = 0;
   readonly #source: ReaderSource = {
     ring: () => this.#ring,
-    revision: () => this.#revision,
+    revision: () => (this.#untold.length > 0 ? this.#told : this.#revision),
     batch: (from, to, interest) => this.#batch(from, to, interest),
     eventOf: (event) => this.#eventOf(event),
     park: (reader) => this.#park(reader),
@@ -84,6 +98,10 @@ export class WatchCache {
   };
   #ring: EventRing;
   #revision: Revision = 0;
+  /** Events in the ring that readers who wait at its end have not been told of; at most {@link MOST_UNTOLD}, for less than a turn. */
+  #untold: CacheEvent[] = [];
+  /** Up to where everybody who waits has been told, while there is something untold. */
+  #told: Revision = 0;
   /** The newest ones, at most {@link SHARED_LIMIT}. */
   #shared: SharedBatch[] = [];
   #started: Promise<void> | undefined;
@@ -91,10 +109,11 @@ export class WatchCache {
   #state: 'open' | 'finishing' | 'stopped' = 'open';
   #onEmpty: (() => void) | undefined;
 
-  constructor({ store, prefix, clock, capacity, maxBytes, maxAgeMs }: WatchCacheOptions) {
+  constructor({ store, prefix, clock, afterTurn, capacity, maxBytes, maxAgeMs }: WatchCacheOptions) {
     this.#store = store;
     this.#prefix = prefix;
     this.#clock = clock;
+    this.#afterTurn = afterTurn;
     this.#limits = { capacity: capacity ?? 10_000, maxBytes: maxBytes ?? 64 << 20, maxAgeMs: maxAgeMs ?? 360_000 };
     this.#ring = new EventRing(0, this.#limits);
   }
@@ -132,6 +151,7 @@ export class WatchCache {
    */
   finish(onEmpty: () => void): void {
     this.#state = 'finishing';
+    this.#tell();
     this.#storeWatch?.cancel();
     this.#storeWatch = undefined;
     this.#onEmpty = onEmpty;
@@ -167,6 +187,7 @@ export class WatchCache {
 
   #reset(error: Error | undefined): void {
     this.#started = undefined;
+    this.#tell();
     this.#storeWatch?.cancel();
     this.#storeWatch = undefined;
     this.#shared = [];
@@ -184,23 +205,40 @@ export class WatchCache {
   #add(events: readonly StoreEvent[]): void {
     const now = this.#clock.monotonic();
     if (this.#parkedReaders === this.#readers.size) this.#ring.cool(WARM);
-    const fresh = events.map((event) => {
+    if (this.#untold.length === 0) {
+      this.#told = this.#revision;
+      this.#afterTurn.add(() => this.#tell());
+    }
+    for (const event of events) {
       const cached = this.#eventOf(event);
       this.#ring.push(cached, now);
-      return cached;
-    });
-    this.#revision = Math.max(this.#revision, fresh.at(-1)?.revision ?? 0);
+      this.#untold.push(cached);
+      this.#revision = Math.max(this.#revision, cached.revision);
+      if (this.#untold.length >= MOST_UNTOLD) this.#tell();
+    }
     this.#ring.expire(now);
-    for (const [prefix, readers] of this.#parked) this.#deliver(readers, fresh, prefix);
   }
 
-  /** All waiting readers of a prefix get the same batch, with the same bytes in it. */
-  #deliver(readers: Set<CacheReader>, fresh: readonly CacheEvent[], prefix: string): void {
-    const events = prefix === this.#prefix ? fresh : fresh.filter((event) => event.key.startsWith(prefix));
-    if (events.length === 0) return;
-    const batch = new EventBatch(events);
+  /** After the turn: whoever made it happen is answered first, and goes on while others do something with the news. */
+  #tell(): void {
+    const untold = this.#untold;
+    if (untold.length === 0) return;
+    this.#untold = [];
+    const from = this.#ring.end - untold.length;
+    try {
+      for (const [prefix, readers] of this.#parked) this.#deliver(readers, { events: untold, from }, prefix);
+    } catch (error) {
+      this.#reset(asError(error));
+    }
+  }
+
+  /** Readers of a prefix that wait for the same events get the same batch, with the same bytes in it. */
+  #deliver(readers: Set<CacheReader>, { events, from }: Untold, prefix: string): void {
+    const theirs = prefix === this.#prefix ? events : events.filter((event) => event.key.startsWith(prefix));
+    if (theirs.length === 0) return;
+    const batch = new EventBatch(theirs);
     for (const reader of readers) {
-      if (reader.deliver(batch, this.#ring.end) === 'goes on') this.#unpark(reader);
+      if (reader.deliver(batch, { from, to: this.#ring.end }) === 'goes on') this.#unpark(reader);
     }
   }
 

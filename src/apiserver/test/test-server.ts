@@ -25,6 +25,8 @@ export interface RequestOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** As if over a connection. */
+  readonly remote?: true;
 }
 
 /** The real server on the memory store, asked through its handler. */
@@ -41,7 +43,7 @@ export class TestServer {
 
   /** The answer as it comes, its body unread. */
   send(method: string, target: string, options: RequestOptions = {}): Promise<HttpResponse> {
-    const { body, headers, signal } = options;
+    const { body, headers, signal, remote } = options;
     const raw = body === undefined || body instanceof Uint8Array || typeof body === 'string';
     const text = raw ? body : JSON.stringify(body);
     const request: HttpRequest = {
@@ -50,6 +52,7 @@ export class TestServer {
       headers: { ...(raw || body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(text === undefined ? {} : { body: typeof text === 'string' ? Buffer.from(text) : text }),
       ...(signal === undefined ? {} : { signal }),
+      ...(remote === undefined ? {} : { remote }),
     };
     return this.server.handler(request);
   }

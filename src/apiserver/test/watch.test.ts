@@ -62,6 +62,31 @@ describe('watch', () => {
     watch.close();
   });
 
+  it('API-120 who writes over a connection is answered first, watches are told when the turn is over', async () => {
+    const watch = await server.watch(`${configMaps}?watch=1&resourceVersion=${await revision()}`);
+    let told = 0;
+    const both = watch.summary(2);
+    void both.then(() => told++);
+    const remote = (name: string) => server.request('POST', configMaps, { body: configMap(name), remote: true });
+    expect((await remote('a')).status).toBe(201);
+    expect((await remote('b')).status).toBe(201);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toBe(0);
+    clock.runDeferred();
+    expect(await both).toEqual(['ADDED a', 'ADDED b']);
+    watch.close();
+  });
+
+  it('API-120 who writes in this process is answered when watches know of it, and of what others wrote before', async () => {
+    const watch = await server.watch(`${configMaps}?watch=1&resourceVersion=${await revision()}`);
+    const both = watch.summary(2);
+    await server.request('POST', configMaps, { body: configMap('theirs'), remote: true });
+    await server.post(configMaps, configMap('ours'));
+    expect(await both).toEqual(['ADDED theirs', 'ADDED ours']);
+    expect(clock.pendingDeferred).toBeGreaterThan(0);
+    watch.close();
+  });
+
   it('API-123 too old: 200, one ERROR event with 410, the end', async () => {
     await server.post(configMaps, configMap('a'));
     await server.post(configMaps, configMap('b'));

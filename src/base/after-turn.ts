@@ -1,0 +1,27 @@
+import type { Clock } from './clock.ts';
+
+/**
+ * Work that nobody who is waiting for an answer needs to wait for: done when the turn of the event loop is over, or sooner if
+ * {@link run} is called. Bounded by what a turn adds.
+ */
+export class AfterTurn {
+  readonly #clock: Clock;
+  #work: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `work` must not throw: nobody is there to hear of it. */
+  add(work: () => void): void {
+    if (this.#work.push(work) === 1) this.#clock.defer(() => this.run());
+  }
+
+  /** Does all of it now, in the order in which it came. What that adds waits for the end of the next turn. */
+  run(): void {
+    const all = this.#work;
+    if (all.length === 0) return;
+    this.#work = [];
+    for (const work of all) work();
+  }
+}
