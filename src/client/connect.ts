@@ -32,7 +32,7 @@ export function connect(options: TransportOptions): Transport {
     }
   };
   return {
-    send: async (request) => await (isWatch(request) ? await forStreams() : http1).send(request),
+    send: (request) => (isWatch(request) ? forStreams().then((http2) => http2.send(request)) : http1.send(request)),
     close: async () => {
       const other = await streaming?.catch(() => undefined);
       await Promise.all([http1.close(), other?.close()]);

@@ -1,6 +1,6 @@
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { Bag } from '../base/bag.ts';
-import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { asError } from '../base/thrown.ts';
 import { abortedTransportError, closedError } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
@@ -30,12 +30,15 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
   }
 
   return {
-    async send(request) {
-      underWay.check(request.signal);
-      const response = await underWay.wait(handler(decorated(request)), request.signal, serverFailure);
-      return response.body instanceof Uint8Array
-        ? response
-        : { ...response, body: endedByAbort(response.body, underWay, request.signal) };
+    send(request) {
+      const { signal } = request;
+      const refused = underWay.refusal(signal);
+      if (refused !== undefined) return Promise.reject(refused);
+      const handed = (response: HttpResponse): HttpResponse =>
+        response.body instanceof Uint8Array
+          ? response
+          : { ...response, body: endedByAbort(response.body, underWay, signal) };
+      return underWay.wait(handler(decorated(request)), signal, { take: handed, failure: serverFailure });
     },
     close() {
       underWay.close();
@@ -45,6 +48,13 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
 }
 
 type Reject = (error: TransportError) => void;
+
+interface Outcome<T, R> {
+  readonly take: (value: T) => R;
+  readonly failure: (cause: unknown) => Error;
+}
+
+const asIs = <T>(value: T): T => value;
 
 /** Those that one signal ends; those without one have none. */
 class Waits {
@@ -81,14 +91,15 @@ class UnderWay {
     }
   }
 
-  check(signal: AbortNotice | undefined): void {
-    if (this.#closed) throw closedError();
-    if (signal?.aborted === true) throw abortedTransportError(signal);
+  /** Why nothing may begin any more. */
+  refusal(signal: AbortNotice | undefined): TransportError | undefined {
+    if (this.#closed) return closedError();
+    return signal?.aborted === true ? abortedTransportError(signal) : undefined;
   }
 
-  /** The work's outcome, or a rejection as soon as the signal is aborted or the transport closed. */
-  wait<T>(work: Promise<T>, signal: AbortNotice | undefined, failure: (cause: unknown) => Error): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
+  /** What is made of the work's outcome, or a rejection as soon as the signal is aborted or the transport closed. */
+  wait<T, R>(work: Promise<T>, signal: AbortNotice | undefined, { take, failure }: Outcome<T, R>): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
       const waits = this.#waitsOf(signal);
       const slot = waits.rejects.add(reject);
       const leave = (): void => {
@@ -98,7 +109,7 @@ class UnderWay {
       work.then(
         (value) => {
           leave();
-          resolve(value);
+          resolve(take(value));
         },
         (error: unknown) => {
           leave();
@@ -137,8 +148,9 @@ async function* endedByAbort(
   let ended = false;
   try {
     for (;;) {
-      underWay.check(signal);
-      const next = await underWay.wait(chunks.next(), signal, asError);
+      const refused = underWay.refusal(signal);
+      if (refused !== undefined) throw refused;
+      const next = await underWay.wait(chunks.next(), signal, { take: asIs, failure: asError });
       if (next.done === true) {
         ended = true;
         return;

@@ -8,14 +8,15 @@ export function requestMetrics(metrics: Metrics, host: string): Interceptor {
     help: 'Number of HTTP requests, partitioned by status code, method, and host.',
     labelNames: ['code', 'method', 'host'],
   });
-  return async (request, next) => {
-    let code = '<error>';
-    try {
-      const response = await next(request);
-      code = String(response.status);
-      return response;
-    } finally {
-      requests.inc({ code, method: request.method, host });
-    }
-  };
+  return (request, next) =>
+    next(request).then(
+      (response) => {
+        requests.inc({ code: String(response.status), method: request.method, host });
+        return response;
+      },
+      (error: unknown) => {
+        requests.inc({ code: '<error>', method: request.method, host });
+        throw error;
+      },
+    );
 }

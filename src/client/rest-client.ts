@@ -1,10 +1,11 @@
 import type { DeleteOptions } from '../api/deletion/delete-options.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
-import type { StatusError } from '../api/status-error.ts';
+import { StatusError } from '../api/status-error.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { Deadline } from '../base/deadline.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
+import { asError } from '../base/thrown.ts';
 import { type Interceptor, intercept } from './interceptor.ts';
 import { pathOf, queryOf, type QueryValue, type ResourceRef } from './resource-path.ts';
 import { statusErrorOf } from './status-decoder.ts';
@@ -150,16 +151,11 @@ export class RestClient {
   }
 
   /** Sends and reads the whole answer. */
-  async request(request: RestRequest): Promise<RestResponse> {
+  request(request: RestRequest): Promise<RestResponse> {
     const deadline = this.#deadline(request);
     const signal = deadline ?? request.signal;
-    try {
-      const response = await this.#send(request, signal);
-      const body = await readBody(response.body, signal);
-      return new RestResponse(response.status, response.headers, body);
-    } finally {
-      deadline?.dispose();
-    }
+    const answered = this.#send(request, signal).then((response) => wholeOf(response, signal));
+    return deadline === undefined ? answered : answered.finally(() => deadline.dispose());
   }
 
   /** Sends and hands over the body as it comes. The timeout covers the time until the head; `signal` also the body. */
@@ -203,9 +199,10 @@ export class RestClient {
   }
 
   /** Resolves with what the server answers: a Status, or the object that now waits for its finalizers. */
-  async delete<T = unknown>(ref: ResourceRef, deleteOptions?: DeleteOptions, options?: CallOptions): Promise<T> {
+  delete<T = unknown>(ref: ResourceRef, deleteOptions?: DeleteOptions, options?: CallOptions): Promise<T> {
     const object = deleteOptions && { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions };
-    return (await this.#write('DELETE', named(ref), { object, contentType: 'application/json', options })).json<T>();
+    const write = { object, contentType: 'application/json', options };
+    return this.#write('DELETE', named(ref), write).then((response) => response.json<T>());
   }
 
   close(): Promise<void> {
@@ -218,9 +215,11 @@ export class RestClient {
     write: { object: unknown; contentType: string; options: CallOptions | undefined },
   ): Promise<RestResponse> {
     const { object, contentType, options } = write;
-    const path = pathOf(ref);
-    if (object === undefined) return this.request({ ...options, method, path });
-    return this.request({ ...options, method, path, contentType, body: Buffer.from(JSON.stringify(object), 'utf8') });
+    return promised(() => {
+      const path = pathOf(ref);
+      if (object === undefined) return this.request({ ...options, method, path });
+      return this.request({ ...options, method, path, contentType, body: Buffer.from(JSON.stringify(object), 'utf8') });
+    });
   }
 
   #deadline({ timeoutMs, signal }: RestRequest): Deadline | undefined {
@@ -228,20 +227,42 @@ export class RestClient {
     return ms === undefined ? undefined : new Deadline({ clock: this.#clock, timeoutMs: ms, parent: signal });
   }
 
-  async #send(request: RestRequest, signal: AbortNotice | undefined): Promise<HttpResponse> {
-    const message = this.#message(request, signal);
+  /**
+   * Here and around it promises are chained by hand: a collector has hundreds of requests under way, and what waits in frames of
+   * async functions is moved about by every collection of the young heap.
+   */
+  #send(request: RestRequest, signal: AbortNotice | undefined): Promise<HttpResponse> {
     const retries = Math.min(request.retry?.attempts ?? 0, MAX_RETRIES);
+    return promised(() => {
+      const message = this.#message(request, signal);
+      return retries === 0 ? this.#sendOnce(message) : this.#sendAgain(message, retries);
+    });
+  }
+
+  async #sendAgain(message: HttpRequest, retries: number): Promise<HttpResponse> {
+    const { signal } = message;
     for (let attempt = 0; ; attempt++) {
-      const response = await this.#transport.send(message);
-      this.#warn(response.headers);
-      if (response.status < 400) return response;
-      const error = statusErrorOf(response.status, response.headers, await readBody(response.body, signal));
-      const wait = attempt < retries ? retryDelayMs(error) : undefined;
-      if (wait === undefined) throw error;
-      await sleep(this.#clock, wait, signal).catch((reason: unknown) => {
-        throw signal === undefined ? reason : abortedTransportError(signal);
-      });
+      try {
+        return await this.#sendOnce(message);
+      } catch (error) {
+        const wait = attempt < retries && error instanceof StatusError ? retryDelayMs(error) : undefined;
+        if (wait === undefined) throw error;
+        await sleep(this.#clock, wait, signal).catch((reason: unknown) => {
+          throw signal === undefined ? reason : abortedTransportError(signal);
+        });
+      }
     }
+  }
+
+  #sendOnce(message: HttpRequest): Promise<HttpResponse> {
+    return this.#transport.send(message).then((response) => {
+      const { status, headers, body } = response;
+      this.#warn(headers);
+      if (status < 400) return response;
+      return readBody(body, message.signal).then((bytes) => {
+        throw statusErrorOf(status, headers, bytes);
+      });
+    });
   }
 
   #message(request: RestRequest, signal: AbortNotice | undefined): HttpRequest {
@@ -276,6 +297,23 @@ function retryDelayMs(error: StatusError): number | undefined {
   if (error.code !== 429 && error.code !== 503) return undefined;
   const seconds = error.details.retryAfterSeconds;
   return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000;
+}
+
+/** What cannot even be sent is a rejection too. */
+function promised<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.reject(asError(error));
+  }
+}
+
+function wholeOf(
+  { status, headers, body }: HttpResponse,
+  signal: AbortNotice | undefined,
+): RestResponse | Promise<RestResponse> {
+  if (body instanceof Uint8Array) return new RestResponse(status, headers, body);
+  return readBody(body, signal).then((bytes) => new RestResponse(status, headers, bytes));
 }
 
 async function readBody(body: HttpResponse['body'], signal: AbortNotice | undefined): Promise<Uint8Array> {

@@ -197,7 +197,7 @@ export class GarbageCollector implements Service {
       () => this.#resourceSync.sooner('unknownKind'),
       options.unservedVersions,
     );
-    this.#monitors = new Monitors((offered, onSynced) => {
+    this.#monitors = new Monitors((offered, events) => {
       const effect = configurationEffect(offered);
       return startMonitor(offered, {
         client,
@@ -208,7 +208,7 @@ export class GarbageCollector implements Service {
         reader: this.#reader,
         apply: this.#writer.apply,
         onWaitingListed: this.#writer.lookAgain,
-        onSynced,
+        ...events,
         onHistoryReset: () => this.#resetHistory(offered),
         ...(effect === undefined ? {} : { onChanged: () => this.#configurationChanged(effect) }),
       });
@@ -394,7 +394,7 @@ export class GarbageCollector implements Service {
         workers: concurrentGcSyncs,
         clock,
         logger: this.#logger,
-        process: async (key) => (await gate.pass(() => process(key))) ?? 'requeue',
+        process: (key) => gate.pass(() => process(key)),
         stopping,
       });
     const orphaning = {

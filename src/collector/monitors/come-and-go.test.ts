@@ -70,7 +70,7 @@ describe('resources that come and go', () => {
     const client = new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' });
     const troubles = new TroubleLog({ clock, logger: silentLogger });
     const news = { synced: 0 };
-    const monitors = new Monitors((offered, onSynced) =>
+    const monitors = new Monitors((offered, { onSynced, onTrouble }) =>
       startMonitor(offered, {
         client,
         clock,
@@ -84,6 +84,7 @@ describe('resources that come and go', () => {
           news.synced++;
           onSynced();
         },
+        onTrouble,
         onHistoryReset: () => undefined,
       }),
     );

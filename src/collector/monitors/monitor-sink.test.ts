@@ -9,6 +9,8 @@ const bytesOf = (metadata: object): Uint8Array =>
 
 function setUp() {
   const told: string[] = [];
+  /** The trouble at each time when it was said to have changed. */
+  const turned: (string | undefined)[] = [];
   const reader = new MetadataReader();
   const sink = new MonitorSink({
     resource,
@@ -20,6 +22,7 @@ function setUp() {
       void told.push(event.type === 'listFinished' ? `listFinished consistent=${event.consistent}` : event.type),
     onWaitingListed: () => void told.push('waiting'),
     onSynced: () => void told.push('synced'),
+    onTrouble: () => void turned.push(sink.trouble?.message),
     onHistoryReset: () => void told.push('historyReset'),
     onChanged: () => void told.push('changed'),
   });
@@ -29,7 +32,7 @@ function setUp() {
   };
   /** What was told since the last call. */
   const news = (): string[] => told.splice(0);
-  return { sink, show, news };
+  return { sink, show, news, turned };
 }
 
 describe('MonitorSink', () => {
@@ -96,7 +99,7 @@ describe('MonitorSink', () => {
   });
 
   it('COL-048 is in trouble from a failure until the server shows anything again', () => {
-    const { sink, show } = setUp();
+    const { sink, show, turned } = setUp();
     const recoveries = [
       () => show('modified'),
       () => show('deleted'),
@@ -108,6 +111,7 @@ describe('MonitorSink', () => {
       expect(sink.trouble?.message).toBe('no');
       recover();
       expect(sink.trouble).toBeUndefined();
+      expect(turned.splice(0)).toEqual(['no', undefined]);
     }
   });
 

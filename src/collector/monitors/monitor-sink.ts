@@ -15,6 +15,8 @@ export interface MonitorSinkOptions {
   /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
+  /** {@link MonitorSink.trouble} has begun or is over. */
+  readonly onTrouble: () => void;
   /** The server's resource version is lower than it was: its history was replaced, by a backup for example. */
   readonly onHistoryReset: () => void;
   /** Something of this resource was created, changed or deleted after the first enumeration. */
@@ -65,7 +67,7 @@ export class MonitorSink implements ReflectorSink {
   replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void {
     if (this.#silent) return;
     const { apply, resource, onHistoryReset } = this.#options;
-    this.#trouble = undefined;
+    this.#setTrouble(undefined);
     this.#enumerating = false;
     apply({ type: 'listFinished', resource, consistent: gaps === 'proven' });
     const version = numberOf(resourceVersion);
@@ -108,7 +110,7 @@ export class MonitorSink implements ReflectorSink {
   }
 
   bookmark(resourceVersion: string): void {
-    this.#trouble = undefined;
+    this.#setTrouble(undefined);
     this.#version = numberOf(resourceVersion);
   }
 
@@ -123,13 +125,18 @@ export class MonitorSink implements ReflectorSink {
   }
 
   failed(error: Error): void {
-    this.#trouble = error;
+    this.#setTrouble(error);
     if (!this.#silent) this.#options.onFailed?.(error);
   }
 
   #followed(): void {
-    this.#trouble = undefined;
+    if (this.#trouble !== undefined) this.#setTrouble(undefined);
     if (this.#synced) this.#options.onChanged?.();
+  }
+
+  #setTrouble(trouble: Error | undefined): void {
+    this.#trouble = trouble;
+    this.#options.onTrouble();
   }
 }
 

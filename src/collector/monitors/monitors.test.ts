@@ -15,8 +15,9 @@ const offered = (resource: string, version = 'v1'): OfferedResource => ({
 
 function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) => boolean } = {}) {
   const log: string[] = [];
-  const running = new Map<string, { sync(): void; fail(): void }>();
-  const monitors = new Monitors(({ resource, version, kind }, onSynced) => {
+  const asked = { count: 0 };
+  const running = new Map<string, { sync(): void; fail(): void; recover(): void }>();
+  const monitors = new Monitors(({ resource, version, kind }, { onSynced, onTrouble }) => {
     const name = `${resource}/${version}`;
     if (refuse(resource)) throw new Error(`no watcher for ${resource}`);
     log.push(`start ${name}`);
@@ -28,11 +29,17 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
       },
       fail: () => {
         state.trouble = new Error('no');
+        onTrouble();
+      },
+      recover: () => {
+        state.trouble = undefined;
+        onTrouble();
       },
     });
     return {
       resource: { apiVersion: version, kind, resource },
       get synced() {
+        asked.count++;
         return state.synced;
       },
       get trouble() {
@@ -45,7 +52,7 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
       },
     };
   });
-  return { monitors, log, running };
+  return { monitors, log, running, asked };
 }
 const none: ReadonlySet<string> = new Set();
 
@@ -102,6 +109,31 @@ describe('Monitors', () => {
     expect([monitors.synced, monitors.current, monitors.failing]).toEqual([true, false, 1]);
     await monitors.sync([offered('a'), offered('b'), offered('c')], none);
     expect(monitors.synced).toBe(false);
+  });
+
+  it('BETTER-9 knows whether they are current without asking each for each decision, and at once when one is not', async () => {
+    const { monitors, running, asked } = setUp();
+    await monitors.sync([offered('a'), offered('b')], none);
+    running.get('a/v1')?.sync();
+    running.get('b/v1')?.sync();
+    expect(monitors.current).toBe(true);
+    asked.count = 0;
+    for (let decision = 0; decision < 100; decision++) expect(monitors.current).toBe(true);
+    expect(asked.count).toBe(0);
+    running.get('a/v1')?.fail();
+    expect(monitors.current).toBe(false);
+    running.get('a/v1')?.recover();
+    expect(monitors.current).toBe(true);
+    await monitors.sync([offered('b'), offered('c')], none);
+    expect(monitors.current).toBe(false);
+    running.get('c/v1')?.sync();
+    expect(monitors.current).toBe(true);
+    await monitors.restart(({ resource }) => resource === 'b');
+    expect(monitors.current).toBe(false);
+    running.get('b/v1')?.sync();
+    expect(monitors.current).toBe(true);
+    await monitors.stop();
+    expect(monitors.current).toBe(false);
   });
 
   it('starts all anew: the old ones are told to stop before', async () => {

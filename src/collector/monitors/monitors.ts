@@ -13,8 +13,15 @@ export interface Monitor {
   stop(): Promise<void>;
 }
 
-/** `onSynced` is to be called when the first enumeration is complete. */
-export type StartMonitor = (resource: OfferedResource, onSynced: () => void) => Monitor;
+/** What a monitor tells while it runs. */
+export interface MonitorEvents {
+  /** The first enumeration is complete. */
+  readonly onSynced: () => void;
+  /** {@link Monitor.trouble} may have begun or be over. */
+  readonly onTrouble: () => void;
+}
+
+export type StartMonitor = (resource: OfferedResource, events: MonitorEvents) => Monitor;
 
 interface Entry {
   readonly resource: OfferedResource;
@@ -60,6 +67,8 @@ export class Monitors {
   readonly #entries = new Map<string, Entry>();
   /** Called whenever a monitor has synced. One for the collector, and one for each wait: a handful. */
   readonly #onSynced = new Set<() => void>();
+  /** What {@link current} found; undefined when something has happened since. */
+  #current: boolean | undefined;
 
   constructor(start: StartMonitor) {
     this.#start = start;
@@ -75,8 +84,15 @@ export class Monitors {
     return this.#entries.size > 0;
   }
 
-  /** Synced, and what each shows is not known to be out of date: its last list or watch has not failed. */
+  /**
+   * Synced, and what each shows is not known to be out of date: its last list or watch has not failed. Every decision asks, with
+   * thousands of monitors too: they are looked through only when something has happened to one.
+   */
   get current(): boolean {
+    return (this.#current ??= this.#areCurrent());
+  }
+
+  #areCurrent(): boolean {
     for (const { monitor } of this.#entries.values()) {
       if (!monitor.synced || monitor.trouble !== undefined) return false;
     }
@@ -121,6 +137,7 @@ export class Monitors {
       this.#entries.delete(key);
       return entry;
     });
+    this.#current = undefined;
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
     const stopped = removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource }));
     return { added: added.length - failed.length, removed: stopped, failed };
@@ -139,6 +156,7 @@ export class Monitors {
   async stop(): Promise<void> {
     const monitors = [...this.#entries.values()].map(({ monitor }) => monitor);
     this.#entries.clear();
+    this.#current = undefined;
     await Promise.all(monitors.map((monitor) => monitor.stop()));
   }
 
@@ -154,14 +172,21 @@ export class Monitors {
         failed.push({ resource, error: asError(error) });
       }
     }
+    this.#current = undefined;
     return failed;
   }
 
   #started(resource: OfferedResource): Entry {
     return entryOf(
       resource,
-      this.#start(resource, () => {
-        for (const listener of this.#onSynced) listener();
+      this.#start(resource, {
+        onSynced: () => {
+          this.#current = undefined;
+          for (const listener of this.#onSynced) listener();
+        },
+        onTrouble: () => {
+          this.#current = undefined;
+        },
       }),
     );
   }

@@ -24,6 +24,7 @@ export interface MonitorOptions {
   readonly apply: (event: GraphEvent) => void;
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
+  readonly onTrouble: () => void;
   readonly onHistoryReset: () => void;
   readonly onChanged?: () => void;
 }
@@ -31,7 +32,7 @@ export interface MonitorOptions {
 /** One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
   const { client, clock, random, logger, troubles, reader, apply } = options;
-  const { onWaitingListed, onSynced, onHistoryReset, onChanged } = options;
+  const { onWaitingListed, onSynced, onTrouble, onHistoryReset, onChanged } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
   const key = resourceKey(offered);
@@ -46,6 +47,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
       logger.debug('a monitor is synced', { resource: key });
       onSynced();
     },
+    onTrouble,
     onHistoryReset,
     onFailed: (error) => troubles.failed(key, error),
     onAnswered: () => troubles.recovered(key),

@@ -1,7 +1,7 @@
 import type { AbortNotice } from '../../base/abort-notice.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import { type Release, Semaphore } from '../../base/semaphore.ts';
 import type { Send } from '../../client/interceptor.ts';
 import { retryAfterSecondsOf } from '../../client/status-decoder.ts';
 import { abortedTransportError } from '../../client/transport-failure.ts';
@@ -32,22 +32,33 @@ export class AdaptiveConcurrency {
     return this.#semaphore.held;
   }
 
-  readonly intercept = async (request: HttpRequest, next: Send): Promise<HttpResponse> => {
-    const release = await this.#enter(request.signal);
-    try {
-      const startedAt = this.#clock.monotonic();
-      const { underWay } = this;
-      const outcome = await next(request).then(
-        (response) => ({ response, load: loadOfAnswer(response) }),
-        (error: unknown) => ({ error, load: loadOfError(error) }),
-      );
-      this.#note({ kind: request.method, underWay, startedAt }, outcome.load);
-      if ('error' in outcome) throw outcome.error;
-      return outcome.response;
-    } finally {
-      release();
-    }
+  readonly intercept = (request: HttpRequest, next: Send): Promise<HttpResponse> => {
+    const { signal } = request;
+    const free = signal?.aborted === true || this.#pauseMs > 0 ? undefined : this.#semaphore.tryAcquire();
+    if (free !== undefined) return this.#call(request, next, free);
+    return this.#enter(signal).then((release) => this.#call(request, next, release));
   };
+
+  #call(request: HttpRequest, next: Send, release: Release): Promise<HttpResponse> {
+    const call = { kind: request.method, underWay: this.underWay, startedAt: this.#clock.monotonic() };
+    return next(request).then(
+      (response) => {
+        this.#note(call, loadOfAnswer(response));
+        release();
+        return response;
+      },
+      (error: unknown) => {
+        this.#note(call, loadOfError(error));
+        release();
+        throw error;
+      },
+    );
+  }
+
+  /** The server asked for peace: nobody begins before that is over. */
+  get #pauseMs(): number {
+    return this.#limit.pausedUntil - this.#clock.monotonic();
+  }
 
   #note(call: Omit<CallOutcome, 'outcome' | 'endedAt'>, load: Load | undefined): void {
     if (load === undefined) return;
@@ -55,11 +66,10 @@ export class AdaptiveConcurrency {
     this.#semaphore.resize(this.#limit.limit);
   }
 
-  async #enter(signal: AbortNotice | undefined): Promise<() => void> {
+  async #enter(signal: AbortNotice | undefined): Promise<Release> {
     try {
       const release = await this.#semaphore.acquire(signal);
-      // The server asked for peace: whoever has his turn waits with it.
-      const pause = this.#limit.pausedUntil - this.#clock.monotonic();
+      const pause = this.#pauseMs;
       if (pause <= 0) return release;
       await sleep(this.#clock, pause, signal).catch((error: unknown) => {
         release();
@@ -74,10 +84,12 @@ export class AdaptiveConcurrency {
 
 type Load = Pick<CallOutcome, 'outcome' | 'retryAfterMs'>;
 
+const answered: Load = { outcome: 'answered' };
+
 /** 429 is the server's own fairness; 503 only if it says when to come back. */
 function loadOfAnswer({ status, headers }: HttpResponse): Load {
   const seconds = retryAfterSecondsOf(headers);
-  if (status !== 429 && !(status === 503 && seconds !== undefined)) return { outcome: 'answered' };
+  if (status !== 429 && !(status === 503 && seconds !== undefined)) return answered;
   return { outcome: 'overloaded', retryAfterMs: (seconds ?? 0) * 1000 };
 }
 

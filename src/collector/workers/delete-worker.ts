@@ -5,7 +5,7 @@ import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
 import { afterUnblock } from '../decide/after-unblock.ts';
-import type { Action, DeleteAction, RemoveReferencesAction } from '../decide/actions.ts';
+import type { Action, DeleteAction, RemoveFinalizerAction, RemoveReferencesAction } from '../decide/actions.ts';
 import { attemptToDelete } from '../decide/attempt-to-delete.ts';
 import { gatherFacts, type Round } from '../decide/gather-facts.ts';
 import type { LiveObject } from '../decide/live-object.ts';
@@ -156,10 +156,10 @@ export class DeleteWorker {
     return done;
   }
 
-  async #act(
+  #act(
     action: Exclude<Action, { action: 'unblockReferences' }>,
     patched: LiveObject | undefined,
-  ): Promise<ActionOutcome> {
+  ): ActionOutcome | Promise<ActionOutcome> {
     const { apply, absentOwners } = this.#context;
     switch (action.action) {
       case 'delete': {
@@ -169,15 +169,8 @@ export class DeleteWorker {
       }
       case 'removeReferences':
         return this.#removeReferences(action);
-      case 'removeFinalizer': {
-        const answer = await removeFinalizer(this.#context, action);
-        const { verdict, reason } = afterRemoveFinalizer(answer.answer);
-        if (verdict === 'requeue') return this.#failed(action, answer, reason);
-        const { only, target } = action;
-        if (only !== undefined) this.#context.acceptedEnds.note(target.uid, { resourceVersion: only, by: 'finalizer' });
-        this.#context.metrics.patches.inc({ resource: action.target.resource, change: action.finalizer });
-        return done;
-      }
+      case 'removeFinalizer':
+        return this.#removeFinalizer(action);
       case 'emitVirtualDelete':
         apply({ type: 'virtualDelete', identity: action.identity });
         return done;
@@ -215,6 +208,17 @@ export class DeleteWorker {
       if (follow.action === 'emitVirtualDelete')
         this.#context.apply({ type: 'virtualDelete', identity: follow.identity });
     }
+    return done;
+  }
+
+  async #removeFinalizer(action: RemoveFinalizerAction): Promise<ActionOutcome> {
+    const { acceptedEnds, metrics } = this.#context;
+    const { only, target } = action;
+    const answer = await removeFinalizer(this.#context, action);
+    const { verdict, reason } = afterRemoveFinalizer(answer.answer);
+    if (verdict === 'requeue') return this.#failed(action, answer, reason);
+    if (only !== undefined) acceptedEnds.note(target.uid, { resourceVersion: only, by: 'finalizer' });
+    metrics.patches.inc({ resource: target.resource, change: action.finalizer });
     return done;
   }
 

@@ -50,16 +50,21 @@ export class WorkGate {
   }
 
   /** Runs `work` as soon as the gate is open; undefined when it never will be again. */
-  async pass<T>(work: () => Promise<T>): Promise<T | undefined> {
+  pass<T>(work: () => Promise<T>): Promise<T | undefined> {
+    return this.#state === 'open' ? this.#letThrough(work) : this.#waitAndPass(work);
+  }
+
+  async #waitAndPass<T>(work: () => Promise<T>): Promise<T | undefined> {
     while (this.#state === 'closed') await new Promise<void>((resolve) => this.#opened.push(resolve));
-    if (this.#state === 'ended') return undefined;
+    return this.#state === 'ended' ? undefined : await this.#letThrough(work);
+  }
+
+  #letThrough<T>(work: () => Promise<T>): Promise<T> {
     this.#inside++;
-    try {
-      return await work();
-    } finally {
+    return work().finally(() => {
       this.#inside--;
       if (this.#inside === 0) for (const resolve of this.#left.splice(0)) resolve();
-    }
+    });
   }
 
   #letIn(): void {

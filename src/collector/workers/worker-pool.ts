@@ -15,7 +15,8 @@ export interface WorkerPoolOptions {
   readonly workers: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly process: (key: WorkKey) => Promise<WorkOutcome>;
+  /** Undefined: not worked on, as the time to do so is over; it is put back. */
+  readonly process: (key: WorkKey) => Promise<WorkOutcome | undefined>;
   /** Once it is aborted no key is taken any more; those in work are finished (COL-215). */
   readonly stopping: AbortSignal;
 }
@@ -53,7 +54,7 @@ export class WorkerPool {
       const { item } = next;
       this.#busy++;
       try {
-        const outcome = await process(item);
+        const outcome = (await process(item)) ?? 'requeue';
         if (outcome === 'requeue') queue.addRateLimited(item);
         else if (outcome === 'forget') queue.forget(item);
       } catch (error) {
