@@ -6,7 +6,7 @@ import { QueueFullError } from '../workqueue/queue.ts';
 import { RateLimitingQueue } from '../workqueue/rate-limiting-queue.ts';
 import { workKey } from './graph/work-key.ts';
 import { WorkQueue } from './work-queue.ts';
-import type { QueuedUid } from './work-key-table.ts';
+import type { QueuedUid } from './graph/work-key-table.ts';
 
 const uids: readonly QueuedUid[] = (['virtual', 'observed'] as const).flatMap((as) => [
   { w0: 1, w1: 2, w2: 3, w3: 4, text: undefined, as },

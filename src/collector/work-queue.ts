@@ -1,6 +1,6 @@
 import { RateLimitingQueue, type RateLimitingQueueOptions } from '../workqueue/rate-limiting-queue.ts';
 import type { WorkKey } from './graph/work-key.ts';
-import { type QueuedUid, WorkKeyTable } from './work-key-table.ts';
+import { type QueuedUid, WorkKeyTable } from './graph/work-key-table.ts';
 
 export interface WorkQueueOptions extends Omit<RateLimitingQueueOptions<WorkKey>, 'keys'> {
   /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */

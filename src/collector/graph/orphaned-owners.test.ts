@@ -1,4 +1,6 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatUuid } from '../../base/uuid.ts';
 import { OrphanedOwners } from './orphaned-owners.ts';
 
 describe('OrphanedOwners', () => {
@@ -37,5 +39,35 @@ describe('OrphanedOwners', () => {
     const owners = new OrphanedOwners();
     for (let index = 0; index < 100_001; index++) owners.record(String(index), 0);
     expect([owners.size, owners.has('0', 0), owners.has('1', 0)]).toEqual([100_000, false, true]);
+  });
+
+  it('LIFE-561 is the same as a map in the order of its records, with uids of every form', () => {
+    const uids = Array.from({ length: 12 }, (_, n) => (n % 3 === 0 ? `odd-${n}` : formatUuid(n, -n, n << 20, 7)));
+    const capacity = 5;
+    const lifetimeMs = 20;
+    const step = fc.record({ uid: fc.nat(uids.length - 1), after: fc.nat(8), record: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), fc.integer(), (steps, seed) => {
+        const owners = new OrphanedOwners({ capacity, lifetimeMs, seed });
+        const model = new Map<string, number>();
+        let now = 0;
+        for (const { uid: index, after, record } of steps) {
+          const uid = uids[index]!;
+          now += after;
+          if (record) {
+            owners.record(uid, now);
+            model.delete(uid);
+            model.set(uid, now);
+            for (const [oldest, at] of model) {
+              if (model.size <= capacity && now - at <= lifetimeMs) break;
+              model.delete(oldest);
+            }
+            expect(owners.size).toBe(model.size);
+          }
+          const known = uids.filter((each) => now - (model.get(each) ?? -Infinity) <= lifetimeMs);
+          expect(uids.filter((each) => owners.has(each, now))).toEqual(known);
+        }
+      }),
+    );
   });
 });

@@ -25,8 +25,8 @@ function raise(limit: ConcurrencyLimit, to: number, call: { from: number; ms: nu
 }
 
 describe('ConcurrencyLimit', () => {
-  it('BETTER-19 begins with eight, and doubles with each round of good answers, to its ceiling', () => {
-    const limit = new ConcurrencyLimit({ ceiling: 50 });
+  it('BETTER-19 begins with a few, and doubles with each round of good answers, to its ceiling', () => {
+    const limit = new ConcurrencyLimit({ ceiling: 50, few: 8 });
     const seen = [limit.limit];
     let now = 0;
     for (let round = 0; round < 5; round++) {
@@ -35,11 +35,12 @@ describe('ConcurrencyLimit', () => {
     }
     expect([seen, limit.pausedUntil]).toEqual([[8, 16, 32, 50, 50, 50], Number.NEGATIVE_INFINITY]);
     expect(new ConcurrencyLimit({ ceiling: 3 }).limit).toBe(3);
+    expect(new ConcurrencyLimit({ ceiling: 1000 }).limit).toBe(12);
     expect(new ConcurrencyLimit({ ceiling: 100, few: 30 }).limit).toBe(30);
   });
 
   it('BETTER-19 halves when the server refuses, once for all that were under way', () => {
-    const limit = new ConcurrencyLimit({ ceiling: 20 });
+    const limit = new ConcurrencyLimit({ ceiling: 20, few: 8 });
     const now = raise(limit, 20, { from: 0, ms: 5 });
     for (let i = 0; i < 20; i++) limit.ended(told({ outcome: 'overloaded', startedAt: now, endedAt: now + 10 + i }));
     expect(limit.limit).toBe(10);
@@ -65,14 +66,14 @@ describe('ConcurrencyLimit', () => {
     { what: 'that took three times the best', ms: 30, becomes: 'the same' },
     { what: 'that took longer still', ms: 31, becomes: 'fewer' },
   ])('BETTER-19 after answers $what: $becomes', ({ ms, becomes }) => {
-    const limit = new ConcurrencyLimit({ ceiling: 100 });
+    const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
     const now = raise(limit, 20, { from: 0, ms: 10 });
     answers(limit, 20, { from: now, ms });
     expect(limit.limit).toBe({ more: 21, 'the same': 20, fewer: 18 }[becomes]);
   });
 
   it('BETTER-19 compares a call with its own kind only', () => {
-    const limit = new ConcurrencyLimit({ ceiling: 100 });
+    const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
     const now = answers(limit, 10, { from: 0, ms: 1, kind: 'GET' });
     expect(limit.limit).toBe(16);
     answers(limit, 16, { from: now, ms: 50, kind: 'DELETE' });
@@ -80,7 +81,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('BETTER-19 does not rise because of calls that had few beside them', () => {
-    const limit = new ConcurrencyLimit({ ceiling: 100 });
+    const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
     for (let i = 0; i < 100; i++) limit.ended(told({ underWay: 7, startedAt: i, endedAt: i + 1 }));
     expect(limit.limit).toBe(8);
     // One that came when all places were taken is enough for the round.
@@ -89,7 +90,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('BETTER-19 goes back to what was good when it has found what is too much', () => {
-    const limit = new ConcurrencyLimit({ ceiling: 100 });
+    const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
     let now = answers(limit, 10, { from: 0, ms: 10 });
     now = answers(limit, 16, { from: now, ms: 15 });
     expect(limit.limit).toBe(32);
@@ -99,8 +100,8 @@ describe('ConcurrencyLimit', () => {
     expect(limit.limit).toBe(17);
   });
 
-  it('BETTER-19 slowness alone leaves eight: it may be the doing of others', () => {
-    const limit = new ConcurrencyLimit({ ceiling: 20 });
+  it('BETTER-19 slowness alone leaves the few: it may be the doing of others', () => {
+    const limit = new ConcurrencyLimit({ ceiling: 20, few: 8 });
     let now = raise(limit, 20, { from: 0, ms: 5 });
     for (let i = 0; i < 1000; i++) limit.ended(told({ startedAt: ++now, endedAt: now + 1000 }));
     expect(limit.limit).toBe(8);
@@ -111,8 +112,8 @@ describe('ConcurrencyLimit', () => {
     expect(limit.limit).toBe(4);
   });
 
-  it('BETTER-19 forgets after a minute how fast the server once was, and then begins with eight again', () => {
-    const limit = new ConcurrencyLimit({ ceiling: 100 });
+  it('BETTER-19 forgets after a minute how fast the server once was, and then begins with a few again', () => {
+    const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
     let now = raise(limit, 12, { from: 0, ms: 20 });
     expect(now).toBeLessThan(10_000);
     now = answers(limit, 20, { from: now, ms: 50 });
@@ -162,7 +163,7 @@ function load(
   server: Server,
   forMs: number,
 ): { readonly limit: number; readonly perMs: number; readonly waitMs: number } {
-  const limit = new ConcurrencyLimit({ ceiling: 100 });
+  const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
   const free: number[] = Array.from({ length: server.workers }, () => 0);
   const underWay: Pick<CallOutcome, 'underWay' | 'startedAt' | 'endedAt'>[] = [];
   let now = 0;

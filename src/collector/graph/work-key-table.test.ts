@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatUuid } from '../base/uuid.ts';
-import { workKey, type WorkKey } from './graph/work-key.ts';
+import { formatUuid } from '../../base/uuid.ts';
+import { workKey, type WorkKey } from './work-key.ts';
 import { type QueuedUid, WorkKeyTable } from './work-key-table.ts';
 
 const ofWords = (word: number, as: QueuedUid['as']): QueuedUid => {

@@ -1,9 +1,9 @@
-import { UuidWords } from '../base/uuid.ts';
-import type { KeyHandle, KeyTable } from '../workqueue/key-table.ts';
-import type { EnqueueEffect } from './graph/effect.ts';
-import { TextScratch } from './graph/text-scratch.ts';
-import { hashOfUid } from './graph/uid-index.ts';
-import { isVirtualKey, workKey, workKeyOfWords, type WorkKey } from './graph/work-key.ts';
+import { UuidWords } from '../../base/uuid.ts';
+import type { KeyHandle, KeyTable } from '../../workqueue/key-table.ts';
+import type { EnqueueEffect } from './effect.ts';
+import { TextScratch } from './text-scratch.ts';
+import { hashOfUid } from './uid-index.ts';
+import { isVirtualKey, workKey, workKeyOfWords, type WorkKey } from './work-key.ts';
 
 /** What is read of an effect to queue its uid. */
 export type QueuedUid = Pick<EnqueueEffect, 'w0' | 'w1' | 'w2' | 'w3' | 'text' | 'as'>;
