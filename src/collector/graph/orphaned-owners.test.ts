@@ -47,8 +47,8 @@ describe('OrphanedOwners', () => {
     const lifetimeMs = 20;
     const step = fc.record({ uid: fc.nat(uids.length - 1), after: fc.nat(8), record: fc.boolean() });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), fc.integer(), (steps, seed) => {
-        const owners = new OrphanedOwners({ capacity, lifetimeMs, seed });
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const owners = new OrphanedOwners({ capacity, lifetimeMs });
         const model = new Map<string, number>();
         let now = 0;
         for (const { uid: index, after, record } of steps) {

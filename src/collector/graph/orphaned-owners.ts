@@ -7,8 +7,6 @@ export interface OrphanedOwnersOptions {
   readonly capacity?: number;
   /** How long, ms (LIFE-561). */
   readonly lifetimeMs?: number;
-  /** Of the hash of uids, which others choose. */
-  readonly seed?: number;
 }
 
 const CAPACITY = 100_000;
@@ -23,7 +21,8 @@ const NONE = -1;
  * Some 45 bytes an owner: those of an hour may be more than all else that the collector of a small cluster keeps.
  */
 export class OrphanedOwners {
-  readonly #uids: WorkKeyTable;
+  /** Objects have had these uids, so nobody could choose them: the hash needs no seed. */
+  readonly #uids = new WorkKeyTable(0);
   readonly #capacity: number;
   readonly #lifetimeMs: number;
   // By the handles of the uids, which are linked in the order of their records.
@@ -34,10 +33,9 @@ export class OrphanedOwners {
   #oldest = NONE;
   #newest = NONE;
 
-  constructor({ capacity = CAPACITY, lifetimeMs = LIFETIME_MS, seed = 0 }: OrphanedOwnersOptions = {}) {
+  constructor({ capacity = CAPACITY, lifetimeMs = LIFETIME_MS }: OrphanedOwnersOptions = {}) {
     this.#capacity = capacity;
     this.#lifetimeMs = lifetimeMs;
-    this.#uids = new WorkKeyTable(seed);
   }
 
   get size(): number {
