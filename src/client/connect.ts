@@ -1,9 +1,10 @@
-import { connect as tlsConnect } from 'node:tls';
+import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import type { HttpRequest } from '../base/http-message.ts';
+import { opening, orAborted } from './connection-opening.ts';
 import { hostOf, parseServer, tlsOptions } from './connect-options.ts';
 import { http1Transport } from './http1-transport.ts';
 import { type Http2Options, http2Transport } from './http2-transport.ts';
-import { transportErrorOf } from './transport-failure.ts';
+import { closedError } from './transport-failure.ts';
 import type { Transport } from './transport.ts';
 
 export interface TransportOptions extends Http2Options {
@@ -21,8 +22,9 @@ export function connect(options: TransportOptions): Transport {
   if (protocol === 'http1' || !parseServer(options.server).secure) return http1Transport(options);
   const http1 = http1Transport(options);
   let streaming: Promise<Transport> | undefined;
+  const negotiation = new Negotiation(options);
   const forStreams = async (): Promise<Transport> => {
-    streaming ??= negotiate(options).then((chosen) => (chosen === 'h2' ? http2Transport(options) : http1));
+    streaming ??= negotiation.chosen().then((chosen) => (chosen === 'h2' ? http2Transport(options) : http1));
     try {
       return await streaming;
     } catch (error) {
@@ -32,8 +34,12 @@ export function connect(options: TransportOptions): Transport {
     }
   };
   return {
-    send: (request) => (isWatch(request) ? forStreams().then((http2) => http2.send(request)) : http1.send(request)),
+    send: (request) =>
+      isWatch(request)
+        ? orAborted(forStreams(), request.signal).then((http2) => http2.send(request))
+        : http1.send(request),
     close: async () => {
+      negotiation.stop();
       const other = await streaming?.catch(() => undefined);
       await Promise.all([http1.close(), other?.close()]);
     },
@@ -44,22 +50,39 @@ function isWatch(request: HttpRequest): boolean {
   return request.method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(request.target);
 }
 
-/** What the server chooses in a TLS handshake (ALPN). */
-async function negotiate(options: TransportOptions): Promise<'h2' | 'http/1.1'> {
-  const { url } = parseServer(options.server);
-  const certificate = await options.credentials?.certificate?.();
-  return await new Promise((resolve, reject) => {
+/** Asks what the server chooses in a TLS handshake (ALPN). */
+class Negotiation {
+  readonly #options: TransportOptions;
+  #socket: TLSSocket | undefined;
+  #stopped = false;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  async chosen(): Promise<'h2' | 'http/1.1'> {
+    const { server, credentials, clock } = this.#options;
+    const { url } = parseServer(server);
+    const certificate = await credentials?.certificate?.();
+    if (this.#stopped) throw closedError();
     const socket = tlsConnect({
-      ...tlsOptions(options, certificate),
+      ...tlsOptions(this.#options, certificate),
       host: hostOf(url),
       port: url.port === '' ? 443 : Number(url.port),
       ALPNProtocols: ['h2', 'http/1.1'],
     });
-    socket.once('secureConnect', () => {
-      const chosen = socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
+    this.#socket = socket;
+    try {
+      await opening(socket, 'secureConnect', clock);
+      return socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
+    } finally {
       socket.destroy();
-      resolve(chosen);
-    });
-    socket.once('error', (error) => reject(transportErrorOf(error)));
-  });
+    }
+  }
+
+  /** What is under way rejects. */
+  stop(): void {
+    this.#stopped = true;
+    this.#socket?.destroy();
+  }
 }

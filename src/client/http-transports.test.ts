@@ -569,3 +569,64 @@ describe('connect', () => {
     expect(await text(transport, get('/x?watch=true'))).toBe('2.0');
   });
 });
+
+describe.each([
+  ['http2', { target: '/x', protocol: 'http2' }],
+  ['a watch that asks for HTTP/2 first', { target: '/x?watch=true', protocol: 'auto' }],
+] as const)('a connection that never opens: %s', (_, { target, protocol }) => {
+  const request: HttpRequest = { method: 'GET', target, headers: {} };
+  /** Something that accepts and says nothing; and what is called when it has accepted. */
+  async function silent(onAccepted: (socket: Socket) => void = () => undefined) {
+    const clock = new FakeClock();
+    let accept = (): void => {};
+    const accepted = new Promise<void>((resolve) => (accept = resolve));
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      onAccepted(socket);
+      accept();
+    });
+    const { port } = await listen(server);
+    const transport = connect({ server: `https://127.0.0.1:${port}`, caPem, clock, protocol });
+    return { clock, accepted, transport };
+  }
+
+  it('ends after ten seconds', async () => {
+    const { clock, accepted, transport } = await silent();
+    const sent = transport.send(request);
+    sent.catch(() => undefined);
+    await accepted;
+    clock.advance(10_000);
+    await expect(sent).rejects.toMatchObject({ name: 'TransportError', code: 'timeout' });
+    await transport.close();
+  });
+
+  it('ends at once for who is not interested any more, and for nobody else', async () => {
+    const { clock, accepted, transport } = await silent();
+    const controller = new AbortController();
+    const patient = transport.send(request);
+    const sent = transport.send({ ...request, signal: controller.signal });
+    for (const each of [patient, sent]) each.catch(() => undefined);
+    await accepted;
+    controller.abort();
+    await expect(sent).rejects.toMatchObject({ code: 'aborted' });
+    expect(await Promise.race([patient.catch(() => 'ended'), Promise.resolve('waits')])).toBe('waits');
+    clock.advance(10_000);
+    await expect(patient).rejects.toMatchObject({ code: 'timeout' });
+    await transport.close();
+  });
+
+  it('ends when the server hangs up without a word', async () => {
+    const { transport } = await silent((socket) => socket.end());
+    await expect(transport.send(request)).rejects.toMatchObject({ code: 'reset' });
+    await transport.close();
+  });
+
+  it('does not keep the transport from closing', async () => {
+    const { accepted, transport } = await silent();
+    const sent = transport.send(request);
+    sent.catch(() => undefined);
+    await accepted;
+    await transport.close();
+    await expect(sent).rejects.toMatchObject({ name: 'TransportError' });
+  });
+});

@@ -6,10 +6,13 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
+import { connect as netConnect, type Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
-import { type ConnectOptions, parseServer, tlsOptions } from './connect-options.ts';
+import { type ClientCertificate, type ConnectOptions, hostOf, parseServer, tlsOptions } from './connect-options.ts';
+import { opening, orAborted } from './connection-opening.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
@@ -40,6 +43,11 @@ class Http2Transport implements Transport {
   readonly #origin: string;
   readonly #prefix: string;
   #session: Promise<Session> | undefined;
+  /**
+   * Of all sessions. A session that both sides end at the same moment stops to read, and then never hears that its socket was closed: Node
+   * would keep the socket, and for it the process.
+   */
+  readonly #sockets = new Set<Socket>();
   #closed = false;
 
   constructor(options: Http2Options) {
@@ -53,7 +61,7 @@ class Http2Transport implements Transport {
     const { credentials } = this.#options;
     const headers = credentials === undefined ? undefined : await credentials.headers();
     if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
-    const session = await this.#usableSession();
+    const session = await orAborted(this.#usableSession(), request.signal);
     if (this.#closed) throw closedError();
     try {
       const response = await exchange(session, this.#prefix, { request, credentials: headers });
@@ -66,6 +74,7 @@ class Http2Transport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true;
+    for (const socket of this.#sockets) socket.destroy();
     const session = await this.#session?.catch(() => undefined);
     session?.destroy();
   }
@@ -95,8 +104,10 @@ class Http2Transport implements Transport {
 
   async #openSession(forget: () => void): Promise<Session> {
     const certificate = await this.#options.credentials?.certificate?.();
+    if (this.#closed) throw closedError();
+    const socket = this.#openSocket(certificate);
     const http2 = connect(this.#origin, {
-      ...tlsOptions(this.#options, certificate),
+      createConnection: () => socket,
       settings: { initialWindowSize: STREAM_WINDOW },
     });
     const session = new Session(http2, this.#options);
@@ -104,12 +115,23 @@ class Http2Transport implements Transport {
     http2.on('goaway', forget);
     http2.on('close', forget);
     http2.on('error', forget);
-    await new Promise<void>((resolve, reject) => {
-      http2.once('connect', () => resolve());
-      http2.once('error', reject);
-    });
+    await opening(http2, 'connect', this.#options.clock);
     http2.setLocalWindowSize(SESSION_WINDOW);
     return session;
+  }
+
+  #openSocket(certificate: ClientCertificate | undefined): Socket {
+    const { url, secure } = parseServer(this.#options.server);
+    const host = hostOf(url);
+    const port = Number(url.port === '' ? (secure ? 443 : 80) : url.port);
+    const socket = secure
+      ? tlsConnect({ ...tlsOptions(this.#options, certificate), host, port, ALPNProtocols: ['h2'] })
+      : netConnect({ host, port });
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    // The session tells of them.
+    socket.on('error', () => undefined);
+    return socket;
   }
 }
 
@@ -187,7 +209,11 @@ function exchange(
   return new Promise((resolve, reject) => {
     // Node ends the stream at once for GET, HEAD and DELETE unless told otherwise; the body would be lost.
     const stream = session.http2.request(outgoingHeaders(prefix, message), { endStream: !hasBody });
-    const onAbort = (): void => stream.close(constants.NGHTTP2_CANCEL);
+    const onAbort = (): void => {
+      stream.close(constants.NGHTTP2_CANCEL);
+      // On a connection that has died unnoticed the stream would wait for its reset to be sent.
+      stream.destroy();
+    };
     signal?.addEventListener('abort', onAbort, { once: true });
     let answered = false;
     const letGo = (): void => signal?.removeEventListener('abort', onAbort);

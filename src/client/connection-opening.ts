@@ -1,0 +1,49 @@
+import type { AbortNotice } from '../base/abort-notice.ts';
+import type { Clock } from '../base/clock.ts';
+import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
+import { TransportError } from './transport.ts';
+
+/** client-go's time for a TLS handshake. A server that dies at the wrong moment leaves a socket that never says anything again. */
+const OPENING_MS = 10_000;
+
+/** What is opened: a socket, or a session on one. */
+interface Connection {
+  once(event: string, listener: (error: Error) => void): unknown;
+  destroy(error?: Error): unknown;
+}
+
+/** Resolves with `event`; rejects with a TransportError when the connection breaks, is closed, or takes longer than ten seconds. */
+export function opening(connection: Connection, event: 'connect' | 'secureConnect', clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = clock.setTimer(OPENING_MS, () => {
+      const error = new TransportError(
+        'timeout',
+        `the server did not open the connection within ${OPENING_MS / 1000} s`,
+      );
+      reject(error);
+      connection.destroy(error);
+    });
+    const ended = (error: TransportError): void => {
+      late.cancel();
+      reject(error);
+    };
+    connection.once(event, () => {
+      late.cancel();
+      resolve();
+    });
+    connection.once('error', (error) => ended(transportErrorOf(error)));
+    connection.once('close', () => ended(new TransportError('reset', 'the connection was closed before it was open')));
+  });
+}
+
+/** The outcome of what several wait for, or a rejection for the one whose signal is aborted. */
+export function orAborted<T>(work: Promise<T>, signal: AbortNotice | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortedTransportError(signal));
+    const letGo = (): void => signal.removeEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    work.finally(letGo).then(resolve, reject);
+  });
+}
