@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly body?: Uint8Array;
   /** Aborted when the caller goes away; a handler ends its stream then. */
   readonly signal?: AbortNotice;
+  /** Asked when the request is about to be sent, after all that it had to wait for: an error is what it rejects with instead. */
+  readonly refusal?: () => Error | undefined;
   /** True when it came over a connection. Whoever calls from this process is answered after the watches have been told what his request did. */
   readonly remote?: boolean;
   /** Client certificate subject, when the connection presented one that the server's own authority signed. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { HttpResponse } from '../base/http-message.ts';
+import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { writeGuard } from './write-guard.ts';
 
 const answer: HttpResponse = { status: 200, headers: {}, body: new Uint8Array() };
@@ -33,4 +33,17 @@ it('asks anew for each request', async () => {
   await expect(guard(request, () => Promise.resolve(answer))).resolves.toBe(answer);
   leading = false;
   await expect(guard(request, () => Promise.resolve(answer))).rejects.toMatchObject({ code: 'aborted' });
+});
+
+it('COL-214 is asked once more when the request is sent', async () => {
+  let leading = true;
+  let waiting: HttpRequest | undefined;
+  const next = (request: HttpRequest) => {
+    waiting = request;
+    return Promise.resolve(answer);
+  };
+  await writeGuard(() => leading)({ method: 'DELETE', target: '/', headers: {} }, next);
+  expect(waiting?.refusal?.()).toBeUndefined();
+  leading = false;
+  expect(waiting?.refusal?.()).toMatchObject({ code: 'aborted' });
 });

@@ -5,12 +5,16 @@ const reading: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
  * Lets no write out of the process while it may not act, whatever the code above believes: observers never may, a leader may
- * only while its lease certainly holds. Asked right before a request is sent.
+ * only while its lease certainly holds. Asked at once, and by the transport once more when it sends: until then a request may have
+ * waited for its connection, and the process may have been stopped.
  */
 export function writeGuard(mayWrite: () => boolean): Interceptor {
   return (request, next) => {
-    if (reading.has(request.method) || mayWrite()) return next(request);
-    const refusal = `${request.method} was not sent: this process does not lead`;
-    return Promise.reject(new TransportError('aborted', refusal));
+    const { method } = request;
+    if (reading.has(method)) return next(request);
+    const refusal = (): TransportError | undefined =>
+      mayWrite() ? undefined : new TransportError('aborted', `${method} was not sent: this process does not lead`);
+    const refused = refusal();
+    return refused === undefined ? next({ ...request, refusal }) : Promise.reject(refused);
   };
 }

@@ -1,7 +1,7 @@
-import { connect as tlsConnect, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { HttpRequest } from '../base/http-message.ts';
-import { opening, orAborted } from './connection-opening.ts';
-import { hostOf, parseServer, tlsOptions } from './connect-options.ts';
+import { opening, openTlsSocket, orAborted } from './connection-opening.ts';
+import { parseServer } from './connect-options.ts';
 import { http1Transport } from './http1-transport.ts';
 import { type Http2Options, http2Transport } from './http2-transport.ts';
 import { closedError } from './transport-failure.ts';
@@ -61,16 +61,10 @@ class Negotiation {
   }
 
   async chosen(): Promise<'h2' | 'http/1.1'> {
-    const { server, credentials, clock } = this.#options;
-    const { url } = parseServer(server);
+    const { credentials, clock } = this.#options;
     const certificate = await credentials?.certificate?.();
     if (this.#stopped) throw closedError();
-    const socket = tlsConnect({
-      ...tlsOptions(this.#options, certificate),
-      host: hostOf(url),
-      port: url.port === '' ? 443 : Number(url.port),
-      ALPNProtocols: ['h2', 'http/1.1'],
-    });
+    const socket = openTlsSocket(this.#options, certificate, ['h2', 'http/1.1']);
     this.#socket = socket;
     try {
       await opening(socket, 'secureConnect', clock);

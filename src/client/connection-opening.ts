@@ -1,10 +1,34 @@
+import { connect as netConnect, type Socket } from 'node:net';
+import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { Clock } from '../base/clock.ts';
+import { type ClientCertificate, type ConnectOptions, hostOf, parseServer, tlsOptions } from './connect-options.ts';
 import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 
 /** client-go's time for a TLS handshake. A server that dies at the wrong moment leaves a socket that never says anything again. */
 const OPENING_MS = 10_000;
+
+/** A connection to the server on its way. */
+export function openSocket(options: ConnectOptions): Socket {
+  const { url } = parseServer(options.server);
+  return netConnect({ host: hostOf(url), port: portOf(url) });
+}
+
+/** The same over TLS; `protocols` are what is offered to speak on it, the best first. */
+export function openTlsSocket(
+  options: ConnectOptions,
+  certificate: ClientCertificate | undefined,
+  protocols: string[],
+): TLSSocket {
+  const { url } = parseServer(options.server);
+  const address = { host: hostOf(url), port: portOf(url) };
+  return tlsConnect({ ...tlsOptions(options, certificate), ...address, ALPNProtocols: protocols });
+}
+
+function portOf(url: URL): number {
+  return Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+}
 
 /** What is opened: a socket, or a session on one. */
 interface Connection {

@@ -16,7 +16,7 @@ import { connect } from './connect.ts';
 import { http1Transport } from './http1-transport.ts';
 import { http2Transport } from './http2-transport.ts';
 import { caPem, clientCertPem, clientKeyPem, serverCertPem, serverKeyPem } from './tls.fixture.ts';
-import type { Transport } from './transport.ts';
+import { type Transport, TransportError } from './transport.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -248,6 +248,25 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
     });
     await expect(transport.send(get('/x'))).rejects.toMatchObject({ name: 'TransportError', code: 'reset' });
     expect(await text(transport, get('/x'))).toBe('ok');
+  });
+
+  it('COL-214 asks when it sends whether a request may be sent, on a new connection and on one that was kept', async () => {
+    const seen: (string | undefined)[] = [];
+    const { transport } = await start((request, response) => {
+      seen.push(request.url);
+      response.end('ok');
+    });
+    const tooLate = new TransportError('aborted', 'too late');
+    for (const when of ['new', 'kept']) {
+      let allowed = true;
+      const refusal = (): Error | undefined => (allowed ? undefined : tooLate);
+      const sent = transport.send({ method: 'DELETE', target: `/${when}`, headers: {}, refusal });
+      allowed = false;
+      await expect(sent).rejects.toBe(tooLate);
+      allowed = true;
+      expect(await text(transport, get(`/after-${when}`, { refusal }))).toBe('ok');
+    }
+    expect(seen).toEqual(['/after-new', '/after-kept']);
   });
 
   it('ends requests under way, and refuses new ones, when closed', async () => {

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { AbortNotice } from '../base/abort-notice.ts';
-import type { HttpHeaders, HttpResponse } from '../base/http-message.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { type BodySource, Http1Body } from './http1-body.ts';
 import type { Http1Connection } from './http1-connections.ts';
 import { abortedTransportError } from './transport-failure.ts';
@@ -15,6 +15,7 @@ export class StaleConnection extends TransportError {}
 export interface Http1ExchangeOptions {
   readonly connection: Http1Connection;
   readonly signal: AbortNotice | undefined;
+  readonly refusal: HttpRequest['refusal'];
   /** The head of the answer is there, and of a small answer the whole. */
   readonly resolve: (response: HttpResponse) => void;
   readonly reject: (error: TransportError) => void;
@@ -53,7 +54,9 @@ export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#givenUp !== undefined) controller.abort(this.#givenUp);
+    // Nothing is written before this, and undici writes at once afterwards: it may have waited for a connection or a turn.
+    const refused = this.#givenUp ?? this.#options.refusal?.();
+    if (refused !== undefined) controller.abort(refused);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {

@@ -52,11 +52,11 @@ class Http1Transport implements Transport {
     };
     let response: HttpResponse;
     try {
-      response = await this.#exchange(connections, message, request.signal);
+      response = await this.#exchange(connections, message, request);
     } catch (error) {
       // A server may close an idle connection in the moment we use it again. Reading once more does no harm.
       if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
-      response = await this.#exchange(connections, message, request.signal);
+      response = await this.#exchange(connections, message, request);
     }
     if (response.status === 401) credentials?.rejected?.();
     return response;
@@ -97,14 +97,14 @@ class Http1Transport implements Transport {
   async #exchange(
     connections: Http1Connections,
     message: Dispatcher.DispatchOptions,
-    signal: AbortNotice | undefined,
+    { signal, refusal }: Pick<HttpRequest, 'signal' | 'refusal'>,
   ): Promise<HttpResponse> {
     if (this.#closed) throw closedError();
     if (signal?.aborted === true) throw abortedTransportError(signal);
     const taken = connections.take(signal);
     const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
     return await new Promise((resolve, reject) => {
-      const exchange = new Http1Exchange({ connection, signal, resolve, reject, failureOf: this.#failureOf });
+      const exchange = new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf: this.#failureOf });
       connection.dispatch(message, exchange);
     });
   }

@@ -6,13 +6,12 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import { connect as netConnect, type Socket } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
-import { type ClientCertificate, type ConnectOptions, hostOf, parseServer, tlsOptions } from './connect-options.ts';
-import { opening, orAborted } from './connection-opening.ts';
+import { type ClientCertificate, type ConnectOptions, parseServer } from './connect-options.ts';
+import { opening, openSocket, openTlsSocket, orAborted } from './connection-opening.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
@@ -121,12 +120,8 @@ class Http2Transport implements Transport {
   }
 
   #openSocket(certificate: ClientCertificate | undefined): Socket {
-    const { url, secure } = parseServer(this.#options.server);
-    const host = hostOf(url);
-    const port = Number(url.port === '' ? (secure ? 443 : 80) : url.port);
-    const socket = secure
-      ? tlsConnect({ ...tlsOptions(this.#options, certificate), host, port, ALPNProtocols: ['h2'] })
-      : netConnect({ host, port });
+    const { secure } = parseServer(this.#options.server);
+    const socket = secure ? openTlsSocket(this.#options, certificate, ['h2']) : openSocket(this.#options);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     // The session tells of them.
@@ -202,10 +197,12 @@ function exchange(
   message: { readonly request: HttpRequest; readonly credentials: HttpHeaders | undefined },
 ): Promise<HttpResponse> {
   const { request } = message;
-  const { body, signal } = request;
+  const { body, signal, refusal } = request;
   const hasBody = body !== undefined && body.length > 0;
   // While the session was opened: the event has passed.
   if (signal?.aborted === true) return Promise.reject(abortedTransportError(signal));
+  const refused = refusal?.();
+  if (refused !== undefined) return Promise.reject(refused);
   return new Promise((resolve, reject) => {
     // Node ends the stream at once for GET, HEAD and DELETE unless told otherwise; the body would be lost.
     const stream = session.http2.request(outgoingHeaders(prefix, message), { endStream: !hasBody });

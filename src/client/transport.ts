@@ -5,7 +5,8 @@ import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
  *
  * A transport authenticates (it adds what its kubeconfig user needs), keeps connections, and knows nothing of
  * Kubernetes objects. It resolves with the head of the answer; a body that is a stream is read as it arrives.
- * It rejects with a {@link TransportError} when no answer came, and the request may then have been carried out or not.
+ * It rejects with a {@link TransportError} when no answer came, and the request may then have been carried out or not. One that makes
+ * requests wait asks their `refusal` before it sends.
  */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpResponse>;
