@@ -130,11 +130,12 @@ export class MonitorSink implements ReflectorSink {
   }
 
   #followed(): void {
-    if (this.#trouble !== undefined) this.#setTrouble(undefined);
+    this.#setTrouble(undefined);
     if (this.#synced) this.#options.onChanged?.();
   }
 
   #setTrouble(trouble: Error | undefined): void {
+    if (trouble === this.#trouble) return;
     this.#trouble = trouble;
     this.#options.onTrouble();
   }
