@@ -31,7 +31,7 @@ export const run: Benchmark = async ({ smoke }) => {
   try {
     await collector.ready;
     const handlesBefore = collector.openHandles;
-    const state = { phase: 'loading' as State['phase'], events: 0, definitions: 0 };
+    const state: State = { phase: 'loading', events: 0, definitions: 0 };
     const atRest = async (): Promise<number> => {
       state.phase = 'resting';
       await pause(smoke ? 500 : REST_MS);
@@ -100,7 +100,6 @@ function isOver({ phase }: State): boolean {
 
 /** Families of one loop, one after the other: made, changed, and their owner deleted. Their dependents are the collector's. */
 async function families(load: Load, loop: number, state: State): Promise<void> {
-  const policies = ['Background', 'Foreground', 'Orphan'] as const;
   let due = performance.now();
   for (let turn = 0; !isOver(state); turn++) {
     if (state.phase === 'resting') {
@@ -116,7 +115,7 @@ async function families(load: Load, loop: number, state: State): Promise<void> {
       await send(load, 'POST', configmaps, { metadata });
       await send(load, 'PATCH', `${configmaps}/${name}-${n}`, { metadata: { labels: { turn: String(turn) } } });
     }
-    const policy = policies[turn % policies.length]!;
+    const policy = policyOf(turn);
     await send(load, 'DELETE', `${configmaps}/${name}`, { propagationPolicy: policy });
     if (policy === 'Orphan') {
       for (let n = 0; n < DEPENDENTS; n++) await send(load, 'DELETE', `${configmaps}/${name}-${n}`);
@@ -126,6 +125,15 @@ async function families(load: Load, loop: number, state: State): Promise<void> {
     due += (LOOPS * EVENTS[policy]) / EVENTS_A_MS;
     await pause(Math.max(0, due - performance.now()));
   }
+}
+
+/**
+ * One in twenty is orphaned, as rare as it is in clusters: the collector remembers for an hour whose dependents were let go
+ * (LIFE-561), and a record that fills says nothing of what leaks.
+ */
+function policyOf(turn: number): keyof typeof EVENTS {
+  if (turn % 20 === 19) return 'Orphan';
+  return turn % 2 === 0 ? 'Background' : 'Foreground';
 }
 
 async function definitionsComeAndGo(load: Load, state: State): Promise<void> {
