@@ -57,6 +57,28 @@ describe('the chain', () => {
     expect(asked).toEqual(['admit a']);
   });
 
+  it('API-340 asks a plug-in about its operations only', async () => {
+    const asked: string[] = [];
+    const plugin = (name: string, operations?: AdmissionPlugin['operations']): AdmissionPlugin => ({
+      name,
+      ...(operations === undefined ? {} : { operations }),
+      admit: ({ operation }) => void asked.push(`${name} admits ${operation}`),
+      validate: ({ operation }) => void asked.push(`${name} validates ${operation}`),
+    });
+    const chain = new AdmissionChain([plugin('all'), plugin('creations', ['CREATE'])]);
+    for (const operation of ['CREATE', 'DELETE'] as const) {
+      await chain.admitAndValidate({ ...attributes({}), operation });
+    }
+    expect(asked).toEqual([
+      'all admits CREATE',
+      'creations admits CREATE',
+      'all validates CREATE',
+      'creations validates CREATE',
+      'all admits DELETE',
+      'all validates DELETE',
+    ]);
+  });
+
   it('API-355 runs the mutating phase a second time when it is asked to, and never a third', async () => {
     const rounds: string[] = [];
     const chain = new AdmissionChain([

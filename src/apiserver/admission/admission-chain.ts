@@ -1,12 +1,14 @@
-import type { AdmissionAttributes } from './attributes.ts';
+import type { AdmissionAttributes, AdmissionOperation } from './attributes.ts';
 
 export type { AdmissionAttributes } from './attributes.ts';
 
-export type CreatedObject = Pick<AdmissionAttributes, 'operation' | 'info' | 'namespace' | 'name'>;
+export type CreatedObject = Pick<AdmissionAttributes, 'info' | 'namespace' | 'name'>;
 
 /** Refuses by throwing a StatusError. What needs no I/O answers without a promise: most writes pass many plug-ins. */
 export interface AdmissionPlugin {
   readonly name: string;
+  /** What it is asked about; absent = all (apiserver `admission.Handler`). */
+  readonly operations?: readonly AdmissionOperation[];
   /** Mutating phase. */
   admit?(attributes: AdmissionAttributes): void | Promise<void>;
   /** Validating phase, after all mutation and after the kind's own validation. */
@@ -24,14 +26,14 @@ export interface AdmissionPlugin {
 /** Plug-ins in their order (API-340). What refuses without waiting throws; a promise is there only where somebody has to be waited for. */
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #mutating: readonly AdmissionPlugin[];
-  readonly #validating: readonly AdmissionPlugin[];
+  readonly #mutating: ByOperation;
+  readonly #validating: ByOperation;
   readonly #confirming: readonly AdmissionPlugin[];
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins;
-    this.#mutating = plugins.filter((plugin) => plugin.admit !== undefined);
-    this.#validating = plugins.filter((plugin) => plugin.validate !== undefined);
+    this.#mutating = byOperation(plugins.filter((plugin) => plugin.admit !== undefined));
+    this.#validating = byOperation(plugins.filter((plugin) => plugin.validate !== undefined));
     this.#confirming = plugins.filter((plugin) => plugin.stored !== undefined);
   }
 
@@ -45,12 +47,13 @@ export class AdmissionChain {
 
   /** All mutating plug-ins, and once more all of them if one asks for it (API-355). */
   admit(attributes: AdmissionAttributes): Pending {
-    const admitAll = (): Pending => inTurn(this.#mutating, (plugin) => plugin.admit?.(attributes));
+    const plugins = this.#mutating[attributes.operation];
+    const admitAll = (): Pending => inTurn(plugins, (plugin) => plugin.admit?.(attributes));
     return then(admitAll(), () => (attributes.reinvocation.begin() ? admitAll() : undefined));
   }
 
   validate(attributes: AdmissionAttributes): Pending {
-    return inTurn(this.#validating, (plugin) => plugin.validate?.(attributes));
+    return inTurn(this.#validating[attributes.operation], (plugin) => plugin.validate?.(attributes));
   }
 
   stored(created: CreatedObject): Pending {
@@ -61,6 +64,14 @@ export class AdmissionChain {
   admitAndValidate(attributes: AdmissionAttributes): Pending {
     return then(this.admit(attributes), () => this.validate(attributes));
   }
+}
+
+type ByOperation = Readonly<Record<AdmissionOperation, readonly AdmissionPlugin[]>>;
+
+function byOperation(plugins: readonly AdmissionPlugin[]): ByOperation {
+  const of = (operation: AdmissionOperation) =>
+    plugins.filter(({ operations }) => operations === undefined || operations.includes(operation));
+  return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') };
 }
 
 /** Nothing where no plug-in had to wait: then what follows need not wait either. */

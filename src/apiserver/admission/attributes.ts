@@ -35,15 +35,15 @@ export interface AdmissionAttributes {
   /** Empty for the deletion of a collection, and while a name is still to be generated. */
   readonly name: string;
   /** CreateOptions, UpdateOptions or DeleteOptions of `meta.k8s.io/v1`; a patch has the options of what it does. Absent for CONNECT. */
-  readonly options?: KubeObject;
+  readonly options?: KubeObject | undefined;
   /** Next state; absent for DELETE. Mutating plug-ins change it in place. */
   readonly object?: KubeObject;
   /** Stored state; absent for CREATE and CONNECT. Never changed. */
-  readonly oldObject?: KubeObject;
+  readonly oldObject?: KubeObject | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
   /** When the request is answered with a time-out, by `Clock.monotonic`; absent where nobody waits. */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   readonly interfaces: ObjectInterfaces;
   readonly reinvocation: Reinvocation;
   /** Adds a `Warning` header to the answer (API-010). */

@@ -15,6 +15,7 @@ interface SigningRequest extends KubeObject {
 /** Who approves or denies a request for a certificate must be allowed to `approve` for its signer, besides writing the approval. */
 export class CertificateApproval implements AdmissionPlugin {
   readonly name = 'CertificateApproval';
+  readonly operations = ['UPDATE'] as const;
   readonly #authorizer: Authorizer;
 
   constructor({ authorizer }: { readonly authorizer: Authorizer }) {
@@ -22,7 +23,7 @@ export class CertificateApproval implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): void {
-    if (!isUpdateOf(attributes, 'approval')) return;
+    if (!isOf(attributes, 'approval')) return;
     requireSigner(this.#authorizer, attributes, 'approve');
   }
 }
@@ -30,6 +31,7 @@ export class CertificateApproval implements AdmissionPlugin {
 /** Who issues a certificate, or says that it failed, must be allowed to `sign` for its signer, besides writing the status. */
 export class CertificateSigning implements AdmissionPlugin {
   readonly name = 'CertificateSigning';
+  readonly operations = ['UPDATE'] as const;
   readonly #authorizer: Authorizer;
 
   constructor({ authorizer }: { readonly authorizer: Authorizer }) {
@@ -37,7 +39,7 @@ export class CertificateSigning implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): void {
-    if (!isUpdateOf(attributes, 'status')) return;
+    if (!isOf(attributes, 'status')) return;
     const [next, previous] = [attributes.object, attributes.oldObject] as (SigningRequest | undefined)[];
     const issued = ({ status }: SigningRequest = {}) => [status?.certificate, status?.conditions];
     if (deepEqual(issued(next), issued(previous))) return;
@@ -45,9 +47,9 @@ export class CertificateSigning implements AdmissionPlugin {
   }
 }
 
-function isUpdateOf({ info, operation, subresource }: AdmissionAttributes, part: string): boolean {
+function isOf({ info, subresource }: AdmissionAttributes, part: string): boolean {
   const isRequest = info.group === GROUP && info.resource === 'certificatesigningrequests';
-  return isRequest && operation === 'UPDATE' && subresource === part;
+  return isRequest && subresource === part;
 }
 
 /** The signer of the stored request counts. A right to `domain/*` is one to every signer of the domain. */

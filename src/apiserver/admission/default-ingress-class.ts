@@ -13,6 +13,7 @@ interface Ingress extends KubeObject {
 /** An Ingress that asks for no class gets the default one, if there is one. */
 export class DefaultIngressClass implements AdmissionPlugin {
   readonly name = 'DefaultIngressClass';
+  readonly operations = ['CREATE'] as const;
   readonly #classes: DefaultClasses;
 
   constructor(environment: TableEnvironment) {
@@ -31,8 +32,8 @@ export class DefaultIngressClass implements AdmissionPlugin {
     this.#classes.stop();
   }
 
-  admit({ info, subresource, operation, object }: AdmissionAttributes): void {
-    if (operation !== 'CREATE' || info.group !== 'networking.k8s.io' || info.resource !== 'ingresses') return;
+  admit({ info, subresource, object }: AdmissionAttributes): void {
+    if (info.group !== 'networking.k8s.io' || info.resource !== 'ingresses') return;
     if (subresource !== '' || object === undefined) return;
     const ingress = object as Ingress;
     const annotated = ingress.metadata?.annotations?.[CLASS_ANNOTATION] !== undefined;

@@ -13,6 +13,7 @@ interface Claim extends KubeObject {
 /** A claim that asks for no class gets the default one, if there is one (API-341). */
 export class DefaultStorageClass implements AdmissionPlugin {
   readonly name = 'DefaultStorageClass';
+  readonly operations = ['CREATE'] as const;
   readonly #classes: DefaultClasses;
 
   constructor(environment: TableEnvironment) {
@@ -31,8 +32,8 @@ export class DefaultStorageClass implements AdmissionPlugin {
     this.#classes.stop();
   }
 
-  admit({ info, subresource, operation, object }: AdmissionAttributes): void {
-    if (operation !== 'CREATE' || info.group !== '' || info.resource !== 'persistentvolumeclaims') return;
+  admit({ info, subresource, object }: AdmissionAttributes): void {
+    if (info.group !== '' || info.resource !== 'persistentvolumeclaims') return;
     if (subresource !== '' || object === undefined) return;
     const claim = object as Claim;
     if (claim.spec?.storageClassName !== undefined || claim.metadata?.annotations?.[CLASS_BETA] !== undefined) return;

@@ -8,10 +8,11 @@ const EFFECT = 'NoExecute';
 /** Pods stay on a node that is in trouble for five minutes, unless they say otherwise (API-341). */
 export class DefaultTolerationSeconds implements AdmissionPlugin {
   readonly name = 'DefaultTolerationSeconds';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
 
   admit(attributes: AdmissionAttributes): void {
-    const { operation, object } = attributes;
-    if (!isOfPods(attributes) || object === undefined || operation === 'CONNECT') return;
+    const { object } = attributes;
+    if (!isOfPods(attributes) || object === undefined) return;
     const spec = podSpecOf(object as Pod);
     const given = spec.tolerations ?? [];
     const missing = TAINTS.filter((key) => !given.some((toleration) => tolerates(toleration, key)));

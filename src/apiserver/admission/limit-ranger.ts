@@ -17,6 +17,7 @@ interface Claim extends KubeObject {
 /** What the LimitRanges of a namespace say about its pods and claims: what they get unless they say it, and what they may say. */
 export class LimitRanger implements AdmissionPlugin {
   readonly name = 'LimitRanger';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #ranges: ByNamespace<readonly Limit[]>;
 
   constructor(environment: TableEnvironment) {

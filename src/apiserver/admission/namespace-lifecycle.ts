@@ -25,6 +25,7 @@ interface NamespaceState {
  */
 export class NamespaceLifecycle implements AdmissionPlugin {
   readonly name = 'NamespaceLifecycle';
+  readonly operations = ['CREATE'] as const;
   readonly #store: Store;
   readonly #known = new Lru<string, NamespaceState>({ capacity: REMEMBERED_NAMESPACES });
 
@@ -37,8 +38,8 @@ export class NamespaceLifecycle implements AdmissionPlugin {
   }
 
   stored(created: CreatedObject): Promise<void> | undefined {
-    const { operation, info, namespace } = created;
-    if (operation !== 'CREATE' || !info.namespaced || namespace === '') return undefined;
+    const { info, namespace } = created;
+    if (!info.namespaced || namespace === '') return undefined;
     if (info.group === 'authorization.k8s.io') return undefined;
     return this.#check(created);
   }

@@ -22,6 +22,7 @@ type Asked = Pick<AuthorizationAttributes, 'verb' | 'group' | 'resource' | 'subr
  */
 export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   readonly name = 'OwnerReferencesPermissionEnforcement';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #options: OwnerReferencesPermissionEnforcementOptions;
 
   constructor(options: OwnerReferencesPermissionEnforcementOptions) {
@@ -30,7 +31,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
 
   validate(attributes: AdmissionAttributes): void {
     const { operation, info, subresource, object, oldObject } = attributes;
-    if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return;
+    if (object === undefined) return;
     // Its strategy leaves the references alone, and old kubelets garble them.
     if (info.group === '' && info.resource === 'pods' && subresource === 'status') return;
     const [next, previous] = [referencesOf(object), referencesOf(oldObject)];

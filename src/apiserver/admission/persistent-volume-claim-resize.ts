@@ -16,6 +16,7 @@ interface Claim extends KubeObject {
 /** A claim grows only when it is bound, and its class can do that. */
 export class PersistentVolumeClaimResize implements AdmissionPlugin {
   readonly name = 'PersistentVolumeClaimResize';
+  readonly operations = ['UPDATE'] as const;
   /** By name, whether volumes of the class can grow. */
   readonly #classes: LiveTable<boolean>;
 
@@ -36,8 +37,8 @@ export class PersistentVolumeClaimResize implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): void {
-    const { info, operation, subresource } = attributes;
-    if (operation !== 'UPDATE' || info.group !== '' || info.resource !== 'persistentvolumeclaims') return;
+    const { info, subresource } = attributes;
+    if (info.group !== '' || info.resource !== 'persistentvolumeclaims') return;
     const [next, previous] = [attributes.object, attributes.oldObject] as (Claim | undefined)[];
     if (subresource !== '' || next === undefined || previous === undefined || !grows(next, previous)) return;
     if (previous.status?.phase !== 'Bound') {

@@ -21,6 +21,7 @@ const SCHEDULING = 'scheduling.k8s.io';
 /** The priority of a pod is that of its class, and there is at most one class for those that name none (API-341, API-512). */
 export class PodPriority implements AdmissionPlugin {
   readonly name = 'Priority';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #classes: LiveTable<PriorityClass>;
 
   constructor(environment: TableEnvironment) {

@@ -40,6 +40,7 @@ interface Quota {
  */
 export class ResourceQuota implements AdmissionPlugin {
   readonly name = 'ResourceQuota';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #quotas: ByNamespace<Quota>;
   readonly #store: Store;
   readonly #clock: Clock;

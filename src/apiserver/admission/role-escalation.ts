@@ -31,6 +31,7 @@ const checks: Readonly<Record<string, Check>> = {
  */
 export class RoleEscalation implements AdmissionPlugin {
   readonly name = 'RoleEscalation';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #authorizer: RbacAuthorizer;
 
   constructor(authorizer: RbacAuthorizer) {
@@ -38,9 +39,8 @@ export class RoleEscalation implements AdmissionPlugin {
   }
 
   admit(attributes: AdmissionAttributes): void {
-    const { info, operation, object, oldObject, user, subresource } = attributes;
+    const { info, object, oldObject, user, subresource } = attributes;
     if (info.group !== RBAC_GROUP || subresource !== '' || object === undefined) return;
-    if (operation !== 'CREATE' && operation !== 'UPDATE') return;
     const check = checks[info.resource];
     if (check === undefined || user.groups.includes(GROUP_MASTERS)) return;
     // The collector must be able to let go of what it could not have made.

@@ -24,6 +24,7 @@ interface RuntimeClassFacts {
 /** What the RuntimeClass of a pod says about its overhead and where it may run. */
 export class RuntimeClass implements AdmissionPlugin {
   readonly name = 'RuntimeClass';
+  readonly operations = ['CREATE'] as const;
   readonly #classes: LiveTable<RuntimeClassFacts>;
   readonly #store: Store;
 
@@ -41,8 +42,8 @@ export class RuntimeClass implements AdmissionPlugin {
   }
 
   admit(attributes: AdmissionAttributes): void | Promise<void> {
-    const { operation, object } = attributes;
-    if (operation !== 'CREATE' || !isOfPods(attributes) || object === undefined) return undefined;
+    const { object } = attributes;
+    if (!isOfPods(attributes) || object === undefined) return undefined;
     const spec = podSpecOf(object as Pod);
     return this.#withClass(attributes, spec, (facts) => {
       if (facts === undefined) return;
@@ -52,8 +53,8 @@ export class RuntimeClass implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): void | Promise<void> {
-    const { operation, object } = attributes;
-    if (operation !== 'CREATE' || !isOfPods(attributes) || object === undefined) return undefined;
+    const { object } = attributes;
+    if (!isOfPods(attributes) || object === undefined) return undefined;
     const spec = podSpecOf(object as Pod);
     return this.#withClass(attributes, spec, (facts) => {
       if (facts?.overhead !== undefined) {

@@ -46,6 +46,7 @@ export interface ServiceAccountOptions extends TableEnvironment {
  */
 export class ServiceAccount implements AdmissionPlugin {
   readonly name = 'ServiceAccount';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #accounts: LiveTable<ServiceAccountFacts>;
   readonly #store: Store;
   readonly #clock: Clock;

@@ -12,9 +12,10 @@ const finalizers: Readonly<Record<string, string>> = {
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {
   readonly name = 'StorageObjectInUseProtection';
+  readonly operations = ['CREATE'] as const;
 
-  admit({ info, subresource, operation, object }: AdmissionAttributes): void {
-    if (operation !== 'CREATE' || subresource !== '' || object === undefined) return;
+  admit({ info, subresource, object }: AdmissionAttributes): void {
+    if (subresource !== '' || object === undefined) return;
     const finalizer = finalizers[`${info.group}/${info.resource}`];
     if (finalizer === undefined) return;
     const meta = (object.metadata ??= {});

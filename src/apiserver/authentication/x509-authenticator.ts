@@ -1,5 +1,8 @@
 import type { Authenticator } from './authenticator.ts';
-import { withAuthenticatedGroup } from './user-info.ts';
+import { type UserInfo, withAuthenticatedGroup } from './user-info.ts';
+
+/** A connection has one subject for all its requests, and so has a part of this program. */
+const users = new WeakMap<object, UserInfo>();
 
 /**
  * Client certificates: common name is the user, organizations are its groups (API-371).
@@ -11,6 +14,11 @@ export const x509Authenticator: Authenticator = {
   authenticate(request) {
     const { peer } = request;
     if (peer === undefined || peer.commonName === '') return undefined;
-    return withAuthenticatedGroup({ username: peer.commonName, groups: peer.organizations });
+    let user = users.get(peer);
+    if (user === undefined) {
+      user = withAuthenticatedGroup({ username: peer.commonName, groups: peer.organizations });
+      users.set(peer, user);
+    }
+    return user;
   },
 };

@@ -6,7 +6,7 @@ import { Selection } from '../registry/selection.ts';
 import { readDeleteOptions } from './delete.ts';
 import { parseListOptions, validateListOptions } from './list-options.ts';
 import { writeList } from './list-writer.ts';
-import { type ResourceScope, writeContext } from './resource-scope.ts';
+import { deletionContext, type ResourceScope } from './resource-scope.ts';
 
 /** Section 13.1: list options always come from the query. */
 export async function handleDeleteCollection(scope: ResourceScope): Promise<HttpResponse> {
@@ -20,7 +20,7 @@ export async function handleDeleteCollection(scope: ResourceScope): Promise<Http
     limit: Math.max(0, list.limit),
     continueToken: list.continueToken,
     options,
-    context: writeContext(scope, isDryRun(options)),
+    context: deletionContext(scope, isDryRun(options)),
   });
   return writeList(scope, deleted);
 }

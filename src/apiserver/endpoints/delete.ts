@@ -16,7 +16,7 @@ import { statusResponse } from './body-format.ts';
 import { decodeBody } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
 import type { RequestContext } from './request-context.ts';
-import { type ResourceScope, writeContext } from './resource-scope.ts';
+import { deletionContext, type ResourceScope } from './resource-scope.ts';
 
 /** DELETE of one object (section 13). */
 export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> {
@@ -27,7 +27,7 @@ export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> 
     namespace,
     name,
     options,
-    context: writeContext(scope, isDryRun(options)),
+    context: deletionContext(scope, isDryRun(options)),
   });
   const shown = decision.outcome === 'unchanged' ? decision : { ...decision, object };
   const { code, body } = deleteAnswer(shown, { resource: info, options, stored: object });

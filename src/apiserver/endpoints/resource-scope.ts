@@ -35,6 +35,14 @@ function requestOptions(query: URLSearchParams): WriteRequestOptions {
 
 const noOptions: WriteRequestOptions = {};
 
+/** Of a DELETE, which nobody manages fields by. */
+export function deletionContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
+  const { user, warn, annotate, expired, deadline } = context;
+  return deadline === undefined
+    ? { user, warn, annotate, expired, dryRun }
+    : { user, warn, annotate, expired, deadline, dryRun };
+}
+
 export function writeContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
   const manager = fieldManager(context.query.get('fieldManager'), context.header('user-agent'));
   return {

@@ -29,24 +29,24 @@ export function withTimeout<T>(
     clock,
     timeoutMs,
   }: { readonly context: RequestContext; readonly clock: Clock; readonly timeoutMs: number },
-): Promise<T> {
+): Promise<T> | T {
   context.deadline = clock.monotonic() + timeoutMs;
+  const outcome = run();
+  if (!(outcome instanceof Promise)) return outcome;
   return new Promise<T>((resolve, reject) => {
     const timer = clock.setTimer(timeoutMs, () => {
       context.expire();
       reject(newTimeout('request did not complete within the allotted timeout'));
     });
-    const settle =
-      <A>(answer: (value: A) => void): ((value: A) => void) =>
+    outcome.then(
       (value) => {
         timer.cancel();
-        answer(value);
-      };
-    const fail = settle<unknown>(reject);
-    try {
-      Promise.resolve(run()).then(settle<T>(resolve), fail);
-    } catch (error) {
-      fail(error);
-    }
+        resolve(value);
+      },
+      (error: unknown) => {
+        timer.cancel();
+        reject(error);
+      },
+    );
   });
 }

@@ -1,8 +1,10 @@
 import { decodeManagers } from '../../api/apply/managed-fields.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
-import type { AdmissionAttributes, AdmissionOperation } from '../admission/attributes.ts';
+import type { AdmissionAttributes, AdmissionOperation, ObjectInterfaces } from '../admission/attributes.ts';
 import { Reinvocation } from '../admission/reinvocation.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
 import { objectInterfaces } from './object-interfaces.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { WriteContext } from './strategy.ts';
@@ -15,7 +17,8 @@ export interface AdmittedWrite {
   readonly namespace: string;
   readonly name: string;
   readonly object?: KubeObject;
-  readonly oldObject?: KubeObject;
+  /** Asked once, by the first plug-in that looks at it: what is deleted is mostly not even parsed. */
+  readonly oldObject?: () => KubeObject;
   /** Of a DELETE; those of other writes are in the context. */
   readonly deleteOptions?: object;
   /** Where it is not the context's: options of a DELETE say it as well. */
@@ -27,38 +30,80 @@ const OPTION_KINDS = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE:
 
 /** A write as admission sees it. */
 export function admissionAttributes(resource: ResourceStore, write: AdmittedWrite): AdmissionAttributes {
-  const { info } = resource;
-  const { operation, subresource, namespace, name, object, oldObject, context } = write;
-  const isNamespace = info.group === '' && info.resource === 'namespaces';
-  const { group, version, kind } = write.kind ?? info;
-  const attributes: Mutable<AdmissionAttributes> = {
-    operation,
-    info,
-    kind: { group, version, kind },
-    subresource,
-    namespace: isNamespace && namespace === '' ? name : namespace,
-    name,
-    user: context.user,
-    dryRun: write.dryRun ?? context.dryRun,
-    interfaces: objectInterfaces(resource),
-    reinvocation: new Reinvocation(),
-    warn: context.warn,
-    annotate: context.annotate ?? noAnnotation,
-  };
-  // Assigned one by one: every write passes here twice, and spreading what may be absent costs more than all the rest.
-  if (operation !== 'CONNECT') {
-    const options = operation === 'DELETE' ? write.deleteOptions : context.options;
-    attributes.options = { kind: OPTION_KINDS[operation], apiVersion: 'meta.k8s.io/v1', ...options };
-  }
-  if (object !== undefined) attributes.object = object;
-  if (oldObject !== undefined) attributes.oldObject = oldObject;
-  if (context.deadline !== undefined) attributes.deadline = context.deadline;
-  return attributes;
+  return new WriteAttributes(resource, write);
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+/** Every write has two of them, and few plug-ins look at much: what costs something is made when it is asked for. */
+class WriteAttributes implements AdmissionAttributes {
+  readonly info: ResourceInfo;
+  readonly kind: GroupVersionKind;
+  readonly namespace: string;
+  readonly object?: KubeObject;
+  readonly interfaces: ObjectInterfaces;
+  readonly reinvocation = new Reinvocation();
+  readonly #write: AdmittedWrite;
+  #oldObject: KubeObject | undefined;
+  #options: KubeObject | undefined;
 
-function noAnnotation(): void {}
+  constructor(resource: ResourceStore, write: AdmittedWrite) {
+    const { info } = resource;
+    const { namespace, name, object } = write;
+    const { group, version, kind } = write.kind ?? info;
+    const isNamespace = info.group === '' && info.resource === 'namespaces';
+    this.#write = write;
+    this.info = info;
+    this.kind = { group, version, kind };
+    this.namespace = isNamespace && namespace === '' ? name : namespace;
+    if (object !== undefined) this.object = object;
+    this.interfaces = objectInterfaces(resource);
+  }
+
+  get operation(): AdmissionOperation {
+    return this.#write.operation;
+  }
+
+  get subresource(): string {
+    return this.#write.subresource;
+  }
+
+  get name(): string {
+    return this.#write.name;
+  }
+
+  get user(): UserInfo {
+    return this.#write.context.user;
+  }
+
+  get dryRun(): boolean {
+    return this.#write.dryRun ?? this.#write.context.dryRun;
+  }
+
+  get deadline(): number | undefined {
+    return this.#write.context.deadline;
+  }
+
+  get options(): KubeObject | undefined {
+    return (this.#options ??= optionsOf(this.#write));
+  }
+
+  get oldObject(): KubeObject | undefined {
+    return (this.#oldObject ??= this.#write.oldObject?.());
+  }
+
+  warn(text: string): void {
+    this.#write.context.warn(text);
+  }
+
+  annotate(key: string, value: string): void {
+    this.#write.context.annotate?.(key, value);
+  }
+}
+
+function optionsOf({ operation, deleteOptions, context }: AdmittedWrite): KubeObject | undefined {
+  if (operation === 'CONNECT') return undefined;
+  const given = operation === 'DELETE' ? deleteOptions : context.options;
+  return { kind: OPTION_KINDS[operation], apiVersion: 'meta.k8s.io/v1', ...given };
+}
 
 const INVALID_MANAGED_FIELDS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';

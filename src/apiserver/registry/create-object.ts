@@ -121,7 +121,7 @@ async function write(resource: ResourceStore, { object, namespace, name, context
   if (result.succeeded) {
     if (context.admission !== 'skipped' && namespace !== '') {
       try {
-        await admission.stored({ operation: 'CREATE', info: resource.info, namespace, name });
+        await admission.stored({ info: resource.info, namespace, name });
       } catch (error) {
         await takeBack(store, result.kv);
         throw error;

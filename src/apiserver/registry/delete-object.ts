@@ -7,6 +7,7 @@ import { newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { admissionAttributes, type AdmittedWrite } from './admission-attributes.ts';
 import type { ResourceStore } from './resource-store.ts';
+import type { ServedObject } from './served-object.ts';
 import type { WriteContext } from './strategy.ts';
 
 /** As in update-object: each round one competitor succeeds. */
@@ -21,9 +22,14 @@ export interface DeleteRequest {
   readonly context: WriteContext;
 }
 
+type Decision = Exclude<DeleteDecision, { outcome: 'refuse' }>;
+
 export interface DeleteResult {
-  readonly decision: Exclude<DeleteDecision, { outcome: 'refuse' }>;
-  /** As the answer shows it, with the resourceVersion of what was written or removed. */
+  readonly decision: Decision;
+  /**
+   * As the answer shows it, with the resourceVersion of what was written or removed: only what names it where it is gone
+   * and its kind answers with a Status.
+   */
   readonly object: KubeObject;
 }
 
@@ -49,20 +55,11 @@ type Step =
   | { readonly outcome: 'raced'; readonly current: KeyValue | undefined };
 
 async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: KeyValue): Promise<Step> {
-  const { info, strategy, environment } = resource;
-  const { store, clock, admission } = environment;
+  const { strategy, environment } = resource;
+  const { store, admission } = environment;
   const { options, namespace, name, context } = request;
-  const stored = (resource.convertsRemotely ? await resource.read(kv) : resource.stored(kv)).object();
-  const grace = graceRuleOf(info);
-  const input = {
-    object: stored,
-    options,
-    resource: info,
-    now: clock.now(),
-    ...(grace === undefined ? {} : { grace }),
-  };
-  const decision = (strategy.decideDelete ?? decideDelete)(input);
-  if (decision.outcome === 'refuse') throw decision.error;
+  const stored = resource.convertsRemotely ? await resource.read(kv) : resource.stored(kv);
+  const decision = decide(resource, stored, options);
   const dryRun = isDryRun(options);
   // As upstream, which is done here before it asks: a pod that shuts down already has been admitted when that began.
   if (decision.reason === 'gracePeriodNotShorter') return done(decision, decision.object);
@@ -72,7 +69,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
       subresource: '',
       namespace,
       name: request.admittedName ?? name,
-      oldObject: stored,
+      oldObject: () => stored.object(),
       deleteOptions: options,
       dryRun,
       context,
@@ -93,11 +90,33 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   }
   const removal = await store.delete(kv.key, kv.modRevision);
   if (!removal.succeeded) return { outcome: 'raced', current: removal.current };
-  strategy.released?.(stored);
+  strategy.released?.(stored.object());
   return done(decision, withVersion(decision.object, removal.revision));
 }
 
-function done(decision: DeleteResult['decision'], object: KubeObject): Step {
+/** Of most objects that go, little is ever looked at: the rest is not parsed. */
+function decide(
+  { info, strategy, environment }: ResourceStore,
+  stored: ServedObject,
+  options: DeleteOptions,
+): Decision {
+  const grace = graceRuleOf(info);
+  const now = environment.clock.now();
+  const { decideDelete: ownRule } = strategy;
+  let decision: DeleteDecision | undefined;
+  if (grace === undefined && ownRule === undefined && !info.deleteReturnsObject) {
+    decision = decideDelete({ object: { metadata: stored.deletionMetadata() }, options, resource: info, now });
+  }
+  // What stays is written or shown, as a whole.
+  if (decision?.outcome !== 'remove' && decision?.outcome !== 'refuse') {
+    const whole = { object: stored.object(), options, resource: info, now };
+    decision = (ownRule ?? decideDelete)(grace === undefined ? whole : { ...whole, grace });
+  }
+  if (decision.outcome === 'refuse') throw decision.error;
+  return decision;
+}
+
+function done(decision: Decision, object: KubeObject): Step {
   return { outcome: 'done', result: { decision, object } };
 }
 

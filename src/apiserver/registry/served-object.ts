@@ -5,7 +5,7 @@ import {
 } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { JsonSink } from '../storage/stored-json.ts';
-import type { StoredObject } from '../storage/stored-object.ts';
+import type { DeletionMetadata, StoredObject } from '../storage/stored-object.ts';
 
 /** An object as answers, lists and watches see it: its bytes where they are ready, its tree where someone must look inside. */
 export interface ServedObject {
@@ -17,6 +17,8 @@ export interface ServedObject {
   metadata(): ObjectMeta;
   /** Cheaper than {@link metadata}. */
   labels(): ObjectMeta['labels'];
+  /** Cheaper than {@link metadata}. */
+  deletionMetadata(): DeletionMetadata;
   /** With resourceVersion, kind and apiVersion first. */
   json(): Uint8Array;
   /** The same into a longer text, without its first `skip` bytes, which are those of kind and apiVersion. */
@@ -52,6 +54,10 @@ export class TransientObject implements ServedObject {
 
   labels(): ObjectMeta['labels'] {
     return this.#object.metadata?.labels;
+  }
+
+  deletionMetadata(): DeletionMetadata {
+    return this.metadata();
   }
 
   json(): Uint8Array {
@@ -110,6 +116,10 @@ export class ConvertedObject implements ServedObject {
 
   labels(): ObjectMeta['labels'] {
     return this.#conversion.keepsMetadata ? this.source.labels() : this.object().metadata?.labels;
+  }
+
+  deletionMetadata(): DeletionMetadata {
+    return this.#conversion.keepsMetadata ? this.source.deletionMetadata() : this.metadata();
   }
 
   json(): Uint8Array {

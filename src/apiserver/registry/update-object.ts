@@ -223,7 +223,7 @@ function attributesOf(resource: ResourceStore, request: UpdateRequest, change: C
     namespace,
     name,
     object: see(change.next),
-    oldObject: see(change.previous),
+    oldObject: () => see(change.previous),
     context,
   });
 }

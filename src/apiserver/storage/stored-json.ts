@@ -1,5 +1,6 @@
 import { objectEnd, stringEnd } from '../../api/codec/json-cursor.ts';
 import { JsonLabels } from '../../api/codec/json-labels.ts';
+import { JsonMembers } from '../../api/codec/json-members.ts';
 import type { MetadataText } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { type LabelSignature, signatureOfPlaces, UNKNOWN_LABELS } from '../../api/selectors/label-signature.ts';
@@ -141,6 +142,25 @@ export function parseStoredMetadata(stored: Uint8Array, revision: Revision): Obj
   metadata.resourceVersion = String(revision);
   return metadata;
 }
+
+const DECIDING = [
+  'name',
+  'uid',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'finalizers',
+] as const;
+const decidingReader = new JsonMembers(DECIDING);
+
+/** What of its metadata decides about a DELETE; undefined where only a parser can tell. */
+export function storedDeletionMetadata(stored: Uint8Array, revision: Revision): DeletionMetadata | undefined {
+  const read = decidingReader.read(asBuffer(stored), metadataStart(stored) - 1);
+  return read && { ...(read as Omit<DeletionMetadata, 'resourceVersion'>), resourceVersion: String(revision) };
+}
+
+/** All that `api/deletion` looks at, for kinds without a grace period. */
+export type DeletionMetadata = Pick<ObjectMeta, (typeof DECIDING)[number] | 'resourceVersion'>;
 
 /** Behind the metadata that begins at `start`. */
 function metadataEnd(stored: Uint8Array, start: number): number {

@@ -72,6 +72,23 @@ describe('StoredObject', () => {
     );
   });
 
+  it('API-243 shows what decides about a deletion, parsed before or not', () => {
+    fc.assert(
+      fc.property(object, (o) => {
+        const { name, finalizers } = o.metadata ?? {};
+        const deciding = {
+          ...(name === undefined ? {} : { name }),
+          ...(finalizers === undefined ? {} : { finalizers }),
+          resourceVersion: '42',
+        };
+        expect(stored(o).deletionMetadata()).toEqual(deciding);
+        const parsed = stored(o);
+        parsed.object();
+        expect(parsed.deletionMetadata()).toMatchObject(deciding);
+      }),
+    );
+  });
+
   it('stores kind, apiVersion and metadata first, and no resourceVersion', () => {
     const o = { spec: { a: 1 }, metadata: { name: 'n', resourceVersion: '9' }, apiVersion: 'v1', kind: 'Pod' };
     expect(text(encodeStored(o))).toBe('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"n"},"spec":{"a":1}}');

@@ -8,17 +8,19 @@ import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { KeyValue, Revision } from './interface.ts';
 import { ParsedObjects } from './parsed-objects.ts';
 import {
+  type DeletionMetadata,
   type JsonSink,
   parseStored,
   parseStoredMetadata,
   spliceResourceVersion,
+  storedDeletionMetadata,
   storedLabels,
   storedMetadataText,
   writeStored,
   writeStoredMetadata,
 } from './stored-json.ts';
 
-export { encodeStored } from './stored-json.ts';
+export { type DeletionMetadata, encodeStored } from './stored-json.ts';
 
 /** Enough for what concurrent requests parse between two commits; more would only be parsed again. */
 const parsedLately = new ParsedObjects(256);
@@ -80,6 +82,12 @@ export class StoredObject {
     const metadata = this.#object?.metadata ?? this.#metadata;
     if (metadata !== undefined) return metadata.labels;
     return (this.#labels ??= storedLabels(this.stored) ?? this.metadata().labels);
+  }
+
+  /** What decides about its deletion; cheaper than {@link metadata} when nothing of it is there yet. */
+  deletionMetadata(): DeletionMetadata {
+    const metadata = this.#object?.metadata ?? this.#metadata;
+    return metadata ?? storedDeletionMetadata(this.stored, this.revision) ?? this.metadata();
   }
 
   #readMetadata(): ObjectMeta {

@@ -65,12 +65,14 @@ describe('DELETE', () => {
             if (operation !== 'DELETE') return;
             asked.push(oldObject?.metadata?.name);
             expect(object).toBeUndefined();
+            // As a whole, however little decided about the deletion.
+            expect(oldObject).toMatchObject({ kind: 'ConfigMap', data: { kept: name } });
             if (name === 'kept') throw newForbidden(info, name, 'no');
           },
         },
       ],
     });
-    for (const name of ['kept', 'free']) await judged.post(configMaps, configMap(name));
+    for (const name of ['kept', 'free']) await judged.post(configMaps, { ...configMap(name), data: { kept: name } });
     const { json: kept } = await judged.get(`${configMaps}/kept`);
     expect((await judged.delete(`${configMaps}/nosuch`)).status).toBe(404);
     expect((await judged.delete(`${configMaps}/kept`, { preconditions: { uid: 'x' } })).status).toBe(409);

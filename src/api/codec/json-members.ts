@@ -1,0 +1,49 @@
+import { CLOSE_BRACE, COLON, COMMA, JsonCursor, MemberTable, NEEDS_PARSER, OPEN_BRACE } from './json-cursor.ts';
+
+/**
+ * Reads some members of an object in JSON text and passes over all others, however large they are. Text as JSON.stringify writes it: no
+ * member is there twice.
+ */
+export class JsonMembers<Name extends string> {
+  readonly #names: readonly Name[];
+  readonly #table: MemberTable;
+  readonly #cursor = new JsonCursor();
+
+  constructor(names: readonly Name[]) {
+    this.#names = names;
+    this.#table = new MemberTable(Object.fromEntries(names.map((name, index) => [name, index])));
+  }
+
+  /** Those of the object that begins at `start`, as a parser has them; undefined where only a parser can tell what they are. */
+  read(json: Buffer, start: number): Partial<Record<Name, unknown>> | undefined {
+    const cursor = this.#cursor;
+    cursor.json = json;
+    cursor.at = start;
+    const read: Partial<Record<Name, unknown>> = {};
+    try {
+      cursor.expect(OPEN_BRACE);
+      if (json[cursor.at] === CLOSE_BRACE) return read;
+      for (;;) {
+        const name = this.#name();
+        const value = cursor.at;
+        cursor.skipValue();
+        if (name !== undefined) read[name] = JSON.parse(json.toString('utf8', value, cursor.at));
+        const next = json[cursor.at++];
+        if (next === CLOSE_BRACE) return read;
+        if (next !== COMMA) throw NEEDS_PARSER;
+      }
+    } catch (problem) {
+      if (problem === NEEDS_PARSER) return undefined;
+      throw problem;
+    }
+  }
+
+  /** Of the member at the cursor, which then stands at its value; undefined for one that is passed over. */
+  #name(): Name | undefined {
+    const cursor = this.#cursor;
+    const start = cursor.string();
+    const index = this.#table.find(cursor.json, start, cursor.at - 1);
+    cursor.expect(COLON);
+    return index < 0 ? undefined : this.#names[index];
+  }
+}
