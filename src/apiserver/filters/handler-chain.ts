@@ -66,7 +66,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
       if (timeoutMs === undefined) return await options.route(context);
       return await withTimeout(() => options.route(context), { context, clock, timeoutMs });
     } finally {
-      inFlight.leave(kind);
+      inFlight.leave(kind, context);
     }
   };
 

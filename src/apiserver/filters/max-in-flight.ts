@@ -33,7 +33,7 @@ export class MaxInFlight {
 
   /** False when the limit is reached. Administrators are counted but not refused, so that they can look at an overload. */
   enter(kind: InFlightKind, context: RequestContext): boolean {
-    if (kind === 'long') return true;
+    if (!isCounted(kind, context)) return true;
     const full = kind === 'read' ? this.#reads >= this.#limits.reads : this.#writes >= this.#limits.writes;
     if (full && !context.user.groups.includes(GROUP_MASTERS)) return false;
     if (kind === 'read') this.#reads++;
@@ -41,10 +41,16 @@ export class MaxInFlight {
     return true;
   }
 
-  leave(kind: InFlightKind): void {
+  leave(kind: InFlightKind, context: RequestContext): void {
+    if (!isCounted(kind, context)) return;
     if (kind === 'read') this.#reads--;
-    else if (kind === 'write') this.#writes--;
+    else this.#writes--;
   }
+}
+
+/** Parts of this program have as many requests under way as they have workers, and take no user's place. */
+function isCounted(kind: InFlightKind, { request }: RequestContext): boolean {
+  return kind !== 'long' && request.remote === true;
 }
 
 export function inFlightKind({ info, request }: RequestContext): InFlightKind {

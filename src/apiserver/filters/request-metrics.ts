@@ -24,7 +24,7 @@ export class RequestMetrics {
     });
     metrics.gauge({
       name: 'apiserver_current_inflight_requests',
-      help: 'Requests being answered right now, watches not counted.',
+      help: 'Requests being answered right now, watches and those of this program not counted.',
       labelNames: ['request_kind'],
       collect: (gauge) => {
         gauge.set(inFlight.reads, { request_kind: 'readOnly' });
