@@ -79,6 +79,18 @@ describe('RestClient helpers', () => {
     expect(seen[0]?.headers['content-type']).toBe('application/json');
   });
 
+  it('read the answer to a DELETE no further than to see that it succeeded', async () => {
+    const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: 'p' } };
+    const otherOrder = { status: 'Success', kind: 'Status' };
+    const waiting = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', finalizers: ['a/b'] } };
+    const { client } = setUp([json(200, done), json(200, otherOrder), json(200, waiting), json(200, {})]);
+    const ref = { gvr: pods, namespace: 'ns', name: 'p' };
+    expect(await client.deleted(ref, {})).toBe('success');
+    expect(await client.deleted(ref, {})).toEqual(otherOrder);
+    expect(await client.deleted(ref, {})).toEqual(waiting);
+    expect(await client.deleted(ref, {})).toEqual({});
+  });
+
   it('refuse to act on one object without its name', async () => {
     const { client, seen } = setUp([json(200, {})]);
     const all = { gvr: pods, namespace: 'ns' };

@@ -200,13 +200,27 @@ export class RestClient {
 
   /** Resolves with what the server answers: a Status, or the object that now waits for its finalizers. */
   delete<T = unknown>(ref: ResourceRef, deleteOptions?: DeleteOptions, options?: CallOptions): Promise<T> {
-    const object = deleteOptions && { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions };
-    const write = { object, contentType: 'application/json', options };
-    return this.#write('DELETE', named(ref), write).then((response) => response.json<T>());
+    return this.#delete(ref, deleteOptions, options).then((response) => response.json<T>());
+  }
+
+  /** The same for who deletes very many: the answer is not read where it only says that all is well. */
+  deleted<T = unknown>(ref: ResourceRef, deleteOptions: DeleteOptions, options?: CallOptions): Promise<'success' | T> {
+    return this.#delete(ref, deleteOptions, options).then((response) =>
+      saysSuccess(response.body) ? 'success' : response.json<T>(),
+    );
   }
 
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  #delete(
+    ref: ResourceRef,
+    deleteOptions: DeleteOptions | undefined,
+    options: CallOptions | undefined,
+  ): Promise<RestResponse> {
+    const object = deleteOptions && { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions };
+    return this.#write('DELETE', named(ref), { object, contentType: 'application/json', options });
   }
 
   #write(
@@ -285,6 +299,13 @@ export class RestClient {
     if (this.#onWarning === undefined || headers['warning'] === undefined) return;
     for (const warning of parseWarnings(headers['warning'])) this.#onWarning(warning);
   }
+}
+
+/** How kube-apiserver, whose fields have an order, begins to say that something is done. */
+const SUCCESS = Buffer.from('{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"');
+
+function saysSuccess(body: Uint8Array): boolean {
+  return body.length > SUCCESS.length && SUCCESS.compare(body, 0, SUCCESS.length) === 0;
 }
 
 /** Helpers on one object refuse a missing name: without it they would address the collection. */

@@ -17,6 +17,6 @@ export function deleteObject(context: CallContext, request: DeleteRequest): Prom
   const { client, signal } = context;
   const { target, policy, preconditions } = request;
   return answerOf(context, target, () =>
-    client.delete<KubeObject | null>(resourceRefOf(target), { preconditions, propagationPolicy: policy }, { signal }),
+    client.deleted<KubeObject | null>(resourceRefOf(target), { preconditions, propagationPolicy: policy }, { signal }),
   );
 }

@@ -18,10 +18,11 @@ export interface WriteAnswer {
 export async function answerOf(
   { onPathNotFound }: Pick<CallContext, 'onPathNotFound'>,
   target: Target,
-  write: () => Promise<KubeObject | null>,
+  write: () => Promise<'success' | KubeObject | null>,
 ): Promise<WriteAnswer> {
   try {
     const answered = await write();
+    if (answered === 'success') return { answer: 'accepted' };
     if (answered?.kind === 'Status' && answered['status'] === 'Success') return { answer: 'accepted' };
     const object = liveObjectOf(answered?.metadata ?? {});
     // Every write names the uid, so that the server can not have meant another object.
