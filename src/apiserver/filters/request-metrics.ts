@@ -38,9 +38,9 @@ export class RequestMetrics {
     context: RequestContext,
     answered: { readonly code: number; readonly seconds: number; readonly served: boolean },
   ): void {
-    const labels = labelsOf(context.info, answered.served);
-    const dryRun = context.query.size > 0 ? (context.query.get('dryRun') ?? '') : '';
-    this.#total.inc({ ...labels, dry_run: dryRun === 'All' ? 'All' : '', code: String(answered.code) });
+    const dryRun = context.query.size > 0 && context.query.get('dryRun') === 'All' ? 'All' : '';
+    const labels = { ...labelsOf(context.info, answered.served), dry_run: dryRun, code: String(answered.code) };
+    this.#total.inc(labels);
     if (labels.verb !== 'WATCH') this.#duration.observe(answered.seconds, labels);
   }
 }

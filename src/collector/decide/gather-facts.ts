@@ -105,7 +105,7 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
   const { graph, absentOwners } = source;
   const mapping = source.mapping(reference.apiVersion, reference.kind);
   const state = ownerInGraph(graph, reference, namespace);
-  const key = mapping === undefined ? undefined : ownerLookup(reference, mapping, namespace).key;
+  const key = mapping === undefined || answers.size === 0 ? undefined : ownerLookup(reference, mapping, namespace).key;
   return {
     reference,
     knownAbsent: absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace),

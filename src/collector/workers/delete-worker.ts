@@ -42,6 +42,9 @@ type ActionOutcome =
 
 const done: ActionOutcome = { next: 'done' };
 
+/** Most keys are decided by the graph alone. */
+const NO_ANSWERS: Round['owners'] = new Map();
+
 /** Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches what it needs, does what it wants. */
 export class DeleteWorker {
   readonly #context: CollectorContext;
@@ -60,7 +63,7 @@ export class DeleteWorker {
       queuedAs,
       shortcut: 'allowed',
       latest: { state: 'unasked' },
-      owners: new Map(),
+      owners: NO_ANSWERS,
       blockingWhenQueued: this.#blockingWhenQueued.get(uid),
       endAccepted: this.#context.acceptedEnds.of(uid),
     };
@@ -76,7 +79,7 @@ export class DeleteWorker {
       }
       const outcome = await this.#carryOut(step);
       if (outcome.next === 'redecide') {
-        round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: new Map() };
+        round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
       const finished = this.#finish(about, step, outcome);
