@@ -43,8 +43,12 @@ export async function startCountingResponder(options: {
   const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const reply = <T>(message: object): Promise<T> =>
     new Promise((settle, reject) => {
-      child.once('message', (answer) => settle(answer as T));
-      child.once('exit', (code) => reject(new Error(`the responder ended with ${code}`)));
+      const failed = (code: number | null): void => reject(new Error(`the responder ended with ${code}`));
+      child.once('exit', failed);
+      child.once('message', (answer) => {
+        child.off('exit', failed);
+        settle(answer as T);
+      });
       child.send(message);
     });
   const { port } = await reply<{ port: number }>({
