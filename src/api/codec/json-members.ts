@@ -1,4 +1,4 @@
-import { CLOSE_BRACE, COLON, COMMA, JsonCursor, MemberTable, NEEDS_PARSER, OPEN_BRACE } from './json-cursor.ts';
+import { COLON, JsonCursor, MemberTable, NEEDS_PARSER } from './json-cursor.ts';
 
 /**
  * Reads some members of an object in JSON text and passes over all others, however large they are. Text as JSON.stringify writes it: no
@@ -21,17 +21,13 @@ export class JsonMembers<Name extends string> {
     cursor.at = start;
     const read: Partial<Record<Name, unknown>> = {};
     try {
-      cursor.expect(OPEN_BRACE);
-      if (json[cursor.at] === CLOSE_BRACE) return read;
-      for (;;) {
+      cursor.members(() => {
         const name = this.#name();
         const value = cursor.at;
         cursor.skipValue();
         if (name !== undefined) read[name] = JSON.parse(json.toString('utf8', value, cursor.at));
-        const next = json[cursor.at++];
-        if (next === CLOSE_BRACE) return read;
-        if (next !== COMMA) throw NEEDS_PARSER;
-      }
+      });
+      return read;
     } catch (problem) {
       if (problem === NEEDS_PARSER) return undefined;
       throw problem;
