@@ -79,7 +79,7 @@ export const reasons = {
     writeRejected: 'The server rejected the write.',
     patchAccepted: 'The server accepted the patch.',
     patchNotNeeded: 'The reference is already gone, or another object has taken the name.',
-    patchedReferencesChanged: 'The references changed while the cycle was opened.',
+    patchedObjectChanged: 'The object changed while the cycle was opened.',
     finalizerAlreadyRemoved: 'The finalizer is not there any more.',
     finalizerConflictsExhausted: 'Removing the finalizer met a conflict at every attempt.',
   },

@@ -9,13 +9,16 @@ export interface DeletePatched {
 }
 
 /**
- * Row 13: the delete may rest on the object as patched only if the patch changed nothing but what it meant to. `patched`:
- * the object in the answer, undefined when the answer had none.
+ * Row 13: the delete may rest on the object as patched only if nothing but what the patch meant to change is different from what was
+ * decided upon. Whoever deletes it by now may have asked it to wait for the orphaning of its dependents: our policy, decided before,
+ * would undo that. `patched`: the object in the answer, undefined when the answer had none.
  */
 export function afterUnblock(action: DeleteAction, patched: LiveObject | undefined): DeletePatched | Verdict {
   const { uid } = action.preconditions;
-  if (patched === undefined || patched.uid !== uid || !sameReferences(patched.ownerReferences, action.classified)) {
-    return { verdict: 'requeue', reason: 'patchedReferencesChanged', actions: [] };
+  const unchanged =
+    patched?.uid === uid && !patched.deleting && sameReferences(patched.ownerReferences, action.classified);
+  if (!unchanged) {
+    return { verdict: 'requeue', reason: 'patchedObjectChanged', actions: [] };
   }
   const { resourceVersion } = patched;
   return { next: 'delete', action: { ...action, preconditions: { uid, resourceVersion } } };

@@ -176,8 +176,9 @@ describe('afterUnblock', () => {
     ['no object was answered', undefined],
     ['other references came in between', patched({ ownerReferences: [reference, { ...reference, uid: 'p' }] })],
     ['another object was answered', patched({ uid: 'x' })],
+    ['somebody else deletes it by now', patched({ deleting: true, finalizers: ['orphan'] })],
   ])('COL-152 nothing is deleted when %s', (_, object) => {
-    expect(afterUnblock(action, object)).toMatchObject({ verdict: 'requeue', reason: 'patchedReferencesChanged' });
+    expect(afterUnblock(action, object)).toMatchObject({ verdict: 'requeue', reason: 'patchedObjectChanged' });
   });
 });
 
