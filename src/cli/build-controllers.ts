@@ -107,5 +107,6 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
 /**
  * In one process a call costs microseconds and no network, and the durable store commits in groups: so many that one group can be
  * made while another is being flushed, and a cascade never waits for the disk. Nobody's requests are refused because of them (API-012).
+ * With 192 a tenth more was collected, and a GET of somebody else took twice as long meanwhile.
  */
-const CONCURRENT_GC_SYNCS = 192;
+const CONCURRENT_GC_SYNCS = 128;
