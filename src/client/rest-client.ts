@@ -286,14 +286,13 @@ export class RestClient {
       'user-agent': this.#userAgent,
     };
     if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
-    const message: { -readonly [K in keyof HttpRequest]: HttpRequest[K] } = {
+    return {
       method,
       target: query === undefined ? path : path + queryOf(query),
-      headers: request.headers === undefined ? headers : Object.assign(headers, request.headers),
+      headers: request.headers === undefined ? headers : { ...headers, ...request.headers },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
     };
-    if (body !== undefined) message.body = body;
-    if (signal !== undefined) message.signal = signal;
-    return message;
   }
 
   #warn(headers: HttpHeaders): void {

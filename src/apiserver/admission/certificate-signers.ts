@@ -23,7 +23,7 @@ export class CertificateApproval implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): void {
-    if (!isOf(attributes, 'approval')) return;
+    if (!isUpdateOf(attributes, 'approval')) return;
     requireSigner(this.#authorizer, attributes, 'approve');
   }
 }
@@ -39,7 +39,7 @@ export class CertificateSigning implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): void {
-    if (!isOf(attributes, 'status')) return;
+    if (!isUpdateOf(attributes, 'status')) return;
     const [next, previous] = [attributes.object, attributes.oldObject] as (SigningRequest | undefined)[];
     const issued = ({ status }: SigningRequest = {}) => [status?.certificate, status?.conditions];
     if (deepEqual(issued(next), issued(previous))) return;
@@ -47,7 +47,7 @@ export class CertificateSigning implements AdmissionPlugin {
   }
 }
 
-function isOf({ info, subresource }: AdmissionAttributes, part: string): boolean {
+function isUpdateOf({ info, subresource }: AdmissionAttributes, part: string): boolean {
   const isRequest = info.group === GROUP && info.resource === 'certificatesigningrequests';
   return isRequest && subresource === part;
 }

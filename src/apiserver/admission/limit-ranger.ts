@@ -59,7 +59,7 @@ export class LimitRanger implements AdmissionPlugin {
 
 /** Pods are judged when they are made or resized, claims at every write. */
 function limitedPart({ info, operation, subresource }: AdmissionAttributes): 'pod' | 'claim' | undefined {
-  if (info.group !== '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined;
+  if (info.group !== '') return undefined;
   if (info.resource === 'persistentvolumeclaims') return subresource === '' ? 'claim' : undefined;
   if (info.resource !== 'pods') return undefined;
   return subresource === (operation === 'CREATE' ? '' : 'resize') ? 'pod' : undefined;

@@ -146,7 +146,7 @@ export class ResourceQuota implements AdmissionPlugin {
 function isCharged({ info, operation, subresource, object, oldObject }: AdmissionAttributes): boolean {
   if (!info.namespaced || !isCounted(info)) return false;
   if (operation === 'CREATE') return subresource === '';
-  if (operation !== 'UPDATE' || info.group !== '' || object === undefined || oldObject === undefined) return false;
+  if (info.group !== '' || object === undefined || oldObject === undefined) return false;
   if (info.resource === 'pods')
     return subresource === 'resize' || (subresource === '' && endsDifferently(object, oldObject));
   return subresource === '' && (info.resource === 'services' || info.resource === 'persistentvolumeclaims');

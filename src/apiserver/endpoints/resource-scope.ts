@@ -38,21 +38,15 @@ const noOptions: WriteRequestOptions = {};
 /** Of a DELETE, which nobody manages fields by. */
 export function deletionContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
   const { user, warn, annotate, expired, deadline } = context;
-  return deadline === undefined
-    ? { user, warn, annotate, expired, dryRun }
-    : { user, warn, annotate, expired, deadline, dryRun };
+  return { user, warn, annotate, expired, deadline, dryRun };
 }
 
-export function writeContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
+export function writeContext(scope: ResourceScope, dryRun: boolean): WriteContext {
+  const { context } = scope;
   const manager = fieldManager(context.query.get('fieldManager'), context.header('user-agent'));
   return {
-    user: context.user,
-    warn: context.warn,
-    annotate: context.annotate,
-    expired: context.expired,
-    ...(context.deadline === undefined ? {} : { deadline: context.deadline }),
+    ...deletionContext(scope, dryRun),
     options: requestOptions(context.query),
-    dryRun,
     authorizeCreate: () => context.requireVerb('create'),
     tracking: { by: 'update', manager },
   };

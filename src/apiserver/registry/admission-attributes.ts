@@ -17,7 +17,7 @@ export interface AdmittedWrite {
   readonly namespace: string;
   readonly name: string;
   readonly object?: KubeObject;
-  /** Asked once, by the first plug-in that looks at it: what is deleted is mostly not even parsed. */
+  /** Called when the first plug-in looks at it, and not again: what is deleted is mostly not even parsed. */
   readonly oldObject?: () => KubeObject;
   /** Of a DELETE; those of other writes are in the context. */
   readonly deleteOptions?: object;
@@ -33,7 +33,7 @@ export function admissionAttributes(resource: ResourceStore, write: AdmittedWrit
   return new WriteAttributes(resource, write);
 }
 
-/** Every write has two of them, and few plug-ins look at much: what costs something is made when it is asked for. */
+/** Every write has one in each of its phases, and few plug-ins look at much: what costs something is made when it is asked for. */
 class WriteAttributes implements AdmissionAttributes {
   readonly info: ResourceInfo;
   readonly kind: GroupVersionKind;

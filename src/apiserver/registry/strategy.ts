@@ -29,7 +29,7 @@ export interface WriteContext {
   /** `skipped`: the server does what admission has allowed already, or what nobody may stop. Default: asked. */
   readonly admission?: 'skipped';
   /** When the request is answered with a time-out, by `Clock.monotonic`; absent where nobody waits. */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /** Everything happens except persistence (API-236). */
   readonly dryRun: boolean;
   /** Absent in writes of the server's own: they leave managedFields as they are. */

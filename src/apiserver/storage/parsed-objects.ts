@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
 /**
- * Objects that were parsed a moment ago, by the bytes they were parsed from. Who deletes or replaces an object parses it to
- * decide, and the watchers of that change look at the same bytes right afterwards.
+ * Objects that were parsed a moment ago, by the bytes they were parsed from. Who replaces an object, or deletes one of a kind
+ * that more than its metadata decides about, parses it, and the watchers of that change look at the same bytes right afterwards.
  *
  * Holds no more than a commit's worth, and gives each away once, so that it keeps nothing alive for long.
  */

@@ -61,21 +61,10 @@ export class WorkGate {
 
   #letThrough<T>(work: () => Promise<T>): Promise<T> {
     this.#inside++;
-    return work().then(
-      (result) => {
-        this.#leave();
-        return result;
-      },
-      (error: unknown) => {
-        this.#leave();
-        throw error;
-      },
-    );
-  }
-
-  #leave(): void {
-    this.#inside--;
-    if (this.#inside === 0) for (const resolve of this.#left.splice(0)) resolve();
+    return work().finally(() => {
+      this.#inside--;
+      if (this.#inside === 0) for (const resolve of this.#left.splice(0)) resolve();
+    });
   }
 
   #letIn(): void {
