@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { deleteOptionsFromQuery } from '../api/deletion/delete-options.ts';
 import { isObjectNotFound, newConflict, newNotFound, newTooManyRequests } from '../api/status-error.ts';
 import { FakeClock } from '../base/fake-clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
@@ -33,7 +34,7 @@ function setUp(answers: readonly (HttpResponse | HttpHandler)[], options: Partia
 }
 
 function bodyOf(request: HttpRequest | undefined): unknown {
-  return JSON.parse(Buffer.from(request?.body ?? []).toString());
+  return request?.body && JSON.parse(Buffer.from(request.body).toString());
 }
 
 describe('RestClient helpers', () => {
@@ -79,16 +80,35 @@ describe('RestClient helpers', () => {
     expect(seen[0]?.headers['content-type']).toBe('application/json');
   });
 
+  it('delete with the options in the query, where the caller knows that they are read there', async () => {
+    const { client, seen } = setUp([json(200, {})]);
+    const options = {
+      preconditions: { uid: 'u', resourceVersion: '7' },
+      propagationPolicy: 'Foreground',
+      gracePeriodSeconds: 0,
+      dryRun: ['All'],
+    };
+    const ref = { gvr: pods, namespace: 'ns', name: 'p' };
+    await client.deleted(ref, options, { optionsIn: 'query' });
+    await client.deleted(ref, { preconditions: { uid: 'u' } }, { optionsIn: 'query' });
+    await client.deleted(ref, options, { optionsIn: 'body' });
+    const queries = seen.map(({ target }) => new URL(target, 'http://server').searchParams);
+    // What our own server reads there is what was meant.
+    expect(queries.map(deleteOptionsFromQuery)).toEqual([options, { preconditions: { uid: 'u' } }, {}]);
+    expect(seen.map(bodyOf)).toEqual([undefined, undefined, { kind: 'DeleteOptions', apiVersion: 'v1', ...options }]);
+    expect(seen.map(({ headers }) => headers['content-type'])).toEqual([undefined, undefined, 'application/json']);
+  });
+
   it('read the answer to a DELETE no further than to see that it succeeded', async () => {
     const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: 'p' } };
     const otherOrder = { status: 'Success', kind: 'Status' };
     const waiting = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', finalizers: ['a/b'] } };
     const { client } = setUp([json(200, done), json(200, otherOrder), json(200, waiting), json(200, {})]);
     const ref = { gvr: pods, namespace: 'ns', name: 'p' };
-    expect(await client.deleted(ref, {})).toBe('success');
-    expect(await client.deleted(ref, {})).toEqual(otherOrder);
-    expect(await client.deleted(ref, {})).toEqual(waiting);
-    expect(await client.deleted(ref, {})).toEqual({});
+    expect(await client.deleted(ref, {}, { optionsIn: 'body' })).toBe('success');
+    expect(await client.deleted(ref, {}, { optionsIn: 'body' })).toEqual(otherOrder);
+    expect(await client.deleted(ref, {}, { optionsIn: 'body' })).toEqual(waiting);
+    expect(await client.deleted(ref, {}, { optionsIn: 'body' })).toEqual({});
   });
 
   it('refuse to act on one object without its name', async () => {

@@ -29,6 +29,7 @@ import { startMonitor } from './monitors/start-monitor.ts';
 import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
 import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
+import { DeleteOptionsSupport } from './operations/delete-options-support.ts';
 import { PatchSupport } from './operations/patch-support.ts';
 import { createQueues, type OnQueued, type Queues, type RetryOptions } from './queues.ts';
 import { type QueueReason, sentenceOf } from './reasons.ts';
@@ -134,6 +135,7 @@ export class GarbageCollector implements Service {
   readonly #kinds: KindMapper;
   readonly #resourceSync: ResourceSync;
   readonly #support = new PatchSupport();
+  readonly #deleteOptions = new DeleteOptionsSupport();
   readonly #recorder: EventRecorder;
   /** One object for all monitors: its columns are those of the last object read, and `apply` reads them at once. */
   readonly #reader: ObjectReader;
@@ -283,8 +285,11 @@ export class GarbageCollector implements Service {
         failures.push(error);
         stopping.abort();
       });
+    const { client, clock } = this.#options;
+    const learning = { clock, logger: this.#logger, signal: stopping.signal };
     const services = [
       supervised(this.#resourceSync.run(stopping.signal)),
+      supervised(this.#deleteOptions.learn(client, learning)),
       supervised(this.consistency.run(stopping.signal)),
       supervised(
         this.#options.workers === 'whenLeading' ? this.#sweepBacklog(stopping.signal) : this.lead(stopping.signal),
@@ -373,6 +378,7 @@ export class GarbageCollector implements Service {
       kinds: this.#kinds,
       queues: this.#queues,
       support: this.#support,
+      deleteOptions: this.#deleteOptions,
       metrics: this.#metrics,
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),

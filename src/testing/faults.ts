@@ -17,6 +17,8 @@ export interface FaultRequest {
   /** `create`, `delete`, `deletecollection`, `get`, `list`, `patch`, `update`, `watch`. */
   readonly verb: string;
   readonly path: string;
+  /** The parameters behind the path: the options of most of the collector's deletions are there. */
+  readonly query: URLSearchParams;
   readonly group: string;
   readonly version: string;
   /** Plural: `configmaps`; empty for paths that are no resource. */
@@ -38,7 +40,7 @@ export interface FaultAnswer {
 
 export interface FaultRule {
   /** Which requests; every field given must be equal, or a function says so. */
-  readonly match: Partial<Omit<FaultRequest, 'body'>> | ((request: FaultRequest) => boolean);
+  readonly match: Partial<Omit<FaultRequest, 'body' | 'query'>> | ((request: FaultRequest) => boolean);
   /** How often it strikes; always when absent. */
   readonly times?: number;
   /** How likely it is for a matching request, 0 to 1, by the cluster's seed; 1 when absent. */
@@ -141,8 +143,9 @@ function matches({ match }: FaultRule, request: FaultRequest): boolean {
 }
 
 function describe(request: HttpRequest): FaultRequest {
-  const [path = '', query = ''] = request.target.split('?');
-  const info = parseRequestInfo(request.method, path, new URLSearchParams(query));
+  const [path = '', parameters = ''] = request.target.split('?');
+  const query = new URLSearchParams(parameters);
+  const info = parseRequestInfo(request.method, path, query);
   const none = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '' };
   const { group, version, resource, subresource, namespace, name } = info?.type === 'resource' ? info : none;
   let body: unknown;
@@ -157,6 +160,7 @@ function describe(request: HttpRequest): FaultRequest {
     method: request.method,
     verb,
     path,
+    query,
     group,
     version,
     resource,

@@ -19,8 +19,11 @@ export function improperWrite(call: Pick<Call, 'method' | 'path' | 'query' | 'he
   if (method === 'POST') return EVENTS.test(path) ? undefined : `creates: ${line}`;
   if (method !== 'DELETE' && method !== 'PATCH') return `another verb: ${line}`;
   if (!OBJECT.test(path)) return `not one object: ${line}`;
-  if (Object.keys(query).length > 0) return `parameters ${JSON.stringify(query)}: ${line}`;
-  if (method === 'DELETE') return isProperDelete(body) ? undefined : `a delete without its preconditions: ${line}`;
+  if (method === 'DELETE') {
+    const proper = body === undefined ? isProperDeleteQuery(path, query) : isEmpty(query) && isProperDelete(body);
+    return proper ? undefined : `a delete without its preconditions ${JSON.stringify(query)}: ${line}`;
+  }
+  if (!isEmpty(query)) return `parameters ${JSON.stringify(query)}: ${line}`;
   if (EVENT.test(path)) return undefined;
   if (!PATCHES.includes(String(headers['content-type']))) return `a patch of another kind: ${line}`;
   return isProperPatch(body) ? undefined : `a patch of something else: ${line}`;
@@ -38,6 +41,17 @@ function isProperDelete(body: unknown): boolean {
     POLICIES.includes(String(propagationPolicy)) &&
     Object.keys({ ...rest, ...more }).length === 0
   );
+}
+
+/** Of a server that is not kube-apiserver itself nobody knows whether it reads a query. */
+function isProperDeleteQuery(path: string, query: Call['query']): boolean {
+  const { uid, resourceVersion: _, propagationPolicy, ...more } = query;
+  const ownGroup = /^\/(?:api\/v1|apis\/(?:[a-z]+|[a-z.]+\.k8s\.io)\/v\d)\//.test(path);
+  return ownGroup && uid !== undefined && uid !== '' && POLICIES.includes(propagationPolicy ?? '') && isEmpty(more);
+}
+
+function isEmpty(object: object): boolean {
+  return Object.keys(object).length === 0;
 }
 
 /** Of the references or of the finalizers, never both, and never without naming the object's uid or version. */

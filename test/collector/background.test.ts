@@ -16,6 +16,7 @@ import {
   type TestKind,
   widget,
 } from './kinds.ts';
+import { deleteOptionsOf } from './recorder.ts';
 import { Rig } from './rig.ts';
 
 /** Sections 6 and 21: what is deleted because its owners are gone, and what is not. */
@@ -31,7 +32,7 @@ afterEach(() => rig.stop());
 const deletions = () =>
   rig.recorder.writes
     .filter(({ method }) => method === 'DELETE')
-    .map(({ path, body }) => `${path.split('/').at(-1)} ${(body as { propagationPolicy: string }).propagationPolicy}`);
+    .map((call) => `${call.path.split('/').at(-1)} ${deleteOptionsOf(call).propagationPolicy}`);
 
 describe('an owner that is gone', () => {
   it('COL-090 row 15: takes all that it owned with it, over several levels and kinds', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { answerWith, late } from './faults.ts';
 import { clusterRole, configMap, refTo, secret, widget } from './kinds.ts';
+import { deleteOptionsOf } from './recorder.ts';
 import { Rig } from './rig.ts';
 
 /** What the collector sends, counted and byte by byte (sections 13 and 14). */
@@ -118,16 +119,34 @@ describe('the budget of calls', () => {
 });
 
 describe('the bodies', () => {
-  it('COL-150 COL-170 COL-171 DELETE names kind, preconditions and policy, and nothing else', async () => {
+  it('COL-150 COL-171 DELETE names preconditions and policy, in its query, and nothing else', async () => {
     const owner = await rig.create(configMap, 'owner');
     const dependent = await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    const [call] = rig.recorder.calls;
+    const query = { uid: uid(dependent), resourceVersion: version(dependent), propagationPolicy: 'Background' };
+    expect([call?.method, call?.path, call?.query]).toEqual(['DELETE', at('secrets/d'), query]);
+    expect([call?.body, call?.headers['content-type']]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    { where: 'of a custom resource', kind: widget, minor: '36' },
+    { where: 'at a server that is too old for a query', kind: secret, minor: '19' },
+  ])('COL-150 COL-170 COL-171 DELETE names the same in its body $where', async ({ kind, minor }) => {
+    await rig.stop();
+    rig = await Rig.start({ version: { major: '1', minor } });
+    rig.serve(widget);
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    const dependent = await rig.create(kind, 'd', { owners: [refTo(owner)] });
     await rig.delete(configMap, 'owner');
     await rig.rest();
     const [call] = rig.recorder.calls;
     expect(JSON.stringify(call?.body)).toBe(
       `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"${uid(dependent)}","resourceVersion":"${version(dependent)}"},"propagationPolicy":"Background"}`,
     );
-    expect([call?.method, call?.path, call?.query]).toEqual(['DELETE', at('secrets/d'), {}]);
+    expect([call?.method, call?.path.split('/').at(-1), call?.query]).toEqual(['DELETE', 'd', {}]);
     expect(call?.headers['content-type']).toBe('application/json');
   });
 
@@ -199,7 +218,10 @@ describe('the bodies', () => {
       const guards = kind === widget ? ['resourceVersion'] : ['uid', 'resourceVersion'];
       expect(Object.keys(metadata ?? {})).toEqual([...guards, 'ownerReferences']);
       const deletion = writes.find(({ method }) => method === 'DELETE');
-      expect(deletion?.body).toMatchObject({ propagationPolicy: 'Foreground', preconditions: { uid: uid(b) } });
+      expect(deleteOptionsOf(deletion)).toMatchObject({
+        propagationPolicy: 'Foreground',
+        preconditions: { uid: uid(b) },
+      });
       expect(await rig.names(kind)).toEqual([]);
     },
   );

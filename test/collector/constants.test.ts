@@ -13,7 +13,7 @@ afterEach(() => rig.stop());
 /** When the attempts to delete `d` were made, in ms after the first. */
 async function attempts(forMs: number): Promise<number[]> {
   const times: number[] = [];
-  rig.faults.on({ method: 'DELETE', target: /secrets\/d$/ }, (request, next) => {
+  rig.faults.on({ method: 'DELETE', target: /secrets\/d(?:\?|$)/ }, (request, next) => {
     times.push(rig.clock.monotonic());
     return refuse(500, 'InternalError')(request, next);
   });

@@ -11,6 +11,7 @@ import {
   timeoutAfter,
 } from './faults.ts';
 import { configMap, pod, refTo, refToNothing, secret, widget } from './kinds.ts';
+import { deleteOptionsOf } from './recorder.ts';
 import { Rig } from './rig.ts';
 
 /** Sections 8 and 12: answers that are no answers, and writes that meet others. */
@@ -224,7 +225,7 @@ describe('a conflict', () => {
   const preconditions = () =>
     rig.recorder.writes
       .filter(({ method }) => method === 'DELETE')
-      .map(({ body }) => Object.keys((body as { preconditions: object }).preconditions));
+      .map((call) => Object.keys(deleteOptionsOf(call).preconditions ?? {}));
 
   it('COL-098 of a guess costs the full procedure, once', async () => {
     const owner = await rig.create(configMap, 'owner');

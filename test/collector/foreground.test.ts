@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { refuse } from './faults.ts';
 import { configMap, refTo, secret } from './kinds.ts';
+import { deleteOptionsOf } from './recorder.ts';
 import { Rig } from './rig.ts';
 
 /** Section 7: deletion in foreground. */
@@ -156,7 +157,7 @@ describe('dependents of several owners', () => {
     expect(await rig.names(configMap)).toEqual([]);
     const policies = rig.recorder.writes
       .filter(({ method }) => method === 'DELETE')
-      .map(({ path, body }) => [path.split('/').at(-1), (body as { propagationPolicy: string }).propagationPolicy]);
+      .map((call) => [call.path.split('/').at(-1), deleteOptionsOf(call).propagationPolicy]);
     expect(policies).toEqual([
       ['b', 'Foreground'],
       ['c', 'Background'],

@@ -1,3 +1,8 @@
+import {
+  type DeleteOptions,
+  deleteOptionsFromBody,
+  deleteOptionsFromQuery,
+} from '../../src/api/deletion/delete-options.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import type { Interceptor } from '../../src/client/interceptor.ts';
 import { improperWrite } from './allowed-writes.ts';
@@ -15,6 +20,12 @@ export interface Call {
   reason: string;
 }
 
+/** What a DELETE asked for, wherever its options stood. */
+export function deleteOptionsOf(call: Call | undefined): DeleteOptions {
+  if (call?.body !== undefined) return deleteOptionsFromBody(call.body);
+  return deleteOptionsFromQuery(new URLSearchParams(call?.query));
+}
+
 const DISCOVERY = /^\/(?:api|apis)(?:\/[^/]+(?:\/[^/]+)?)?$/;
 
 /** `/api/v1`, `/apis/apps/v1`, but not `/api/v1/pods`. */
@@ -24,7 +35,7 @@ export function isDiscovery(path: string): boolean {
 
 /** Lists and watches of whole resources. */
 export function isIntake({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
-  if (method !== 'GET' || isDiscovery(path)) return false;
+  if (method !== 'GET' || path === '/version' || isDiscovery(path)) return false;
   const parts = path.split('/').filter((part) => part !== '');
   return parts.length === (parts[0] === 'api' ? 3 : 4);
 }
@@ -46,9 +57,9 @@ export class Recorder {
     return this.#underWay;
   }
 
-  /** Everything but discovery, lists and watches: what the decisions cost. */
+  /** Everything but discovery, lists, watches and the question for the version: what the decisions cost. */
   get calls(): Call[] {
-    return this.all.filter((call) => !isDiscovery(call.path) && !isIntake(call) && !isBarrierList(call));
+    return this.all.filter((call) => !this.#isGroundwork(call));
   }
 
   get barrierLists(): Call[] {
@@ -84,6 +95,10 @@ export class Recorder {
 
   clear(): void {
     this.all.length = 0;
+  }
+
+  #isGroundwork(call: Call): boolean {
+    return call.path === '/version' || isDiscovery(call.path) || isIntake(call) || isBarrierList(call);
   }
 
   readonly intercept: Interceptor = async (request, next) => {

@@ -27,6 +27,8 @@ export interface RigOptions {
   /** Resources to serve; {@link usualKinds} unless given. */
   readonly serve?: readonly TestKind[] | 'all';
   readonly clock?: FakeClock;
+  /** What `/version` says, 1.36 unless given. */
+  readonly version?: Readonly<Record<string, string>>;
   /** The server as a client with this user agent reaches it. */
   readonly reached?: (userAgent: string, server: HttpHandler) => HttpHandler;
 }
@@ -47,6 +49,7 @@ export interface RunningCollector {
 
 type CollectorOptions = Partial<Omit<GarbageCollectorOptions, 'client' | 'clock' | 'random' | 'logger' | 'metrics'>>;
 
+const NEW = { major: '1', minor: '36' };
 /** How long {@link Rig.rest} lets time pass before it gives up. */
 const REST_MS = 60_000;
 
@@ -73,7 +76,13 @@ export class Rig {
   readonly #reached: NonNullable<RigOptions['reached']>;
 
   constructor(options: RigOptions = {}) {
-    const { seed = 1, serve = usualKinds, clock = new FakeClock(), reached = (_, server) => server } = options;
+    const {
+      seed = 1,
+      serve = usualKinds,
+      clock = new FakeClock(),
+      reached = (_, server) => server,
+      version = NEW,
+    } = options;
     this.clock = clock;
     this.#reached = reached;
     this.random = seededRandom(seed);
@@ -85,7 +94,7 @@ export class Rig {
       random,
       logger: logger.child({ from: 'server' }),
       metrics,
-      version: {},
+      version,
     });
     if (serve !== 'all') this.#serveOnly(serve);
     this.client = this.clientWith('test');

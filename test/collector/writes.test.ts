@@ -51,9 +51,13 @@ describe('writes', () => {
     const kinds = new Set(
       rig.recorder.all
         .filter(({ method }) => method !== 'GET')
-        .map(({ method, path, body }) => `${method} ${path.endsWith('/events') ? 'events' : fieldsOf(body)}`),
+        .map(({ method, path, query, body }) => {
+          if (body === undefined) return `${method} ?${Object.keys(query).toSorted().join('&')}`;
+          return `${method} ${path.endsWith('/events') ? 'events' : fieldsOf(body)}`;
+        }),
     );
     expect([...kinds].toSorted()).toEqual([
+      'DELETE ?propagationPolicy&resourceVersion&uid',
       'DELETE apiVersion,kind,preconditions,propagationPolicy',
       'PATCH metadata.finalizers',
       'PATCH metadata.ownerReferences',
@@ -72,13 +76,23 @@ describe('writes', () => {
     propagationPolicy: 'Background',
     preconditions: { uid: 'u' },
   };
+  const inQuery = { uid: 'u', propagationPolicy: 'Background' };
   const patch = { metadata: { uid: 'u', finalizers: null } };
   const improper: readonly (Partial<Call> & { readonly what: string })[] = [
     { what: 'a creation', method: 'POST', path: '/api/v1/namespaces/default/secrets', body: {} },
     { what: 'an update', method: 'PUT', body: {} },
     { what: 'a deletion of all', method: 'DELETE', path: '/api/v1/namespaces/default/secrets', body: deletion },
     { what: 'a deletion of all in the cluster', method: 'DELETE', path: '/apis/apps/v1/deployments', body: deletion },
-    { what: 'a deletion without body', method: 'DELETE', body: undefined },
+    { what: 'a deletion without options', method: 'DELETE', body: undefined },
+    { what: 'a deletion without uid in the query', method: 'DELETE', query: { ...inQuery, uid: '' }, body: undefined },
+    { what: 'a deletion with grace in the query', method: 'DELETE', query: { ...inQuery, gracePeriodSeconds: '0' } },
+    { what: 'a deletion with options in two places', method: 'DELETE', query: inQuery, body: deletion },
+    {
+      what: 'a deletion with options in the query, of a custom resource',
+      method: 'DELETE',
+      path: '/apis/example.com/v1/namespaces/default/widgets/a',
+      query: inQuery,
+    },
     {
       what: 'a deletion without uid',
       method: 'DELETE',
@@ -101,6 +115,7 @@ describe('writes', () => {
     { method: 'DELETE', body: deletion },
     { method: 'DELETE', body: deletion, path: '/apis/rbac.authorization.k8s.io/v1/clusterroles/a' },
     { method: 'DELETE', body: deletion, path: '/api/v1/namespaces/a' },
+    { method: 'DELETE', body: undefined, query: inQuery },
     { method: 'PATCH', body: patch },
   ])('COL-003 $method $path is proper', (call) => {
     expect(improperWrite({ ...proper, ...call })).toBeUndefined();

@@ -2,6 +2,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { PropagationPolicy } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
+import type { DeleteOptionsSupport } from './delete-options-support.ts';
 import { resourceRefOf } from './read-metadata.ts';
 import { answerOf, type WriteAnswer } from './write-answer.ts';
 
@@ -12,11 +13,19 @@ export interface DeleteRequest {
   readonly preconditions: { readonly uid: string; readonly resourceVersion?: string };
 }
 
+export interface DeleteContext extends CallContext {
+  readonly deleteOptions: DeleteOptionsSupport;
+}
+
 /** DELETE by name; the policy is always named, grace and orphanDependents never (COL-150, COL-170, COL-171). */
-export function deleteObject(context: CallContext, request: DeleteRequest): Promise<WriteAnswer> {
-  const { client, signal } = context;
+export function deleteObject(context: DeleteContext, request: DeleteRequest): Promise<WriteAnswer> {
+  const { client, signal, deleteOptions } = context;
   const { target, policy, preconditions } = request;
   return answerOf(context, target, () =>
-    client.deleted<KubeObject | null>(resourceRefOf(target), { preconditions, propagationPolicy: policy }, { signal }),
+    client.deleted<KubeObject | null>(
+      resourceRefOf(target),
+      { preconditions, propagationPolicy: policy },
+      { signal, optionsIn: deleteOptions.placeOf(target) },
+    ),
   );
 }

@@ -4,6 +4,7 @@ import { seededRandom } from '../../base/random.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { RestClient } from '../../client/rest-client.ts';
 import type { Target } from '../decide/target.ts';
+import { DeleteOptionsSupport } from './delete-options-support.ts';
 import { PatchSupport } from './patch-support.ts';
 
 /** What a server answers, in order; the last answer is repeated. */
@@ -28,7 +29,7 @@ export const statusWith = (code: number, reason: string, more: object = {}) => (
   body: { kind: 'Status', apiVersion: 'v1', status: code < 400 ? 'Success' : 'Failure', code, reason, ...more },
 });
 
-/** A context for the operations, and what they sent: `METHOD content-type body`. */
+/** A context for the operations, and what they sent: `METHOD content-type query body`. */
 export function setUp(script: Script) {
   const sent: string[] = [];
   const times: number[] = [];
@@ -38,7 +39,9 @@ export function setUp(script: Script) {
   const handler = (request: HttpRequest) => {
     const answer = script[Math.min(sent.length, script.length - 1)] ?? { status: 500, body: 'no script' };
     const type = String(request.headers['content-type'] ?? '').replace('application/', '');
-    sent.push(`${request.method} ${type} ${Buffer.from(request.body ?? []).toString()}`.trim());
+    const query = request.target.split('?')[1] ?? '';
+    const parts = [request.method, type, query, Buffer.from(request.body ?? []).toString()];
+    sent.push(parts.filter((part) => part !== '').join(' '));
     times.push(clock.monotonic());
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
     return Promise.resolve({ status: answer.status, headers: {}, body: Buffer.from(text) });
@@ -50,6 +53,7 @@ export function setUp(script: Script) {
       pathsNotFound++;
     },
     support: new PatchSupport(),
+    deleteOptions: new DeleteOptionsSupport(),
     clock,
     random: seededRandom(1),
     stopping: stop.signal,

@@ -26,6 +26,20 @@ describe('the answer to a write', () => {
     expect((await deleteObject(context, request)).answer).toBe(is);
   });
 
+  it('COL-150 COL-171 the query of a DELETE, where the server is known to read it', async () => {
+    const { context, sent } = setUp([statusWith(200, '')]);
+    context.deleteOptions.note({ major: 1, minor: 36 });
+    await deleteObject(context, request);
+    await deleteObject(context, { target, policy: 'Foreground', preconditions: { uid: 'uid-a' } });
+    const custom = { ...target, apiVersion: 'example.com/v1', kind: 'Widget', resource: 'widgets' };
+    await deleteObject(context, { target: custom, policy: 'Background', preconditions: { uid: 'uid-a' } });
+    expect(sent).toEqual([
+      'DELETE uid=uid-a&resourceVersion=7&propagationPolicy=Background',
+      'DELETE uid=uid-a&propagationPolicy=Foreground',
+      'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a"},"propagationPolicy":"Background"}',
+    ]);
+  });
+
   it('COL-170 COL-171 the body of a DELETE', async () => {
     const { context, sent } = setUp([statusWith(200, '')]);
     await deleteObject(context, request);

@@ -11,7 +11,7 @@ import type { Identity } from '../graph/identity.ts';
 import type { OrphanedOwners } from '../graph/orphaned-owners.ts';
 import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import type { KindMapper } from '../kind-mapper.ts';
-import type { CallContext } from '../operations/call-context.ts';
+import type { DeleteContext } from '../operations/delete-object.ts';
 import type { PatchSupport } from '../operations/patch-support.ts';
 import type { OnQueued, Queues } from '../queues.ts';
 import type { QueueReason } from '../reasons.ts';
@@ -19,7 +19,7 @@ import type { AcceptedEnds } from './accepted-ends.ts';
 import type { Decision, DecisionAbout } from './decision.ts';
 
 /** What both kinds of workers stand on. */
-export interface CollectorContext extends CallContext {
+export interface CollectorContext extends DeleteContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
