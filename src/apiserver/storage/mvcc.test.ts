@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LabelSignature, mayHave } from '../../api/selectors/label-signature.ts';
+import { seededRandom } from '../../base/random.ts';
 import { type ListResult, RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import { MultiVersionMap, eventOf } from './mvcc.ts';
 import type { Change, WriteDecision } from './mvcc.ts';
@@ -363,6 +364,38 @@ describe('MultiVersionMap', () => {
     expect(map.list('p/', { limit: 1, revision: 5, countRemaining: true }).remaining).toBe(3);
     expect(map.list('p/', { limit: 2, start: 'p/b' })).toMatchObject({ more: false });
     expect(map.list('p/', { limit: 2, start: 'p/b' }).items.map((kv) => kv.key)).toEqual(['p/b', 'p/d']);
+  });
+
+  it('API-096 lists and counts after deletions of most, at every revision that can be read', () => {
+    const random = seededRandom(7);
+    const map = new MultiVersionMap({ ...options, historyBound: 4000 });
+    const name = (i: number): string => `p/${String(i).padStart(4, '0')}`;
+    const versions = new Map<string, number>();
+    const asked = [0, 1, 900, 1500, 1800, 2300, 2499, 2500, 2600, 2779, 2780];
+    const seen = new Map<number, string[]>();
+    const write = (key: string): void => {
+      if (asked.includes(map.revision)) seen.set(map.revision, [...versions.keys()].toSorted());
+      const version = versions.get(key);
+      if (version === undefined) map.create(key, bytes('v'));
+      else map.delete(key, version);
+      if (version === undefined) versions.set(key, map.revision);
+      else versions.delete(key);
+    };
+    for (let i = 0; i < 1500; i++) write(name(i));
+    // All of the first thousand, then here and there, some of it twice.
+    for (let i = 0; i < 1000; i++) write(name(i));
+    for (let i = 0; i < 300; i++) write(name(random.integer(1500)));
+    map.publish(2780);
+    expect([...seen.keys()]).toEqual(asked);
+    for (const [revision, keys] of seen) {
+      expect(map.list('p/', { revision }).items.map((kv) => kv.key)).toEqual(keys);
+      for (const start of ['', name(3), name(999), name(1200)]) {
+        const rest = keys.filter((key) => key >= start);
+        const page = map.list('p/', { revision, start, limit: 10, countRemaining: true });
+        expect(page.items.map((kv) => kv.key)).toEqual(rest.slice(0, 10));
+        expect(page.remaining).toBe(Math.max(0, rest.length - 10));
+      }
+    }
   });
 
   it('tells the revision to compact to for the bounds of history', () => {

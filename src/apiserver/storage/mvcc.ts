@@ -79,10 +79,8 @@ const CHANGE_OVERHEAD = 200;
  */
 export class MultiVersionMap {
   readonly #keys = new Map<string, KeyState>();
-  /** Those whose head is a deletion. */
-  readonly #deleted = new Set<KeyState>();
   /** The states of `#keys` in order; empty while the map is being restored. */
-  readonly #index = new SortedKeyIndex<KeyState>();
+  readonly #index = new SortedKeyIndex<KeyState>(({ head }) => (isLive(head) ? undefined : head.modRevision));
   #phase: 'in use' | 'restoring' = 'in use';
   readonly #history: Ring<Change>;
   /** Its tenants are the changes whose value a read can still see. */
@@ -185,7 +183,7 @@ export class MultiVersionMap {
     }
     const items: KeyValue[] = [];
     let next: string | undefined;
-    this.#index.scan(prefix, start, ({ key, head }) => {
+    this.#index.scan(prefix, { start, revision }, ({ key, head }) => {
       const kv = visible(head, revision);
       if (kv === undefined) return 'next';
       if (limit > 0 && items.length === limit) {
@@ -226,28 +224,29 @@ export class MultiVersionMap {
   }
 
   /**
-   * Keys visible at `revision`. All keys of the range, less those that are not: such a key is deleted now, or has changed since
-   * `revision`. These are few as a rule, and where they are more than the range has keys, the range is walked.
+   * Keys visible at `revision`: those that are there now, put right by what has changed since. That is little as a rule, and where
+   * it is more than there are keys, the range is walked.
    */
   #count(prefix: string, start: string, revision: Revision): number {
-    const keys = this.#index.count(prefix, start);
     const changes = this.#revision - revision;
-    let counted = 0;
-    if (this.#deleted.size + changes > keys) {
-      this.#index.scan(prefix, start, ({ head }) => {
-        if (visible(head, revision) !== undefined) counted++;
+    if (changes > this.#index.size) {
+      let walked = 0;
+      this.#index.scan(prefix, { start, revision }, ({ head }) => {
+        if (visible(head, revision) !== undefined) walked++;
         return 'next';
       });
-      return counted;
+      return walked;
     }
-    const suspects = new Set(this.#deleted);
+    let counted = this.#index.count(prefix, start);
+    const changed = new Set<KeyState>();
     for (let i = this.#history.length - changes; i < this.#history.length; i++) {
       const state = this.#keys.get(this.#history.at(i)?.key ?? '');
-      if (state !== undefined) suspects.add(state);
+      if (state !== undefined) changed.add(state);
     }
-    counted = keys;
-    for (const { key, head } of suspects) {
-      if (key.startsWith(prefix) && key >= start && visible(head, revision) === undefined) counted--;
+    for (const { key, head } of changed) {
+      if (!key.startsWith(prefix) || key < start) continue;
+      if (isLive(head)) counted--;
+      if (visible(head, revision) !== undefined) counted++;
     }
     return counted;
   }
@@ -361,15 +360,14 @@ export class MultiVersionMap {
     this.#values.adopt(change);
     const state = this.#keys.get(change.key);
     if (state !== undefined) {
+      const wasLive = isLive(state.head);
       state.head = change;
       if (this.#signed > 0) this.#index.forgetSignature(change.key);
-      if (change.value === undefined) this.#deleted.add(state);
-      else this.#deleted.delete(state);
+      if (this.#phase === 'in use' && wasLive !== isLive(change)) this.#index.comeOrGone(state);
       return;
     }
     const created = { key: change.key, head: change };
     this.#keys.set(change.key, created);
-    if (change.value === undefined) this.#deleted.add(created);
     if (this.#phase === 'in use') this.#index.add(created);
   }
 
@@ -390,7 +388,6 @@ export class MultiVersionMap {
     dropped.push(change.modRevision);
     const state = this.#keys.get(change.key);
     if (state?.head !== change) return moved;
-    this.#deleted.delete(state);
     this.#keys.delete(change.key);
     if (this.#phase === 'in use') this.#index.delete(change.key);
     return moved;

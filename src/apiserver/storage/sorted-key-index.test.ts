@@ -3,9 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { type LabelSignature, mayHave } from '../../api/selectors/label-signature.ts';
 import { SortedKeyIndex } from './sorted-key-index.ts';
 
-function scanned(index: SortedKeyIndex<{ key: string }>, prefix: string, start = ''): string[] {
+interface Item {
+  readonly key: string;
+  gone?: number;
+}
+
+function newIndex(): SortedKeyIndex<Item> {
+  return new SortedKeyIndex(({ gone }) => gone);
+}
+
+function scanned(index: SortedKeyIndex<Item>, prefix: string, start = '', revision = 0): string[] {
   const keys: string[] = [];
-  index.scan(prefix, start, ({ key }) => {
+  index.scan(prefix, { start, revision }, ({ key }) => {
     keys.push(key);
     return 'next';
   });
@@ -22,7 +31,7 @@ describe('SortedKeyIndex', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), key, key, (steps, prefix, start) => {
-        const index = new SortedKeyIndex();
+        const index = newIndex();
         const model = new Set<string>();
         for (const { kind, key: k } of steps) {
           if (kind === 'add') {
@@ -50,7 +59,7 @@ describe('SortedKeyIndex', () => {
     let passedOver = 0;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), most, (steps, limit) => {
-        const index = new SortedKeyIndex<{ key: string; bits: LabelSignature }>();
+        const index = new SortedKeyIndex<{ key: string; bits: LabelSignature }>(() => undefined);
         const model = new Map<string, { key: string; bits: LabelSignature }>();
         for (const { kind, key: k, bits: now } of steps) {
           const known = model.get(k);
@@ -96,7 +105,7 @@ describe('SortedKeyIndex', () => {
   });
 
   it('API-101 keeps what it was told of its items over many chunks', () => {
-    const index = new SortedKeyIndex();
+    const index = newIndex();
     const name = (i: number): string => `/k/${String(i).padStart(5, '0')}`;
     const asked: string[] = [];
     const sifted = (low: number): string[] => {
@@ -137,7 +146,7 @@ describe('SortedKeyIndex', () => {
     ['descending', (i: number) => 4999 - i],
     ['scattered', (i: number) => (i * 1777) % 5000],
   ])('stays sorted over many chunks with %s keys, and empties again', (_, order) => {
-    const index = new SortedKeyIndex();
+    const index = newIndex();
     const keys = Array.from({ length: 5000 }, (_unused, i) => `/k/${String(order(i)).padStart(5, '0')}`);
     for (const k of keys) index.add({ key: k });
     const sorted = keys.toSorted();
@@ -155,7 +164,7 @@ describe('SortedKeyIndex', () => {
     ] as const) {
       expect(index.count(prefix, start)).toBe(scanned(index, prefix, start).length);
     }
-    const filled = new SortedKeyIndex();
+    const filled = newIndex();
     filled.fill(keys.map((k) => ({ key: k })));
     expect(scanned(filled, '')).toEqual(sorted);
     expect([filled.size, filled.add({ key: '/k/00100x' }), filled.delete('/k/04999')]).toEqual([5000, true, true]);
@@ -165,11 +174,52 @@ describe('SortedKeyIndex', () => {
     expect(scanned(index, '')).toEqual([]);
   });
 
+  it('API-096 counts what is there, and passes over what is nothing but gone', () => {
+    const index = newIndex();
+    const items = Array.from({ length: 5000 }, (_unused, i): Item => ({ key: `/k/${String(i).padStart(5, '0')}` }));
+    index.fill(items);
+    const thereFrom = (start: string): number =>
+      items.filter(({ key: k, gone }) => k >= start && gone === undefined).length;
+    const expectCounts = (): void => {
+      for (const start of ['', '/k/00001', '/k/01234', '/k/04999', '/k/9'])
+        expect(index.count('/k/', start), start).toBe(thereFrom(start));
+    };
+    const turn = (item: Item, gone: number | undefined): void => {
+      if (gone === undefined) delete item.gone;
+      else item.gone = gone;
+      index.comeOrGone(item);
+    };
+    items.forEach((item, i) => i < 4000 && turn(item, 10 + i));
+    expectCounts();
+    // At 4009 all 4,000 are gone; at 4008 one is still there, and its chunk is walked.
+    expect(scanned(index, '/k/', '', 4009).length).toBeLessThan(1600);
+    expect(scanned(index, '/k/', '', 4009)).toEqual(expect.arrayContaining(items.slice(4000).map(({ key: k }) => k)));
+    expect(scanned(index, '/k/', '', 4008)).toContain('/k/03999');
+    turn(items[100]!, undefined);
+    expectCounts();
+    expect(scanned(index, '/k/', '', 9000)).toContain('/k/00100');
+    turn(items[100]!, 9001);
+    expect(scanned(index, '/k/', '', 9000)).toContain('/k/00100');
+    expect(scanned(index, '/k/', '', 9001)).not.toContain('/k/00100');
+    // Chunks that are split, and such as lose items, know what is left in them.
+    for (let i = 3500; i < 4500; i++) {
+      const late: Item = { key: `${items[i]!.key}x`, ...(i % 3 === 0 ? { gone: 9002 } : {}) };
+      items.push(late);
+      index.add(late);
+    }
+    expectCounts();
+    for (let i = 0; i < 6000; i += 7) {
+      const [item] = items.splice(i, 1);
+      index.delete(item?.key ?? '');
+    }
+    expectCounts();
+  });
+
   it('stops a scan when told', () => {
-    const index = new SortedKeyIndex();
+    const index = newIndex();
     for (const k of ['a', 'b', 'c']) index.add({ key: k });
     const seen: string[] = [];
-    index.scan('', '', ({ key: k }) => {
+    index.scan('', { start: '', revision: 0 }, ({ key: k }) => {
       seen.push(k);
       return seen.length === 2 ? 'stop' : 'next';
     });

@@ -1,13 +1,21 @@
 import { mayHave, type LabelSignature } from '../../api/selectors/label-signature.ts';
 import { assert } from '../../base/assert.ts';
+import type { Revision } from './interface.ts';
 import { SignatureColumn } from './signature-column.ts';
 
 interface Keyed {
   readonly key: string;
 }
 
+/** When an item was deleted; undefined while it is there. Items stay in the index as long as an older state may be read. */
+export type GoneSince<T> = (item: T) => Revision | undefined;
+
 interface Chunk<T> {
   readonly items: T[];
+  /** Items that are there. */
+  there: number;
+  /** No item was deleted after this one. */
+  lastGone: Revision;
   /** Of the items; absent until they are sifted for the first time. */
   signatures: SignatureColumn | undefined;
 }
@@ -37,14 +45,20 @@ const COLUMN_SIZE = CHUNK_LIMIT + 1;
 
 /**
  * Items in the order of their keys: a list of sorted chunks. Insertion and removal cost a binary search and the move of
- * part of one chunk; a scan walks plain arrays, which is what lists and page counts spend their time on.
+ * part of one chunk; a scan walks plain arrays, which is what lists spend their time on, and passes over what is nothing but
+ * deleted.
  *
  * Order is that of UTF-16 code units, which for the ASCII keys of objects is the bytewise order of API-092.
  * Invariants: no chunk is empty; chunks and the items in them ascend strictly by key.
  */
 export class SortedKeyIndex<T extends Keyed> {
+  readonly #goneSince: GoneSince<T>;
   #chunks: Chunk<T>[] = [];
   #size = 0;
+
+  constructor(goneSince: GoneSince<T>) {
+    this.#goneSince = goneSince;
+  }
 
   get size(): number {
     return this.#size;
@@ -54,7 +68,8 @@ export class SortedKeyIndex<T extends Keyed> {
   fill(items: Iterable<T>): void {
     assert(this.#size === 0, 'only an empty index is filled');
     const sorted = [...items].sort((a, b) => (a.key < b.key ? -1 : 1));
-    for (let i = 0; i < sorted.length; i += CHUNK_LIMIT) this.#chunks.push(chunkOf(sorted.slice(i, i + CHUNK_LIMIT)));
+    for (let i = 0; i < sorted.length; i += CHUNK_LIMIT)
+      this.#chunks.push(this.#chunkOf(sorted.slice(i, i + CHUNK_LIMIT)));
     this.#size = sorted.length;
   }
 
@@ -65,7 +80,7 @@ export class SortedKeyIndex<T extends Keyed> {
     if (next?.key === item.key) return false;
     // Behind the last item of a chunk counts as in front of the next one; appending to the former splits less often.
     const chunk = at === 0 && c > 0 ? this.#chunks[c - 1] : this.#chunks[c];
-    if (chunk === undefined) this.#chunks.push(chunkOf([item]));
+    if (chunk === undefined) this.#chunks.push(this.#chunkOf([item]));
     else if (at === 0 && c > 0) this.#insert(chunk, { chunk: c - 1, at: chunk.items.length }, item);
     else this.#insert(chunk, { chunk: c, at }, item);
     this.#size++;
@@ -75,7 +90,9 @@ export class SortedKeyIndex<T extends Keyed> {
   delete(key: string): boolean {
     const { chunk: c, at } = this.#lowerBound(key);
     const chunk = this.#chunks[c];
-    if (chunk?.items[at]?.key !== key) return false;
+    const item = chunk?.items[at];
+    if (chunk === undefined || item?.key !== key) return false;
+    if (this.#goneSince(item) === undefined) chunk.there--;
     if (chunk.items.length === 1) this.#chunks.splice(c, 1);
     else {
       chunk.signatures?.remove(at, chunk.items.length);
@@ -85,16 +102,34 @@ export class SortedKeyIndex<T extends Keyed> {
     return true;
   }
 
+  /** To be called when an item that was there is deleted, or is there again. */
+  comeOrGone(item: T): void {
+    const { chunk: c, at } = this.#lowerBound(item.key);
+    const chunk = this.#chunks[c];
+    assert(chunk?.items[at] === item, 'what comes and goes is in the index');
+    const gone = this.#goneSince(item);
+    if (gone === undefined) chunk.there++;
+    else {
+      chunk.there--;
+      chunk.lastGone = Math.max(chunk.lastGone, gone);
+    }
+  }
+
   /**
-   * Visits the items whose key begins with `prefix` and is not below `start`, in order, until `visit` says stop.
-   * The index must not be changed meanwhile.
+   * Visits the items whose key begins with `prefix` and is not below `start`, in order, until `visit` says stop, and not
+   * necessarily those that were gone at `revision` and after it. The index must not be changed meanwhile.
    */
-  scan(prefix: string, start: string, visit: (item: T) => 'next' | 'stop'): void {
+  scan(
+    prefix: string,
+    { start, revision }: { start: string; revision: Revision },
+    visit: (item: T) => 'next' | 'stop',
+  ): void {
     const from = this.#lowerBound(start > prefix ? start : prefix);
     const to = this.#endOf(prefix);
     for (let c = from.chunk; c <= to.chunk; c++) {
       const chunk = this.#chunks[c];
       if (chunk === undefined) return;
+      if (chunk.there === 0 && chunk.lastGone <= revision) continue;
       const { items } = chunk;
       const end = c === to.chunk ? to.at : items.length;
       for (let i = c === from.chunk ? from.at : 0; i < end; i++) {
@@ -138,14 +173,19 @@ export class SortedKeyIndex<T extends Keyed> {
     this.#chunks[c]?.signatures?.forget(at);
   }
 
-  /** How many items {@link scan} would visit; costs a step a chunk. */
+  /** How many items of the range are there now. Costs a step a chunk, and one for each item of the first and the last. */
   count(prefix: string, start: string): number {
     const from = this.#lowerBound(start > prefix ? start : prefix);
     const to = this.#endOf(prefix);
-    if (from.chunk > to.chunk) return 0;
-    let items = to.at - from.at;
-    for (let c = from.chunk; c < to.chunk; c++) items += this.#chunks[c]?.items.length ?? 0;
-    return Math.max(0, items);
+    let there = 0;
+    for (let c = from.chunk; c <= to.chunk; c++) {
+      const chunk = this.#chunks[c];
+      if (chunk === undefined) break;
+      const first = c === from.chunk ? from.at : 0;
+      const end = c === to.chunk ? to.at : chunk.items.length;
+      there += first === 0 && end === chunk.items.length ? chunk.there : this.#thereOf(chunk.items, first, end);
+    }
+    return there;
   }
 
   #insert(chunk: Chunk<T>, { chunk: c, at }: Position, item: T): void {
@@ -153,10 +193,32 @@ export class SortedKeyIndex<T extends Keyed> {
     if (at === items.length) items.push(item);
     else items.splice(at, 0, item);
     chunk.signatures?.insert(at, items.length);
+    const gone = this.#goneSince(item);
+    if (gone === undefined) chunk.there++;
+    else chunk.lastGone = Math.max(chunk.lastGone, gone);
     if (items.length <= CHUNK_LIMIT) return;
     // Keys mostly arrive in ascending order: then a full chunk stays full instead of being left half empty.
     const cut = at === items.length - 1 && c === this.#chunks.length - 1 ? CHUNK_LIMIT : CHUNK_LIMIT >> 1;
-    this.#chunks.splice(c + 1, 0, { items: items.splice(cut), signatures: chunk.signatures?.from(cut) });
+    const second = this.#chunkOf(items.splice(cut), chunk.signatures?.from(cut));
+    chunk.there -= second.there;
+    this.#chunks.splice(c + 1, 0, second);
+  }
+
+  #chunkOf(items: T[], signatures?: SignatureColumn): Chunk<T> {
+    let there = 0;
+    let lastGone = 0;
+    for (const item of items) {
+      const gone = this.#goneSince(item);
+      if (gone === undefined) there++;
+      else lastGone = Math.max(lastGone, gone);
+    }
+    return { items, signatures, there, lastGone };
+  }
+
+  #thereOf(items: readonly T[], from: number, to: number): number {
+    let there = 0;
+    for (let i = from; i < to; i++) if (this.#goneSince(items[i]!) === undefined) there++;
+    return there;
   }
 
   /** In front of the first item at or above `key`. */
@@ -188,8 +250,4 @@ export class SortedKeyIndex<T extends Keyed> {
     if (Number.isNaN(last) || last === 0xffff) return { chunk: this.#chunks.length, at: 0 };
     return this.#lowerBound(prefix.slice(0, -1) + String.fromCharCode(last + 1));
   }
-}
-
-function chunkOf<T>(items: T[]): Chunk<T> {
-  return { items, signatures: undefined };
 }
