@@ -14,15 +14,15 @@ export interface HttpRequest {
   readonly target: string;
   readonly headers: HttpHeaders;
   /** The whole body; absent or empty when there is none. */
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array | undefined;
   /** Aborted when the caller goes away; a handler ends its stream then. */
-  readonly signal?: AbortNotice;
+  readonly signal?: AbortNotice | undefined;
   /** Asked when the request is about to be sent, after all that it had to wait for: an error is what it rejects with instead. */
-  readonly refusal?: () => Error | undefined;
+  readonly refusal?: (() => Error | undefined) | undefined;
   /** True when it came over a connection. Whoever calls from this process is answered after the watches have been told what his request did. */
   readonly remote?: boolean;
   /** Client certificate subject, when the connection presented one that the server's own authority signed. */
-  readonly peer?: { readonly commonName: string; readonly organizations: readonly string[] };
+  readonly peer?: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
 }
 
 export interface HttpResponse {

@@ -10,11 +10,11 @@ const reading: ReadonlySet<string> = new Set(['GET', 'HEAD']);
  */
 export function writeGuard(mayWrite: () => boolean): Interceptor {
   return (request, next) => {
-    const { method } = request;
+    const { method, target, headers, body, signal } = request;
     if (reading.has(method)) return next(request);
     const refusal = (): TransportError | undefined =>
       mayWrite() ? undefined : new TransportError('aborted', `${method} was not sent: this process does not lead`);
     const refused = refusal();
-    return refused === undefined ? next({ ...request, refusal }) : Promise.reject(refused);
+    return refused === undefined ? next({ method, target, headers, body, signal, refusal }) : Promise.reject(refused);
   };
 }

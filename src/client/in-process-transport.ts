@@ -22,10 +22,15 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
 
   function decorated(request: HttpRequest): HttpRequest {
     if (headers === undefined && peer === undefined) return request;
+    const { method, target, body, signal, refusal } = request;
     return {
-      ...request,
+      method,
+      target,
       headers: headers === undefined ? request.headers : { ...headers, ...request.headers },
-      ...(peer === undefined ? {} : { peer }),
+      body,
+      signal,
+      refusal,
+      peer,
     };
   }
 

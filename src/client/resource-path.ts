@@ -5,7 +5,7 @@ import { newBadRequest } from '../api/status-error.ts';
 export interface ResourceRef {
   readonly gvr: GroupVersionResource;
   /** Left out for cluster-scoped resources (COL-172) and for all namespaces. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name?: string;
   readonly subresource?: string;
 }

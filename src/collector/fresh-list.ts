@@ -1,3 +1,4 @@
+import type { AbortNotice } from '../base/abort-notice.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { ACCEPT_METADATA_LIST_JSON } from '../client/accept.ts';
@@ -10,7 +11,7 @@ const PAGE_SIZE = 500;
 export async function* freshList(
   client: RestClient,
   { group, version, resource }: OfferedResource,
-  signal: AbortSignal,
+  signal: AbortNotice,
 ): AsyncGenerator<ObservedObject, void, undefined> {
   let token: string | undefined;
   do {

@@ -63,7 +63,9 @@ export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   const uid = query.get('uid');
   const resourceVersion = query.get('resourceVersion');
   if (uid || resourceVersion) {
-    options.preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
+    options.preconditions = {};
+    if (uid) options.preconditions.uid = uid;
+    if (resourceVersion) options.preconditions.resourceVersion = resourceVersion;
   }
   return options;
 }

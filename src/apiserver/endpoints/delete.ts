@@ -1,4 +1,5 @@
 import { deleteAnswer, deleteWarnings } from '../../api/deletion/delete-answer.ts';
+import type { DeleteDecision } from '../../api/deletion/delete-decision.ts';
 import {
   type DeleteOptions,
   deleteOptionsFromBody,
@@ -7,10 +8,11 @@ import {
   validateDeleteOptions,
 } from '../../api/deletion/delete-options.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { isStatus, newBadRequest } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import { deleteObject } from '../registry/delete-object.ts';
+import { type DeleteResult, deleteObject } from '../registry/delete-object.ts';
 import { TransientObject } from '../registry/served-object.ts';
 import { statusResponse } from './body-format.ts';
 import { decodeBody } from './decode-object.ts';
@@ -29,11 +31,16 @@ export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> 
     options,
     context: deletionContext(scope, isDryRun(options)),
   });
-  const shown = decision.outcome === 'unchanged' ? decision : { ...decision, object };
-  const { code, body } = deleteAnswer(shown, { resource: info, options, stored: object });
+  const { code, body } = deleteAnswer(shownAs(decision, object), { resource: info, options, stored: object });
   // A Status is never transformed (API-027).
   if (isStatus(body)) return statusResponse(body, scope.representation, code);
   return writeObject(scope, code, new TransientObject(body));
+}
+
+function shownAs(decision: DeleteResult['decision'], object: KubeObject): DeleteDecision {
+  if (decision.outcome === 'unchanged') return decision;
+  const { outcome, reason } = decision;
+  return outcome === 'update' ? { outcome, object, reason } : { outcome, object, answer: decision.answer, reason };
 }
 
 /** API-240: a body counts alone, even if the query says something else. */

@@ -130,14 +130,11 @@ function auditId({ headers }: HttpRequest, random: Random): string {
 
 function withHeaders(response: HttpResponse, context: RequestContext): HttpResponse {
   const { warnings } = context;
-  return {
-    status: response.status,
-    headers: {
-      'audit-id': context.auditId,
-      'cache-control': 'no-cache, private',
-      ...(warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) }),
-      ...response.headers,
-    },
-    body: response.body,
+  const headers: Record<string, string | readonly string[]> = {
+    'audit-id': context.auditId,
+    'cache-control': 'no-cache, private',
   };
+  if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader);
+  for (const name in response.headers) headers[name] = response.headers[name]!;
+  return { status: response.status, headers, body: response.body };
 }

@@ -3,6 +3,8 @@ import type { RequestContext } from '../endpoints/request-context.ts';
 import type { RequestInfo } from '../endpoints/request-info.ts';
 import type { MaxInFlight } from './max-in-flight.ts';
 
+const COMPONENT = 'apiserver';
+
 const methodVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
 
 /** Counts what is answered, under upstream's names. Labels come from what is served, so their number is bounded. */
@@ -39,7 +41,7 @@ export class RequestMetrics {
     answered: { readonly code: number; readonly seconds: number; readonly served: boolean },
   ): void {
     const dryRun = context.query.size > 0 && context.query.get('dryRun') === 'All' ? 'All' : '';
-    const labels = { ...labelsOf(context.info, answered.served), dry_run: dryRun, code: String(answered.code) };
+    const labels = labelsOf(context.info, answered.served, { dry_run: dryRun, code: String(answered.code) });
     this.#total.inc(labels);
     if (labels.verb !== 'WATCH') this.#duration.observe(answered.seconds, labels);
   }
@@ -47,15 +49,33 @@ export class RequestMetrics {
 
 interface RequestLabels extends Record<string, string> {
   readonly verb: string;
+  readonly dry_run: string;
+  readonly code: string;
 }
 
-function labelsOf(info: RequestInfo, served: boolean): RequestLabels {
+/** Of one object literal: see {@link RestClient}, of what is made for each request. */
+function labelsOf(
+  info: RequestInfo,
+  served: boolean,
+  { dry_run, code }: Pick<RequestLabels, 'dry_run' | 'code'>,
+): RequestLabels {
   if (info.type === 'nonResource' || !served) {
     const verb = info.type === 'nonResource' ? info.verb.toUpperCase() : verbLabel(info.verb);
-    return { verb, group: '', version: '', resource: '', subresource: '', scope: '', component: 'apiserver' };
+    return {
+      verb,
+      dry_run,
+      group: '',
+      version: '',
+      resource: '',
+      subresource: '',
+      scope: '',
+      component: COMPONENT,
+      code,
+    };
   }
   const { verb, group, version, resource, subresource } = info;
-  return { verb: verbLabel(verb), group, version, resource, subresource, scope: scopeOf(info), component: 'apiserver' };
+  const scope = scopeOf(info);
+  return { verb: verbLabel(verb), dry_run, group, version, resource, subresource, scope, component: COMPONENT, code };
 }
 
 function verbLabel(verb: string): string {

@@ -36,7 +36,8 @@ export async function writeResponse(
   options: WriteOptions,
 ): Promise<void> {
   const { body } = answer;
-  const headers: Record<string, string | readonly string[]> = { ...answer.headers };
+  const headers: Record<string, string | readonly string[]> = {};
+  for (const name in answer.headers) headers[name] = answer.headers[name]!;
   if (options.lastOnConnection) headers['connection'] = 'close';
   const finished = body instanceof Uint8Array;
   if (finished && answer.status !== 204 && answer.status !== 304) headers['content-length'] = String(body.length);

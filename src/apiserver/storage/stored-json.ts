@@ -156,7 +156,10 @@ const decidingReader = new JsonMembers(DECIDING);
 /** What of its metadata decides about a DELETE; undefined where only a parser can tell. */
 export function storedDeletionMetadata(stored: Uint8Array, revision: Revision): DeletionMetadata | undefined {
   const read = decidingReader.read(asBuffer(stored), metadataStart(stored) - 1);
-  return read && { ...(read as Omit<DeletionMetadata, 'resourceVersion'>), resourceVersion: String(revision) };
+  if (read === undefined) return undefined;
+  const metadata = read as DeletionMetadata;
+  metadata.resourceVersion = String(revision);
+  return metadata;
 }
 
 /** All that `api/deletion` looks at, for kinds without a grace period. */

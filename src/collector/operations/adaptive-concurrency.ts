@@ -62,7 +62,9 @@ export class AdaptiveConcurrency {
 
   #note(call: Omit<CallOutcome, 'outcome' | 'endedAt'>, load: Load | undefined): void {
     if (load === undefined) return;
-    this.#limit.ended({ ...call, ...load, endedAt: this.#clock.monotonic() });
+    const { kind, underWay, startedAt } = call;
+    const { outcome, retryAfterMs } = load;
+    this.#limit.ended({ outcome, kind, underWay, startedAt, endedAt: this.#clock.monotonic(), retryAfterMs });
     this.#semaphore.resize(this.#limit.limit);
   }
 

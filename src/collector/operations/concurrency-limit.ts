@@ -9,7 +9,7 @@ export interface CallOutcome {
   /** Both in ms of one monotonic clock. */
   readonly endedAt: number;
   /** What the server asked to wait for, ms. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 export interface ConcurrencyLimitOptions {

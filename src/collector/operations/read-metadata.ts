@@ -14,7 +14,7 @@ export function resourceRefOf(target: Target): ResourceRef {
   return {
     gvr: { ...groupVersion, resource: target.resource },
     name: target.name,
-    ...(target.namespace === '' ? {} : { namespace: target.namespace }),
+    namespace: target.namespace === '' ? undefined : target.namespace,
   };
 }
 

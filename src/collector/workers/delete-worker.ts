@@ -1,5 +1,6 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
 import { isForbidden } from '../../api/status-error.ts';
+import type { LogFields } from '../../base/logger.ts';
 import { Lru } from '../../base/lru.ts';
 import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
@@ -44,6 +45,12 @@ const done: ActionOutcome = { next: 'done' };
 
 /** Most keys are decided by the graph alone. */
 const NO_ANSWERS: Round['owners'] = new Map();
+
+/** Named one by one: see {@link RestClient}, of what is made for each request. */
+function deletionFields({ target, policy, basis }: DeleteAction): LogFields {
+  const { apiVersion, kind, resource, namespace, name, uid } = target;
+  return { apiVersion, kind, resource, namespace, name, uid, policy, basis };
+}
 
 /** Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches what it needs, does what it wants. */
 export class DeleteWorker {
@@ -204,7 +211,7 @@ export class DeleteWorker {
     if (answer.answer === 'accepted') {
       acceptedEnds.note(target.uid, { resourceVersion: preconditions.resourceVersion, by: 'delete' });
       metrics.deletions.inc({ resource: target.resource, policy });
-      logger.debug('deleted an object', { ...target, policy, basis: action.basis });
+      logger.debug('deleted an object', deletionFields(action));
     }
     if (next.verdict === 'requeue') return this.#failed(action, answer, next.reason);
     for (const follow of next.actions) {

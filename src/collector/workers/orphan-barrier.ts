@@ -1,3 +1,4 @@
+import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { linkSignals } from '../../base/abort.ts';
@@ -16,7 +17,7 @@ export interface OrphanBarrierOptions {
   /** What dependents can be of: the monitored resources, at this moment. */
   readonly resources: () => readonly OfferedResource[];
   /** Aborts the requests under way. */
-  readonly signal: () => AbortSignal;
+  readonly signal: () => AbortNotice;
 }
 
 export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;
