@@ -10,9 +10,9 @@ import type { CallContext } from './call-context.ts';
 
 /** Where the target is in the API. Its apiVersion comes from the REST mapper and always parses. */
 export function resourceRefOf(target: Target): ResourceRef {
-  const groupVersion = parseGroupVersion(target.apiVersion) ?? { group: '', version: target.apiVersion };
+  const { group, version } = parseGroupVersion(target.apiVersion) ?? { group: '', version: target.apiVersion };
   return {
-    gvr: { ...groupVersion, resource: target.resource },
+    gvr: { group, version, resource: target.resource },
     name: target.name,
     namespace: target.namespace === '' ? undefined : target.namespace,
   };
