@@ -4,8 +4,8 @@ import type { AbortListener, AbortNotice } from './abort-notice.ts';
  * What many short pieces of work listen to, one after the other, for a long time: every request of a collector, say.
  *
  * Not an AbortSignal, because of how Node keeps the listeners of one: a list, whose removed entries go on referring to the entry that
- * came after. The first of them that lives long enough to be moved to the old generation takes all that follow with it, and with
- * them what they stood for: then every request waits for a full collection (the same as in {@link Bag}).
+ * came after. The first of them that lives long enough to be moved to the old generation takes many of those that follow with it, and
+ * what they stood for: these then wait for a full collection (the same as in `base/bag.ts`).
  */
 export class SharedAbort implements AbortNotice {
   #state: 'open' | 'aborted' = 'open';

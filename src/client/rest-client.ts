@@ -107,9 +107,6 @@ export interface KubeList<T = KubeObject> {
 /**
  * Requests to one API server. Every failing answer is a StatusError, no answer is a TransportError. A 404 proves
  * the absence of an object only if `isObjectNotFound` (api/status-error) says so (COL-116).
- *
- * What is made for each request names its fields one by one. V8 (11.3, of Node 20) puts much of what a spread makes (`{ ...a, b }`) into the
- * old generation at once: of 10,000 deletions 20 MB then waited for a full collection.
  */
 export class RestClient {
   readonly #transport: Transport;

@@ -41,11 +41,16 @@ export function deletionContext({ context }: ResourceScope, dryRun: boolean): Wr
   return { user, warn, annotate, expired, deadline, dryRun };
 }
 
-export function writeContext(scope: ResourceScope, dryRun: boolean): WriteContext {
-  const { context } = scope;
+export function writeContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
+  const { user, warn, annotate, expired, deadline } = context;
   const manager = fieldManager(context.query.get('fieldManager'), context.header('user-agent'));
   return {
-    ...deletionContext(scope, dryRun),
+    user,
+    warn,
+    annotate,
+    expired,
+    deadline,
+    dryRun,
     options: requestOptions(context.query),
     authorizeCreate: () => context.requireVerb('create'),
     tracking: { by: 'update', manager },

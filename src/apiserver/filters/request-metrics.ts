@@ -53,7 +53,7 @@ interface RequestLabels extends Record<string, string> {
   readonly code: string;
 }
 
-/** Of one object literal: see {@link RestClient}, of what is made for each request. */
+/** One literal, as it is made for each request: see `base/http-message.ts`. */
 function labelsOf(
   info: RequestInfo,
   served: boolean,

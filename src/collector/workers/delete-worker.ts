@@ -46,7 +46,7 @@ const done: ActionOutcome = { next: 'done' };
 /** Most keys are decided by the graph alone. */
 const NO_ANSWERS: Round['owners'] = new Map();
 
-/** Named one by one: see {@link RestClient}, of what is made for each request. */
+/** Named one by one, as they are made for each deletion: see `base/http-message.ts`. */
 function deletionFields({ target, policy, basis }: DeleteAction): LogFields {
   const { apiVersion, kind, resource, namespace, name, uid } = target;
   return { apiVersion, kind, resource, namespace, name, uid, policy, basis };
