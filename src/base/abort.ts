@@ -1,4 +1,3 @@
-import type { AbortNotice } from './abort-notice.ts';
 import type { Clock, Timer } from './clock.ts';
 
 /** A signal with parents. Must be disposed, else a long-lived parent keeps it reachable. */
@@ -13,12 +12,12 @@ export interface LinkedSignal extends Disposable {
  * A signal that is aborted as soon as one of `parents` is, with the parent's reason, or by its own `abort`.
  * `AbortSignal.any` is not used: on the Node releases we support it kept dependent signals of long-lived parents alive.
  */
-export function linkSignals(...parents: readonly (AbortNotice | undefined)[]): LinkedSignal {
+export function linkSignals(...parents: readonly (AbortSignal | undefined)[]): LinkedSignal {
   return link(parents, () => {});
 }
 
 /** `settled` is called once, before the signal is aborted or when it is disposed. */
-function link(parents: readonly (AbortNotice | undefined)[], settled: () => void): LinkedSignal {
+function link(parents: readonly (AbortSignal | undefined)[], settled: () => void): LinkedSignal {
   const controller = new AbortController();
   const undo: (() => void)[] = [];
   let open = true;
@@ -59,7 +58,7 @@ export class TimeoutError extends Error {
 export function timeoutSignal(
   clock: Clock,
   timeoutMs: number,
-  ...parents: readonly (AbortNotice | undefined)[]
+  ...parents: readonly (AbortSignal | undefined)[]
 ): LinkedSignal {
   let timer: Timer | undefined;
   const linked = link(parents, () => timer?.cancel());

@@ -1,4 +1,3 @@
-import type { AbortNotice } from '../base/abort-notice.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { ACCEPT_METADATA_LIST_JSON } from '../client/accept.ts';
@@ -11,7 +10,7 @@ const PAGE_SIZE = 500;
 export async function* freshList(
   client: RestClient,
   { group, version, resource }: OfferedResource,
-  signal: AbortNotice,
+  signal: AbortSignal,
 ): AsyncGenerator<ObservedObject, void, undefined> {
   let token: string | undefined;
   do {

@@ -9,7 +9,6 @@ import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
-import { SharedAbort } from '../base/shared-abort.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import { LeaseLostError } from '../client/leader-elector.ts';
 import type { RestClient } from '../client/rest-client.ts';
@@ -317,13 +316,13 @@ export class GarbageCollector implements Service {
    */
   async lead(signal: AbortSignal): Promise<void> {
     using stopping = linkSignals(signal);
-    const calls = new SharedAbort();
-    setMaxListeners(0, stopping.signal);
+    const calls = new AbortController();
+    setMaxListeners(0, stopping.signal, calls.signal);
     // What was orphaned before must be known before anything is taken for garbage (LIFE-561).
     await this.#orphanRecords.load(stopping.signal);
     if (stopping.signal.aborted) return;
     const recorder = this.#recorder.run(stopping.signal);
-    this.#gate.open({ stopping: stopping.signal, calls });
+    this.#gate.open({ stopping: stopping.signal, calls: calls.signal });
     // Before the workers start nothing is collected, and what they wait for says what follows.
     if (this.started) this.#logger.info('collecting from now on');
     await untilAborted(stopping.signal);

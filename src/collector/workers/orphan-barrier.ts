@@ -1,4 +1,3 @@
-import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { linkSignals } from '../../base/abort.ts';
@@ -17,7 +16,7 @@ export interface OrphanBarrierOptions {
   /** What dependents can be of: the monitored resources, at this moment. */
   readonly resources: () => readonly OfferedResource[];
   /** Aborts the requests under way. */
-  readonly signal: () => AbortNotice;
+  readonly signal: () => AbortSignal;
 }
 
 export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;

@@ -1,4 +1,3 @@
-import type { AbortNotice } from '../../base/abort-notice.ts';
 import { formatTime, parseTime } from '../../api/meta/time.ts';
 import { isAlreadyExists, isForbidden } from '../../api/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -46,7 +45,7 @@ export class OrphanRecords {
   }
 
   /** Resolves when the record is kept, as well as it can be; never rejects. One request, none when only memory is asked for. */
-  async record(owner: Target, signal: AbortNotice): Promise<void> {
+  async record(owner: Target, signal: AbortSignal): Promise<void> {
     const { clock, client, orphanedOwners, keptIn } = this.#options;
     orphanedOwners.record(owner.uid, clock.now());
     if (keptIn === 'memory') return;

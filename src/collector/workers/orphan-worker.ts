@@ -1,4 +1,3 @@
-import type { AbortNotice } from '../../base/abort-notice.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { attemptToOrphan } from '../decide/attempt-to-orphan.ts';
 import { beginOrphanRound, gatherOrphanFacts, type OrphanRound } from '../decide/gather-orphan-facts.ts';
@@ -21,7 +20,7 @@ const MAX_STEPS = 4;
 export interface OrphanWorkerOptions {
   readonly release: ReleaseDependents;
   /** Notes the owner before it goes (LIFE-560). */
-  readonly records: { record(owner: Target, signal: AbortNotice): Promise<void> };
+  readonly records: { record(owner: Target, signal: AbortSignal): Promise<void> };
   /** Undefined: the owner goes as soon as its known dependents do not refer to it, as in Kubernetes (COL-127). */
   readonly barrier: { ask(owner: Target): Promise<BarrierAnswer> } | undefined;
 }

@@ -1,11 +1,9 @@
-import type { AbortNotice } from '../../base/abort-notice.ts';
-
 /** The time in which this process may act. */
 export interface Term {
   /** Once it is aborted nothing more is begun. */
   readonly stopping: AbortSignal;
   /** Aborts the requests under way. */
-  readonly calls: AbortNotice;
+  readonly calls: AbortSignal;
 }
 
 /** Of the time before the first term. */
