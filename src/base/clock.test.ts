@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { sleep, systemClock } from './clock.ts';
+import { sleep, sleepUnlessAborted, systemClock } from './clock.ts';
 import { FakeClock } from './fake-clock.ts';
 
 describe('sleep', () => {
@@ -28,6 +28,34 @@ describe('sleep', () => {
     clock.advance(10);
     controller.abort();
     await expect(slept).resolves.toBeUndefined();
+  });
+});
+
+describe('sleepUnlessAborted', () => {
+  it('resolves at once with the signal already aborted and sets no timer', async () => {
+    const clock = new FakeClock();
+    await sleepUnlessAborted(clock, 10, AbortSignal.abort('why'));
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('resolves when aborted while it waits and cancels its timer', async () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const slept = sleepUnlessAborted(clock, 10, controller.signal);
+    controller.abort('enough');
+    await slept;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('resolves after its time, not before', async () => {
+    const clock = new FakeClock();
+    let over = false;
+    const slept = sleepUnlessAborted(clock, 10, new AbortController().signal).then(() => (over = true));
+    await clock.advanceAsync(9);
+    expect(over).toBe(false);
+    clock.advance(1);
+    await slept;
+    expect(over).toBe(true);
   });
 });
 

@@ -1,7 +1,6 @@
 import { formatTime } from '../api/meta/time.ts';
 import { isAlreadyExists, isNotFound, StatusError } from '../api/status-error.ts';
-import { isAbortError } from '../base/abort-error.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { Ring } from '../base/ring.ts';
@@ -111,9 +110,7 @@ export class EventRecorder implements Service {
       }
       // The first wait is shortened at random, so that components that lost the same server do not return together.
       const wait = tries === 1 ? random.integer(RETRY_MS) : RETRY_MS;
-      await sleep(clock, wait, signal).catch((error: unknown) => {
-        if (!isAbortError(error)) throw error;
-      });
+      await sleepUnlessAborted(clock, wait, signal);
       if (signal.aborted) return;
     }
   }

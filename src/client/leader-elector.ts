@@ -1,7 +1,6 @@
 import { isAlreadyExists, isConflict, isObjectNotFound } from '../api/status-error.ts';
-import { isAbortError } from '../base/abort-error.ts';
 import { type LinkedSignal, linkSignals } from '../base/abort.ts';
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { type Clock, sleepUnlessAborted, type Timer } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Gauge, type Metrics, noMetrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
@@ -277,10 +276,4 @@ export class LeaderElector {
       error: message,
     });
   }
-}
-
-async function sleepUnlessAborted(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(clock, ms, signal).catch((error: unknown) => {
-    if (!isAbortError(error)) throw error;
-  });
 }

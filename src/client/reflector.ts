@@ -1,9 +1,8 @@
 import { formatGroupResource, type GroupVersionResource } from '../api/meta/group-version-kind.ts';
 import { StatusError } from '../api/status-error.ts';
-import { isAbortError } from '../base/abort-error.ts';
 import { linkSignals, type LinkedSignal, TimeoutError } from '../base/abort.ts';
 import { type Backoff, exponentialBackoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
@@ -117,11 +116,7 @@ export class Reflector implements Service {
       this.#tell(step, outcome, noise);
       if (wait.kind === 'none') continue;
       const delay = Math.max(this.#backoff.next(), wait.atLeastMs);
-      try {
-        await sleep(this.#options.clock, delay, signal);
-      } catch (error) {
-        if (!isAbortError(error)) throw error;
-      }
+      await sleepUnlessAborted(this.#options.clock, delay, signal);
     }
   }
 

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
-import { isAbortError } from '../base/abort-error.ts';
 import { linkSignals, untilAborted } from '../base/abort.ts';
 import { BoundedLog } from '../base/bounded-log.ts';
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { type Clock, sleepUnlessAborted, type Timer } from '../base/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -340,12 +339,8 @@ export class GarbageCollector implements Service {
       (queue) => new Backlog(queue, this.#graph, (key) => this.#takeReason(key)),
     );
     while (!signal.aborted) {
-      try {
-        await sleep(clock, BACKLOG_SWEEP_MS, signal);
-      } catch (error) {
-        if (!isAbortError(error)) throw error;
-        return;
-      }
+      await sleepUnlessAborted(clock, BACKLOG_SWEEP_MS, signal);
+      if (signal.aborted) return;
       if (!this.#gate.isOpen) for (const backlog of backlogs) backlog.sweep();
     }
   }

@@ -1,6 +1,5 @@
 import { StatusError } from '../../api/status-error.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { messageOf } from '../../base/thrown.ts';
 import type { RestClient } from '../../client/rest-client.ts';
@@ -63,9 +62,7 @@ export class DeleteOptionsSupport {
         logger.debug('the version of the server is not known', { error: messageOf(error) });
         if (error instanceof StatusError && error.code < 429) return;
       }
-      await sleep(clock, ASK_AGAIN_MS, signal).catch((error: unknown) => {
-        if (!isAbortError(error)) throw error;
-      });
+      await sleepUnlessAborted(clock, ASK_AGAIN_MS, signal);
     }
   }
 }

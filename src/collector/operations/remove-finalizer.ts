@@ -1,7 +1,6 @@
 import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
@@ -76,13 +75,8 @@ function patchFinalizers(context: FinalizerContext, target: Target, remaining: R
 /** False when the collector stops meanwhile. */
 async function pause({ clock, random, stopping }: FinalizerContext, attempt: number): Promise<boolean> {
   const wait = WAITS_MS[attempt - 1] ?? 0;
-  try {
-    await sleep(clock, wait * (1 + WAIT_JITTER * (2 * random.float() - 1)), stopping);
-    return true;
-  } catch (error) {
-    if (!isAbortError(error)) throw error;
-    return false;
-  }
+  await sleepUnlessAborted(clock, wait * (1 + WAIT_JITTER * (2 * random.float() - 1)), stopping);
+  return !stopping.aborted;
 }
 
 function retryLater({ apiVersion, kind, namespace, name, uid }: Target, cause: Error | undefined): Error {

@@ -1,5 +1,4 @@
-import { isAbortError } from '../../base/abort-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { WorkKey } from '../graph/work-key.ts';
@@ -60,19 +59,11 @@ export class WorkerPool {
       } catch (error) {
         logger.error('processing a key failed unexpectedly', { key: item, error });
         queue.addRateLimited(item);
-        await this.#pause();
+        await sleepUnlessAborted(this.#options.clock, RESTART_MS, stopping);
       } finally {
         this.#busy--;
         queue.done(item);
       }
-    }
-  }
-
-  async #pause(): Promise<void> {
-    try {
-      await sleep(this.#options.clock, RESTART_MS, this.#options.stopping);
-    } catch (error) {
-      if (!isAbortError(error)) throw error;
     }
   }
 }

@@ -1,7 +1,6 @@
-import { isAbortError } from '../../../base/abort-error.ts';
 import { linkSignals } from '../../../base/abort.ts';
 import { exponentialBackoff } from '../../../base/backoff.ts';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Random } from '../../../base/random.ts';
 import { type KeyValue, type Revision, RevisionCompactedError, type StoreEvent } from '../interface.ts';
@@ -65,11 +64,7 @@ export async function watchKeySpace(options: KeySpaceWatchOptions, signal: Abort
       troubleTold = message;
       logger[level]('etcd does not tell changes, trying again', { endpoint, error: message });
     }
-    try {
-      await sleep(clock, backoff.next(), signal);
-    } catch (error) {
-      if (!isAbortError(error)) throw error;
-    }
+    await sleepUnlessAborted(clock, backoff.next(), signal);
   }
 }
 
