@@ -1,3 +1,5 @@
+import { builtinResources } from '../../api/kinds/builtin-resources.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { StatusError } from '../../api/status-error.ts';
 import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -5,30 +7,6 @@ import { messageOf } from '../../base/thrown.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import { serverVersion, type ServerVersion } from '../../client/server-version.ts';
 import type { Target } from '../decide/target.ts';
-
-/** What kube-apiserver serves itself, by `apiVersion`. Behind any other may be an extension server. */
-export const SERVED_BY_KUBE_APISERVER: ReadonlySet<string> = new Set([
-  'v1',
-  'admissionregistration.k8s.io/v1',
-  'apiextensions.k8s.io/v1',
-  'apiregistration.k8s.io/v1',
-  'apps/v1',
-  'autoscaling/v1',
-  'autoscaling/v2',
-  'batch/v1',
-  'certificates.k8s.io/v1',
-  'coordination.k8s.io/v1',
-  'discovery.k8s.io/v1',
-  'events.k8s.io/v1',
-  'flowcontrol.apiserver.k8s.io/v1',
-  'networking.k8s.io/v1',
-  'node.k8s.io/v1',
-  'policy/v1',
-  'rbac.authorization.k8s.io/v1',
-  'resource.k8s.io/v1',
-  'scheduling.k8s.io/v1',
-  'storage.k8s.io/v1',
-]);
 
 /** kube-apiserver reads preconditions in the query since 1.18; a server beside it, or one that is rolled back, may be older. */
 const SINCE: ServerVersion = { major: 1, minor: 20 };
@@ -42,10 +20,12 @@ const TIMEOUT_MS = 32_000;
  * server has told its version, and for ever where it does not, they stand in the body, as client-go sends them.
  */
 export class DeleteOptionsSupport {
+  /** By `apiVersion`: what Kubernetes has by default (API-399). Behind any other may be an extension server. */
+  readonly #servedByKubeApiserver: ReadonlySet<string> = new Set(builtinResources().map(apiVersionOf));
   #queryIsRead = false;
 
   placeOf({ apiVersion }: Pick<Target, 'apiVersion'>): 'body' | 'query' {
-    return this.#queryIsRead && SERVED_BY_KUBE_APISERVER.has(apiVersion) ? 'query' : 'body';
+    return this.#queryIsRead && this.#servedByKubeApiserver.has(apiVersion) ? 'query' : 'body';
   }
 
   note(version: ServerVersion | undefined): void {
