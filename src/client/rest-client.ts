@@ -204,9 +204,9 @@ export class RestClient {
   }
 
   /**
-   * The same for who deletes very many: the answer is not read where it only says that all is well, and a request without a
-   * body costs client and server less. Only for servers of which it is known that they read options in the query: others would
-   * delete without preconditions (API-240).
+   * The same for who deletes very many: the answer is not read where it only says that all is well. `optionsIn: 'query'` saves
+   * client and server the body, and is only for servers of which it is known that they read options there: others would delete
+   * without preconditions (API-240).
    */
   deleted<T = unknown>(
     ref: ResourceRef,

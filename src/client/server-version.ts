@@ -11,18 +11,12 @@ export async function serverVersion(
   options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
 ): Promise<ServerVersion | undefined> {
   const response = await client.request({ ...options, method: 'GET', path: '/version' });
-  const { major, minor } = (response.json<{ major?: unknown; minor?: unknown } | null>() ?? {}) as Record<
-    string,
-    unknown
-  >;
-  const [majorNumber, minorNumber] = [leadingNumber(major), leadingNumber(minor)];
-  return majorNumber === undefined || minorNumber === undefined
-    ? undefined
-    : { major: majorNumber, minor: minorNumber };
+  const { major, minor } = response.json<{ major?: unknown; minor?: unknown } | null>() ?? {};
+  const version = { major: leadingNumber(major), minor: leadingNumber(minor) };
+  return Number.isNaN(version.major) || Number.isNaN(version.minor) ? undefined : version;
 }
 
-/** Distributions write minors such as `27+`. */
-function leadingNumber(text: unknown): number | undefined {
-  const digits = typeof text === 'string' ? /^\d+/.exec(text) : null;
-  return digits === null ? undefined : Number(digits[0]);
+/** Distributions write minors such as `27+`. NaN for what does not begin with a number. */
+function leadingNumber(text: unknown): number {
+  return typeof text === 'string' ? Number(/^\d+/.exec(text)?.[0]) : NaN;
 }
