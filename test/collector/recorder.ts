@@ -35,9 +35,8 @@ export function isDiscovery(path: string): boolean {
 
 /** Lists and watches of whole resources. */
 export function isIntake({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
-  if (method !== 'GET' || path === '/version' || isDiscovery(path)) return false;
   const parts = path.split('/').filter((part) => part !== '');
-  return parts.length === (parts[0] === 'api' ? 3 : 4);
+  return method === 'GET' && parts.length === (parts[0] === 'api' ? 3 : 4);
 }
 
 /** A list of one namespace: only the barrier before an orphaned owner goes makes them (BETTER-13). */
@@ -59,7 +58,9 @@ export class Recorder {
 
   /** Everything but discovery, lists, watches and the question for the version: what the decisions cost. */
   get calls(): Call[] {
-    return this.all.filter((call) => !this.#isGroundwork(call));
+    return this.all.filter(
+      (call) => !(call.path === '/version' || isDiscovery(call.path) || isIntake(call) || isBarrierList(call)),
+    );
   }
 
   get barrierLists(): Call[] {
@@ -95,10 +96,6 @@ export class Recorder {
 
   clear(): void {
     this.all.length = 0;
-  }
-
-  #isGroundwork(call: Call): boolean {
-    return call.path === '/version' || isDiscovery(call.path) || isIntake(call) || isBarrierList(call);
   }
 
   readonly intercept: Interceptor = async (request, next) => {

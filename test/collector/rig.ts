@@ -27,7 +27,7 @@ export interface RigOptions {
   /** Resources to serve; {@link usualKinds} unless given. */
   readonly serve?: readonly TestKind[] | 'all';
   readonly clock?: FakeClock;
-  /** What `/version` says, 1.36 unless given. */
+  /** What `/version` says; {@link USUAL_VERSION} unless given. */
   readonly version?: Readonly<Record<string, string>>;
   /** The server as a client with this user agent reaches it. */
   readonly reached?: (userAgent: string, server: HttpHandler) => HttpHandler;
@@ -49,7 +49,8 @@ export interface RunningCollector {
 
 type CollectorOptions = Partial<Omit<GarbageCollectorOptions, 'client' | 'clock' | 'random' | 'logger' | 'metrics'>>;
 
-const NEW = { major: '1', minor: '36' };
+/** What `/version` says unless the test says otherwise: a server that reads the options of a DELETE in its query. */
+const USUAL_VERSION = { major: '1', minor: '36' };
 /** How long {@link Rig.rest} lets time pass before it gives up. */
 const REST_MS = 60_000;
 
@@ -81,7 +82,7 @@ export class Rig {
       serve = usualKinds,
       clock = new FakeClock(),
       reached = (_, server) => server,
-      version = NEW,
+      version = USUAL_VERSION,
     } = options;
     this.clock = clock;
     this.#reached = reached;
