@@ -362,8 +362,9 @@ export class MultiVersionMap {
     if (state !== undefined) {
       const wasLive = isLive(state.head);
       state.head = change;
-      if (this.#signed > 0) this.#index.forgetSignature(change.key);
-      if (this.#phase === 'in use' && wasLive !== isLive(change)) this.#index.comeOrGone(state);
+      // What the index holds besides the key: whether it is there, and its signature if one was made.
+      const matters = this.#signed > 0 || wasLive !== isLive(change);
+      if (this.#phase === 'in use' && matters) this.#index.changed(state, wasLive);
       return;
     }
     const created = { key: change.key, head: change };

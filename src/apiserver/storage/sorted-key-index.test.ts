@@ -68,7 +68,7 @@ describe('SortedKeyIndex', () => {
             index.delete(k);
           } else if (kind === 'put' && known !== undefined) {
             known.bits = now;
-            index.forgetSignature(k);
+            index.changed(known, true);
           } else if (kind === 'put') {
             const item = { key: k, bits: now };
             model.set(k, item);
@@ -128,11 +128,12 @@ describe('SortedKeyIndex', () => {
     for (let i = 0; i < 3000; i += 2) index.add({ key: name(i) });
     expect(sifted(1 << 4)).toHaveLength(300);
     expect(asked.splice(0)).toHaveLength(1500);
-    for (let i = 2999; i > 0; i -= 2) index.add({ key: name(i) });
+    const changed = { key: name(1001) };
+    for (let i = 2999; i > 0; i -= 2) index.add(i === 1001 ? changed : { key: name(i) });
     expect(sifted(1 << 4)).toHaveLength(300);
     expect(asked.splice(0).toSorted()).toEqual(Array.from({ length: 1500 }, (_, i) => name(2 * i + 1)));
     for (let i = 0; i < 3000; i += 3) index.delete(name(i));
-    index.forgetSignature(name(1001));
+    index.changed(changed, true);
     expect(sifted(1 << 5)).toEqual(
       Array.from({ length: 3000 }, (_, i) => i)
         .filter((i) => i % 10 === 5 && i % 3 !== 0)
@@ -185,9 +186,10 @@ describe('SortedKeyIndex', () => {
         expect(index.count('/k/', start), start).toBe(thereFrom(start));
     };
     const turn = (item: Item, gone: number | undefined): void => {
+      const wasThere = item.gone === undefined;
       if (gone === undefined) delete item.gone;
       else item.gone = gone;
-      index.comeOrGone(item);
+      index.changed(item, wasThere);
     };
     items.forEach((item, i) => i < 4000 && turn(item, 10 + i));
     expectCounts();

@@ -25,7 +25,7 @@ export interface Sieve<T> {
   readonly required: LabelSignature;
   /** The most items it asks about; the rest is left to the next call. */
   readonly most: number;
-  /** Of an item that is new, or was forgotten. */
+  /** Of an item that is new, or has changed. */
   signatureOf(item: T): LabelSignature;
   /** An item that may have what is required. */
   visit(item: T): 'next' | 'stop';
@@ -102,12 +102,14 @@ export class SortedKeyIndex<T extends Keyed> {
     return true;
   }
 
-  /** To be called when an item that was there is deleted, or is there again. */
-  comeOrGone(item: T): void {
+  /** To be called when an item has changed, is deleted, or is there again: its signature is asked for anew. */
+  changed(item: T, wasThere: boolean): void {
     const { chunk: c, at } = this.#lowerBound(item.key);
     const chunk = this.#chunks[c];
-    assert(chunk?.items[at] === item, 'what comes and goes is in the index');
+    assert(chunk?.items[at] === item, 'what changes is in the index');
+    chunk.signatures?.forget(at);
     const gone = this.#goneSince(item);
+    if (wasThere === (gone === undefined)) return;
     if (gone === undefined) chunk.there++;
     else {
       chunk.there--;
@@ -141,7 +143,7 @@ export class SortedKeyIndex<T extends Keyed> {
 
   /**
    * As {@link scan}, of the items only that may have what is required, by signatures that are asked for once and kept until the item
-   * is deleted or forgotten. Returns the item at which it stopped: one that was not asked about any more, or that told it to.
+   * changes. Returns the item at which it stopped: one that was not asked about any more, or that told it to.
    */
   sift(prefix: string, start: string, { required, most, signatureOf, visit }: Sieve<T>): T | undefined {
     const from = this.#lowerBound(start > prefix ? start : prefix);
@@ -165,12 +167,6 @@ export class SortedKeyIndex<T extends Keyed> {
       }
     }
     return undefined;
-  }
-
-  /** The item has changed: its signature is asked for again. */
-  forgetSignature(key: string): void {
-    const { chunk: c, at } = this.#lowerBound(key);
-    this.#chunks[c]?.signatures?.forget(at);
   }
 
   /** How many items of the range are there now. Costs a step a chunk, and one for each item of the first and the last. */
