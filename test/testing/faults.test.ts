@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StatusError, startCluster } from '../../src/testing/testing.ts';
+import { type FaultRequest, StatusError, startCluster } from '../../src/testing/testing.ts';
 import { dependent, owner, tree } from './tree.ts';
 
 const collector = 'garbage-collector-controller';
@@ -57,6 +57,31 @@ describe('faults', () => {
     await cluster.settled();
     expect(policies[0]).toBe('Foreground');
     expect(policies.length).toBeGreaterThan(1);
+  });
+
+  it('see the query of a request, and strike only those that have in it what the rule asks for', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const secrets = { apiVersion: 'v1', kind: 'Secret' };
+    const labelSelector = 'app in (a, b)';
+    cluster.faults.add({ match: ({ query }) => query.get('labelSelector') === labelSelector, drop: 'request' });
+    await expect(cluster.client.list({ ...secrets, labelSelector })).rejects.toThrow('broke the connection');
+    await expect(cluster.client.list({ ...secrets, labelSelector: 'app=a' })).resolves.toEqual([]);
+    await expect(cluster.client.list(secrets)).resolves.toHaveLength(1);
+  });
+
+  it("COL-150 COL-171 see the options of the collector's deletes in the query, those of others in the body", async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const { uid } = (await cluster.client.get(dependent)).metadata!;
+    const isBackground = ({ query }: FaultRequest): boolean => query.get('propagationPolicy') === 'Background';
+    cluster.faults.add({ match: isBackground, times: 1, drop: 'request' });
+    cluster.faults.add({ match: ({ query }) => query.get('uid') === uid, answer: { status: 503 } });
+    await cluster.client.delete(owner, { propagationPolicy: 'Background' });
+    await cluster.settled({ advanceMs: 60_000 });
+    expect(await cluster.client.find(dependent)).toBeDefined();
+    const struck = cluster.trace().entries.filter(({ kind }) => kind === 'fault');
+    expect(new Set(struck.map(({ who }) => who))).toEqual(new Set([collector]));
+    expect(struck[0]?.what).toBe('DELETE /api/v1/namespaces/default/secrets/dependent: request lost');
+    expect(struck[1]?.what).toBe('DELETE /api/v1/namespaces/default/secrets/dependent: answered 503');
   });
 
   it('can be taken back, one or all', async () => {
