@@ -303,6 +303,10 @@ describe('the schema', () => {
     expect((await server.get(widgets)).json.items[0]?.['spec']).toEqual(wanted);
     const again = await server.watch(`${widgets}?watch=true`);
     expect((await again.next())?.object['spec']).toEqual(wanted);
+    await server.patch(`${widgets}/a`, { metadata: { labels: { seen: 'yes' } } });
+    expect((await again.next())?.object['spec']).toEqual(wanted);
+    const { kv } = await server.store.get('/registry/example.com/widgets/default/a');
+    expect(JSON.parse(Buffer.from(kv?.value ?? []).toString())).toMatchObject({ spec: wanted });
     await server.patch(`${widgets}/a`, { spec: { size: 4 } });
     expect((await again.next())?.object['spec']).toEqual({ size: 4, colour: 'red' });
     again.close();

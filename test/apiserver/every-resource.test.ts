@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MetadataReader } from '../../src/api/codec/metadata-reader.ts';
 import { builtinResources } from '../../src/api/kinds/builtin-resources.ts';
 import type { ResourceInfo } from '../../src/api/kinds/resource-info.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { StoredObject } from '../../src/apiserver/storage/stored-object.ts';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 
 /**
@@ -172,7 +173,18 @@ const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: '1111
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
+  // Who changes what the store has handed out changes it for all who look at it; here he is told.
+  const { object } = StoredObject.prototype;
+  vi.spyOn(StoredObject.prototype, 'object').mockImplementation(function (this: StoredObject) {
+    return deepFreeze(object.call(this));
+  });
 });
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}
 
 describe.each(stored.map((info) => ({ info, title: `${keyOf(info)}/${info.version}` })))('$title', ({ info }) => {
   const collection = collectionOf(info);
@@ -200,6 +212,29 @@ describe.each(stored.map((info) => ({ info, title: `${keyOf(info)}/${info.versio
     const { bytes } = await server.get(path, { accept: metadataProtobuf });
     expect(reader.read(bytes, 0, bytes.length)).toBe(true);
     expect([reader.ownerCount, reader.otherFinalizers]).toEqual([1, true]);
+  });
+
+  it('API-191 API-193 API-194 a merge that reaches no further than metadata does what a JSON patch of the whole does', async () => {
+    const annotate = (size: string) => ({ metadata: { annotations: { 'example.com/size': size } } });
+    const add = [{ op: 'add', path: '/metadata/annotations', value: { 'example.com/size': '1' } }];
+    const outcomes = [
+      await server.patch(path, add, 'json'),
+      await server.patch(path, annotate('2'), 'merge'),
+      await server.patch(path, annotate('3'), 'strategic'),
+    ];
+    const apart = outcomes.map(({ status, json: { metadata, ...content } }) => {
+      const { resourceVersion: _version, managedFields, annotations, ...kept } = metadata ?? {};
+      const managers = managedFields?.map(({ time: _time, ...entry }) => entry);
+      return { status, size: annotations?.['example.com/size'], rest: { content, kept, managers } };
+    });
+    expect(apart.map(({ status, size }) => [status, size])).toEqual([
+      [200, '1'],
+      [200, '2'],
+      [200, '3'],
+    ]);
+    expect(apart[1]?.rest).toEqual(apart[0]?.rest);
+    expect(apart[2]?.rest).toEqual(apart[0]?.rest);
+    expect((await server.get(path)).json).toEqual(outcomes[2]?.json);
   });
 
   it('API-070 API-193 API-250 API-251 is watched while it is patched, deleted, held by its finalizer, and let go', async () => {

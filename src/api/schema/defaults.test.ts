@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { copyJson } from '../codec/json-value.ts';
 import { kindNames, typeNameOf } from '../kinds/type-table.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
-import { applyDefaults, kindsWithDefaults } from './defaults.ts';
+import { applyDefaults, defaultsMetadata, kindsWithDefaults } from './defaults.ts';
 import { imageTag } from './image-reference.ts';
 import { decodeTyped } from './typed-decoding.ts';
 
@@ -593,6 +593,17 @@ describe('defaults of other kinds', () => {
 
   it('API-500 every kind with defaults is a kind of the table', () => {
     for (const [apiVersion, kind] of kindsWithDefaults()) expect(typeNameOf(apiVersion, kind), kind).toBeDefined();
+  });
+
+  it('API-500 metadata is defaulted where it is said to be, and nowhere else', () => {
+    const given = { metadata: { name: 'n' }, spec: { template: TEMPLATE }, template: TEMPLATE };
+    for (const [apiVersion, kind] of kindNames()) {
+      const { object } = decodeTyped({ apiVersion, kind, ...given }, typeNameOf(apiVersion, kind) ?? '');
+      const before = copyJson(object.metadata);
+      applyDefaults(object, apiVersion, kind);
+      const changed = JSON.stringify(object.metadata) !== JSON.stringify(before);
+      expect([kind, changed]).toEqual([kind, defaultsMetadata(apiVersion, kind)]);
+    }
   });
 
   it('API-501 defaulting twice is defaulting once, and so is decoding the result, for all kinds and rows', () => {

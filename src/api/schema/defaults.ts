@@ -96,6 +96,14 @@ export function applyDefaults(object: KubeObject, apiVersion: string, kind: stri
   DEFAULTERS[`${apiVersion}/${kind}`]?.(object);
 }
 
+/** The kinds that get labels from their name or their template. */
+const LABELED: ReadonlySet<string> = new Set(['v1/Namespace', 'v1/ReplicationController', 'batch/v1/Job']);
+
+/** Whether {@link applyDefaults} may write into the metadata of such an object; of all other kinds it leaves it alone. */
+export function defaultsMetadata(apiVersion: string, kind: string): boolean {
+  return LABELED.has(`${apiVersion}/${kind}`);
+}
+
 /** The kinds that have defaults, as `[apiVersion, kind]`. */
 export function kindsWithDefaults(): readonly (readonly [apiVersion: string, kind: string])[] {
   return Object.keys(DEFAULTERS).map((key) => {

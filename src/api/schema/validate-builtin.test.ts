@@ -709,4 +709,17 @@ describe('what may not change', () => {
     const name = { spec: { type: 'ExternalName', externalName: 'example.com' } };
     expect(updated('Service', service({ clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'] }), name)).toEqual([]);
   });
+
+  it('API-502 what shares its content with the stored state is not judged for it again; what repeats it is', () => {
+    const info = infoOf('Pod');
+    const stored = prepared(info, pod({ restartPolicy: 'Sometimes' }));
+    const labeled = { ...stored, metadata: { name: 'p', labels: { a: 'b' } } };
+    expect(texts(validateBuiltinUpdate(labeled, stored, info))).toEqual([]);
+    const repeated = { ...labeled, spec: copyJson(stored['spec']) };
+    expect(texts(validateBuiltinUpdate(repeated, stored, info))).toEqual([
+      expect.stringContaining('spec.restartPolicy'),
+    ]);
+    const emptied = { kind: 'Pod', metadata: labeled.metadata };
+    expect(texts(validateBuiltinUpdate(emptied, stored, info))).not.toEqual([]);
+  });
 });

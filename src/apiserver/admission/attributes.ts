@@ -36,7 +36,10 @@ export interface AdmissionAttributes {
   readonly name: string;
   /** CreateOptions, UpdateOptions or DeleteOptions of `meta.k8s.io/v1`; a patch has the options of what it does. Absent for CONNECT. */
   readonly options?: KubeObject | undefined;
-  /** Next state; absent for DELETE. Mutating plug-ins change it in place. */
+  /**
+   * Next state; absent for DELETE. Mutating plug-ins change its top level and metadata in place; what is below may be shared with
+   * {@link oldObject}, and is replaced.
+   */
   readonly object?: KubeObject;
   /** Stored state; absent for CREATE and CONNECT. Never changed. */
   readonly oldObject?: KubeObject | undefined;

@@ -13,12 +13,13 @@ export class DefaultTolerationSeconds implements AdmissionPlugin {
   admit(attributes: AdmissionAttributes): void {
     const { object } = attributes;
     if (!isOfPods(attributes) || object === undefined) return;
-    const spec = podSpecOf(object as Pod);
+    const pod = object as Pod;
+    const spec = podSpecOf(pod);
     const given = spec.tolerations ?? [];
     const missing = TAINTS.filter((key) => !given.some((toleration) => tolerates(toleration, key)));
     if (missing.length === 0) return;
     const added = missing.map((key) => ({ key, operator: 'Exists', effect: EFFECT, tolerationSeconds: SECONDS }));
-    spec.tolerations = [...given, ...added];
+    pod.spec = { ...spec, tolerations: [...given, ...added] };
   }
 }
 

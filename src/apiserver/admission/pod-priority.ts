@@ -98,6 +98,8 @@ function classOf(object: KubeObject): PriorityClass {
 function keep(next: Pod, previous: Pod): void {
   const { priority, preemptionPolicy } = previous.spec ?? {};
   const spec = podSpecOf(next);
-  if (spec.priority === undefined && priority !== undefined) spec.priority = priority;
-  if (spec.preemptionPolicy === undefined && preemptionPolicy !== undefined) spec.preemptionPolicy = preemptionPolicy;
+  if (spec.priority === undefined && priority !== undefined) next.spec = { ...spec, priority };
+  if (spec.preemptionPolicy === undefined && preemptionPolicy !== undefined) {
+    next.spec = { ...podSpecOf(next), preemptionPolicy };
+  }
 }

@@ -12,10 +12,10 @@ export interface PatchBody {
   apply(document: unknown): unknown;
   readonly text: string;
   /**
-   * `fields`: it neither reads nor writes managedFields, so they may be left out of the document, and are kept by that
-   * (API-219). They are most of what would have to be copied and decoded.
+   * What of a document it can read or write; the rest may be left out, and is kept by that. `metadata`: kind, apiVersion and metadata
+   * without managedFields. `fields`: all but managedFields (API-219).
    */
-  readonly sees: 'fields' | 'everything';
+  readonly sees: 'metadata' | 'fields' | 'everything';
   /** API-199: keys that occur twice, members that no JSON patch operation has. */
   readonly findings: readonly string[];
 }
@@ -43,9 +43,17 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
     apply: (document) => apply(document, patch),
     text,
     // Operations of a JSON patch can name what is around them.
-    sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : 'fields',
+    sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : seenByMerge(patch),
     findings: findingsOf(contentType, patch, body),
   };
+}
+
+/** A merge goes by the members of the patch, and directives of a strategic one are members as well. */
+function seenByMerge(patch: unknown): 'metadata' | 'fields' {
+  for (const member in patch as object) {
+    if (member !== 'metadata' && member !== 'kind' && member !== 'apiVersion') return 'fields';
+  }
+  return 'metadata';
 }
 
 function findingsOf(contentType: string, patch: unknown, body: Uint8Array): string[] {

@@ -1,6 +1,6 @@
 import { fieldInvalid } from '../../api/field-error.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { foundName } from '../../api/schema/decode-problem.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
@@ -44,9 +44,13 @@ interface Patching {
   readonly context: Pick<RequestContext, 'warn'>;
 }
 
-/** The document with the patch applied, as an object of its kind with defaults. Shares nothing that may be changed. */
+/**
+ * The document with the patch applied, as an object of its kind with defaults. Its top level and metadata are new; what is below
+ * them is the document's own where the patch does not reach it.
+ */
 export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
-  const result = patch.apply(patch.sees === 'fields' ? withoutManagedFields(document) : document);
+  const sees = patch.sees === 'metadata' && expected.defaultsMetadata === true ? 'fields' : patch.sees;
+  const result = patch.apply(sees === 'everything' ? document : withoutManagedFields(document, sees));
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     throw newBadRequest('the patch does not leave an object');
   }
@@ -61,13 +65,24 @@ export function patched(document: KubeObject, { patch, expected, validation, con
     }
     for (const finding of findings) context.warn(finding);
   }
+  // What was read has its defaults.
+  if (sees === 'metadata') return withMetadata(document, decoded.object.metadata);
   expected.applyDefaults(decoded.object);
   return decoded.object;
 }
 
-function withoutManagedFields(document: KubeObject): KubeObject {
+function withoutManagedFields(document: KubeObject, sees: 'metadata' | 'fields'): KubeObject {
   const { managedFields: _, ...metadata } = document.metadata ?? {};
-  return { ...document, metadata };
+  if (sees === 'fields') return { ...document, metadata };
+  const seen: KubeObject = { metadata };
+  for (const member of ['kind', 'apiVersion']) if (document[member] !== undefined) seen[member] = document[member];
+  return seen;
+}
+
+function withMetadata(document: KubeObject, metadata: ObjectMeta = {}): KubeObject {
+  const object: KubeObject = { ...document };
+  object.metadata = metadata;
+  return object;
 }
 
 function refuseOtherKind(object: KubeObject, expected: ObjectSchema): void {

@@ -3,7 +3,7 @@ import { copyJson } from '../../api/codec/json-value.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { applyDefaults } from '../../api/schema/defaults.ts';
+import { applyDefaults, defaultsMetadata } from '../../api/schema/defaults.ts';
 import { decodeMetadata, decodeTyped } from '../../api/schema/typed-decoding.ts';
 
 export interface DecodedObject {
@@ -25,6 +25,8 @@ export interface ObjectSchema {
   /** 400 for values of the wrong type. */
   decode(object: KubeObject): DecodedObject;
   applyDefaults(object: KubeObject): void;
+  /** Defaults write into metadata as well: labels of a template. Absent: they do not. */
+  readonly defaultsMetadata?: boolean;
 }
 
 type SchemaKind = Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'typeName'>;
@@ -43,6 +45,7 @@ export function objectSchema({ group, version, kind, typeName }: SchemaKind): Ob
     typeName,
     decode: (object) => decodeTyped(object, typeName),
     applyDefaults: (object) => applyDefaults(object, apiVersion, kind),
+    defaultsMetadata: defaultsMetadata(apiVersion, kind),
   };
 }
 
