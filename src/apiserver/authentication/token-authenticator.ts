@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from '../../base/http-message.ts';
 import { newUnauthorized } from '../../api/status-error.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -95,5 +95,6 @@ export function bearerToken(request: HttpRequest): string | undefined {
 }
 
 function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  // No Hash object: it is a stream, and this happens once a request.
+  return hash('sha256', token, 'buffer');
 }
