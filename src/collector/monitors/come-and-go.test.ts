@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -61,6 +62,20 @@ const server: HttpHandler = ({ target, signal }) => {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
+/**
+ * The least that a few full collections leave. After a single one V8 reports, as chance has it, up to 250 kB too much for code and
+ * as much again for old objects: with nothing done in between, the next may report less, and the one after it more.
+ */
+async function heapInUse(): Promise<number> {
+  let least = Infinity;
+  for (let i = 0; i < 6; i++) {
+    await setImmediate();
+    collectGarbage();
+    least = Math.min(least, process.memoryUsage().heapUsed);
+  }
+  return least;
+}
+
 describe('resources that come and go', () => {
   it('COL-028 BETTER-2 ten thousand of them leave nothing: no monitor, no node, no text, no byte', async () => {
     const clock = new FakeClock();
@@ -102,14 +117,14 @@ describe('resources that come and go', () => {
         for (const { resource } of removed) applied(graph, { type: 'resourceVanished', resource });
       }
     };
-    const measure = (): { graph: number; heap: number } => {
-      collectGarbage();
-      return { graph: graph.bytes.allocated, heap: process.memoryUsage().heapUsed };
-    };
-    await comeAndGo(1, 20);
-    const warm = measure();
-    await comeAndGo(1 + 20 * ROUND, 80);
-    const after = measure();
+    const measure = async (): Promise<{ graph: number; heap: number }> => ({
+      graph: graph.bytes.allocated,
+      heap: await heapInUse(),
+    });
+    await comeAndGo(1, 40);
+    const warm = await measure();
+    await comeAndGo(1 + 40 * ROUND, 60);
+    const after = await measure();
 
     expect(news.synced).toBe(100 * ROUND);
     expect([monitors.size, graph.counts, checkInvariants(graph), clock.pendingTimers]).toEqual([
@@ -119,7 +134,7 @@ describe('resources that come and go', () => {
       0,
     ]);
     expect(after.graph).toBe(warm.graph);
-    // Eight thousand more: a hundred bytes kept of each would be 800 kB. What V8 keeps of compiled code is not always the same.
-    expect(after.heap - warm.heap).toBeLessThan(600_000);
+    // Fifty bytes of each of six thousand. A third of that is what V8 still compiles; sixty thousand leave no more.
+    expect(after.heap - warm.heap).toBeLessThan(300_000);
   });
 });
