@@ -19,7 +19,7 @@ export interface ManagedEntry extends Manager {
   /** RFC 3339; empty when it is not known. */
   readonly time: string;
   /** The entry of the object it comes from. */
-  readonly stored?: ManagedFieldsEntry;
+  readonly stored?: ManagedFieldsEntry | undefined;
 }
 
 export type Managers = readonly ManagedEntry[];
@@ -51,13 +51,10 @@ export function managerIdentifier({ name, operation, apiVersion, subresource }: 
 
 /** Entries the server itself has written: read without a second look. */
 export function storedManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
-  return (entries ?? []).map((entry) => ({
-    ...entryFrom(entry, (entry.fieldsV1 ?? EMPTY_SET) as FieldSet),
-    stored: entry,
-  }));
+  return (entries ?? []).map((entry) => entryFrom(entry, (entry.fieldsV1 ?? EMPTY_SET) as FieldSet, entry));
 }
 
-function entryFrom(entry: ManagedFieldsEntry, fields: FieldSet): ManagedEntry {
+function entryFrom(entry: ManagedFieldsEntry, fields: FieldSet, stored?: ManagedFieldsEntry): ManagedEntry {
   return {
     name: entry.manager ?? '',
     operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
@@ -65,6 +62,7 @@ function entryFrom(entry: ManagedFieldsEntry, fields: FieldSet): ManagedEntry {
     subresource: entry.subresource ?? '',
     time: entry.time ?? '',
     fields,
+    stored,
   };
 }
 

@@ -92,8 +92,9 @@ export function takeOver(
     else if (!isEmptySet(fields)) result.push({ ...entry, fields });
   }
   if (!isEmptySet(taken)) {
-    const entry = { ...owner, fields: union(own, taken), time: entryTime(now) };
-    result.push(stored === undefined ? entry : { ...entry, stored });
+    const { name, operation, apiVersion, subresource } = owner;
+    const fields = union(own, taken);
+    result.push({ name, operation, apiVersion, subresource, fields, time: entryTime(now), stored });
   }
   return capped(result);
 }

@@ -12,7 +12,7 @@ import type { WriteContext } from './strategy.ts';
 export interface AdmittedWrite {
   readonly operation: AdmissionOperation;
   /** Default: the resource's own. */
-  readonly kind?: GroupVersionKind;
+  readonly kind?: GroupVersionKind | undefined;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;

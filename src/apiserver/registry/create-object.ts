@@ -19,7 +19,7 @@ import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } fr
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
 import { splitStatusForCreate } from './status-split.ts';
-import type { StrategyContext, WriteContext } from './strategy.ts';
+import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 
 export interface CreateRequest {
   /** Of the path; empty for cluster-scoped kinds. */
@@ -34,7 +34,7 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   const { info, strategy, environment } = resource;
   const { object, namespace } = request;
   const meta = metadataOf(object);
-  const context: StrategyContext = { ...request.context, info, subresource: '', now: environment.clock.now() };
+  const context = strategyContext(request.context, { info, subresource: '', now: environment.clock.now() });
 
   if (meta.resourceVersion !== undefined && meta.resourceVersion !== '' && meta.resourceVersion !== '0') {
     throw newUntypedInternal('resourceVersion should not be set on objects to be created');

@@ -25,31 +25,54 @@ export interface WriteRequestOptions {
 export interface WriteContext {
   readonly user: UserInfo;
   /** What the client asked for, as admission shows it; absent in writes of the server's own. */
-  readonly options?: WriteRequestOptions;
+  readonly options?: WriteRequestOptions | undefined;
   /** `skipped`: the server does what admission has allowed already, or what nobody may stop. Default: asked. */
-  readonly admission?: 'skipped';
+  readonly admission?: 'skipped' | undefined;
   /** When the request is answered with a time-out, by `Clock.monotonic`; absent where nobody waits. */
   readonly deadline?: number | undefined;
   /** Everything happens except persistence (API-236). */
   readonly dryRun: boolean;
   /** Absent in writes of the server's own: they leave managedFields as they are. */
-  readonly tracking?: FieldTracking;
+  readonly tracking?: FieldTracking | undefined;
   /** Throws the 403 when a PUT or apply finds nothing and its user may not create. Absent in writes of the server's own. */
-  authorizeCreate?(): void;
+  readonly authorizeCreate?: (() => void) | undefined;
   /** Adds an annotation to the audit event of the request; absent in writes of the server's own. */
-  annotate?(key: string, value: string): void;
+  readonly annotate?: ((key: string, value: string) => void) | undefined;
   /** Adds a `Warning` header to the answer (API-010). */
-  warn(text: string): void;
+  readonly warn: (text: string) => void;
   /** The time of the request is over: what is retried is given up (API-006). */
-  expired(): boolean;
+  readonly expired: () => boolean;
 }
 
-export interface StrategyContext extends WriteContext {
+/** What a write is about, and when. */
+interface WrittenPlace {
   readonly info: ResourceInfo;
   /** Empty for the object itself. */
   readonly subresource: string;
   /** Epoch ms. */
   readonly now: number;
+}
+
+export interface StrategyContext extends WriteContext, WrittenPlace {}
+
+/** One literal, as it is made for each write: see `base/http-message.ts`. */
+export function strategyContext(write: WriteContext, { info, subresource, now }: WrittenPlace): StrategyContext {
+  const { user, options, admission, deadline, dryRun, tracking, authorizeCreate, annotate, warn, expired } = write;
+  return {
+    user,
+    options,
+    admission,
+    deadline,
+    dryRun,
+    tracking,
+    authorizeCreate,
+    annotate,
+    warn,
+    expired,
+    info,
+    subresource,
+    now,
+  };
 }
 
 /** How objects of one served version are kept, where that is the business of a definition (API-461..463). */

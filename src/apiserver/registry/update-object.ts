@@ -20,7 +20,7 @@ import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './objec
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
 import { hasStatusSubresource, keepStatus, onlyStatus } from './status-split.ts';
-import type { StrategyContext, WriteContext } from './strategy.ts';
+import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 
 /**
  * How often an update is re-applied after a concurrent write won. Losers take turns, so only writes that do not (deletions,
@@ -147,12 +147,8 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
 /** The state to be written, judged by everything that may refuse it. */
 async function decideNext(resource: ResourceStore, request: UpdateRequest, previous: KubeObject): Promise<KubeObject> {
   const { info, strategy, environment } = resource;
-  const context: StrategyContext = {
-    ...request.context,
-    info,
-    subresource: request.subresource,
-    now: environment.clock.now(),
-  };
+  const { subresource } = request;
+  const context = strategyContext(request.context, { info, subresource, now: environment.clock.now() });
   let next = await request.next(previous);
   if (request.method === 'put') {
     const conflict = checkUidPrecondition(metadataOf(next), previous.metadata ?? {}, info);
@@ -218,7 +214,7 @@ function attributesOf(resource: ResourceStore, request: UpdateRequest, change: C
   const see = (object: KubeObject): KubeObject => view?.of(object) ?? object;
   return admissionAttributes(resource, {
     operation: 'UPDATE',
-    ...(view === undefined ? {} : { kind: view.kind }),
+    kind: view?.kind,
     subresource,
     namespace,
     name,

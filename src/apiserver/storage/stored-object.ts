@@ -6,7 +6,6 @@ import {
 } from '../../api/codec/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { KeyValue, Revision } from './interface.ts';
-import { ParsedObjects } from './parsed-objects.ts';
 import {
   type DeletionMetadata,
   type JsonSink,
@@ -21,9 +20,6 @@ import {
 } from './stored-json.ts';
 
 export { type DeletionMetadata, encodeStored } from './stored-json.ts';
-
-/** Enough for what concurrent requests parse between two commits; more would only be parsed again. */
-const parsedLately = new ParsedObjects(256);
 
 /**
  * A stored object and what has been made of its bytes so far. Each form is made on first use and kept, so that many
@@ -65,16 +61,12 @@ export class StoredObject {
 
   /** The parsed object with its resourceVersion. Shared: never to be changed. */
   object(): KubeObject {
-    if (this.#object === undefined) {
-      this.#object = parseStored(this.stored, this.revision);
-      parsedLately.put(this.stored, this.#object);
-    }
-    return this.#object;
+    return (this.#object ??= parseStored(this.stored, this.revision));
   }
 
   /** The object's metadata; cheaper than {@link object} when nothing else is needed. Shared: never to be changed. */
   metadata(): ObjectMeta {
-    return this.#object?.metadata ?? (this.#metadata ??= this.#readMetadata());
+    return this.#object?.metadata ?? (this.#metadata ??= parseStoredMetadata(this.stored, this.revision));
   }
 
   /** Its labels; cheaper than {@link metadata} when nothing of it is there yet. */
@@ -88,12 +80,6 @@ export class StoredObject {
   deletionMetadata(): DeletionMetadata {
     const metadata = this.#object?.metadata ?? this.#metadata;
     return metadata ?? storedDeletionMetadata(this.stored, this.revision) ?? this.metadata();
-  }
-
-  #readMetadata(): ObjectMeta {
-    const known = parsedLately.take(this.stored)?.metadata;
-    if (known === undefined) return parseStoredMetadata(this.stored, this.revision);
-    return { ...known, resourceVersion: String(this.revision) };
   }
 
   /** JSON with resourceVersion, kind and apiVersion first; made without parsing. */
