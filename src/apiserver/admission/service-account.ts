@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { generateName } from '../registry/name-generator.ts';
 import type { Store } from '../storage/interface.ts';
@@ -22,7 +21,7 @@ const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** A lifetime that nobody asks for by himself, by which these tokens are known. */
 const TOKEN_SECONDS = 3607;
 
-/** How often one looks for account `default` of a new namespace, which its controller is about to make. */
+/** How often one looks for account `default` of a new namespace, which its controller is about to make; at once when it has. */
 const ATTEMPTS = 10;
 const RETRY_MS = 100;
 
@@ -51,12 +50,21 @@ export class ServiceAccount implements AdmissionPlugin {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
+  /** Pods that wait for their account, by its key; at most as many as there are writes in flight. */
+  readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(options: ServiceAccountOptions) {
     this.#store = options.store;
     this.#clock = options.clock;
     this.#random = options.random;
-    this.#accounts = new LiveTable({ ...options, prefix: resourcePrefix(ACCOUNTS), read: factsOf });
+    this.#accounts = new LiveTable({
+      ...options,
+      prefix: resourcePrefix(ACCOUNTS),
+      read: factsOf,
+      changed: (key) => {
+        for (const wake of this.#waiting.get(key) ?? []) wake();
+      },
+    });
   }
 
   start(): Promise<void> {
@@ -131,11 +139,27 @@ export class ServiceAccount implements AdmissionPlugin {
     const attempts = name === DEFAULT_ACCOUNT ? ATTEMPTS : 1;
     const pause = RETRY_MS + this.#random.integer(RETRY_MS);
     for (let attempt = 0; attempt < attempts; attempt++) {
-      if (attempt > 0) await sleep(this.#clock, pause);
+      if (attempt > 0) await this.#change(`${namespace}/${name}`, pause);
       const { kv } = await this.#store.get(objectKey(ACCOUNTS, namespace, name));
       if (kv !== undefined) return factsOf(new StoredObject(kv).object());
     }
     return undefined;
+  }
+
+  /** Resolves when the account comes, which it may have done since the store was asked, or when the time is over. */
+  #change(key: string, milliseconds: number): Promise<void> {
+    if (this.#accounts.get(key) !== undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(key) ?? new Set();
+      const wake = (): void => {
+        timer.cancel();
+        waiting.delete(wake);
+        if (waiting.size === 0) this.#waiting.delete(key);
+        resolve();
+      };
+      const timer = this.#clock.setTimer(milliseconds, wake);
+      this.#waiting.set(key, waiting.add(wake));
+    });
   }
 
   #complete(spec: PodSpec, account: ServiceAccountFacts): void {
