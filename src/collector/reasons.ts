@@ -36,7 +36,7 @@ export const reasons = {
   },
   /** Why discovery is read before its time. */
   discovery: {
-    definitionChanged: 'A definition of resources was created, changed or deleted.',
+    definitionChanged: 'A definition of resources was created, changed or deleted, or all were listed.',
     unknownKind: 'A reference names a kind that is not known.',
     pathNotFound: 'A path that discovery had named does not exist.',
   },

@@ -4,6 +4,13 @@ import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
 import { configMaps, EmbeddedCluster, gvrOf } from '../lifecycle/embedded-cluster.ts';
 import { definition, widget } from './definition-fixture.ts';
 
+// What the server loads with its first definition, and with the first question what it serves. Loading takes real time, in which
+// the clock of these tests runs on: the collector would have asked before there is anything to see.
+import '../../src/apiserver/apiextensions/definition-controller.ts';
+import '../../src/apiserver/apiextensions/definition-validation.ts';
+import '../../src/apiserver/apiextensions/definition-warnings.ts';
+import '../../src/apiserver/discovery/discovery-handler.ts';
+
 const definitions = gvrOf('customresourcedefinitions', 'apiextensions.k8s.io');
 const widgets = gvrOf('widgets', 'example.com');
 const namespace = 'default';

@@ -44,11 +44,27 @@ describe('a definition of resources', () => {
     expect(rig.recorder.discoveries.length - before).toBeLessThanOrEqual(4);
   });
 
-  it('BETTER-3 the first list is no change', async () => {
+  it('COL-030 BETTER-3 takes part as soon when it was made after the first look and before the first list', async () => {
+    let made = 'not yet';
+    rig.faults.on({ method: 'GET', target: /customresourcedefinitions/ }, async (request, next) => {
+      if (made === 'not yet') {
+        made = 'now';
+        rig.serve(widget);
+        await rig.create(definition, 'widgets.example.com');
+      }
+      return next(request);
+    });
+    await rig.withoutCollector(() => Promise.resolve());
+    await rig.create(widget, 'd', { owners: [refToNothing(configMap, 'never')] });
+    await rig.advance(2000);
+    expect([made, await rig.names(widget)]).toEqual(['now', []]);
+  });
+
+  it('BETTER-3 the first list costs one more look, and no more', async () => {
     await rig.create(definition, 'widgets.example.com');
     await rig.withoutCollector(() => Promise.resolve());
     await rig.advance(20_000);
-    expect(rig.recorder.discoveries).toHaveLength(2);
+    expect(rig.recorder.discoveries).toHaveLength(4);
   });
 });
 

@@ -19,7 +19,10 @@ export interface MonitorSinkOptions {
   readonly onTrouble: () => void;
   /** The server's resource version is lower than it was: its history was replaced, by a backup for example. */
   readonly onHistoryReset: () => void;
-  /** Something of this resource was created, changed or deleted after the first enumeration. */
+  /**
+   * Something of this resource was created, changed or deleted after the first enumeration, or may have been before the end of
+   * one: what was read of the server earlier is older than that.
+   */
   readonly onChanged?: () => void;
   /** A list or watch failed, and will be tried again. */
   readonly onFailed?: (error: Error) => void;
@@ -66,7 +69,7 @@ export class MonitorSink implements ReflectorSink {
 
   replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void {
     if (this.#silent) return;
-    const { apply, resource, onHistoryReset } = this.#options;
+    const { apply, resource, onHistoryReset, onChanged } = this.#options;
     this.#setTrouble(undefined);
     this.#enumerating = false;
     apply({ type: 'listFinished', resource, consistent: gaps === 'proven' });
@@ -74,6 +77,7 @@ export class MonitorSink implements ReflectorSink {
     const wentBack = version < this.#version;
     this.#version = version;
     if (wentBack) onHistoryReset();
+    onChanged?.();
   }
 
   /** What it showed is true, and was applied; the next enumeration begins anew. */
