@@ -1,8 +1,15 @@
 /** Times on the wire: RFC 3339, UTC (apimachinery `meta/v1` Time and MicroTime). Inside the program they are epoch ms. */
 
+/** What was formatted last: most writes of a second ask for the same text, twice. */
+let formatted = { second: 0, text: '1970-01-01T00:00:00Z' };
+
 /** Whole seconds, cut and not rounded: `2026-11-21T12:00:00Z` (API-060). */
 export function formatTime(epochMs: number): string {
-  return `${new Date(Math.floor(epochMs / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(epochMs / 1000);
+  if (second !== formatted.second) {
+    formatted = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+  }
+  return formatted.text;
 }
 
 /** Six digits of fraction: `2026-11-21T12:00:00.123000Z`. */

@@ -1,4 +1,4 @@
-import { getKey, setKey } from '../codec/json-value.ts';
+import { copyJson, getKey, setKey } from '../codec/json-value.ts';
 import { fieldSchema, type StructuralSchema } from './structural-schema.ts';
 
 type Json = Record<string, unknown>;
@@ -12,7 +12,7 @@ export function applyStructuralDefaults(value: unknown, schema: StructuralSchema
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       const { items } = schema;
-      if (item === null && items !== undefined && isReplaced(items)) value[index] = structuredClone(items.default);
+      if (item === null && items !== undefined && isReplaced(items)) value[index] = copyJson(items.default);
       applyStructuralDefaults(value[index], items);
     }
     return;
@@ -22,14 +22,14 @@ export function applyStructuralDefaults(value: unknown, schema: StructuralSchema
     if (property.default === undefined) continue;
     const present = Object.hasOwn(object, name);
     if (!present || (object[name] === null && !property.nullable)) {
-      setKey(object, name, structuredClone(property.default));
+      setKey(object, name, copyJson(property.default));
     }
   }
   for (const name of Object.keys(object)) {
     const inner = fieldSchema(schema, name);
     if (inner === undefined) continue;
     if (object[name] === null && !schema.properties.has(name) && isReplaced(inner)) {
-      setKey(object, name, structuredClone(inner.default));
+      setKey(object, name, copyJson(inner.default));
     }
     applyStructuralDefaults(getKey(object, name), inner);
   }

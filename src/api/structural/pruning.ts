@@ -1,4 +1,4 @@
-import { setKey } from '../codec/json-value.ts';
+import { copyJson, setKey } from '../codec/json-value.ts';
 import { indexed } from './field-path.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
@@ -51,7 +51,7 @@ class Pruner {
     for (const key of Object.keys(object)) {
       const value = object[key];
       if (schema.embeddedResource && META_FIELDS.has(key)) {
-        setKey(result, key, structuredClone(value));
+        setKey(result, key, copyJson(value));
         continue;
       }
       const property = schema.properties.get(key);
@@ -68,7 +68,7 @@ class Pruner {
 
   /** Everything stays; what the schema does know is pruned all the same. */
   #preservedValue(value: unknown, schema: StructuralSchema | undefined, path: string): unknown {
-    if (schema === undefined || typeof value !== 'object' || value === null) return structuredClone(value);
+    if (schema === undefined || typeof value !== 'object' || value === null) return copyJson(value);
     if (Array.isArray(value)) {
       return value.map((item: unknown, index) => this.#preservedValue(item, schema.items, indexed(path, index)));
     }
@@ -82,7 +82,7 @@ class Pruner {
       const known = schema.properties.has(key) || schema.additionalProperties !== undefined;
       const meta = schema.embeddedResource && META_FIELDS.has(key);
       if (meta || !known) {
-        setKey(result, key, structuredClone(value));
+        setKey(result, key, copyJson(value));
         continue;
       }
       const values = schema.additionalProperties === 'any' ? undefined : schema.additionalProperties;

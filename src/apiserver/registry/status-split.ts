@@ -1,3 +1,4 @@
+import { copyJson } from '../../api/codec/json-value.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { decodeTyped } from '../../api/schema/typed-decoding.ts';
@@ -11,7 +12,7 @@ export function splitStatusForCreate(object: KubeObject, info: ResourceInfo): vo
   if (!hasStatusSubresource(info)) return;
   const empty = info.typeName === undefined ? undefined : emptyStatus(info.typeName);
   if (empty === undefined) delete object['status'];
-  else object['status'] = structuredClone(empty);
+  else object['status'] = copyJson(empty);
 }
 
 /** By type name; as many as there are types. */
