@@ -105,6 +105,18 @@ describe('MonitorSink', () => {
     expect(news()).toContain('changed');
   });
 
+  it('BETTER-3 a later enumeration is one change as well, however much it shows', () => {
+    const { sink, show, news } = setUp();
+    sink.replaceBegin();
+    sink.replaceEnd('5', 'proven');
+    sink.synced();
+    news();
+    sink.replaceBegin();
+    for (let i = 0; i < 3; i++) show('added');
+    sink.replaceEnd('6', 'proven');
+    expect(news().filter((each) => each === 'changed')).toHaveLength(1);
+  });
+
   it('COL-048 is in trouble from a failure until the server shows anything again', () => {
     const { sink, show, turned } = setUp();
     const recoveries = [

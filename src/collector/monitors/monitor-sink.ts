@@ -135,7 +135,7 @@ export class MonitorSink implements ReflectorSink {
 
   #followed(): void {
     this.#setTrouble(undefined);
-    if (this.#synced) this.#options.onChanged?.();
+    if (!this.#enumerating) this.#options.onChanged?.();
   }
 
   #setTrouble(trouble: Error | undefined): void {
