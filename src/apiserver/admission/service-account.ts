@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { generateName } from '../registry/name-generator.ts';
 import type { Store } from '../storage/interface.ts';
@@ -51,7 +51,7 @@ export class ServiceAccount implements AdmissionPlugin {
   readonly #clock: Clock;
   readonly #random: Random;
   /** Pods that wait for their account, by its key; at most as many as there are writes in flight. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new Map<string, Set<AbortController>>();
 
   constructor(options: ServiceAccountOptions) {
     this.#store = options.store;
@@ -62,7 +62,7 @@ export class ServiceAccount implements AdmissionPlugin {
       prefix: resourcePrefix(ACCOUNTS),
       read: factsOf,
       changed: (key) => {
-        for (const wake of this.#waiting.get(key) ?? []) wake();
+        for (const change of this.#waiting.get(key) ?? []) change.abort();
       },
     });
   }
@@ -138,28 +138,28 @@ export class ServiceAccount implements AdmissionPlugin {
   async #lookUp(namespace: string, name: string): Promise<ServiceAccountFacts | undefined> {
     const attempts = name === DEFAULT_ACCOUNT ? ATTEMPTS : 1;
     const pause = RETRY_MS + this.#random.integer(RETRY_MS);
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      if (attempt > 0) await this.#change(`${namespace}/${name}`, pause);
+    for (let attempt = 1; ; attempt++) {
+      // Begun before the store is asked, so that no change comes in between.
+      using change = this.#nextChange(`${namespace}/${name}`);
       const { kv } = await this.#store.get(objectKey(ACCOUNTS, namespace, name));
       if (kv !== undefined) return factsOf(new StoredObject(kv).object());
+      if (attempt >= attempts) return undefined;
+      await sleepUnlessAborted(this.#clock, pause, change.signal);
     }
-    return undefined;
   }
 
-  /** Resolves when the account comes, which it may have done since the store was asked, or when the time is over. */
-  #change(key: string, milliseconds: number): Promise<void> {
-    if (this.#accounts.get(key) !== undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      const waiting = this.#waiting.get(key) ?? new Set();
-      const wake = (): void => {
-        timer.cancel();
-        waiting.delete(wake);
+  /** A signal that is aborted when the account of this key comes or goes. */
+  #nextChange(key: string): Disposable & { readonly signal: AbortSignal } {
+    const change = new AbortController();
+    const waiting = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, waiting.add(change));
+    return {
+      signal: change.signal,
+      [Symbol.dispose]: () => {
+        waiting.delete(change);
         if (waiting.size === 0) this.#waiting.delete(key);
-        resolve();
-      };
-      const timer = this.#clock.setTimer(milliseconds, wake);
-      this.#waiting.set(key, waiting.add(wake));
-    });
+      },
+    };
   }
 
   #complete(spec: PodSpec, account: ServiceAccountFacts): void {
