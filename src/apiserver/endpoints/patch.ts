@@ -1,11 +1,12 @@
 import { fieldInvalid } from '../../api/field-error.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { foundName } from '../../api/schema/decode-problem.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import { updateObject } from '../registry/update-object.ts';
+import { metadataOf } from '../registry/object-meta.ts';
 import type { ObjectSchema } from '../registry/object-schema.ts';
+import { updateObject } from '../registry/update-object.ts';
 import { APPLY_PATCH } from './apply-body.ts';
 import { handleApply } from './apply-patch.ts';
 import { strictFindings } from './decode-object.ts';
@@ -50,7 +51,7 @@ interface Patching {
  */
 export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
   const sees = patch.sees === 'metadata' && expected.defaultsMetadata === true ? 'fields' : patch.sees;
-  const result = patch.apply(sees === 'everything' ? document : withoutManagedFields(document, sees));
+  const result = patch.apply(seenPart(document, sees));
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     throw newBadRequest('the patch does not leave an object');
   }
@@ -66,23 +67,19 @@ export function patched(document: KubeObject, { patch, expected, validation, con
     for (const finding of findings) context.warn(finding);
   }
   // What was read has its defaults.
-  if (sees === 'metadata') return withMetadata(document, decoded.object.metadata);
+  if (sees === 'metadata') return { ...document, metadata: metadataOf(decoded.object) };
   expected.applyDefaults(decoded.object);
   return decoded.object;
 }
 
-function withoutManagedFields(document: KubeObject, sees: 'metadata' | 'fields'): KubeObject {
+/** A tree of its own down to the members of metadata, of which managedFields is left out; or all of the document. */
+function seenPart(document: KubeObject, sees: PatchBody['sees']): KubeObject {
+  if (sees === 'everything') return document;
   const { managedFields: _, ...metadata } = document.metadata ?? {};
   if (sees === 'fields') return { ...document, metadata };
   const seen: KubeObject = { metadata };
   for (const member of ['kind', 'apiVersion']) if (document[member] !== undefined) seen[member] = document[member];
   return seen;
-}
-
-function withMetadata(document: KubeObject, metadata: ObjectMeta = {}): KubeObject {
-  const object: KubeObject = { ...document };
-  object.metadata = metadata;
-  return object;
 }
 
 function refuseOtherKind(object: KubeObject, expected: ObjectSchema): void {
