@@ -1,4 +1,4 @@
-import { abortErrorOf } from './abort-error.ts';
+import { abortErrorOf, isAbortError } from './abort-error.ts';
 import type { AbortNotice } from './abort-notice.ts';
 
 export interface Timer {
@@ -51,38 +51,25 @@ export const systemClock: Clock = {
 /** Resolves after `ms`; rejects with an AbortError, at once, when `signal` is or gets aborted. */
 export function sleep(clock: Clock, ms: number, signal?: AbortNotice): Promise<void> {
   return new Promise((resolve, reject) => {
-    wait({ clock, ms, signal, over: resolve, aborted: (by) => reject(abortErrorOf(by)) });
+    if (signal?.aborted === true) {
+      reject(abortErrorOf(signal));
+      return;
+    }
+    const onAbort = (): void => {
+      timer.cancel();
+      if (signal !== undefined) reject(abortErrorOf(signal));
+    };
+    const timer = clock.setTimer(ms, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
 
 /** Resolves after `ms`, or at once when `signal` is or gets aborted. */
 export function sleepUnlessAborted(clock: Clock, ms: number, signal: AbortNotice): Promise<void> {
-  return new Promise((resolve) => {
-    wait({ clock, ms, signal, over: resolve, aborted: () => resolve() });
+  return sleep(clock, ms, signal).catch((error: unknown) => {
+    if (!isAbortError(error)) throw error;
   });
-}
-
-interface Wait {
-  readonly clock: Clock;
-  readonly ms: number;
-  readonly signal: AbortNotice | undefined;
-  over(): void;
-  aborted(by: AbortNotice): void;
-}
-
-/** Calls one of the two, once. */
-function wait({ clock, ms, signal, over, aborted }: Wait): void {
-  if (signal?.aborted === true) {
-    aborted(signal);
-    return;
-  }
-  const onAbort = (): void => {
-    timer.cancel();
-    if (signal !== undefined) aborted(signal);
-  };
-  const timer = clock.setTimer(ms, () => {
-    signal?.removeEventListener('abort', onAbort);
-    over();
-  });
-  signal?.addEventListener('abort', onAbort, { once: true });
 }
