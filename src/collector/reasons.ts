@@ -19,6 +19,8 @@ export const reasons = {
     startsOrphaning: 'It began to wait for its dependents to be orphaned.',
     blocksOwner: 'An owner that waits for it was looked at.',
     waitingListed: 'A list showed that it waits, and what happened before the list is not known.',
+    changedUnseen:
+      'A list showed it changed, with a reference to an owner that is not there, and what happened before is not known.',
   },
   /** What is remembered of absences, and why it is forgotten. */
   absence: {

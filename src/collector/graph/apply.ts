@@ -108,7 +108,9 @@ function observe(
   const unmoved = table.get(node, KIND) === kind && table.hasHashOfReferences(node, hash);
   const same = unmoved && table.hasHash(node, hash);
   if (!unmoved) columns.readOwners();
+  const changedUnseen = (before & SEEN) === 0 && table.version(node) !== columns.resourceVersion;
   remember(graph, node, columns);
+  if (changedUnseen && unmoved) questionOwners(graph, node, effects);
   if (same) return 'unchanged';
   const sameObject = unmoved || nodes.objectMatches(node, columns, kind);
   // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
@@ -119,6 +121,19 @@ function observe(
   const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
   const finalizersChanged = ((before ^ table.get(node, FLAGS)) & (FOREGROUND | ORPHAN)) !== 0;
   return sameObject && sameReferences && !started && !deletionNoticed && !finalizersChanged ? 'unchanged' : 'changed';
+}
+
+/**
+ * A list shows the object with the references that are known, but changed. They may have been removed, by ourselves, and made again
+ * since the watch was lost: then what was decided about them was about the ones before.
+ */
+function questionOwners(graph: OwnershipGraph, node: number, effects: Effect[]): void {
+  const { nodes, references } = graph;
+  for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
+    if (nodes.state(references.ownerOf(edge)) === STATE_OBSERVED) continue;
+    enqueue(graph, node, 'changedUnseen', effects);
+    return;
+  }
 }
 
 /** What the last event showed, except references. Flags that are never taken back are left to `startTransitions`. */
