@@ -701,6 +701,27 @@ describe('lists and vanished resources', () => {
     expect(graph.find('r')).toBeGreaterThanOrEqual(0);
   });
 
+  it('COL-053 COL-063 a list queues what changed unseen and refers to an owner that is not there, once, and nothing else', () => {
+    const graph = new OwnershipGraph();
+    const seen = (uid: string, resourceVersion: string, ...owners: string[]): GraphEvent =>
+      observed(pods, { uid, resourceVersion, owners: owners.map((owner) => ref(owner)) });
+    const list = (resourceVersion: string): GraphEvent[] => [
+      seen('gone', resourceVersion, 'o', 'o2'),
+      seen('virtual', resourceVersion, 'owner', 'v'),
+      seen('fine', resourceVersion, 'owner'),
+      seen('free', resourceVersion),
+      seen('owner', resourceVersion),
+    ];
+    run(graph, seen('o', '1'), seen('o2', '1'), ...list('1'), deleted(pods, 'o'), deleted(pods, 'o2'));
+    const queued = (...events: GraphEvent[]): string[] => said(run(graph, ...events));
+    expect(queued(...list('2'))).toEqual([]);
+    expect(queued({ type: 'listStarted', resource: pods }, ...list('2'))).toEqual([]);
+    expect(queued({ type: 'listStarted', resource: pods }, ...list('3'), ...list('4'))).toEqual([
+      'observed gone changedUnseen',
+      'observed virtual changedUnseen',
+    ]);
+  });
+
   it('COL-116 what a cached list lacks is questioned, not believed', () => {
     const graph = new OwnershipGraph();
     run(
