@@ -51,7 +51,7 @@ describe('the lmdb store', () => {
     await first.close();
     const second = await open(path);
     await second.close();
-    expect(await readdir(path)).toEqual(['data.mdb', 'lock.mdb']);
+    expect(await readdir(path)).toEqual(['data.mdb', 'lock.mdb', 'redo-0.log', 'redo-1.log']);
   });
 
   it('frees the directory when opening fails', async () => {
@@ -72,9 +72,37 @@ describe('the lmdb store', () => {
     await (await open(path)).close();
     const lmdb = await import('lmdb');
     const raw = lmdb.open<Uint8Array, Uint8Array>({ path, encoding: 'binary', keyEncoding: 'binary' });
-    await raw.put(Buffer.alloc(8), bytes('{"format":"kubegc-journal","version":2,"compacted":0}'));
+    await raw.put(Buffer.alloc(8), bytes('{"format":"kubegc-journal","version":3,"compacted":0}'));
     await raw.close();
-    await expect(open(path)).rejects.toThrow(/holds data in format 2, which this version of kubegc cannot read/);
+    await expect(open(path)).rejects.toThrow(/holds data in format 3, which this version of kubegc cannot read/);
+  });
+
+  it('takes data from before there were redo logs', async () => {
+    const store = await open(path);
+    await store.create('/registry/a', bytes('kept'));
+    await store.close();
+    const lmdb = await import('lmdb');
+    const raw = lmdb.open<Uint8Array, Uint8Array>({ path, encoding: 'binary', keyEncoding: 'binary' });
+    await raw.put(Buffer.alloc(8), bytes('{"format":"kubegc-journal","version":1,"compacted":0}'));
+    await raw.close();
+    for (const name of ['redo-0.log', 'redo-1.log']) await rm(join(path, name));
+    const later = await open(path);
+    await later.create('/registry/b', bytes('new'));
+    await later.close();
+    const again = await open(path);
+    const { items, revision } = await again.list('/registry/');
+    expect(items.map(({ value }) => Buffer.from(value).toString())).toEqual(['kept', 'new']);
+    expect(revision).toBe(2);
+    await again.close();
+  });
+
+  it('tells logs that are missing or damaged, and is free again', async () => {
+    await (await open(path)).close();
+    const log = await readFile(join(path, 'redo-1.log'));
+    await rm(join(path, 'redo-1.log'));
+    await expect(open(path)).rejects.toThrow(`the data directory ${path} is damaged: redo-1.log is missing`);
+    await writeFile(join(path, 'redo-1.log'), log);
+    await (await open(path)).close();
   });
 
   it('tells a damaged value', async () => {

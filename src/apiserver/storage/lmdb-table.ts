@@ -3,29 +3,30 @@ import { join } from 'node:path';
 import type * as Lmdb from 'lmdb';
 import type { RootDatabase, RootDatabaseOptionsWithPath } from 'lmdb';
 import { asError } from '../../base/thrown.ts';
-import { ChangeEntryError, changeEntrySize, readChangeEntry, writeChangeEntry } from './change-entry.ts';
-import type { CopyBytes, DecodedChange } from './change-entry.ts';
 import type { Revision } from './interface.ts';
-import type { Journal, JournalCommit } from './journal.ts';
+import type { RedoState, RedoTable } from './redo-journal.ts';
+import type { RedoRecord } from './redo-record.ts';
 import { LmdbMissingError, StoreCorruptedError, StoreDirectoryError, StoreFormatError } from './store-errors.ts';
 
-/** Entry 0, where no revision is: what this is, and what was compacted. JSON, so that people and later versions can read it. */
+/**
+ * Entry 0, where no revision is: what this is, what was compacted, and what the redo logs beside it are and were applied of. JSON, so that
+ * people and later versions can read it. Version 1 had no redo logs.
+ */
 interface Superblock {
   readonly format: string;
   readonly version: number;
   readonly compacted: Revision;
+  readonly redo?: { readonly id: string; readonly applied: number };
 }
 
 const FORMAT = 'kubegc-journal';
-const VERSION = 1;
+const VERSION = 2;
+const VERSION_WITHOUT_REDO = 1;
 const FOREIGN = 'an lmdb database of another program';
 const SUPERBLOCK = revisionKey(0);
 
 /** Entries of objects up to 8 KB then lie in the tree instead of taking pages of their own, which costs half the space. */
 const PAGE_SIZE = 16_384;
-
-/** The commit buffer is kept for the next commit unless it had to grow beyond this. */
-const KEPT_BUFFER = 1 << 20;
 
 /**
  * A commit reads the pages it goes on from through the memory map, the kernel maps those around them as well, and all of them count as
@@ -37,7 +38,7 @@ const MOST_MAPPED = 16 << 20;
 /** What forgetting an entry touches, as a share of a page: neighbours are mostly forgotten together. */
 const FORGET_TOUCHES = 4096;
 
-type LmdbModule = typeof Lmdb;
+export type LmdbModule = typeof Lmdb;
 
 /** The optional package, loaded by the first call and by nothing else. Rejects with {@link LmdbMissingError}. */
 export async function loadLmdb(): Promise<LmdbModule> {
@@ -50,73 +51,108 @@ export async function loadLmdb(): Promise<LmdbModule> {
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
-/** Takes what the journal holds: first the compacted revision, then each change that is left, in revision order. */
-export interface Restore {
-  readonly begin: (compacted: Revision) => void;
-  /** Makes memory for the value of the next change. */
-  readonly copy: CopyBytes;
-  readonly change: (change: DecodedChange) => void;
+/** The first `length` bytes of a buffer that may be longer and is used again. */
+export interface BorrowedEntry {
+  readonly revision: Revision;
+  readonly buffer: Buffer;
+  readonly length: number;
+}
+
+/** What the table said about itself when it was opened. */
+export interface LmdbTableState {
+  readonly compacted: Revision;
+  /** Absent: no redo logs were ever written beside it. */
+  readonly redo?: RedoState;
 }
 
 /**
- * The journal in an lmdb environment: one entry per change under its revision, 8 bytes big endian.
+ * The entries of a journal in an lmdb environment, each under its revision, 8 bytes big endian.
  *
  * Durability: with `overlappingSync: false` lmdb's own commit writes the pages, calls fdatasync, then writes the meta page
  * through a descriptor opened with O_DSYNC, and only then does the promise of the batch resolve. A crash in between
- * leaves the old meta page, so a commit is there as a whole or not at all.
+ * leaves the old meta page, so a batch is there as a whole or not at all.
  */
-export class LmdbJournal implements Journal {
+export class LmdbTable implements RedoTable {
+  readonly #directory: string;
   readonly #open: () => Environment;
   #database: Environment;
   #touched = 0;
   /** While the environment is opened anew. */
   #renewed: Promise<void> | undefined;
-  #buffer = Buffer.allocUnsafeSlow(65_536);
-  #compacted: Revision;
+  #state: LmdbTableState;
 
-  private constructor(open: () => Environment, compacted: Revision) {
+  private constructor(directory: string, open: () => Environment) {
+    this.#directory = directory;
     this.#open = open;
     this.#database = open();
-    this.#compacted = compacted;
+    this.#state = { compacted: 0 };
   }
 
-  /** Hands all entries to `restore`, in revision order. The caller holds the lock of the directory. */
-  static async open(lmdb: LmdbModule, directory: string, restore: Restore): Promise<LmdbJournal> {
-    const reader = openEnvironment(lmdb, directory);
-    let compacted: Revision;
+  /** The caller holds the lock of the directory. */
+  static async open(lmdb: LmdbModule, directory: string): Promise<LmdbTable> {
+    const table = new LmdbTable(directory, () => openEnvironment(lmdb, directory));
     try {
-      await checkLength(reader, directory);
-      compacted = await readSuperblock(reader, directory);
-      restore.begin(compacted);
-      readEntries(reader, { directory, compacted, restore });
-    } finally {
-      await reader.close();
+      await checkLength(table.#database, directory);
+      table.#state = readSuperblock(table.#database, directory);
+      return table;
+    } catch (error) {
+      await table.close();
+      throw error;
     }
-    // Opened anew, because what was read would stay in the memory map, as much again as the values themselves.
-    return new LmdbJournal(() => openEnvironment(lmdb, directory), compacted);
   }
 
-  async commit({ changes, forget, compacted = this.#compacted }: JournalCommit): Promise<void> {
+  get state(): LmdbTableState {
+    return this.#state;
+  }
+
+  /**
+   * Hands all entries to `each`, in revision order; resolves with the newest revision. `compacted`: up to there entries may be missing,
+   * because they were forgotten. The buffer is used again for the next entry.
+   */
+  async read(compacted: Revision, each: (entry: BorrowedEntry) => void): Promise<Revision> {
+    let last = compacted;
+    for (const { key, value } of this.#database.getRange({ start: revisionKey(1) })) {
+      const revision = readRevisionKey(key);
+      if (revision > compacted && revision !== ++last) {
+        throw new StoreCorruptedError(this.#directory, `revision ${last} is missing`);
+      }
+      each({ revision, buffer: asBuffer(value), length: value.length });
+    }
+    // What was read would stay in the memory map, as much again as the values themselves.
+    if (last > 0) this.#renew();
+    await this.#renewed;
+    return last;
+  }
+
+  /** Before the first redo log is written. */
+  async beginRedo(id: Uint8Array): Promise<void> {
+    const state = { ...this.#state, redo: { id, applied: 0 } };
+    await settled(this.#database.put(SUPERBLOCK, superblock(state)));
+    this.#state = state;
+  }
+
+  async apply(records: readonly RedoRecord[]): Promise<void> {
     if (this.#renewed !== undefined) await this.#renewed;
-    const entries = this.#encode(changes);
+    const state = stateAfter(this.#state, records);
     const table: Appendable = this.#database;
     const durable = this.#database.batch(() => {
-      changes.forEach((change, i) => {
-        const entry = entries[i];
+      for (const { entries, forget } of records) {
         // Revisions only grow, so lmdb may fill its pages to the brim instead of splitting them in the middle.
-        if (entry !== undefined) void table.put(revisionKey(change.modRevision), entry, { append: true });
-      });
-      for (const revision of forget) void this.#database.remove(revisionKey(revision));
-      if (compacted !== this.#compacted) void this.#database.put(SUPERBLOCK, superblock(compacted));
+        for (const { revision, bytes } of entries) void table.put(revisionKey(revision), bytes, { append: true });
+        for (const revision of forget) void this.#database.remove(revisionKey(revision));
+      }
+      void this.#database.put(SUPERBLOCK, superblock(state));
     });
     await settled(durable);
-    this.#compacted = compacted;
-    for (const { length } of entries) this.#touched += length;
-    this.#touched += forget.length * FORGET_TOUCHES;
+    this.#state = state;
+    for (const { entries, forget } of records) {
+      for (const { bytes } of entries) this.#touched += bytes.length;
+      this.#touched += forget.length * FORGET_TOUCHES;
+    }
     if (this.#touched >= MOST_MAPPED) this.#renew();
   }
 
-  /** Nothing waits for it but the next commit, which fails with it. */
+  /** Nothing waits for it but the next batch, which fails with it. */
   #renew(): void {
     this.#touched = 0;
     const renewed = this.#database.close().then(() => {
@@ -131,21 +167,12 @@ export class LmdbJournal implements Journal {
     // Where opening anew failed nothing is open.
     if ((await rejection(this.#renewed)) === undefined) await this.#database.close();
   }
+}
 
-  /** One buffer for all entries, used again by the next commit: none is under way when this is called. */
-  #encode(changes: JournalCommit['changes']): Buffer[] {
-    let size = 0;
-    for (const change of changes) size += changeEntrySize(change);
-    if (size > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(size * 2);
-    else if (this.#buffer.length > KEPT_BUFFER && size <= KEPT_BUFFER)
-      this.#buffer = Buffer.allocUnsafeSlow(KEPT_BUFFER);
-    let offset = 0;
-    return changes.map((change) => {
-      const start = offset;
-      offset = writeChangeEntry(this.#buffer, offset, change);
-      return this.#buffer.subarray(start, offset);
-    });
-  }
+function stateAfter({ redo, compacted }: LmdbTableState, records: readonly RedoRecord[]): LmdbTableState {
+  const last = records.at(-1);
+  if (last === undefined || redo === undefined) return { compacted, ...(redo && { redo }) };
+  return { compacted: last.compacted, redo: { id: redo.id, applied: last.sequence } };
 }
 
 function openEnvironment({ open }: LmdbModule, directory: string): Environment {
@@ -154,6 +181,8 @@ function openEnvironment({ open }: LmdbModule, directory: string): Environment {
     noSubdir: false,
     pageSize: PAGE_SIZE,
     overlappingSync: false,
+    // Otherwise the turn has a promise of its own, which nobody can see, and which rejects where a batch does.
+    eventTurnBatching: false,
     encoder: borrowingDecoder,
     keyEncoding: 'binary',
     maxDbs: 1,
@@ -177,38 +206,18 @@ async function checkLength(environment: Environment, directory: string): Promise
   }
 }
 
-/** The compacted revision. Makes an empty environment ours. */
-async function readSuperblock(environment: Environment, directory: string): Promise<Revision> {
+function readSuperblock(environment: Environment, directory: string): LmdbTableState {
   const bytes = environment.get(SUPERBLOCK);
   if (bytes === undefined) {
     if (statistics(environment).entryCount > 0) throw new StoreFormatError(directory, FOREIGN);
-    await settled(environment.put(SUPERBLOCK, superblock(0)));
-    return 0;
+    return { compacted: 0 };
   }
-  const { format, version, compacted } = parseSuperblock(bytes);
+  const { format, version, compacted, redo } = parseSuperblock(bytes);
   if (format !== FORMAT || !Number.isSafeInteger(compacted)) throw new StoreFormatError(directory, FOREIGN);
+  if (version === VERSION_WITHOUT_REDO) return { compacted };
   if (version !== VERSION) throw new StoreFormatError(directory, `data in format ${version}`);
-  return compacted;
-}
-
-function readEntries(
-  environment: Environment,
-  { directory, compacted, restore }: { directory: string; compacted: Revision; restore: Restore },
-): void {
-  let last = compacted;
-  for (const { key, value } of environment.getRange({ start: revisionKey(1) })) {
-    const revision = readRevisionKey(key);
-    if (revision > compacted && revision !== ++last) {
-      throw new StoreCorruptedError(directory, `revision ${last} is missing`);
-    }
-    let change: DecodedChange;
-    try {
-      change = readChangeEntry({ buffer: asBuffer(value), length: value.length }, revision, restore.copy);
-    } catch (error) {
-      throw error instanceof ChangeEntryError ? new StoreCorruptedError(directory, error.message) : error;
-    }
-    restore.change(change);
-  }
+  if (redo === undefined) throw new StoreFormatError(directory, FOREIGN);
+  return { compacted, redo: { id: Buffer.from(redo.id, 'hex'), applied: redo.applied } };
 }
 
 /**
@@ -261,8 +270,9 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function superblock(compacted: Revision): Uint8Array {
-  const content: Superblock = { format: FORMAT, version: VERSION, compacted };
+function superblock({ compacted, redo }: LmdbTableState): Uint8Array {
+  const written = redo && { id: Buffer.from(redo.id).toString('hex'), applied: redo.applied };
+  const content: Superblock = { format: FORMAT, version: VERSION, compacted, ...(written && { redo: written }) };
   return Buffer.from(JSON.stringify(content));
 }
 

@@ -1,0 +1,245 @@
+import { basename, join } from 'node:path';
+import { asError } from '../../base/thrown.ts';
+import type { Revision } from './interface.ts';
+import type { Journal, JournalCommit } from './journal.ts';
+import { REDO_LOG_BYTES, RedoLog, makeRedoLog } from './redo-log.ts';
+import { redoRecordSize, writeRedoRecord } from './redo-record.ts';
+import type { RedoRecord } from './redo-record.ts';
+import { recoverRedo, RedoDamagedError } from './redo-recovery.ts';
+import type { RedoRecovery } from './redo-recovery.ts';
+import { StoreCorruptedError, StoreDirectoryError } from './store-errors.ts';
+
+/** Where the records of the logs end up, in order. */
+export interface RedoTable {
+  /** Resolves when these are on the disk, and with them that all up to the last one are. Never called while an earlier call is under way. */
+  apply(records: readonly RedoRecord[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the table says about the logs beside it. */
+export interface RedoState {
+  readonly id: Uint8Array;
+  /** The sequence of the newest record that the table has. */
+  readonly applied: number;
+}
+
+type Logs = readonly [RedoLog, RedoLog];
+
+/** Changes and revisions to forget that go into the table at once: it is told all of them in one turn of the event loop. */
+const APPLIED_AT_ONCE = 1024;
+
+export async function makeRedoLogs(directory: string): Promise<void> {
+  await Promise.all(logPaths(directory).map((path) => makeRedoLog(path)));
+}
+
+/** The logs of a store as they were found, before anything is written. */
+export class RedoLogs {
+  readonly #logs: Logs;
+  readonly #recovery: RedoRecovery;
+  readonly #id: Uint8Array;
+
+  private constructor(logs: Logs, recovery: RedoRecovery, id: Uint8Array) {
+    this.#logs = logs;
+    this.#recovery = recovery;
+    this.#id = id;
+  }
+
+  /** Rejects with {@link StoreCorruptedError}; nothing is open then. */
+  static async open(directory: string, { id, applied }: RedoState): Promise<RedoLogs> {
+    const logs = await openLogs(directory);
+    try {
+      for (const [i, log] of logs.entries()) {
+        const length = await log.read();
+        if (length !== REDO_LOG_BYTES) {
+          throw new RedoDamagedError(`${logName(i)} has ${length} bytes where it should have ${REDO_LOG_BYTES}`);
+        }
+      }
+      const recovery = recoverRedo([logs[0].buffer, logs[1].buffer], id, applied);
+      for (const [i, log] of logs.entries()) {
+        // What is served must not be gone after the next power cut.
+        if (recovery.pending[i]!.length > 0) await log.flush();
+        else log.forget();
+      }
+      return new RedoLogs(logs, recovery, id);
+    } catch (error) {
+      await closeLogs(logs);
+      throw error instanceof RedoDamagedError ? new StoreCorruptedError(directory, error.message) : error;
+    }
+  }
+
+  /** What the table lacks, in order. */
+  get records(): RedoRecord[] {
+    const { pending, current } = this.#recovery;
+    return [...pending[1 - current]!, ...pending[current]];
+  }
+
+  close(): Promise<void> {
+    return closeLogs(this.#logs);
+  }
+
+  /** `compacted`: the newest one that `records`, or else the table, knows. */
+  journal(table: RedoTable, compacted: Revision): RedoJournal {
+    return new RedoJournal({ logs: this.#logs, recovery: this.#recovery, id: this.#id, table, compacted });
+  }
+}
+
+interface RedoJournalOptions {
+  readonly logs: Logs;
+  readonly recovery: RedoRecovery;
+  readonly id: Uint8Array;
+  readonly table: RedoTable;
+  readonly compacted: Revision;
+}
+
+/**
+ * A journal in front of a table that takes its time to be durable: a commit is one record in one of two logs, and done when that is on the
+ * disk. A log that is full is applied to the table while the other one is written, and written over only when the table has all of it
+ * on the disk.
+ *
+ * What the table lacks stands in memory: two logs at most. `redo-recovery.ts` says what a stop leaves.
+ */
+export class RedoJournal implements Journal {
+  readonly #logs: Logs;
+  readonly #id: Uint8Array;
+  readonly #table: RedoTable;
+  /** Of each log, the records that the table is not yet known to have. */
+  readonly #pending: [RedoRecord[], RedoRecord[]];
+  #current: 0 | 1;
+  /** Where the next record goes, in the current log. */
+  #offset: number;
+  #sequence: number;
+  #compacted: Revision;
+  /** Under way, or done: the table gets what the other log holds. */
+  #applying: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  constructor({ logs, recovery, id, table, compacted }: RedoJournalOptions) {
+    this.#logs = logs;
+    this.#id = id;
+    this.#table = table;
+    this.#pending = [recovery.pending[0], recovery.pending[1]];
+    this.#current = recovery.current;
+    this.#offset = recovery.offset;
+    this.#sequence = recovery.sequence;
+    this.#compacted = compacted;
+  }
+
+  async commit(commit: JournalCommit): Promise<void> {
+    // Said at once, and not when the other log is full: what is acknowledged until then would wait for a restart.
+    if (this.#failure !== undefined) throw this.#failure;
+    const size = redoRecordSize(commit);
+    if (size > REDO_LOG_BYTES) await this.#commitToTable(commit, size);
+    else {
+      if (this.#offset + size > REDO_LOG_BYTES) await this.#turnToOtherLog();
+      const log = this.#logs[this.#current];
+      const record = this.#write(log.buffer, this.#offset, commit);
+      await log.write(this.#offset, this.#offset + size);
+      this.#pending[this.#current].push(record);
+      this.#offset += size;
+    }
+    this.#sequence++;
+    this.#compacted = commit.compacted ?? this.#compacted;
+  }
+
+  #write(target: Buffer, offset: number, commit: JournalCommit): RedoRecord {
+    const sequence = this.#sequence + 1;
+    const compacted = commit.compacted ?? this.#compacted;
+    return writeRedoRecord(target, offset, { id: this.#id, sequence, compacted }, commit);
+  }
+
+  /** What no log can take goes into the table, behind everything that came before it. */
+  async #commitToTable(commit: JournalCommit, size: number): Promise<void> {
+    await this.#applied();
+    this.#pending[this.#current].push(this.#write(Buffer.allocUnsafeSlow(size), 0, commit));
+    await this.#apply(this.#current);
+    this.#offset = 0;
+  }
+
+  async #turnToOtherLog(): Promise<void> {
+    await this.#applied();
+    const full = this.#current;
+    this.#current = full === 0 ? 1 : 0;
+    this.#offset = 0;
+    this.#applying = this.#apply(full);
+    // The next commit tells.
+    this.#applying.catch(() => {});
+  }
+
+  /** Resolves when the table has all that the other log holds. Where it was left by a stop, nothing has begun yet. */
+  #applied(): Promise<void> {
+    this.#applying ??= this.#apply(this.#current === 0 ? 1 : 0);
+    return this.#applying;
+  }
+
+  async #apply(log: 0 | 1): Promise<void> {
+    try {
+      for (const records of inPieces(this.#pending[log])) await this.#table.apply(records);
+    } catch (error) {
+      this.#failure = asError(error);
+      throw this.#failure;
+    }
+    this.#pending[log] = [];
+  }
+
+  /** The logs are empty afterwards, unless the table cannot take what they hold: then the next start finds it in them. */
+  async close(): Promise<void> {
+    try {
+      await this.#applied();
+      if (this.#failure === undefined) await this.#apply(this.#current);
+    } catch {
+      // Nothing is lost: it is in the logs.
+    }
+    await this.#table.close().finally(() => closeLogs(this.#logs));
+  }
+}
+
+function* inPieces(records: readonly RedoRecord[]): Generator<RedoRecord[]> {
+  let piece: RedoRecord[] = [];
+  let size = 0;
+  for (const record of records) {
+    piece.push(record);
+    size += record.entries.length + record.forget.length;
+    if (size < APPLIED_AT_ONCE) continue;
+    yield piece;
+    piece = [];
+    size = 0;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+function logName(i: number): string {
+  return `redo-${i}.log`;
+}
+
+function logPaths(directory: string): [string, string] {
+  return [join(directory, logName(0)), join(directory, logName(1))];
+}
+
+async function openLogs(directory: string): Promise<Logs> {
+  const [first, second] = logPaths(directory);
+  const log = await openLog(directory, first);
+  try {
+    return [log, await openLog(directory, second)];
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+async function openLog(directory: string, path: string): Promise<RedoLog> {
+  try {
+    return await RedoLog.open(path);
+  } catch (error) {
+    throw isMissing(error)
+      ? new StoreCorruptedError(directory, `${basename(path)} is missing`)
+      : new StoreDirectoryError(directory, error);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+async function closeLogs(logs: Logs): Promise<void> {
+  await Promise.all(logs.map((log) => log.close()));
+}

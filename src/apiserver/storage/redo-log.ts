@@ -1,0 +1,103 @@
+import { constants, close, fdatasync, open, read, write } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { open as openHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Written whole before it is used, so that a flush concerns data alone: it is half of what one into a growing file takes. */
+export const REDO_LOG_BYTES = 1 << 20;
+
+/**
+ * Each write with this flag returns when it is on the disk: one visit to a thread instead of two. On macOS that is no promise beyond the cache
+ * of the drive, where libuv's fdatasync is; Windows has no such flag.
+ */
+const DURABLE_WRITES = process.platform === 'linux' ? constants.O_DSYNC : 0;
+
+const openFile = promisify(open);
+const readFile = promisify(read);
+const flushFile = promisify(fdatasync);
+const closeFile = promisify(close);
+
+/** A file of {@link REDO_LOG_BYTES}, and a buffer that says what the file says wherever it was written since it was opened. */
+export class RedoLog {
+  readonly #descriptor: number;
+  #buffer = freshBuffer();
+
+  private constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /** Opens a log that was made by {@link makeRedoLog}. */
+  static async open(path: string): Promise<RedoLog> {
+    return new RedoLog(await openFile(path, constants.O_RDWR | DURABLE_WRITES));
+  }
+
+  /** Records are made in it at the offset that they get in the file. */
+  get buffer(): Buffer {
+    return this.#buffer;
+  }
+
+  /** Fills the buffer from the file; resolves with how many bytes there were. */
+  async read(): Promise<number> {
+    let at = 0;
+    for (;;) {
+      const { bytesRead } = await readFile(this.#descriptor, this.#buffer, at, REDO_LOG_BYTES - at, at);
+      at += bytesRead;
+      if (bytesRead === 0 || at === REDO_LOG_BYTES) return at;
+    }
+  }
+
+  /** What was read is not needed: gives its memory back. */
+  forget(): void {
+    this.#buffer = freshBuffer();
+  }
+
+  /** Resolves when these bytes of the buffer are on the disk. */
+  write(start: number, end: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const finish = (error: Error | null): void => (error === null ? resolve() : reject(error));
+      const writeOn = (from: number): void => {
+        write(this.#descriptor, this.#buffer, from, end - from, from, (error, written) => {
+          if (error !== null) reject(error);
+          else if (from + written < end) writeOn(from + written);
+          else if (DURABLE_WRITES !== 0) resolve();
+          else fdatasync(this.#descriptor, finish);
+        });
+      };
+      writeOn(start);
+    });
+  }
+
+  /** Resolves when all that can be read is on the disk: what a killed process wrote may not be. */
+  flush(): Promise<void> {
+    return flushFile(this.#descriptor);
+  }
+
+  close(): Promise<void> {
+    return closeFile(this.#descriptor);
+  }
+}
+
+/** Takes memory only where it is written. */
+function freshBuffer(): Buffer {
+  return Buffer.allocUnsafeSlow(REDO_LOG_BYTES);
+}
+
+/** Makes the file, or makes it anew, full of zeros and on the disk. For its owner only, because it holds secrets. */
+export async function makeRedoLog(path: string): Promise<void> {
+  await usingFile(path, 'w', async (file) => {
+    await file.writeFile(Buffer.alloc(REDO_LOG_BYTES));
+    await file.sync();
+  });
+  // The name is on the disk when the folder is; Windows does not let a folder be opened.
+  if (process.platform !== 'win32') await usingFile(dirname(path), 'r', (folder) => folder.sync());
+}
+
+async function usingFile(path: string, flags: string, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await openHandle(path, flags, 0o600);
+  try {
+    await use(file);
+  } finally {
+    await file.close();
+  }
+}

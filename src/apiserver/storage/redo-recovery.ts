@@ -1,0 +1,82 @@
+import { RECORD_ALIGNMENT, readRedoRecord } from './redo-record.ts';
+import type { RedoRecord } from './redo-record.ts';
+
+/** What a pair of redo logs says after a stop of whatever kind. */
+export interface RedoRecovery {
+  /** Of each log, the records that the table lacks, in order. */
+  readonly pending: readonly [RedoRecord[], RedoRecord[]];
+  /** Where the next record goes: into this log, at this offset. */
+  readonly current: 0 | 1;
+  readonly offset: number;
+  /** That of the newest record, or what the table has. */
+  readonly sequence: number;
+}
+
+/** A log is damaged where that cannot be what a stop in the middle of a write left. */
+export class RedoDamagedError extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'RedoDamagedError';
+  }
+}
+
+interface Chain {
+  readonly records: readonly RedoRecord[];
+  /** Where the first record that does not follow on them would begin. */
+  readonly end: number;
+}
+
+/**
+ * Reads the logs of one store, of which the table has all records up to `applied`.
+ *
+ * One record is written at a time, so a stop leaves at most one that is not whole, and none behind it: it was never acknowledged and
+ * counts as not written. Everything above `applied` must be there without a gap, because a log is written over only when the
+ * table has all of it. Throws {@link RedoDamagedError} otherwise.
+ */
+export function recoverRedo(logs: readonly [Buffer, Buffer], id: Uint8Array, applied: number): RedoRecovery {
+  const chains = [readChain(logs[0], id), readChain(logs[1], id)] as const;
+  const pending = [unapplied(chains[0], applied), unapplied(chains[1], applied)] as const;
+  const lasts = [lastSequence(pending[0]), lastSequence(pending[1])] as const;
+  const current = lasts[1] > lasts[0] ? 1 : 0;
+  const all = [...pending[1 - current]!, ...pending[current]];
+  let sequence = applied;
+  for (const record of all) {
+    if (record.sequence !== ++sequence) throw new RedoDamagedError(`commit ${sequence} is missing`);
+  }
+  for (const i of [0, 1] as const) {
+    const lost = unreachable(logs[i], id, chains[i].end, sequence);
+    if (lost !== undefined) throw new RedoDamagedError(`redo-${i}.log is wrong in front of commit ${lost}`);
+  }
+  return { pending, current, offset: all.length === 0 ? 0 : chains[current].end, sequence };
+}
+
+function readChain(log: Buffer, id: Uint8Array): Chain {
+  const records: RedoRecord[] = [];
+  let end = 0;
+  for (;;) {
+    const found = readRedoRecord(log, end, id);
+    const last = records.at(-1);
+    // What the log held before it was written over lies behind, with lower numbers.
+    if (found === undefined || (last !== undefined && found.record.sequence !== last.sequence + 1)) break;
+    records.push(found.record);
+    end = found.next;
+  }
+  return { records, end };
+}
+
+function unapplied({ records }: Chain, applied: number): RedoRecord[] {
+  return records.filter(({ sequence }) => sequence > applied);
+}
+
+function lastSequence(records: readonly RedoRecord[]): number {
+  return records.at(-1)?.sequence ?? 0;
+}
+
+/** A record newer than all that was read, behind one that could not be read. */
+function unreachable(log: Buffer, id: Uint8Array, from: number, newest: number): number | undefined {
+  for (let offset = from; offset < log.length; offset += RECORD_ALIGNMENT) {
+    const found = readRedoRecord(log, offset, id);
+    if (found !== undefined && found.record.sequence > newest) return found.record.sequence;
+  }
+  return undefined;
+}
