@@ -37,55 +37,75 @@ const hasChecks = new Map<string, boolean>();
  * (API-502). `status` is the controllers' and is not checked.
  */
 export function validateStructure(object: Fields, typeName: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const walk = new Walk();
   for (const check of checksOf(typeName)) {
-    if (check.name !== 'status') validateField(object, check, { path: check.name, errors });
+    if (check.name !== 'status') walk.field(object, check);
   }
-  return errors;
+  return walk.errors;
 }
 
-interface Finding {
-  readonly path: string;
-  readonly errors: FieldError[];
+/** Where it is, is put into words only where something is wrong there: most objects are right everywhere. */
+class Walk {
+  readonly errors: FieldError[] = [];
+  /** From the object to here: names of fields, indices of items, keys of maps. */
+  readonly #steps: (string | number | MapKey)[] = [];
+
+  get #path(): string {
+    let path = '';
+    for (const step of this.#steps) {
+      if (typeof step === 'string') path += path === '' ? step : `.${step}`;
+      else path += `[${typeof step === 'number' ? step : step.key}]`;
+    }
+    return path;
+  }
+
+  field(object: Fields, check: FieldCheck): void {
+    this.#steps.push(check.name);
+    this.#value(object[check.name], check);
+    this.#steps.pop();
+  }
+
+  #value(value: unknown, { requires, supported, nested }: FieldCheck): void {
+    const absent = value === undefined || value === null;
+    if (requires !== 'nothing' && (absent || (requires === 'text' && value === ''))) {
+      this.errors.push(fieldRequired(this.#path));
+      return;
+    }
+    if (absent) return;
+    if (supported !== undefined) this.#supported(value, supported);
+    if (nested !== undefined) this.#nested(value, nested);
+  }
+
+  #supported(value: unknown, supported: readonly string[]): void {
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (item !== '' && !supported.includes(item as string)) {
+        this.errors.push(fieldNotSupported(this.#path, item, supported));
+      }
+    }
+  }
+
+  #nested(value: unknown, type: string): void {
+    if (typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) this.#within(index, value[index], type);
+    } else if (type === LABEL_SELECTOR) {
+      this.errors.push(...validateLabelSelector(value as LabelSelectorObject, this.#path));
+    } else if (type.startsWith('map:')) {
+      for (const [key, item] of Object.entries(value)) this.#within({ key }, item, type.slice('map:'.length));
+    } else {
+      for (const check of checksOf(type)) this.field(value as Fields, check);
+    }
+  }
+
+  #within(step: number | MapKey, item: unknown, type: string): void {
+    this.#steps.push(step);
+    this.#nested(item, type);
+    this.#steps.pop();
+  }
 }
 
-function validateField(object: Fields, check: FieldCheck, at: Finding): void {
-  const value = object[check.name];
-  const absent = value === undefined || value === null;
-  if (check.requires !== 'nothing' && (absent || (check.requires === 'text' && value === ''))) {
-    at.errors.push(fieldRequired(at.path));
-    return;
-  }
-  if (absent) return;
-  for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
-    if (check.supported !== undefined && item !== '' && !check.supported.includes(item as string)) {
-      at.errors.push(fieldNotSupported(at.path, item, check.supported));
-    }
-  }
-  if (check.nested !== undefined) validateNested(value, check.nested, at);
-}
-
-function validateNested(value: unknown, type: string, at: Finding): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      validateNested(item, type, { path: `${at.path}[${index}]`, errors: at.errors });
-    }
-    return;
-  }
-  if (type === LABEL_SELECTOR) {
-    at.errors.push(...validateLabelSelector(value as LabelSelectorObject, at.path));
-    return;
-  }
-  if (type.startsWith('map:')) {
-    for (const [key, item] of Object.entries(value)) {
-      validateNested(item, type.slice('map:'.length), { path: `${at.path}[${key}]`, errors: at.errors });
-    }
-    return;
-  }
-  for (const check of checksOf(type)) {
-    validateField(value as Fields, check, { path: `${at.path}.${check.name}`, errors: at.errors });
-  }
+interface MapKey {
+  readonly key: string;
 }
 
 function checksOf(typeName: string): readonly FieldCheck[] {

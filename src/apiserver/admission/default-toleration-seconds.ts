@@ -11,7 +11,7 @@ export class DefaultTolerationSeconds implements AdmissionPlugin {
   readonly operations = ['CREATE', 'UPDATE'] as const;
 
   admit(attributes: AdmissionAttributes): void {
-    const { object } = attributes;
+    const { operation, object } = attributes;
     if (!isOfPods(attributes) || object === undefined) return;
     const pod = object as Pod;
     const spec = podSpecOf(pod);
@@ -19,7 +19,10 @@ export class DefaultTolerationSeconds implements AdmissionPlugin {
     const missing = TAINTS.filter((key) => !given.some((toleration) => tolerates(toleration, key)));
     if (missing.length === 0) return;
     const added = missing.map((key) => ({ key, operator: 'Exists', effect: EFFECT, tolerationSeconds: SECONDS }));
-    pod.spec = { ...spec, tolerations: [...given, ...added] };
+    const tolerations = [...given, ...added];
+    // An update may share its spec with what is stored.
+    if (operation === 'CREATE') spec.tolerations = tolerations;
+    else pod.spec = { ...spec, tolerations };
   }
 }
 

@@ -1,12 +1,13 @@
 import { basename, join } from 'node:path';
+import { assert } from '../../base/assert.ts';
 import { asError } from '../../base/thrown.ts';
 import type { Revision } from './interface.ts';
 import type { Journal, JournalCommit } from './journal.ts';
 import { REDO_LOG_BYTES, RedoLog, makeRedoLog } from './redo-log.ts';
-import { redoRecordSize, writeRedoRecord } from './redo-record.ts';
+import { readRedoRecord, redoRecordSize, writeRedoRecord } from './redo-record.ts';
 import type { RedoRecord } from './redo-record.ts';
 import { recoverRedo, RedoDamagedError } from './redo-recovery.ts';
-import type { RedoRecovery } from './redo-recovery.ts';
+import type { LocatedRecord, RedoRecovery } from './redo-recovery.ts';
 import { StoreCorruptedError, StoreDirectoryError } from './store-errors.ts';
 
 /** Where the records of the logs end up, in order. */
@@ -70,7 +71,7 @@ export class RedoLogs {
   /** What the table lacks, in order. */
   get records(): RedoRecord[] {
     const { pending, current } = this.#recovery;
-    return [...pending[1 - current]!, ...pending[current]];
+    return [...pending[1 - current]!, ...pending[current]].map(({ record }) => record);
   }
 
   close(): Promise<void> {
@@ -102,8 +103,8 @@ export class RedoJournal implements Journal {
   readonly #logs: Logs;
   readonly #id: Uint8Array;
   readonly #table: RedoTable;
-  /** Of each log, the records that the table is not yet known to have. */
-  readonly #pending: [RedoRecord[], RedoRecord[]];
+  /** Of each log, where the records begin that the table is not yet known to have. */
+  readonly #pending: [number[], number[]];
   #current: 0 | 1;
   /** Where the next record goes, in the current log. */
   #offset: number;
@@ -117,7 +118,7 @@ export class RedoJournal implements Journal {
     this.#logs = logs;
     this.#id = id;
     this.#table = table;
-    this.#pending = [recovery.pending[0], recovery.pending[1]];
+    this.#pending = [recovery.pending[0].map(offsetOf), recovery.pending[1].map(offsetOf)];
     this.#current = recovery.current;
     this.#offset = recovery.offset;
     this.#sequence = recovery.sequence;
@@ -132,27 +133,29 @@ export class RedoJournal implements Journal {
     else {
       if (this.#offset + size > REDO_LOG_BYTES) await this.#turnToOtherLog();
       const log = this.#logs[this.#current];
-      const record = this.#write(log.buffer, this.#offset, commit);
+      this.#write(log.buffer, this.#offset, commit);
       await log.write(this.#offset, this.#offset + size);
-      this.#pending[this.#current].push(record);
+      this.#pending[this.#current].push(this.#offset);
       this.#offset += size;
     }
     this.#sequence++;
     this.#compacted = commit.compacted ?? this.#compacted;
   }
 
-  #write(target: Buffer, offset: number, commit: JournalCommit): RedoRecord {
+  #write(target: Buffer, offset: number, commit: JournalCommit): void {
     const sequence = this.#sequence + 1;
     const compacted = commit.compacted ?? this.#compacted;
-    return writeRedoRecord(target, offset, { id: this.#id, sequence, compacted }, commit);
+    writeRedoRecord(target, offset, { id: this.#id, sequence, compacted }, commit);
   }
 
   /** What no log can take goes into the table, behind everything that came before it. */
   async #commitToTable(commit: JournalCommit, size: number): Promise<void> {
     await this.#applied();
-    this.#pending[this.#current].push(this.#write(Buffer.allocUnsafeSlow(size), 0, commit));
     await this.#apply(this.#current);
     this.#offset = 0;
+    const record = Buffer.allocUnsafeSlow(size);
+    this.#write(record, 0, commit);
+    await this.#applyRecords(record, [0]);
   }
 
   async #turnToOtherLog(): Promise<void> {
@@ -172,13 +175,26 @@ export class RedoJournal implements Journal {
   }
 
   async #apply(log: 0 | 1): Promise<void> {
+    await this.#applyRecords(this.#logs[log].buffer, this.#pending[log]);
+    this.#pending[log] = [];
+  }
+
+  async #applyRecords(buffer: Buffer, offsets: readonly number[]): Promise<void> {
     try {
-      for (const records of inPieces(this.#pending[log])) await this.#table.apply(records);
+      for (const records of inPieces(this.#read(buffer, offsets))) await this.#table.apply(records);
     } catch (error) {
       this.#failure = asError(error);
       throw this.#failure;
     }
-    this.#pending[log] = [];
+  }
+
+  /** Read back, and not kept since they were written: hundreds of small objects for each log would all be old when they go. */
+  *#read(buffer: Buffer, offsets: readonly number[]): Generator<RedoRecord> {
+    for (const offset of offsets) {
+      const found = readRedoRecord(buffer, offset, this.#id);
+      assert(found !== undefined, 'the buffer of a redo log holds its records');
+      yield found.record;
+    }
   }
 
   /** The logs are empty afterwards, unless the table cannot take what they hold: then the next start finds it in them. */
@@ -193,7 +209,7 @@ export class RedoJournal implements Journal {
   }
 }
 
-function* inPieces(records: readonly RedoRecord[]): Generator<RedoRecord[]> {
+function* inPieces(records: Iterable<RedoRecord>): Generator<RedoRecord[]> {
   let piece: RedoRecord[] = [];
   let size = 0;
   for (const record of records) {
@@ -205,6 +221,10 @@ function* inPieces(records: readonly RedoRecord[]): Generator<RedoRecord[]> {
     size = 0;
   }
   if (piece.length > 0) yield piece;
+}
+
+function offsetOf({ offset }: LocatedRecord): number {
+  return offset;
 }
 
 function logName(i: number): string {

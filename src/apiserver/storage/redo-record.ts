@@ -37,7 +37,7 @@ export interface RedoRecord {
   /** The compacted revision after this commit. */
   readonly compacted: Revision;
   readonly forget: readonly Revision[];
-  /** Views of the buffer that the record was written into or read from. */
+  /** Views of the buffer that the record was read from. */
   readonly entries: readonly JournalEntry[];
 }
 
@@ -56,15 +56,15 @@ export interface RedoHeader {
 }
 
 /**
- * Writes the record into `target` at `offset`, which has room for {@link redoRecordSize}. What lies between its end and the next
- * multiple of {@link RECORD_ALIGNMENT} stays as it is.
+ * Writes the record into `target` at `offset`, which has room for {@link redoRecordSize}, and returns its end. What lies between that and the
+ * next multiple of {@link RECORD_ALIGNMENT} stays as it is.
  */
 export function writeRedoRecord(
   target: Buffer,
   offset: number,
   { id, sequence, compacted }: RedoHeader,
   { changes, forget }: JournalCommit,
-): RedoRecord {
+): number {
   target.set(id, offset + ID_AT);
   target.writeDoubleLE(sequence, offset + SEQUENCE_AT);
   target.writeDoubleLE(compacted, offset + COMPACTED_AT);
@@ -72,18 +72,16 @@ export function writeRedoRecord(
   target.writeUint32LE(changes.length, offset + CHANGES_AT);
   let at = offset + HEADER;
   for (const revision of forget) at = target.writeDoubleLE(revision, at);
-  const entries: JournalEntry[] = [];
   for (const change of changes) {
     const start = at + PER_CHANGE;
     const end = writeChangeEntry(target, start, change);
     target.writeDoubleLE(change.modRevision, at);
     target.writeUint32LE(end - start, at + 8);
-    entries.push({ revision: change.modRevision, bytes: target.subarray(start, end) });
     at = end;
   }
   target.writeUint32LE(at - offset, offset + LENGTH_AT);
   target.writeUint32LE(crc32(target.subarray(offset + LENGTH_AT, at)), offset);
-  return { sequence, compacted, forget, entries };
+  return at;
 }
 
 /** The record of this store that begins at `offset`, and where the next one may begin; undefined when none does, or not as a whole. */

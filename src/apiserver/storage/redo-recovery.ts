@@ -1,10 +1,16 @@
 import { RECORD_ALIGNMENT, readRedoRecord } from './redo-record.ts';
 import type { RedoRecord } from './redo-record.ts';
 
+export interface LocatedRecord {
+  /** Where it begins in its log. */
+  readonly offset: number;
+  readonly record: RedoRecord;
+}
+
 /** What a pair of redo logs says after a stop of whatever kind. */
 export interface RedoRecovery {
   /** Of each log, the records that the table lacks, in order. */
-  readonly pending: readonly [RedoRecord[], RedoRecord[]];
+  readonly pending: readonly [readonly LocatedRecord[], readonly LocatedRecord[]];
   /** Where the next record goes: into this log, at this offset. */
   readonly current: 0 | 1;
   readonly offset: number;
@@ -21,7 +27,7 @@ export class RedoDamagedError extends Error {
 }
 
 interface Chain {
-  readonly records: readonly RedoRecord[];
+  readonly records: readonly LocatedRecord[];
   /** Where the first record that does not follow on them would begin. */
   readonly end: number;
 }
@@ -40,7 +46,7 @@ export function recoverRedo(logs: readonly [Buffer, Buffer], id: Uint8Array, app
   const current = lasts[1] > lasts[0] ? 1 : 0;
   const all = [...pending[1 - current]!, ...pending[current]];
   let sequence = applied;
-  for (const record of all) {
+  for (const { record } of all) {
     if (record.sequence !== ++sequence) throw new RedoDamagedError(`commit ${sequence} is missing`);
   }
   for (const i of [0, 1] as const) {
@@ -51,25 +57,25 @@ export function recoverRedo(logs: readonly [Buffer, Buffer], id: Uint8Array, app
 }
 
 function readChain(log: Buffer, id: Uint8Array): Chain {
-  const records: RedoRecord[] = [];
+  const records: LocatedRecord[] = [];
   let end = 0;
   for (;;) {
     const found = readRedoRecord(log, end, id);
-    const last = records.at(-1);
+    const last = records.at(-1)?.record;
     // What the log held before it was written over lies behind, with lower numbers.
     if (found === undefined || (last !== undefined && found.record.sequence !== last.sequence + 1)) break;
-    records.push(found.record);
+    records.push({ offset: end, record: found.record });
     end = found.next;
   }
   return { records, end };
 }
 
-function unapplied({ records }: Chain, applied: number): RedoRecord[] {
-  return records.filter(({ sequence }) => sequence > applied);
+function unapplied({ records }: Chain, applied: number): LocatedRecord[] {
+  return records.filter(({ record }) => record.sequence > applied);
 }
 
-function lastSequence(records: readonly RedoRecord[]): number {
-  return records.at(-1)?.sequence ?? 0;
+function lastSequence(records: readonly LocatedRecord[]): number {
+  return records.at(-1)?.record.sequence ?? 0;
 }
 
 /** A record newer than all that was read, behind one that could not be read. */
