@@ -157,6 +157,7 @@ describe('waitForSync', () => {
   it.each([
     { what: 'all are synced', end: 'sync' },
     { what: 'the time is over', end: 'time' },
+    { what: 'the only one that was not synced is gone', end: 'gone' },
     { what: 'it is aborted', end: 'abort' },
   ])('COL-210 ends when $what, and leaves nothing behind', async ({ end }) => {
     const { monitors, running } = setUp();
@@ -171,8 +172,11 @@ describe('waitForSync', () => {
     await clock.advanceAsync(29_999);
     expect(ended).toBe(false);
     if (end === 'sync') running.get('b/v1')?.sync();
+    if (end === 'gone') await monitors.sync([offered('a')], none);
     if (end === 'time') clock.advance(1);
     if (end === 'abort') stop.abort();
+    await clock.advanceAsync(0);
+    expect(ended).toBe(true);
     await waiting;
     expect(clock.pendingTimers).toBe(0);
   });

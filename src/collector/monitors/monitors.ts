@@ -65,7 +65,7 @@ export interface StoppedMonitor {
 export class Monitors {
   readonly #start: StartMonitor;
   readonly #entries = new Map<string, Entry>();
-  /** Called whenever a monitor has synced. One for the collector, and one for each wait: a handful. */
+  /** Called whenever {@link synced} may have become true. One for the collector, and one for each wait: a handful. */
   readonly #onSynced = new Set<() => void>();
   /** What {@link current} found; undefined when something has happened since. */
   #current: boolean | undefined;
@@ -122,7 +122,7 @@ export class Monitors {
     return undefined;
   }
 
-  /** Returns how to stop being told. */
+  /** Tells whenever a monitor has synced, or is gone and waited for no more. Returns how to stop being told. */
   onSynced(listener: () => void): () => void {
     this.#onSynced.add(listener);
     return () => void this.#onSynced.delete(listener);
@@ -138,6 +138,8 @@ export class Monitors {
       return entry;
     });
     this.#current = undefined;
+    // It may have been the only one that was not synced.
+    if (removing.length > 0) this.#tellSynced();
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
     const stopped = removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource }));
     return { added: added.length - failed.length, removed: stopped, failed };
@@ -182,12 +184,16 @@ export class Monitors {
       this.#start(resource, {
         onSynced: () => {
           this.#current = undefined;
-          for (const listener of this.#onSynced) listener();
+          this.#tellSynced();
         },
         onTrouble: () => {
           this.#current = undefined;
         },
       }),
     );
+  }
+
+  #tellSynced(): void {
+    for (const listener of this.#onSynced) listener();
   }
 }
