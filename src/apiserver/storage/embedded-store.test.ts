@@ -136,7 +136,7 @@ describe('EmbeddedStore with a journal', () => {
 
   it('bounds the bytes of a commit', async () => {
     const { store, journal } = open();
-    for (let i = 0; i < 5; i++) void store.create(String(i), new Uint8Array(3 << 20));
+    for (let i = 0; i < 5; i++) void store.create(String(i), new Uint8Array(200 << 10));
     await settled();
     await journal.finish();
     await journal.finish();

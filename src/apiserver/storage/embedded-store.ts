@@ -37,9 +37,9 @@ export const defaultLimits: EmbeddedStoreLimits = {
   maxHistoryChanges: 1_000_000,
 };
 
-/** Changes, bytes and forgotten entries of one commit: what bounds the time the next one has to wait. */
+/** Changes, bytes and forgotten entries of one commit: what bounds the time the next one has to wait, and fits into a redo log. */
 const COMMIT_CHANGES = 4096;
-const COMMIT_BYTES = 8 << 20;
+const COMMIT_BYTES = 512 << 10;
 const COMMIT_FORGETS = 256;
 
 /** Changes compaction goes through in one turn of the event loop. */
@@ -72,7 +72,10 @@ export interface JournalState {
   readonly journal: Journal;
   /** The compacted revision it knows; the map's may be newer. */
   readonly compacted: Revision;
-  /** Entries found superfluous while it was read back, in the order they must disappear. */
+  /**
+   * Entries found superfluous while it was read back, in the order they must disappear. They go with the first commits: a server that
+   * only reads writes nothing, also on a full disk.
+   */
   readonly forget: readonly Revision[];
 }
 
@@ -124,7 +127,6 @@ export class EmbeddedStore implements Store {
     this.#forget = [...(state?.forget ?? [])];
     this.#journaledCompaction = state?.compacted ?? 0;
     this.#watchers = new StoreWatchers({ map, clock });
-    if (this.#forget.length > 0) this.#wakeCommitter();
   }
 
   async get(key: string): Promise<GetResult> {

@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, truncate, writeFile, readdir, open as openFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, truncate, writeFile, readdir, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { describeStore } from './conformance.ts';
-import type { Store } from './interface.ts';
+import type { Store, WriteResult } from './interface.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 import { StoreCorruptedError, StoreFormatError, StoreLockedError } from './store-errors.ts';
 
@@ -96,7 +96,67 @@ describe('the lmdb store', () => {
     await again.close();
   });
 
-  it('tells logs that are missing or damaged, and is free again', async () => {
+  it('tells a table that is missing beside its logs, or does not say what they are', async () => {
+    const store = await open(path);
+    await store.create('/registry/a', bytes('kept'));
+    await store.close();
+    const table = await readFile(join(path, 'data.mdb'));
+    await rm(join(path, 'data.mdb'));
+    await expect(open(path)).rejects.toThrow(
+      `the data directory ${path} is damaged: data.mdb is missing, or older than redo-0.log`,
+    );
+    for (const redo of ['', ',"redo":{}', ',"redo":{"id":"zz","applied":1}', ',"redo":{"id":"","applied":"7"}']) {
+      await writeFile(join(path, 'data.mdb'), table);
+      const lmdb = await import('lmdb');
+      const raw = lmdb.open<Uint8Array, Uint8Array>({ path, encoding: 'binary', keyEncoding: 'binary' });
+      await raw.put(Buffer.alloc(8), bytes(`{"format":"kubegc-journal","version":2,"compacted":0${redo}}`));
+      await raw.close();
+      await expect(open(path), redo).rejects.toThrow(StoreFormatError);
+    }
+  });
+
+  it('finds in the logs of a copy, made while it runs, what the table does not have yet', async () => {
+    const store = await open(path);
+    const revisions: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const created = await store.create(`/registry/${i}`, bytes(String(i)));
+      if (created.succeeded) revisions.push(created.kv.modRevision);
+    }
+    for (let i = 0; i < 10; i++) await store.delete(`/registry/${i}`, revisions[i]!);
+    await store.compact(25);
+    const copy = await temporaryDirectory();
+    // Nothing is under way: a kill now would leave the same.
+    for (const name of ['data.mdb', 'redo-0.log', 'redo-1.log']) await copyFile(join(path, name), join(copy, name));
+    const again = await open(copy);
+    expect(await again.list('/registry/')).toEqual(await store.list('/registry/'));
+    expect((await again.list('/registry/', { revision: 26 })).items).toHaveLength(14);
+    await expect(again.list('/registry/', { revision: 24 })).rejects.toThrow('has been compacted');
+    await again.close();
+    await store.close();
+    await rm(copy, { recursive: true });
+  });
+
+  it('forgets in the table what nothing needs any more', async () => {
+    const store = await open(path);
+    let revision: number | undefined;
+    for (let i = 0; i < 400; i++) {
+      const value = Buffer.alloc(9000, `${i}.`);
+      const written: WriteResult =
+        revision === undefined
+          ? await store.create('/registry/a', value)
+          : await store.update('/registry/a', value, revision);
+      if (written.succeeded) revision = written.kv.modRevision;
+    }
+    await store.compact(400);
+    await store.create('/registry/b', bytes('so that it is written'));
+    await store.close();
+    const lmdb = await import('lmdb');
+    const raw = lmdb.open<Uint8Array, Uint8Array>({ path, encoding: 'binary', keyEncoding: 'binary' });
+    expect([...raw.getKeys()].length).toBeLessThan(10);
+    await raw.close();
+  });
+
+  it('tells a log that is missing, and is free again', async () => {
     await (await open(path)).close();
     const log = await readFile(join(path, 'redo-1.log'));
     await rm(join(path, 'redo-1.log'));
@@ -160,6 +220,8 @@ describe('the lmdb store', () => {
     const bounded = await openLmdbStore({ path, clock: systemClock, limits });
     await expect(bounded.list('', { revision: 500 })).rejects.toThrow('has been compacted');
     expect((await bounded.list('', { revision: 2500 })).items).toHaveLength(2498);
+    // Reading alone writes nothing; what was compacted goes with the next commit.
+    await bounded.create('/registry/b', bytes('0'));
     await bounded.close();
     const again = await open(path);
     await expect(again.list('', { revision: 500 })).rejects.toThrow('has been compacted');

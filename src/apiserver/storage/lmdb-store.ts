@@ -15,7 +15,7 @@ import type { Journal } from './journal.ts';
 import { LmdbTable, loadLmdb } from './lmdb-table.ts';
 import type { BorrowedEntry, LmdbModule } from './lmdb-table.ts';
 import { MultiVersionMap } from './mvcc.ts';
-import { RedoLogs, makeRedoLogs } from './redo-journal.ts';
+import { RedoLogs } from './redo-journal.ts';
 import { STORE_ID_BYTES } from './redo-record.ts';
 import { StoreCorruptedError } from './store-errors.ts';
 import { storedSignature } from './stored-json.ts';
@@ -45,13 +45,12 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   try {
     const files = await openFiles(lmdb, directory, random);
     try {
-      const compacted = files.redo.records.at(-1)?.compacted ?? files.table.state.compacted;
+      const compacted = files.redo.pending.at(-1)?.compacted ?? files.table.state.compacted;
       const { map, forget } = await readBack(files, { directory, limits, compacted });
       const journal = lockedJournal(files.redo.journal(files.table, compacted), lock);
       return new EmbeddedStore({ map, clock: options.clock, logger, limits, journal: { journal, compacted, forget } });
     } catch (error) {
-      await files.redo.close();
-      await files.table.close();
+      await files.redo.close().finally(() => files.table.close());
       throw error;
     }
   } catch (error) {
@@ -81,7 +80,7 @@ async function openRedo(table: LmdbTable, directory: string, random: Random): Pr
   const known = table.state.redo;
   if (known !== undefined) return RedoLogs.open(directory, known);
   const id = random.bytes(STORE_ID_BYTES);
-  await makeRedoLogs(directory);
+  await RedoLogs.make(directory);
   await table.beginRedo(id);
   return RedoLogs.open(directory, { id, applied: 0 });
 }
@@ -103,9 +102,8 @@ async function readBack(
     for (const superfluous of trimHistory(map, limits)) forget.push(superfluous);
   };
   map.beginRestore(compacted);
-  const newest = await table.read(compacted, restore);
-  let last = Math.max(newest, compacted);
-  for (const { entries } of redo.records) {
+  let last = await table.read(compacted, restore);
+  for (const { entries } of redo.pending) {
     for (const { revision, bytes } of entries) {
       if (revision > last && revision !== ++last)
         throw new StoreCorruptedError(directory, `revision ${last} is missing`);

@@ -2,15 +2,17 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Lmdb from 'lmdb';
 import type { RootDatabase, RootDatabaseOptionsWithPath } from 'lmdb';
+import { assert } from '../../base/assert.ts';
 import { asError } from '../../base/thrown.ts';
 import type { Revision } from './interface.ts';
 import type { RedoState, RedoTable } from './redo-journal.ts';
+import { STORE_ID_BYTES } from './redo-record.ts';
 import type { RedoRecord } from './redo-record.ts';
 import { LmdbMissingError, StoreCorruptedError, StoreDirectoryError, StoreFormatError } from './store-errors.ts';
 
 /**
- * Entry 0, where no revision is: what this is, what was compacted, and what the redo logs beside it are and were applied of. JSON, so that
- * people and later versions can read it. Version 1 had no redo logs.
+ * Entry 0, where no revision is: what this is, what was compacted, which redo logs belong to it, and up to which record they were applied.
+ * JSON, so that people and later versions can read it. Version 1 had no redo logs.
  */
 interface Superblock {
   readonly format: string;
@@ -106,8 +108,8 @@ export class LmdbTable implements RedoTable {
   }
 
   /**
-   * Hands all entries to `each`, in revision order; resolves with the newest revision. `compacted`: up to there entries may be missing,
-   * because they were forgotten. The buffer is used again for the next entry.
+   * Hands all entries to `each`, in revision order; resolves with the newest revision, at least `compacted`: up to there entries may be
+   * missing, because they were forgotten. The buffer is used again for the next entry.
    */
   async read(compacted: Revision, each: (entry: BorrowedEntry) => void): Promise<Revision> {
     let last = compacted;
@@ -169,9 +171,9 @@ export class LmdbTable implements RedoTable {
   }
 }
 
-function stateAfter({ redo, compacted }: LmdbTableState, records: readonly RedoRecord[]): LmdbTableState {
+function stateAfter({ redo }: LmdbTableState, records: readonly RedoRecord[]): LmdbTableState {
   const last = records.at(-1);
-  if (last === undefined || redo === undefined) return { compacted, ...(redo && { redo }) };
+  assert(redo !== undefined && last !== undefined, 'records come from redo logs that the table knows');
   return { compacted: last.compacted, redo: { id: redo.id, applied: last.sequence } };
 }
 
@@ -206,6 +208,16 @@ async function checkLength(environment: Environment, directory: string): Promise
   }
 }
 
+function isRedo(redo: Superblock['redo']): redo is NonNullable<Superblock['redo']> {
+  if (typeof redo !== 'object' || redo === null || typeof redo.id !== 'string') return false;
+  return (
+    /^[0-9a-f]+$/.test(redo.id) &&
+    redo.id.length === 2 * STORE_ID_BYTES &&
+    Number.isSafeInteger(redo.applied) &&
+    redo.applied >= 0
+  );
+}
+
 function readSuperblock(environment: Environment, directory: string): LmdbTableState {
   const bytes = environment.get(SUPERBLOCK);
   if (bytes === undefined) {
@@ -216,7 +228,7 @@ function readSuperblock(environment: Environment, directory: string): LmdbTableS
   if (format !== FORMAT || !Number.isSafeInteger(compacted)) throw new StoreFormatError(directory, FOREIGN);
   if (version === VERSION_WITHOUT_REDO) return { compacted };
   if (version !== VERSION) throw new StoreFormatError(directory, `data in format ${version}`);
-  if (redo === undefined) throw new StoreFormatError(directory, FOREIGN);
+  if (!isRedo(redo)) throw new StoreFormatError(directory, FOREIGN);
   return { compacted, redo: { id: Buffer.from(redo.id, 'hex'), applied: redo.applied } };
 }
 

@@ -5,9 +5,9 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from './journal.ts';
 import { Change } from './mvcc.ts';
-import { RedoLogs, makeRedoLogs } from './redo-journal.ts';
+import { RedoLogs } from './redo-journal.ts';
 import type { RedoTable } from './redo-journal.ts';
-import { REDO_LOG_BYTES } from './redo-log.ts';
+import { REDO_LOG_BYTES, makeRedoLogs } from './redo-log.ts';
 import { RECORD_ALIGNMENT, STORE_ID_BYTES } from './redo-record.ts';
 import type { RedoRecord } from './redo-record.ts';
 import { StoreCorruptedError, StoreDirectoryError } from './store-errors.ts';
@@ -70,9 +70,10 @@ const put = (revision: number, bytes: number): Change =>
   });
 
 let directory: string;
+const emptyLogs = (): Promise<void> => makeRedoLogs([join(directory, logNames[0]), join(directory, logNames[1])]);
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'kubegc-redo-'));
-  await makeRedoLogs(directory);
+  await emptyLogs();
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
@@ -85,7 +86,7 @@ interface Life {
 
 async function start(table: SlowTable, from = directory): Promise<Life> {
   const redo = await RedoLogs.open(from, { id, applied: table.applied });
-  const found = [...table.records, ...redo.records.map(copied)];
+  const found = [...table.records, ...redo.pending.map(copied)];
   return { redo, found, journal: redo.journal(table, found.at(-1)?.compacted ?? 0) };
 }
 
@@ -156,7 +157,7 @@ describe('the journal with redo logs', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 4 }), async (lives) => {
-        await makeRedoLogs(directory);
+        await emptyLogs();
         let onDisk: Copied[] = [];
         let acknowledged = 0;
         let revision = 0;
@@ -284,7 +285,7 @@ describe('the journal with redo logs', () => {
     it('tells a damaged record by those of the other log', async () => {
       await rm(directory, { recursive: true });
       directory = await mkdtemp(join(tmpdir(), 'kubegc-redo-'));
-      await makeRedoLogs(directory);
+      await emptyLogs();
       const table = new SlowTable();
       table.gate = new Promise(() => {});
       const { journal, redo } = await start(table);
@@ -303,7 +304,7 @@ describe('the journal with redo logs', () => {
 
     it('reads nothing that another store has written', async () => {
       const other = await RedoLogs.open(directory, { id: Buffer.alloc(STORE_ID_BYTES, 'other'), applied: 0 });
-      expect(other.records).toEqual([]);
+      expect(other.pending).toEqual([]);
       await other.close();
     });
 
@@ -312,7 +313,7 @@ describe('the journal with redo logs', () => {
       const table = new SlowTable(found.slice(0, 3));
       await redo.close();
       const again = await start(table);
-      expect(again.redo.records.map(({ sequence }) => sequence)).toEqual([4]);
+      expect(again.redo.pending.map(({ sequence }) => sequence)).toEqual([4]);
       await again.journal.commit({ changes: [put(5, 10)], forget: [] });
       await again.journal.close();
       expect(table.records.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);

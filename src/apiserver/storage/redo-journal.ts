@@ -3,7 +3,7 @@ import { assert } from '../../base/assert.ts';
 import { asError } from '../../base/thrown.ts';
 import type { Revision } from './interface.ts';
 import type { Journal, JournalCommit } from './journal.ts';
-import { REDO_LOG_BYTES, RedoLog, makeRedoLog } from './redo-log.ts';
+import { REDO_LOG_BYTES, RedoLog, hasRecords, makeRedoLogs } from './redo-log.ts';
 import { readRedoRecord, redoRecordSize, writeRedoRecord } from './redo-record.ts';
 import type { RedoRecord } from './redo-record.ts';
 import { recoverRedo, RedoDamagedError } from './redo-recovery.ts';
@@ -12,7 +12,7 @@ import { StoreCorruptedError, StoreDirectoryError } from './store-errors.ts';
 
 /** Where the records of the logs end up, in order. */
 export interface RedoTable {
-  /** Resolves when these are on the disk, and with them that all up to the last one are. Never called while an earlier call is under way. */
+  /** Resolves when these are on the disk, together with the number of the last one. Never called while an earlier call is under way. */
   apply(records: readonly RedoRecord[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,10 +29,6 @@ type Logs = readonly [RedoLog, RedoLog];
 /** Changes and revisions to forget that go into the table at once: it is told all of them in one turn of the event loop. */
 const APPLIED_AT_ONCE = 1024;
 
-export async function makeRedoLogs(directory: string): Promise<void> {
-  await Promise.all(logPaths(directory).map((path) => makeRedoLog(path)));
-}
-
 /** The logs of a store as they were found, before anything is written. */
 export class RedoLogs {
   readonly #logs: Logs;
@@ -45,23 +41,26 @@ export class RedoLogs {
     this.#id = id;
   }
 
-  /** Rejects with {@link StoreCorruptedError}; nothing is open then. */
+  /**
+   * For a table that knows of none. Rejects with {@link StoreCorruptedError} when there are some with records in them, which belong to a
+   * table that is not there, and with {@link StoreDirectoryError}.
+   */
+  static async make(directory: string): Promise<void> {
+    const paths = logPaths(directory);
+    await orUnusable(directory, async () => {
+      for (const path of paths) {
+        if (!(await hasRecords(path))) continue;
+        throw new StoreCorruptedError(directory, `data.mdb is missing, or older than ${basename(path)}`);
+      }
+      await makeRedoLogs(paths);
+    });
+  }
+
+  /** Rejects with {@link StoreCorruptedError} or {@link StoreDirectoryError}; nothing is open then. */
   static async open(directory: string, { id, applied }: RedoState): Promise<RedoLogs> {
     const logs = await openLogs(directory);
     try {
-      for (const [i, log] of logs.entries()) {
-        const length = await log.read();
-        if (length !== REDO_LOG_BYTES) {
-          throw new RedoDamagedError(`${logName(i)} has ${length} bytes where it should have ${REDO_LOG_BYTES}`);
-        }
-      }
-      const recovery = recoverRedo([logs[0].buffer, logs[1].buffer], id, applied);
-      for (const [i, log] of logs.entries()) {
-        // What is served must not be gone after the next power cut.
-        if (recovery.pending[i]!.length > 0) await log.flush();
-        else log.forget();
-      }
-      return new RedoLogs(logs, recovery, id);
+      return new RedoLogs(logs, await orUnusable(directory, () => readLogs(logs, id, applied)), id);
     } catch (error) {
       await closeLogs(logs);
       throw error instanceof RedoDamagedError ? new StoreCorruptedError(directory, error.message) : error;
@@ -69,7 +68,7 @@ export class RedoLogs {
   }
 
   /** What the table lacks, in order. */
-  get records(): RedoRecord[] {
+  get pending(): RedoRecord[] {
     const { pending, current } = this.#recovery;
     return [...pending[1 - current]!, ...pending[current]].map(({ record }) => record);
   }
@@ -78,7 +77,7 @@ export class RedoLogs {
     return closeLogs(this.#logs);
   }
 
-  /** `compacted`: the newest one that `records`, or else the table, knows. */
+  /** `compacted`: the newest one that `pending`, or else the table, knows. */
   journal(table: RedoTable, compacted: Revision): RedoJournal {
     return new RedoJournal({ logs: this.#logs, recovery: this.#recovery, id: this.#id, table, compacted });
   }
@@ -209,16 +208,45 @@ export class RedoJournal implements Journal {
   }
 }
 
+async function readLogs(logs: Logs, id: Uint8Array, applied: number): Promise<RedoRecovery> {
+  for (const [i, log] of logs.entries()) {
+    const length = await log.read();
+    if (length !== REDO_LOG_BYTES) {
+      throw new RedoDamagedError(`${logName(i)} has ${length} bytes where it should have ${REDO_LOG_BYTES}`);
+    }
+  }
+  const recovery = recoverRedo([logs[0].buffer, logs[1].buffer], id, applied);
+  const { pending, current, offset } = recovery;
+  for (const [i, log] of logs.entries()) if (pending[i]!.length === 0) log.dropBuffer();
+  // Only the newest may not have been acknowledged, and what is served must not be gone after the next power cut. Written again, because a flush
+  // says nothing of a page whose writing failed before.
+  const newest = pending[current].at(-1);
+  if (newest !== undefined) await logs[current].write(newest.offset, offset);
+  return recovery;
+}
+
+/** Errors that are not about what is in the files are about the directory. */
+async function orUnusable<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RedoDamagedError || error instanceof StoreCorruptedError) throw error;
+    throw new StoreDirectoryError(directory, error);
+  }
+}
+
 function* inPieces(records: Iterable<RedoRecord>): Generator<RedoRecord[]> {
   let piece: RedoRecord[] = [];
   let size = 0;
   for (const record of records) {
+    const more = record.entries.length + record.forget.length;
+    if (piece.length > 0 && size + more > APPLIED_AT_ONCE) {
+      yield piece;
+      piece = [];
+      size = 0;
+    }
     piece.push(record);
-    size += record.entries.length + record.forget.length;
-    if (size < APPLIED_AT_ONCE) continue;
-    yield piece;
-    piece = [];
-    size = 0;
+    size += more;
   }
   if (piece.length > 0) yield piece;
 }

@@ -1,6 +1,6 @@
 import { constants, close, fdatasync, open, read, write } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { open as openHandle } from 'node:fs/promises';
+import { open as openHandle, readFile as readWhole } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -15,7 +15,6 @@ const DURABLE_WRITES = process.platform === 'linux' ? constants.O_DSYNC : 0;
 
 const openFile = promisify(open);
 const readFile = promisify(read);
-const flushFile = promisify(fdatasync);
 const closeFile = promisify(close);
 
 /** A file of {@link REDO_LOG_BYTES}, and a buffer that says what the file says wherever it was written since it was opened. */
@@ -48,7 +47,7 @@ export class RedoLog {
   }
 
   /** What was read is not needed: gives its memory back. */
-  forget(): void {
+  dropBuffer(): void {
     this.#buffer = freshBuffer();
   }
 
@@ -68,11 +67,6 @@ export class RedoLog {
     });
   }
 
-  /** Resolves when all that can be read is on the disk: what a killed process wrote may not be. */
-  flush(): Promise<void> {
-    return flushFile(this.#descriptor);
-  }
-
   close(): Promise<void> {
     return closeFile(this.#descriptor);
   }
@@ -83,14 +77,27 @@ function freshBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(REDO_LOG_BYTES);
 }
 
-/** Makes the file, or makes it anew, full of zeros and on the disk. For its owner only, because it holds secrets. */
-export async function makeRedoLog(path: string): Promise<void> {
-  await usingFile(path, 'w', async (file) => {
-    await file.writeFile(Buffer.alloc(REDO_LOG_BYTES));
-    await file.sync();
-  });
-  // The name is on the disk when the folder is; Windows does not let a folder be opened.
-  if (process.platform !== 'win32') await usingFile(dirname(path), 'r', (folder) => folder.sync());
+/** Makes the files, or makes them anew, full of zeros and on the disk. For their owner only, because they hold secrets. */
+export async function makeRedoLogs(paths: readonly [string, string]): Promise<void> {
+  // One after the other: when one fails nothing is written any more.
+  for (const path of paths) {
+    await usingFile(path, 'w', async (file) => {
+      await file.writeFile(Buffer.alloc(REDO_LOG_BYTES));
+      await file.datasync();
+    });
+  }
+  // A name is on the disk when its folder is; Windows does not let a folder be opened.
+  if (process.platform !== 'win32') await usingFile(dirname(paths[0]), 'r', (folder) => folder.sync());
+}
+
+/** Whether something was ever written to the file that {@link makeRedoLogs} made. False when there is none. */
+export async function hasRecords(path: string): Promise<boolean> {
+  try {
+    return (await readWhole(path)).some((byte) => byte !== 0);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 async function usingFile(path: string, flags: string, use: (file: FileHandle) => Promise<void>): Promise<void> {

@@ -157,7 +157,7 @@ describe('waitForSync', () => {
   it.each([
     { what: 'all are synced', end: 'sync' },
     { what: 'the time is over', end: 'time' },
-    { what: 'the only one that was not synced is gone', end: 'gone' },
+    { what: 'the last unsynced one is gone', end: 'gone' },
     { what: 'it is aborted', end: 'abort' },
   ])('COL-210 ends when $what, and leaves nothing behind', async ({ end }) => {
     const { monitors, running } = setUp();
