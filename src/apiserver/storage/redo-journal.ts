@@ -42,8 +42,8 @@ export class RedoLogs {
   }
 
   /**
-   * For a table that knows of none. Rejects with {@link StoreCorruptedError} when there are some with records in them, which belong to a
-   * table that is not there, and with {@link StoreDirectoryError}.
+   * Makes the files, for a table that knows of none. Rejects with {@link StoreCorruptedError} when there are some with records in them, which
+   * belong to a table that is not there, and with {@link StoreDirectoryError}.
    */
   static async make(directory: string): Promise<void> {
     const paths = logPaths(directory);

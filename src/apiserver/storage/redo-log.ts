@@ -26,7 +26,7 @@ export class RedoLog {
     this.#descriptor = descriptor;
   }
 
-  /** Opens a log that was made by {@link makeRedoLog}. */
+  /** Opens a log that was made by {@link makeRedoLogs}. */
   static async open(path: string): Promise<RedoLog> {
     return new RedoLog(await openFile(path, constants.O_RDWR | DURABLE_WRITES));
   }
@@ -58,6 +58,7 @@ export class RedoLog {
       const writeOn = (from: number): void => {
         write(this.#descriptor, this.#buffer, from, end - from, from, (error, written) => {
           if (error !== null) reject(error);
+          else if (written === 0) reject(new Error('a write into a redo log ended early'));
           else if (from + written < end) writeOn(from + written);
           else if (DURABLE_WRITES !== 0) resolve();
           else fdatasync(this.#descriptor, finish);
@@ -72,9 +73,9 @@ export class RedoLog {
   }
 }
 
-/** Takes memory only where it is written. */
+/** Zeros, because what lies between two records is written too. Takes memory only where it is written. */
 function freshBuffer(): Buffer {
-  return Buffer.allocUnsafeSlow(REDO_LOG_BYTES);
+  return Buffer.alloc(REDO_LOG_BYTES);
 }
 
 /** Makes the files, or makes them anew, full of zeros and on the disk. For their owner only, because they hold secrets. */
