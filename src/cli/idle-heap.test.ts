@@ -24,6 +24,11 @@ class Program implements EngineHeap {
     this.preferred.push(what);
   }
 
+  start(): void {
+    this.idle.start();
+    expect(this.preferred.splice(0)).toEqual(['speed']);
+  }
+
   run(seconds: number, load: number): void {
     for (let i = 0; i < seconds; i++) {
       this.#cpuMs += load * 1000;
@@ -35,7 +40,7 @@ class Program implements EngineHeap {
 describe('the heap of a program at rest', () => {
   it('is made small once after each burst of work', () => {
     const program = new Program();
-    program.idle.start();
+    program.start();
     for (let burst = 1; burst <= 2; burst++) {
       program.committed = 150 * MiB;
       program.run(10, 0.9);
@@ -55,7 +60,7 @@ describe('the heap of a program at rest', () => {
   it('is left alone under load, however little, and between pauses shorter than five seconds', () => {
     const program = new Program();
     program.committed = 500 * MiB;
-    program.idle.start();
+    program.start();
     program.run(100, 0.1);
     for (let i = 0; i < 20; i++) {
       program.run(4, 0);
@@ -70,7 +75,7 @@ describe('the heap of a program at rest', () => {
   ])('is fast again as soon as %s', (_, event) => {
     const program = new Program();
     program.committed = 150 * MiB;
-    program.idle.start();
+    program.start();
     program.run(6, 0);
     expect(program.preferred).toEqual(['small']);
     // The collections themselves are no reason.
@@ -82,7 +87,7 @@ describe('the heap of a program at rest', () => {
 
   it('is left alone when it is small, or was made small before', () => {
     const program = new Program();
-    program.idle.start();
+    program.start();
     program.run(100, 0);
     expect(program.preferred).toEqual([]);
     program.committed = 150 * MiB;
@@ -95,7 +100,7 @@ describe('the heap of a program at rest', () => {
 
   it('is looked at no more when the program has ended', () => {
     const program = new Program();
-    program.idle.start();
+    program.start();
     program.idle.start();
     expect(program.clock.pendingTimers).toBe(1);
     program.idle.stop();

@@ -37,6 +37,8 @@ class SlowTable implements RedoTable {
   records: Copied[];
   /** Each call waits for the gate that is there when it comes. */
   gate: Promise<void> = Promise.resolve();
+  /** Its gate, by the number of its first record. */
+  gateOf: (sequence: number) => Promise<void> = () => this.gate;
   #busy = false;
 
   constructor(records: readonly Copied[] = []) {
@@ -50,7 +52,7 @@ class SlowTable implements RedoTable {
   async apply(records: readonly RedoRecord[]): Promise<void> {
     expect(this.#busy, 'one call at a time').toBe(false);
     this.#busy = true;
-    await this.gate;
+    await this.gateOf(records[0]!.sequence);
     // Read after the wait, as lmdb's thread reads the bytes.
     this.records.push(...records.map(copied));
     this.#busy = false;
@@ -59,6 +61,13 @@ class SlowTable implements RedoTable {
   async close(): Promise<void> {
     expect(this.#busy).toBe(false);
   }
+}
+
+/** Promise.withResolvers, which Node 20 does not have. */
+function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
 }
 
 const put = (revision: number, bytes: number): Change =>
@@ -208,22 +217,20 @@ describe('the journal with redo logs', () => {
   it('writes over a log only when the table has all of it on its disk', async () => {
     const table = new SlowTable();
     const { journal } = await start(table);
-    let open = (): void => {};
-    table.gate = new Promise((resolve) => (open = resolve));
-    const commits = Array.from({ length: 6 }, (_, i) => ({ changes: [put(i + 1, 400_000)], forget: [] }));
+    const first = gate();
+    const second = gate();
     // Two fit into each log.
-    for (const commit of commits.slice(0, 4)) await journal.commit(commit);
+    table.gateOf = (sequence) => (sequence <= 2 ? first.promise : second.promise);
+    for (let i = 1; i <= 4; i++) await journal.commit({ changes: [put(i, 400_000)], forget: [] });
     expect(table.applied).toBe(0);
     let done = false;
-    const fifth = journal.commit(commits[4]!).then(() => (done = true));
+    const fifth = journal.commit({ changes: [put(5, 400_000)], forget: [] }).then(() => (done = true));
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(done).toBe(false);
-    const openFirst = open;
-    table.gate = new Promise((resolve) => (open = resolve));
-    openFirst();
+    first.resolve();
     await fifth;
     expect(table.records.map(({ sequence }) => sequence)).toEqual([1, 2]);
-    open();
+    second.resolve();
     await journal.close();
     expect(table.records.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
   });

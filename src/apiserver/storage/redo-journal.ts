@@ -29,6 +29,9 @@ type Logs = readonly [RedoLog, RedoLog];
 /** Changes and revisions to forget that go into the table at once: it is told all of them in one turn of the event loop. */
 const APPLIED_AT_ONCE = 1024;
 
+/** Bytes of entries that go into the table at once. A flush of more holds up the records that are written meanwhile. */
+const APPLIED_BYTES = 64 << 10;
+
 /** The logs of a store as they were found, before anything is written. */
 export class RedoLogs {
   readonly #logs: Logs;
@@ -237,16 +240,21 @@ async function orUnusable<T>(directory: string, work: () => Promise<T>): Promise
 
 function* inPieces(records: Iterable<RedoRecord>): Generator<RedoRecord[]> {
   let piece: RedoRecord[] = [];
-  let size = 0;
+  let count = 0;
+  let bytes = 0;
   for (const record of records) {
     const more = record.entries.length + record.forget.length;
-    if (piece.length > 0 && size + more > APPLIED_AT_ONCE) {
+    let moreBytes = 0;
+    for (const entry of record.entries) moreBytes += entry.bytes.length;
+    if (piece.length > 0 && (count + more > APPLIED_AT_ONCE || bytes + moreBytes > APPLIED_BYTES)) {
       yield piece;
       piece = [];
-      size = 0;
+      count = 0;
+      bytes = 0;
     }
     piece.push(record);
-    size += more;
+    count += more;
+    bytes += moreBytes;
   }
   if (piece.length > 0) yield piece;
 }
