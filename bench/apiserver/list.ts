@@ -15,6 +15,8 @@ interface Form {
   readonly accept: string;
   readonly query: string;
   readonly paged?: true;
+  /** 5 unless given. A list of some milliseconds needs more of them, or its median is that of V8's compiler. */
+  readonly rounds?: number;
   /** Objects of `all` that a correct answer has. */
   expected(all: number): number;
 }
@@ -24,7 +26,13 @@ const forms: readonly Form[] = [
   { name: 'metadata JSON', accept: metadataOf('json'), query: '', expected: (all) => all },
   { name: 'metadata protobuf', accept: metadataOf('vnd.kubernetes.protobuf'), query: '', expected: (all) => all },
   { name: 'pages of 500', accept: 'application/json', query: 'limit=500', paged: true, expected: (all) => all },
-  { name: 'label of 1 %', accept: 'application/json', query: 'labelSelector=rare%3Dyes', expected: (all) => all / 100 },
+  {
+    name: 'label of 1 %',
+    accept: 'application/json',
+    query: 'labelSelector=rare%3Dyes',
+    rounds: 25,
+    expected: (all) => all / 100,
+  },
 ];
 
 interface Received {
@@ -111,12 +119,13 @@ export const run: Benchmark = async ({ smoke }) => {
     for (const form of forms) {
       const [times, baselines, growths, firsts]: number[][] = [[], [], [], []];
       let size = 0;
-      for (let round = 0; round < (smoke ? 1 : 5); round++) {
+      for (let round = 0; round < (smoke ? 1 : (form.rounds ?? 5)); round++) {
         const { result, grownBytes } = await growth(server, () => list(load, form));
         const expected = form.expected(count);
         // A uid in the text of a Pod would be counted too; there is none.
         if (result.objects !== expected) throw new Error(`${form.name}: ${result.objects} of ${expected} objects`);
-        baselines?.push(await drain(bytes, result.sizes));
+        // Looked at as closely as the list, which costs the client something.
+        baselines?.push((await growth(server, () => drain(bytes, result.sizes))).result);
         times?.push(result.ms);
         growths?.push(grownBytes);
         firsts?.push(result.firstByteMs);

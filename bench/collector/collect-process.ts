@@ -13,10 +13,14 @@ export class CollectProcess {
   readonly spawnedAt = performance.now();
   #output = '';
 
-  constructor(kubeconfig: string, args: readonly string[]) {
+  /** `env`: beside what this process has. */
+  constructor(kubeconfig: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     if (!existsSync(dist)) throw new Error('dist/kubegc.js is missing: npm run build');
     const common = ['collect', '--kubeconfig', kubeconfig, '--leader-elect=false', '--bind-address', '127.0.0.1:0'];
-    this.child = spawn(process.execPath, [dist, ...common, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(process.execPath, [dist, ...common, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     this.ready = new Promise((settle, reject) => {
       const note = (chunk: unknown): void => {
         this.#output += String(chunk);
