@@ -47,7 +47,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     try {
       const compacted = files.redo.pending.at(-1)?.compacted ?? files.table.state.compacted;
       const { map, forget } = await readBack(files, { directory, limits, compacted });
-      const journal = lockedJournal(files.redo.journal(files.table, compacted), lock);
+      const journal = lockedJournal(files.redo.journal(files.table, { compacted, logger }), lock);
       return new EmbeddedStore({ map, clock: options.clock, logger, limits, journal: { journal, compacted, forget } });
     } catch (error) {
       await files.redo.close().finally(() => files.table.close());

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Logger, silentLogger } from '../../base/logger.ts';
 import type { Journal } from './journal.ts';
 import { Change } from './mvcc.ts';
 import { RedoLogs } from './redo-journal.ts';
@@ -52,10 +53,13 @@ class SlowTable implements RedoTable {
   async apply(records: readonly RedoRecord[]): Promise<void> {
     expect(this.#busy, 'one call at a time').toBe(false);
     this.#busy = true;
-    await this.gateOf(records[0]!.sequence);
-    // Read after the wait, as lmdb's thread reads the bytes.
-    this.records.push(...records.map(copied));
-    this.#busy = false;
+    try {
+      await this.gateOf(records[0]!.sequence);
+      // Read after the wait, as lmdb's thread reads the bytes.
+      this.records.push(...records.map(copied));
+    } finally {
+      this.#busy = false;
+    }
   }
 
   async close(): Promise<void> {
@@ -93,10 +97,10 @@ interface Life {
   readonly found: readonly Copied[];
 }
 
-async function start(table: SlowTable, from = directory): Promise<Life> {
+async function start(table: SlowTable, from = directory, logger: Logger = silentLogger): Promise<Life> {
   const redo = await RedoLogs.open(from, { id, applied: table.applied });
   const found = [...table.records, ...redo.pending.map(copied)];
-  return { redo, found, journal: redo.journal(table, found.at(-1)?.compacted ?? 0) };
+  return { redo, found, journal: redo.journal(table, { compacted: found.at(-1)?.compacted ?? 0, logger }) };
 }
 
 const images = (): Promise<[Buffer, Buffer]> =>
@@ -258,9 +262,29 @@ describe('the journal with redo logs', () => {
     for (let i = 1; i <= 3; i++) await journal.commit({ changes: [put(i, 400_000)], forget: [] });
     await new Promise((resolve) => setTimeout(resolve, 5));
     await expect(journal.commit({ changes: [put(4, 10)], forget: [] })).rejects.toThrow('no space left');
-    await journal.close().catch(() => {});
+    await journal.close();
     const { found, journal: again } = await start(new SlowTable());
     expect(found.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    await again.close();
+  });
+
+  it('says at its end that the table could not take what the logs hold, and keeps it', async () => {
+    const warnings: string[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      warn: (message, fields) => void warnings.push(`${message}: ${String(fields?.['error'])}`),
+    };
+    const table = new SlowTable();
+    const { journal } = await start(table, directory, logger);
+    await journal.commit({ changes: [put(1, 100)], forget: [] });
+    table.gate = Promise.reject(new Error('no space left'));
+    table.gate.catch(() => {});
+    await journal.close();
+    expect(warnings).toEqual([
+      'the database could not take what the redo logs hold; the next start reads it from them: no space left',
+    ]);
+    const { found, journal: again } = await start(new SlowTable());
+    expect(found.map(({ sequence }) => sequence)).toEqual([1]);
     await again.close();
   });
 

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { assert } from '../../base/assert.ts';
+import type { Logger } from '../../base/logger.ts';
 import { asError } from '../../base/thrown.ts';
 import type { Revision } from './interface.ts';
 import type { Journal, JournalCommit } from './journal.ts';
@@ -81,8 +82,8 @@ export class RedoLogs {
   }
 
   /** `compacted`: the newest one that `pending`, or else the table, knows. */
-  journal(table: RedoTable, compacted: Revision): RedoJournal {
-    return new RedoJournal({ logs: this.#logs, recovery: this.#recovery, id: this.#id, table, compacted });
+  journal(table: RedoTable, state: { readonly compacted: Revision; readonly logger: Logger }): RedoJournal {
+    return new RedoJournal({ logs: this.#logs, recovery: this.#recovery, id: this.#id, table, ...state });
   }
 }
 
@@ -92,6 +93,7 @@ interface RedoJournalOptions {
   readonly id: Uint8Array;
   readonly table: RedoTable;
   readonly compacted: Revision;
+  readonly logger: Logger;
 }
 
 /**
@@ -105,6 +107,7 @@ export class RedoJournal implements Journal {
   readonly #logs: Logs;
   readonly #id: Uint8Array;
   readonly #table: RedoTable;
+  readonly #logger: Logger;
   /** Of each log, where the records begin that the table is not yet known to have. */
   readonly #pending: [number[], number[]];
   #current: 0 | 1;
@@ -116,10 +119,11 @@ export class RedoJournal implements Journal {
   #applying: Promise<void> | undefined;
   #failure: Error | undefined;
 
-  constructor({ logs, recovery, id, table, compacted }: RedoJournalOptions) {
+  constructor({ logs, recovery, id, table, compacted, logger }: RedoJournalOptions) {
     this.#logs = logs;
     this.#id = id;
     this.#table = table;
+    this.#logger = logger;
     this.#pending = [recovery.pending[0].map(offsetOf), recovery.pending[1].map(offsetOf)];
     this.#current = recovery.current;
     this.#offset = recovery.offset;
@@ -204,8 +208,11 @@ export class RedoJournal implements Journal {
     try {
       await this.#applied();
       if (this.#failure === undefined) await this.#apply(this.#current);
-    } catch {
-      // Nothing is lost: it is in the logs.
+    } catch (error) {
+      const { message } = asError(error);
+      this.#logger.warn('the database could not take what the redo logs hold; the next start reads it from them', {
+        error: message,
+      });
     }
     await this.#table.close().finally(() => closeLogs(this.#logs));
   }
