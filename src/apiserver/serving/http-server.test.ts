@@ -1,6 +1,7 @@
 import { connect, constants } from 'node:http2';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import type { HttpHandler, HttpRequest } from '../../base/http-message.ts';
@@ -138,6 +139,38 @@ describe('http server', () => {
         .end();
     });
     expect(JSON.parse(body)).toMatchObject({ target: '/plain' });
+  });
+
+  it('API-015 a large request that comes while the last answer is under way is answered too', async () => {
+    const answerBytes = 16 << 20;
+    const server = await start(async (request) => {
+      const headers = { 'x-length': String(request.body?.length) };
+      return { status: 200, headers, body: new Uint8Array(answerBytes).fill(0x61) };
+    });
+    const bytes = 400_000;
+    const head = `POST / HTTP/1.1\r\nhost: here\r\ncontent-length: ${bytes}\r\n\r\n`;
+    const request = Buffer.concat([Buffer.from(head), Buffer.alloc(bytes, 'b')]);
+    const received = await new Promise<string>((resolve, reject) => {
+      const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: certificates.caPem });
+      const chunks: Buffer[] = [];
+      let length = 0;
+      socket.on('secureConnect', () => socket.write(request));
+      socket.once('data', () => {
+        // Long enough for the server to have more under way than the kernel takes.
+        socket.pause();
+        setTimeout(() => socket.write(request), 100);
+        setTimeout(() => socket.resume(), 200);
+      });
+      socket.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length >= 2 * answerBytes) socket.end();
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+    });
+    expect(received.split(`x-length: ${bytes}`)).toHaveLength(3);
+    expect(received.length).toBeGreaterThan(2 * answerBytes);
   });
 
   it('several requests share one kept-alive connection', async () => {

@@ -9,7 +9,7 @@ import type { HttpHandler, HttpHeaders } from '../../base/http-message.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { peerOf } from './peer.ts';
 import { readBody } from './request-body.ts';
-import { type ResponseStream, writeResponse } from './response-body.ts';
+import { type ResponseStream, SLICE, writeResponse } from './response-body.ts';
 
 export interface TlsMaterial {
   readonly keyPem: string;
@@ -54,6 +54,14 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 /** Request line and headers of HTTP/1: selectors and continue tokens may be long. HTTP/2 has bounds of its own, near this one. */
 const MAX_HEADER_BYTES = 128 * 1024;
 
+/**
+ * Bytes of answers on one connection beyond which Node reads no further requests from it. An answer itself never has so much waiting.
+ * With Node's own 16 KiB a client that sent its next request the moment it had an answer met a pause, and where the request came over TLS
+ * in several records, Node took the second of them for an error (HPE_PAUSED) and cut the connection: a third of the writes of 500 KiB.
+ * Beyond it, with answers to pipelined requests, that may still happen.
+ */
+const CONNECTION_HIGH_WATER_MARK = 4 * SLICE;
+
 type Request = IncomingMessage | Http2ServerRequest;
 
 /**
@@ -76,6 +84,7 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('secureConnection', (socket: TLSSocket) => {
+    raiseHighWaterMark(socket);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
@@ -140,6 +149,12 @@ function createListener(
   );
   // Its constructor takes no such option, but its HTTP/1 connections look for it here.
   return Object.assign(server, { maxHeaderSize: MAX_HEADER_BYTES });
+}
+
+/** TLS sockets that a server makes take no option for it. */
+function raiseHighWaterMark(socket: TLSSocket): void {
+  const { _writableState: state } = socket as unknown as { _writableState: { highWaterMark: number } };
+  state.highWaterMark = CONNECTION_HIGH_WATER_MARK;
 }
 
 /** Clients of a proxy name the whole URL. */

@@ -5,11 +5,14 @@ import type { HttpResponse } from '../../base/http-message.ts';
 export interface ResponseStream {
   writeHead(status: number, headers: Record<string, string | readonly string[]>): unknown;
   flushHeaders(): void;
-  write(chunk: Uint8Array): boolean;
+  /** `onTaken` is called when the connection has taken it, or never will. */
+  write(chunk: Uint8Array, onTaken?: () => void): unknown;
   end(chunk?: Uint8Array): unknown;
   destroy(): unknown;
-  on(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
-  off(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
+  /** Bytes that the connection has not taken yet. */
+  readonly writableLength: number;
+  on(event: 'close' | 'error', listener: () => void): unknown;
+  off(event: 'close' | 'error', listener: () => void): unknown;
 }
 
 interface WriteOptions {
@@ -24,7 +27,12 @@ interface WriteOptions {
 }
 
 /** Larger pieces are written in slices of it: so the connection never holds more, and taking one is a sign of life. */
-const SLICE = 256 * 1024;
+export const SLICE = 256 * 1024;
+/**
+ * What may wait for the connection before the next slice does. Counted here: of HTTP/1.1 connections Node's own mark is far above
+ * (see `http-server.ts`).
+ */
+const WAITING = 16 * 1024;
 
 /**
  * Writes an answer and waits until the connection has taken it. A stream that the client left is ended by `return()`; a client
@@ -67,8 +75,11 @@ async function writeSlices(
 ): Promise<'taken' | 'cut'> {
   for (const slice of slices(chunk)) {
     if (options.gone()) return 'cut';
-    if (response.write(slice)) continue;
-    if ((await drained(response, options)) === 'goes on') continue;
+    if (response.writableLength + slice.length < WAITING) {
+      response.write(slice);
+      continue;
+    }
+    if ((await taken(response, slice, options)) === 'goes on') continue;
     response.destroy();
     return 'cut';
   }
@@ -79,21 +90,21 @@ function* slices(body: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < body.length; start += SLICE) yield body.subarray(start, start + SLICE);
 }
 
-/** Waits for the client to take what was written, or to leave. */
-function drained(
+/** Writes a slice and waits for the client to take it with all before it, or to leave. */
+function taken(
   response: ResponseStream,
+  slice: Uint8Array,
   { clock, stallMs }: Pick<WriteOptions, 'clock' | 'stallMs'>,
 ): Promise<'goes on' | 'stalled'> {
   return new Promise((resolve) => {
     const settle = (outcome: 'goes on' | 'stalled'): void => {
       timer.cancel();
-      response.off('drain', onEvent);
       response.off('close', onEvent);
       resolve(outcome);
     };
     const onEvent = (): void => settle('goes on');
     const timer = clock.setTimer(stallMs, () => settle('stalled'));
-    response.on('drain', onEvent);
     response.on('close', onEvent);
+    response.write(slice, onEvent);
   });
 }
