@@ -6,6 +6,7 @@ export class Activity {
   #deferred = 0;
   #requests = 0;
   #changes = 0;
+  #conflicts = 0;
 
   /** Functions that run in a coming turn of the event loop. */
   get deferred(): number {
@@ -20,6 +21,15 @@ export class Activity {
   /** Writes to the store so far; equal numbers at two moments mean that nothing was written between them. */
   get changes(): number {
     return this.#changes;
+  }
+
+  /** Writes of controllers so far that met another's: each is tried again after a short while. */
+  get conflicts(): number {
+    return this.#conflicts;
+  }
+
+  noteConflict(): void {
+    this.#conflicts++;
   }
 
   noteChange(): void {

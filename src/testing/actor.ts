@@ -1,10 +1,13 @@
 import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
 import type { Activity } from './activity.ts';
+import { controllerNames } from './controllers.ts';
 import { turn } from './quiet.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Begins the user agent of every client that the cluster itself hands out; the component follows. */
 export const USER_AGENT = 'kubegc-testing';
+
+const controllers: ReadonlySet<string> = new Set(controllerNames);
 
 /** Who sends a request, by its user agent. */
 export function actorOf({ headers }: Pick<HttpRequest, 'headers'>): string {
@@ -27,6 +30,7 @@ export function observedHandler(handler: HttpHandler, seen: { recorder: Recorder
       await turn();
       return recorder.as(who, () => handler(request));
     });
+    if (response.status === 409 && request.method !== 'POST' && controllers.has(who)) activity.noteConflict();
     if (response.status >= 400) {
       const path = request.target.split('?')[0] ?? '';
       recorder.note('refused', who, `${request.method} ${path}: ${response.status}`, messageOf(response.body));

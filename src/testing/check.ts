@@ -82,10 +82,11 @@ async function look(
   return { ref: refOf(subject), object: await cluster.observer.find(subject), waiting: waiting.map(advise(cluster)) };
 }
 
+/** The time is rounded up: to advance by what is said is enough. */
 function advise({ clock }: TestCluster): (waiting: string) => string {
   const next = clock.nextTimerInMs;
   return (waiting) =>
-    next === undefined ? waiting : `${waiting} (the next timer is due in ${next} ms: cluster.clock.advance)`;
+    next === undefined ? waiting : `${waiting} (the next timer is due in ${Math.ceil(next)} ms: cluster.clock.advance)`;
 }
 
 function stateOf({ metadata = {} }: KubeObject): string {

@@ -230,8 +230,9 @@ export class TestCluster implements AsyncDisposable {
 
   /**
    * Resolves when nothing is left to do: queues empty, workers idle, watches delivered, no write for a while. Opens a
-   * cluster that was paused. With the fake clock no time passes; what waits for time is in the answer. Rejects with a
-   * {@link NotSettledError} when that moment does not come.
+   * cluster that was paused. With the fake clock no time passes, but for half a second at most after a controller met a
+   * conflict with another's write and tries again. What waits for time otherwise is in the answer.
+   * Rejects with a {@link NotSettledError} when that moment does not come.
    */
   settled(options?: SettleOptions): Promise<Settled> {
     this.#parts.gate.open();

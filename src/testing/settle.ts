@@ -13,7 +13,10 @@ export interface SettleOptions {
   readonly timeoutMs?: number;
   /** What else must be at rest: the operator under test. Asked again until it says true. */
   readonly idle?: () => boolean;
-  /** With the fake clock: lets up to so many milliseconds pass while something waits for time, such as a retry. 0 unless given. */
+  /**
+   * With the fake clock: lets up to so many milliseconds pass while something waits for time, such as a retry. 0 unless given.
+   * What passes by itself after a conflict is not counted in.
+   */
   readonly advanceMs?: number;
 }
 
@@ -45,6 +48,11 @@ export class NotSettledError extends Error {
 
 const LAST_ENTRIES = 25;
 const DEFAULT_TIMEOUT_MS = 5000;
+/**
+ * Fake milliseconds that one settling lets pass after a controller met a conflict: enough for the collector's attempts
+ * (10, 50 and 250 ms apart) and the first of its queue, too little for a Retry-After, which is whole seconds.
+ */
+const AFTER_CONFLICT_MS = 500;
 /** Turns of the event loop between two looks at the time. */
 const TURNS_A_ROUND = 500;
 
@@ -60,26 +68,31 @@ export interface SettlerParts {
 /** Knows when nothing is left to do. */
 export class Settler {
   readonly #parts: SettlerParts;
+  /** Conflicts that a settling has given time already: one that comes to nothing does not move the clock again and again. */
+  #conflicts = 0;
 
   constructor(parts: SettlerParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when nothing can happen any more without time passing or somebody from outside. */
+  /**
+   * Resolves when nothing can happen any more without time passing or somebody from outside. Rejects with a
+   * {@link NotSettledError} after `timeoutMs` of real time.
+   */
   async settle(options: SettleOptions = {}): Promise<Settled> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, idle = () => true } = options;
     const { clock, activity, recorder } = this.#parts;
     const deadline = systemClock.monotonic() + timeoutMs;
-    let budget = options.advanceMs ?? 0;
+    const budget = { conflicts: AFTER_CONFLICT_MS, advance: options.advanceMs ?? 0 };
     for (;;) {
       const quiet = await untilQuiet(activity, TURNS_A_ROUND);
       const waiting = this.#waiting();
       const done = clock instanceof StandingClock ? quiet : quiet && waiting.length === 0;
       if (done && idle()) {
-        const next = clock instanceof StandingClock ? clock.nextTimerInMs : undefined;
-        if (waiting.length === 0 || next === undefined || next > budget) return { waiting };
-        budget -= next;
-        if (clock instanceof StandingClock) await clock.advanceAsync(next);
+        if (waiting.length === 0 || !(await this.#advance(budget))) {
+          this.#conflicts = activity.conflicts;
+          return { waiting };
+        }
       } else if (systemClock.monotonic() >= deadline) {
         const pending = [...this.#underWay(), ...waiting, ...(idle() ? [] : ['idle() says that it is not'])];
         throw new NotSettledError(timeoutMs, pending, recorder.trace());
@@ -87,6 +100,18 @@ export class Settler {
         await new Promise<void>((resolve) => void systemClock.setTimer(1, resolve));
       }
     }
+  }
+
+  /** Lets time pass up to the next timer, and takes it off the budget (milliseconds); false when that is too small. */
+  async #advance(budget: { conflicts: number; advance: number }): Promise<boolean> {
+    const { clock, activity } = this.#parts;
+    const next = clock instanceof StandingClock ? clock.nextTimerInMs : undefined;
+    if (next === undefined || !(clock instanceof StandingClock)) return false;
+    const purse = activity.conflicts > this.#conflicts && next <= budget.conflicts ? 'conflicts' : 'advance';
+    if (next > budget[purse]) return false;
+    budget[purse] -= next;
+    await clock.advanceAsync(next);
+    return true;
   }
 
   #underWay(): string[] {
