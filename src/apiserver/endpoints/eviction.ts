@@ -17,9 +17,10 @@ import { spendDisruption } from '../registry/disruption-budget.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { statusResponse } from './body-format.ts';
 import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
-import { decodeObject } from './decode-object.ts';
+import { decodeBody, decodeObject } from './decode-object.ts';
+import type { RequestContext } from './request-context.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
-import { parseWriteOptions } from './write-options.ts';
+import { type FieldValidation, parseWriteOptions } from './write-options.ts';
 
 interface Pod extends KubeObject {
   status?: { phase?: string; conditions?: { type?: string; status?: string }[] };
@@ -29,7 +30,7 @@ interface Pod extends KubeObject {
 export async function handleEviction(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace, name, info } = scope;
   const write = parseWriteOptions(context.query, 'CreateOptions');
-  const eviction = await decodeObject(context, evictionSchema(), write.fieldValidation);
+  const eviction = await decodeEviction(context, write.fieldValidation);
   if ((eviction.metadata?.name ?? '') !== name)
     throw newBadRequest('name in URL does not match name in Eviction object');
   const options = evictionOptions(eviction, write.dryRun);
@@ -72,6 +73,14 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
     context: admitted,
   });
   return statusResponse({ ...successStatus({}), code: 201 }, scope.representation);
+}
+
+/** API-317: both versions have the same fields; admission sees policy/v1 (`pkg/registry/core/pod/storage/eviction.go`). */
+async function decodeEviction(context: RequestContext, validation: FieldValidation): Promise<KubeObject> {
+  const { object } = await decodeBody(context, { kind: 'Eviction', protobuf: 'accepted' });
+  const version = object.apiVersion === 'policy/v1beta1' ? 'v1beta1' : 'v1';
+  const eviction = await decodeObject(context, { ...evictionSchema(), version }, validation);
+  return { ...eviction, apiVersion: 'policy/v1' };
 }
 
 function evictionSchema(): ObjectSchema {

@@ -89,6 +89,50 @@ describe('pods', () => {
     });
   });
 
+  it.each(['application/json', 'application/yaml'])('API-317 eviction by policy/v1beta1, as %s', async (type) => {
+    await server.post(pods, pod('p', { metadata: { finalizers: ['example.com/a'] } }));
+    const body = JSON.stringify({
+      apiVersion: 'policy/v1beta1',
+      kind: 'Eviction',
+      metadata: { name: 'p' },
+      deleteOptions: { gracePeriodSeconds: 0 },
+    });
+    const evict = (text: string, query = '') =>
+      server.request('POST', `${pods}/p/eviction${query}`, { body: text, headers: { 'content-type': type } });
+    const unknown = await evict(body.replace('policy/v1beta1', 'policy/v2'));
+    expect([unknown.status, unknown.json.message]).toEqual([
+      400,
+      'the API version in the data (policy/v2) does not match the expected API version (policy/v1)',
+    ]);
+    const strict = await evict(body.replace('gracePeriodSeconds', 'patience'), '?fieldValidation=Strict');
+    expect([strict.status, strict.json.message]).toEqual([
+      400,
+      'Eviction in version "v1beta1" cannot be handled as a Eviction: strict decoding error: unknown field "deleteOptions.patience"',
+    ]);
+    const { status, json } = await evict(body);
+    expect([status, json.status]).toEqual([201, 'Success']);
+    expect((await server.get(`${pods}/p`)).json.metadata).toMatchObject({ deletionGracePeriodSeconds: 0 });
+  });
+
+  it('API-317 admission sees an eviction by policy/v1beta1 as policy/v1', async () => {
+    const seen: unknown[] = [];
+    const watched = await startTestServer({
+      admission: [
+        {
+          name: 'Seen',
+          admit: ({ subresource, object }) => {
+            if (subresource === 'eviction') seen.push(object?.apiVersion);
+          },
+        },
+      ],
+    });
+    await watched.post(pods, pod('p'));
+    const eviction = { apiVersion: 'policy/v1beta1', kind: 'Eviction', metadata: { name: 'p' } };
+    expect((await watched.post(`${pods}/p/eviction`, eviction)).status).toBe(201);
+    expect(seen[0]).toBe('policy/v1');
+    await watched.server.stop();
+  });
+
   describe('API-318 disruption budgets', () => {
     const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' } };
