@@ -26,6 +26,12 @@ export interface EndpointTable {
   find(info: ResourceInfo, subresource: string, verb: Verb): Endpoint | undefined;
 }
 
+interface Addressed {
+  /** Absent for the object itself. */
+  readonly subresource: SubresourceInfo | undefined;
+  readonly method: string;
+}
+
 /** Accept headers seen; clients send few different ones. */
 const REMEMBERED_ACCEPTS = 512;
 
@@ -62,7 +68,7 @@ export class ResourceHandler {
       if (origin === 'custom') return pageNotFound();
       throw newPathNotFound();
     }
-    const endpoint = this.#endpointFor(resource, request, subresource);
+    const endpoint = this.#endpointFor(resource, request, { subresource, method: context.request.method });
     const target = representableOf(request, info);
     const representation = this.#represent(context, target);
     const scope = { context, request, resource, info, subresource, namespace, name: request.name, representation };
@@ -83,17 +89,15 @@ export class ResourceHandler {
     return '';
   }
 
-  #endpointFor(
-    resource: ResourceStore,
-    request: ResourceRequestInfo,
-    subresource: SubresourceInfo | undefined,
-  ): Endpoint {
+  #endpointFor(resource: ResourceStore, request: ResourceRequestInfo, { subresource, method }: Addressed): Endpoint {
     const { info } = resource;
     const { verb, namespace, name } = request;
     const custom = info.typeName === undefined;
     const verbs = subresource === undefined ? info.verbs : subresource.verbs;
     const unsupported = (): Error => (custom ? newVerbNotSupported(info, verb) : newMethodNotSupported());
     if (verb === 'unknown') throw unsupported();
+    // The deprecated prefix makes a watch of every method (API-003), and rights are asked for that; it is served to GET only.
+    if (verb === 'watch' && method !== 'GET' && method !== 'HEAD') throw unsupported();
     if (custom && verb === 'update' && name === '') throw newBadRequest('name must be provided');
     if (!verbs.includes(verb)) throw unsupported();
     const crossNamespace = info.namespaced && namespace === '';
@@ -101,9 +105,11 @@ export class ResourceHandler {
       if (custom && verb === 'create') return async () => pageNotFound();
       throw unsupported();
     }
-    // Objects are addressed with a name, collections without; only custom resources are created under a name (API-005).
+    // Objects are addressed with a name, collections without; only custom resources are created under a name (API-005), and what
+    // is watched by the deprecated prefix may have one.
     const wantsName = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
-    if (wantsName !== (name !== '') && subresource === undefined && !(custom && verb === 'create')) throw unsupported();
+    const mayHaveName = verb === 'watch' || (custom && verb === 'create');
+    if (wantsName !== (name !== '') && subresource === undefined && !mayHaveName) throw unsupported();
     const endpoint = this.#endpoints.find(info, request.subresource, verb);
     if (endpoint === undefined) throw unsupported();
     return endpoint;

@@ -1,4 +1,5 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import { escapeValue, parseFieldSelector } from '../../api/selectors/field-selector.ts';
 import { newBadRequest, newExpired, newTooLargeResourceVersion, StatusError } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Random } from '../../base/random.ts';
@@ -26,10 +27,10 @@ const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
 /** Section 7. */
 export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
-  const { resource, context, namespace } = scope;
+  const { resource, context, namespace, name } = scope;
   const { random, clock } = resource.environment;
   refuseWebSocket(context.header('upgrade'));
-  const options = parseListOptions(context.query);
+  const options = ofName(name, parseListOptions(context.query));
   validateWatchOptions(options);
   const revision = watchRevision(options.resourceVersion);
   refuseMismatch(scope, 'watch');
@@ -48,6 +49,15 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
     signal: context.request.signal,
   });
   return { status: 200, headers: watchHeaders(scope), body };
+}
+
+/** API-003: only the deprecated prefix has watches with a name (apiserver `pkg/endpoints/handlers/get.go`, `ListResource`). */
+function ofName(name: string, options: ListOptions): ListOptions {
+  if (name === '') return options;
+  const given = parseFieldSelector(options.fieldSelector);
+  if (given.empty) return { ...options, fieldSelector: `metadata.name=${escapeValue(name)}` };
+  if (given.exact('metadata.name') === name) return options;
+  throw newBadRequest("fieldSelector metadata.name doesn't match requested name");
 }
 
 /** API-138: a browser's socket would wait for frames that do not come. */

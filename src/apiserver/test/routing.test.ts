@@ -55,7 +55,7 @@ describe('paths and methods', () => {
     });
   });
 
-  it.each([
+  it.each<readonly [string, string]>([
     ['PUT', configMaps],
     ['PATCH', configMaps],
     ['POST', `${configMaps}/a`],
@@ -63,6 +63,9 @@ describe('paths and methods', () => {
     ['POST', '/api/v1/configmaps'],
     ['DELETE', '/api/v1/configmaps'],
     ['OPTIONS', configMaps],
+    ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) =>
+      ['configmaps', 'configmaps/a'].map((path) => [method, `/api/v1/watch/namespaces/default/${path}`] as const),
+    ),
     ['GET', '/apis/authentication.k8s.io/v1/selfsubjectreviews'],
   ])('API-005 %s %s is 405', async (method, path) => {
     const { status, json } = await server.request(method, path, { body: {} });
@@ -337,6 +340,8 @@ describe('custom resources', () => {
       405,
       'delete is not supported on resources of kind "widgets.example.com"',
     ]);
+    const watch = await server.post('/apis/example.com/v1/watch/namespaces/default/widgets', widget('a'));
+    expect([watch.status, watch.json.reason]).toEqual([405, 'MethodNotAllowed']);
   });
 
   it('come and go: what was served is unknown afterwards', async () => {

@@ -412,4 +412,32 @@ describe('watch', () => {
     expect(await watch.summary(1)).toEqual(['ADDED a']);
     watch.close();
   });
+
+  it.each(['', '?fieldSelector=metadata.name%3Dc', '?fieldSelector=metadata.namespace%3Ddefault,metadata.name%3Dc'])(
+    'API-003 with a name the deprecated prefix watches that object only%s',
+    async (query) => {
+      await server.post(configMaps, configMap('a'));
+      await server.post(configMaps, configMap('c'));
+      const watch = await server.watch(`/api/v1/watch/namespaces/default/configmaps/c${query}`);
+      await server.patch(`${configMaps}/a`, { data: { k: 'v' } });
+      await server.patch(`${configMaps}/c`, { data: { k: 'v' } });
+      expect(await watch.summary(2)).toEqual(['ADDED c', 'MODIFIED c']);
+      watch.close();
+    },
+  );
+
+  it('API-003 with a name the deprecated prefix watches cluster-scoped objects too', async () => {
+    const watch = await server.watch('/api/v1/watch/namespaces/default');
+    expect(await watch.summary(1)).toEqual(['ADDED default']);
+    watch.close();
+  });
+
+  it.each(['metadata.name=a', 'metadata.name!=c', 'metadata.namespace=default'])(
+    'API-003 a selector that is not for the name in the path is 400: %s',
+    async (selector) => {
+      const query = `fieldSelector=${encodeURIComponent(selector)}`;
+      const { status, json } = await server.get(`/api/v1/watch/namespaces/default/configmaps/c?${query}`);
+      expect([status, json.message]).toEqual([400, "fieldSelector metadata.name doesn't match requested name"]);
+    },
+  );
 });
