@@ -232,6 +232,34 @@ describe('resources', () => {
       list(''),
     ]);
     expect([mine?.status, yours?.status, all?.status]).toEqual([200, 403, 403]);
+    const selector = encodeURIComponent('metadata.name=mine,metadata.namespace=default');
+    expect((await list(`?fieldSelector=${selector}`)).status).toBe(200);
+  });
+
+  it('API-002 to delete a collection by name, the right to that name is not enough', async () => {
+    const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['deletecollection'] };
+    const path = '/api/v1/namespaces/default/secrets?fieldSelector=metadata.name%3Dmine';
+    await grant([{ ...secrets, resourceNames: ['mine'] }]);
+    const { status, json } = await as('ann', 'DELETE', path);
+    expect([status, json.message]).toEqual([
+      403,
+      'secrets is forbidden: User "ann" cannot deletecollection resource "secrets" in API group "" in the namespace "default"',
+    ]);
+    await grant([secrets]);
+    expect((await as('ann', 'DELETE', path)).status).toBe(200);
+  });
+
+  it('API-003 a watch by the deprecated prefix needs the right to the name in its path', async () => {
+    await grant([{ apiGroups: [''], resources: ['secrets'], verbs: ['watch'], resourceNames: ['mine'] }]);
+    const watch = async (path: string): Promise<number> => {
+      const stop = new AbortController();
+      const target = `/api/v1/watch/namespaces/default/secrets${path}`;
+      const { status } = await server.send('GET', target, { headers: { 'x-user': 'ann' }, signal: stop.signal });
+      stop.abort();
+      return status;
+    };
+    const yours = '/yours?fieldSelector=metadata.name%3Dmine';
+    expect([await watch('/mine'), await watch(yours), await watch('')]).toEqual([200, 403, 403]);
   });
 });
 

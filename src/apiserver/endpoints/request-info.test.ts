@@ -94,8 +94,35 @@ describe('request info', () => {
     const query = `fieldSelector=${encodeURIComponent('metadata.name=x')}`;
     expect(parse('GET', `/api/v1/pods?${query}`)).toMatchObject({ verb: 'list', name: '', authorizationName: 'x' });
     expect(parse('GET', `/api/v1/pods?watch=1&${query}`)).toMatchObject({ verb: 'watch', authorizationName: 'x' });
-    const two = `fieldSelector=${encodeURIComponent('metadata.name=x,metadata.namespace=y')}`;
-    expect(parse('GET', `/api/v1/pods?${two}`)).toMatchObject({ authorizationName: '' });
+  });
+
+  it.each([
+    ['metadata.name=x,metadata.namespace=y', 'x'],
+    ['metadata.namespace=y,metadata.name==x', 'x'],
+    ['metadata.name!=x', ''],
+    ['metadata.namespace=x', ''],
+    ['metadata.name=x,nonsense', ''],
+    ['metadata.name=a\\b', ''],
+    ['metadata.name=a/b', ''],
+    ['metadata.name=..', ''],
+    ['metadata.name=', ''],
+    ['', ''],
+  ])('API-002 for authorization a list with fieldSelector "%s" has the name "%s"', (selector, authorizationName) => {
+    const query = `fieldSelector=${encodeURIComponent(selector)}`;
+    expect(parse('GET', `/api/v1/pods?${query}`)).toMatchObject({ verb: 'list', authorizationName });
+  });
+
+  it.each([
+    ['DELETE', 'deletecollection'],
+    ['POST', 'create'],
+  ])('API-002 a %s of a collection has no name, whatever it selects', (method, verb) => {
+    const target = `/api/v1/namespaces/ns/pods?fieldSelector=${encodeURIComponent('metadata.name=x')}`;
+    expect(parse(method, target)).toMatchObject({ verb, name: '', authorizationName: '' });
+  });
+
+  it('API-003 a watch by the deprecated prefix is allowed by the name in its path, whatever it selects', () => {
+    const target = `/api/v1/watch/namespaces/ns/pods/p?fieldSelector=${encodeURIComponent('metadata.name=x')}`;
+    expect(parse('GET', target)).toMatchObject({ verb: 'watch', name: 'p', authorizationName: 'p' });
   });
 
   it('API-063 segments are percent-decoded, and a broken encoding is told apart', () => {

@@ -1,3 +1,6 @@
+import { parseFieldSelector } from '../../api/selectors/field-selector.ts';
+import { isPathSegmentName } from '../../api/validation/names.ts';
+
 /**
  * What a request line asks for, in the terms of the API (API-001..003): pure, no look-up of what is served.
  * The grammar is that of apiserver `pkg/endpoints/request/requestinfo.go`.
@@ -138,10 +141,17 @@ function verbOf(method: string, name: string, query: URLSearchParams): RequestVe
   }
 }
 
+/** API-002, as `requestinfo.go` has it: of a selector that cannot be read, or a name no path could have, there is none. */
 function nameFromFieldSelector(verb: RequestVerb, query: URLSearchParams): string {
-  if (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection') return '';
+  if (verb !== 'list' && verb !== 'watch') return '';
   const selector = query.get('fieldSelector');
   if (selector === null) return '';
-  const match = /^metadata\.name==?([^,=\\!]+)$/.exec(selector);
-  return match?.[1] ?? '';
+  let name: string;
+  try {
+    name = parseFieldSelector(selector).exact('metadata.name') ?? '';
+  } catch {
+    // Whoever may list at all is told what is wrong with it.
+    return '';
+  }
+  return isPathSegmentName(name).length === 0 ? name : '';
 }
