@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import type { KubeObject, OwnerReference } from '../../src/api/meta/object-meta.ts';
+import { formatTime } from '../../src/api/meta/time.ts';
 import { resetAfter, refuse } from './faults.ts';
 import { clusterRole, clusterWidget, configMap, event, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
@@ -24,6 +25,33 @@ async function orphaned(): Promise<KubeObject> {
 }
 
 const late = (): number => rig.metrics.value('kubegc_orphan_late_references_total') ?? 0;
+const COMPONENT = 'garbage-collector-controller';
+interface Forgery {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly about?: Record<string, unknown>;
+  readonly more?: Record<string, unknown>;
+}
+/** What a collector would have written about an owner in the namespace default, or nearly that. */
+const forge = async (owner: KubeObject, { name, namespace = 'default', about, more }: Forgery = {}): Promise<void> => {
+  const { apiVersion, kind, metadata } = owner;
+  const time = formatTime(rig.clock.now());
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: name ?? `orphaned-${metadata?.uid}`, namespace },
+    involvedObject: { apiVersion, kind, name: metadata?.name, namespace: 'default', uid: metadata?.uid, ...about },
+    reason: 'DependentsOrphaned',
+    type: 'Normal',
+    source: { component: COMPONENT },
+    reportingComponent: COMPONENT,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    ...more,
+  };
+  await rig.wait(rig.client.create({ gvr: event.gvr, namespace }, object));
+};
+const memoryOnly = () => rig.logger.lines.filter(({ message }) => message.includes('remembered in memory only'));
 const events = async (reason: string): Promise<(KubeObject & Record<string, unknown>)[]> => {
   await rig.advance(1000);
   const { items } = await rig.wait(rig.client.list<KubeObject & Record<string, unknown>>({ gvr: event.gvr }));
@@ -98,6 +126,28 @@ describe('LIFE-560 a dependent that comes when its owner was orphaned', () => {
     await rig.create(secret, 'late', { owners: [refTo(owner)] });
     await rig.rest();
     expect(await rig.owners(secret, 'late')).toEqual(['living']);
+  });
+
+  it('COL-140 COL-241 is garbage when it refers to another name, another kind, or from another namespace', async () => {
+    const owner = await orphaned();
+    await rig.create(secret, 'name', { owners: [refTo(owner, { name: 'x' })] });
+    await rig.create(secret, 'kind', { owners: [refTo(owner, { kind: 'Secret' })] });
+    await rig.create(secret, 'elsewhere', { owners: [refTo(owner)], namespace: 'kube-system' });
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual(['late']);
+    expect(await rig.get(secret, 'elsewhere', 'kube-system')).toBeUndefined();
+  });
+
+  it('COL-142 lives in whatever namespace, and in none, when its owner is cluster-scoped', async () => {
+    const owner = await rig.create(clusterRole, 'owner');
+    await rig.delete(clusterRole, 'owner', 'Orphan');
+    await rig.rest();
+    await rig.create(secret, 'late', { owners: [refTo(owner)], namespace: 'kube-system' });
+    await rig.create(clusterWidget, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    expect(await rig.owners(secret, 'late', 'kube-system')).toEqual([]);
+    expect(await rig.owners(clusterWidget, 'late')).toEqual([]);
   });
 
   it('LIFE-561 is garbage an hour later', async () => {
@@ -215,8 +265,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
       await rig.create(secret, `late-${index}`, { owners: [refTo(owner)] });
     await rig.rest();
     expect(await rig.names(secret)).toEqual(['late-0', 'late-1']);
-    const told = rig.logger.lines.filter(({ message }) => message.includes('remembered in memory only'));
-    expect(told).toHaveLength(1);
+    expect(memoryOnly()).toHaveLength(1);
   });
 
   it('is one Event, however often its answer is lost', async () => {
@@ -225,6 +274,13 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     await rig.startCollector({ orphanRecords: 'events' });
     await orphaned();
     expect(await events('DependentsOrphaned')).toHaveLength(1);
+  });
+
+  it('of an attempt before is good enough', async () => {
+    rig.faults.on({ method: 'PATCH', target: /owner/ }, refuse(503, 'ServiceUnavailable'), 3);
+    await rig.startCollector({ orphanRecords: 'events' });
+    await orphaned();
+    expect(memoryOnly()).toEqual([]);
   });
 
   it('that can not be read holds nobody up for longer than two seconds', async () => {
@@ -243,5 +299,111 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     expect(await rig.names(secret)).toEqual(['owned']);
     await rig.advance(20);
     expect(await rig.names(secret)).toEqual([]);
+  });
+
+  describe('that somebody else has written', () => {
+    /** The names of the dependents that are left when an owner was deleted in background under such a record. */
+    async function left(forgery: Forgery, reference: Partial<OwnerReference> = {}): Promise<string[]> {
+      const owner = await rig.create(configMap, 'owner');
+      await forge(owner, forgery);
+      await rig.startCollector({ orphanRecords: 'events' });
+      await rig.create(secret, 'owned', { owners: [refTo(owner)] });
+      await rig.rest();
+      await rig.delete(configMap, 'owner');
+      await rig.create(secret, 'late', { owners: [refTo(owner, reference)] });
+      await rig.rest();
+      return rig.names(secret);
+    }
+
+    it('exactly as the collector would, into the very namespace, is believed: nobody can tell', async () => {
+      expect(await left({})).toEqual(['late', 'owned']);
+    });
+
+    it.each<[string, Forgery]>([
+      ['into another namespace', { namespace: 'kube-system' }],
+      [
+        'into another namespace, which it is said to be about',
+        { namespace: 'kube-system', about: { namespace: 'kube-system' } },
+      ],
+      ['about something cluster-scoped', { about: { namespace: undefined } }],
+      ['under another name', { name: 'orphaned-x' }],
+      ['as another component', { more: { source: { component: 'x' } } }],
+      ['for another controller', { more: { reportingComponent: 'x' } }],
+      ['about another kind', { about: { kind: 'Secret' } }],
+      ['about another name', { about: { name: 'x' } }],
+      ['without a time', { more: { firstTimestamp: null, lastTimestamp: null } }],
+      ['more than an hour ago', { more: { lastTimestamp: '2001-01-01T00:00:00Z' } }],
+    ])('%s is not believed', async (_, forgery) => {
+      expect(await left(forgery)).toEqual([]);
+    });
+
+    it('COL-241 saves nobody who refers to the owner under another name', async () => {
+      expect(await left({}, { name: 'x' })).toEqual(['owned']);
+    });
+
+    it('does not take the place of one that is true', async () => {
+      const first = await rig.startCollector({ orphanRecords: 'events' });
+      const owner = await orphaned();
+      await first.stop();
+      await forge(owner, { namespace: 'kube-system', about: { namespace: 'kube-system' } });
+      await rig.create(secret, 'late', { owners: [refTo(owner)] });
+      await rig.startCollector({ orphanRecords: 'events' });
+      await rig.rest();
+      expect(await rig.owners(secret, 'late')).toEqual([]);
+    });
+
+    it('with a time to come neither outlasts the hour, nor makes the others be forgotten', async () => {
+      const first = await rig.startCollector({ orphanRecords: 'events' });
+      const owner = await orphaned();
+      await first.stop();
+      const other = await rig.create(configMap, 'zzz');
+      await forge(other, { more: { lastTimestamp: '2126-01-01T00:00:00Z' } });
+      await rig.create(secret, 'late', { owners: [refTo(owner)] });
+      await rig.startCollector({ orphanRecords: 'events' });
+      await rig.rest();
+      expect(await rig.owners(secret, 'late')).toEqual([]);
+      await rig.advance(HOUR_MS + 1000);
+      await rig.delete(configMap, 'zzz');
+      await rig.create(secret, 'garbage', { owners: [refTo(other)] });
+      await rig.rest();
+      expect(await rig.names(secret)).toEqual(['late']);
+    });
+
+    it('is not believed of an owner that lives', async () => {
+      const owner = await rig.create(configMap, 'owner');
+      await forge(owner);
+      await rig.startCollector({ orphanRecords: 'events' });
+      await rig.create(secret, 'owned', { owners: [refTo(owner)] });
+      await rig.create(secret, 'wrong', { owners: [refTo(owner, { name: 'x' })] });
+      await rig.rest();
+      expect(await rig.names(secret)).toEqual(['owned']);
+      expect(await rig.owners(secret, 'owned')).toEqual(['owner']);
+    });
+
+    it('in the place of ours, is told once', async () => {
+      await rig.startCollector({ orphanRecords: 'events' });
+      const owner = await rig.create(configMap, 'owner');
+      await forge(owner, { more: { reason: 'X' } });
+      await rig.delete(configMap, 'owner', 'Orphan');
+      await rig.rest();
+      expect(await rig.get(configMap, 'owner')).toBeUndefined();
+      expect(memoryOnly()).toHaveLength(1);
+    });
+  });
+
+  it('that must not be written is told once', async () => {
+    rig.faults.on({ method: 'POST', target: /events/ }, refuse(403, 'Forbidden'));
+    await rig.startCollector({ orphanRecords: 'events' });
+    await orphaned();
+    await orphaned();
+    expect(memoryOnly()).toHaveLength(1);
+  });
+
+  it('is not missed in a namespace that is being deleted with everything in it', async () => {
+    const details = { causes: [{ reason: 'NamespaceTerminating' }] };
+    rig.faults.on({ method: 'POST', target: /events/ }, refuse(403, 'Forbidden', { details }));
+    await rig.startCollector({ orphanRecords: 'events' });
+    await orphaned();
+    expect(memoryOnly()).toEqual([]);
   });
 });

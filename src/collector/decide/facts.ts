@@ -70,7 +70,7 @@ export interface OwnerFacts {
   readonly reference: OwnerReference;
   /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's (COL-111). */
   readonly knownAbsent: boolean;
-  /** It went with policy Orphan (LIFE-560): who refers to it is let go, not deleted. */
+  /** It is proven absent, and known to have gone with policy Orphan (LIFE-560): who refers to it is let go, not deleted. */
   readonly orphaned?: true;
   /** Undefined: the mapper does not know the kind (COL-112). */
   readonly mapping: KindMapping | undefined;

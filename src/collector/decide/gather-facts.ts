@@ -2,6 +2,7 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { BlockingDependents, Graph, GraphNode } from '../graph/graph.ts';
 import type { Coordinates, Uid } from '../graph/identity.ts';
+import type { OrphanedOwner } from '../graph/orphaned-owners.ts';
 import type { Facts, LatestAnswer, NodeFacts, OwnerAnswer, OwnerFacts } from './facts.ts';
 import { ownerLookup, type OwnerKey } from './owner-lookup.ts';
 import type { KindMapping } from './target.ts';
@@ -12,7 +13,7 @@ export interface FactSource {
   readonly graph: Graph;
   readonly absentOwners: { has(coordinates: Coordinates, namespace: string): boolean };
   /** Whether an owner is known to have gone with policy Orphan (LIFE-560). Absent: none is. */
-  readonly wasOrphaned?: (uid: Uid) => boolean;
+  readonly wasOrphaned?: (owner: OrphanedOwner) => boolean;
   /** The REST mapper (COL-029); undefined for a kind it does not know. */
   mapping(apiVersion: string, kind: string): KindMapping | undefined;
   readonly trust: Facts['graph'];
@@ -106,15 +107,33 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
   const mapping = source.mapping(reference.apiVersion, reference.kind);
   const state = ownerInGraph(graph, reference, namespace);
   const key = mapping === undefined || answers.size === 0 ? undefined : ownerLookup(reference, mapping, namespace).key;
+  const live = (key === undefined ? undefined : answers.get(key)) ?? 'unasked';
+  const knownAbsent = absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace);
+  // While there is no proof that it went, what was recorded of it says nothing.
+  const absent = knownAbsent || live === 'absent';
   return {
     reference,
-    knownAbsent: absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace),
-    ...(source.wasOrphaned?.(reference.uid) === true ? { orphaned: true } : {}),
+    knownAbsent,
+    ...(absent && wasOrphaned(source, reference, { mapping, namespace }) ? { orphaned: true } : {}),
     mapping,
     graph: state,
     ...(state === 'unproven' && uidLives(graph, reference.uid) ? { uidLives: true } : {}),
-    live: (key === undefined ? undefined : answers.get(key)) ?? 'unasked',
+    live,
   };
+}
+
+interface Place {
+  readonly mapping: KindMapping | undefined;
+  /** The dependent's. */
+  readonly namespace: string;
+}
+
+/** Whether the reference means an owner that was recorded, where it was (COL-140, COL-241). */
+function wasOrphaned(source: FactSource, { kind, name, uid }: Coordinates, { mapping, namespace }: Place): boolean {
+  const had = (place: string): boolean => source.wasOrphaned?.({ kind, name, uid, namespace: place }) === true;
+  // Nobody can say any more whether a kind that went was namespaced.
+  if (mapping === undefined) return had(namespace) || had('');
+  return had(mapping.namespaced ? namespace : '');
 }
 
 function uidLives(graph: Graph, uid: Uid): boolean {

@@ -1,25 +1,67 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatUuid } from '../../base/uuid.ts';
-import { OrphanedOwners } from './orphaned-owners.ts';
+import { type OrphanedOwner, OrphanedOwners } from './orphaned-owners.ts';
+
+const owner = (uid: string, more: Partial<OrphanedOwner> = {}): OrphanedOwner => ({
+  kind: 'Widget',
+  namespace: 'ns',
+  name: 'a',
+  uid,
+  ...more,
+});
 
 describe('OrphanedOwners', () => {
-  it('LIFE-561 remembers an owner for an hour', () => {
+  it('LIFE-560 COL-241 knows an owner by all of its coordinates but the version', () => {
     const owners = new OrphanedOwners();
-    owners.record('a', 1000);
-    expect([owners.has('a', 1000), owners.has('a', 3_601_000), owners.has('a', 3_601_001)]).toEqual([
+    owners.record(owner('a'), 0);
+    const others: Partial<OrphanedOwner>[] = [{ kind: 'Gadget' }, { namespace: '' }, { namespace: 'x' }, { name: 'b' }];
+    expect(owners.has(owner('a'), 0)).toBe(true);
+    expect(others.map((other) => owners.has(owner('a', other), 0))).toEqual([false, false, false, false]);
+    expect(owners.has(owner('a', { name: 'aa', namespace: 'n' }), 0)).toBe(false);
+  });
+
+  it('LIFE-561 a record of another owner with the same uid does not take the place of the first', () => {
+    const owners = new OrphanedOwners();
+    owners.record(owner('a'), 0);
+    owners.record(owner('a', { namespace: 'x' }), 0);
+    expect(owners.has(owner('a'), 0)).toBe(true);
+  });
+
+  it('LIFE-561 takes a time to come for now, and the age of the others from the clock', () => {
+    const owners = new OrphanedOwners({ lifetimeMs: 10 });
+    owners.record(owner('a'), 0);
+    owners.record(owner('b'), 1, 1_000_000);
+    expect([owners.has(owner('a'), 1), owners.has(owner('b'), 11), owners.has(owner('b'), 12)]).toEqual([
       true,
       true,
       false,
     ]);
-    expect(owners.has('b', 1000)).toBe(false);
+  });
+
+  it('LIFE-561 does not take up what is too old', () => {
+    const owners = new OrphanedOwners({ lifetimeMs: 10 });
+    owners.record(owner('a'), 20, 10);
+    owners.record(owner('b'), 20, 9);
+    expect([owners.has(owner('a'), 20), owners.size]).toEqual([true, 1]);
+  });
+
+  it('LIFE-561 remembers an owner for an hour', () => {
+    const owners = new OrphanedOwners();
+    owners.record(owner('a'), 1000);
+    expect([
+      owners.has(owner('a'), 1000),
+      owners.has(owner('a'), 3_601_000),
+      owners.has(owner('a'), 3_601_001),
+    ]).toEqual([true, true, false]);
+    expect(owners.has(owner('b'), 1000)).toBe(false);
   });
 
   it('LIFE-561 a new record counts from then on', () => {
     const owners = new OrphanedOwners({ lifetimeMs: 10 });
-    owners.record('a', 0);
-    owners.record('a', 8);
-    expect([owners.has('a', 18), owners.size]).toEqual([true, 1]);
+    owners.record(owner('a'), 0);
+    owners.record(owner('a'), 8);
+    expect([owners.has(owner('a'), 18), owners.size]).toEqual([true, 1]);
   });
 
   it('LIFE-561 forgets the oldest first when there are too many, and what is too old', () => {
@@ -29,16 +71,16 @@ describe('OrphanedOwners', () => {
       ['b', 1],
       ['c', 2],
     ] as const)
-      owners.record(uid, at);
-    expect(['a', 'b', 'c'].map((uid) => owners.has(uid, 2))).toEqual([false, true, true]);
-    owners.record('d', 103);
+      owners.record(owner(uid), at);
+    expect(['a', 'b', 'c'].map((uid) => owners.has(owner(uid), 2))).toEqual([false, true, true]);
+    owners.record(owner('d'), 103);
     expect(owners.size).toBe(1);
   });
 
   it('LIFE-561 holds 100,000', () => {
     const owners = new OrphanedOwners();
-    for (let index = 0; index < 100_001; index++) owners.record(String(index), 0);
-    expect([owners.size, owners.has('0', 0), owners.has('1', 0)]).toEqual([100_000, false, true]);
+    for (let index = 0; index < 100_001; index++) owners.record(owner(String(index)), 0);
+    expect([owners.size, owners.has(owner('0'), 0), owners.has(owner('1'), 0)]).toEqual([100_000, false, true]);
   });
 
   it('LIFE-561 is the same as a map in the order of its records, with uids of every form', () => {
@@ -55,7 +97,7 @@ describe('OrphanedOwners', () => {
           const uid = uids[index]!;
           now += after;
           if (record) {
-            owners.record(uid, now);
+            owners.record(owner(uid), now);
             model.delete(uid);
             model.set(uid, now);
             for (const [oldest, at] of model) {
@@ -65,7 +107,7 @@ describe('OrphanedOwners', () => {
             expect(owners.size).toBe(model.size);
           }
           const known = uids.filter((each) => now - (model.get(each) ?? -Infinity) <= lifetimeMs);
-          expect(uids.filter((each) => owners.has(each, now))).toEqual(known);
+          expect(uids.filter((each) => owners.has(owner(each), now))).toEqual(known);
         }
       }),
     );

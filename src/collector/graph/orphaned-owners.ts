@@ -1,9 +1,13 @@
-import type { Uid } from './identity.ts';
-import { workKey } from './work-key.ts';
+import { digestUuid } from '../../base/digest-uuid.ts';
+import type { Identity } from './identity.ts';
+import { type WorkKey, workKey } from './work-key.ts';
 import { WorkKeyTable } from './work-key-table.ts';
 
+/** Who an owner was. Under which version somebody refers to it makes no difference: one object may be served in several. */
+export type OrphanedOwner = Omit<Identity, 'apiVersion'>;
+
 export interface OrphanedOwnersOptions {
-  /** Uids remembered at once (LIFE-561). */
+  /** Owners remembered at once (LIFE-561). */
   readonly capacity?: number;
   /** How long, ms (LIFE-561). */
   readonly lifetimeMs?: number;
@@ -16,16 +20,19 @@ const NONE = -1;
 
 /**
  * Owners that went with policy Orphan (LIFE-560): who still refers to one of them came too late to be let go with the others,
- * and is let go by itself. Uids are never used again, so that nothing else is kept by it. Pure: times come from outside.
+ * and is let go by itself. Uids are never used again, so that nothing else is kept by it; and of a uid only the coordinates count
+ * that the owner had (COL-241). Pure: times come from outside.
  *
- * Some 45 bytes an owner: those of an hour may be more than all else that the collector of a small cluster keeps.
+ * Each is kept as a digest of uid and coordinates, which nobody can find another owner for: a record that is not true must
+ * neither stand for one that is, nor take its place. Some 45 bytes an owner: those of an hour may be more than all else that
+ * the collector of a small cluster keeps.
  */
 export class OrphanedOwners {
-  /** Objects have had these uids, so nobody could choose them: the hash needs no seed. */
-  readonly #uids = new WorkKeyTable(0);
+  /** Of digests, whose words nobody can choose: the hash needs no seed. */
+  readonly #keys = new WorkKeyTable(0);
   readonly #capacity: number;
   readonly #lifetimeMs: number;
-  // By the handles of the uids, which are linked in the order of their records.
+  // By the handles of the keys, which are linked in the order of their records.
   /** Epoch ms. */
   #recordedAt = new Float64Array(INITIAL);
   #older = new Int32Array(INITIAL);
@@ -39,26 +46,28 @@ export class OrphanedOwners {
   }
 
   get size(): number {
-    return this.#uids.size;
+    return this.#keys.size;
   }
 
-  /** Beyond the capacity the oldest is forgotten. */
-  record(uid: Uid, recordedAt: number): void {
+  /** `recordedAt` is the time of an earlier record: one to come is taken for now. Beyond the capacity the first is forgotten. */
+  record(owner: OrphanedOwner, now: number, recordedAt = now): void {
+    if (now - recordedAt > this.#lifetimeMs) return;
     const before = this.size;
-    const handle = this.#uids.acquire(workKey(uid, 'observed'));
+    const handle = this.#keys.acquire(keyOf(owner));
     if (this.size === before) this.#unlink(handle);
     if (handle >= this.#recordedAt.length) this.#grow();
-    this.#recordedAt[handle] = recordedAt;
+    this.#recordedAt[handle] = Math.min(recordedAt, now);
     this.#append(handle);
-    while (this.size > this.#capacity || recordedAt - this.#recordedAt[this.#oldest]! > this.#lifetimeMs) {
+    while (this.size > this.#capacity || now - this.#recordedAt[this.#oldest]! > this.#lifetimeMs) {
       const oldest = this.#oldest;
       this.#unlink(oldest);
-      this.#uids.release(oldest);
+      this.#keys.release(oldest);
     }
   }
 
-  has(uid: Uid, now: number): boolean {
-    const handle = this.#uids.find(workKey(uid, 'observed'));
+  has(owner: OrphanedOwner, now: number): boolean {
+    if (this.size === 0) return false;
+    const handle = this.#keys.find(keyOf(owner));
     return handle >= 0 && now - this.#recordedAt[handle]! <= this.#lifetimeMs;
   }
 
@@ -87,6 +96,11 @@ export class OrphanedOwners {
     this.#older = widened(this.#older, length);
     this.#newer = widened(this.#newer, length);
   }
+}
+
+/** In the form of a uid, of which the table keeps no text. */
+function keyOf({ kind, namespace, name, uid }: OrphanedOwner): WorkKey {
+  return workKey(digestUuid(uid, kind, namespace, name), 'observed');
 }
 
 function widened(words: Int32Array, length: number): Int32Array<ArrayBuffer> {

@@ -62,7 +62,7 @@ export function factSource(context: CollectorContext): FactSource {
   return {
     graph,
     absentOwners,
-    wasOrphaned: (uid) => orphanedOwners.has(uid, now),
+    wasOrphaned: (owner) => orphanedOwners.has(owner, now),
     mapping: (apiVersion, kind) => kinds.mapping(apiVersion, kind),
     trust: context.trust(),
   };

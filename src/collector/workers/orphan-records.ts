@@ -1,11 +1,11 @@
 import { formatTime, parseTime } from '../../api/meta/time.ts';
-import { isAlreadyExists, isForbidden } from '../../api/status-error.ts';
+import { hasStatusCause, isAlreadyExists } from '../../api/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { messageOf } from '../../base/thrown.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { Target } from '../decide/target.ts';
-import type { OrphanedOwners } from '../graph/orphaned-owners.ts';
+import type { OrphanedOwner, OrphanedOwners } from '../graph/orphaned-owners.ts';
 import { type EventReason, sentenceOf } from '../reasons.ts';
 
 export interface OrphanRecordsOptions {
@@ -27,9 +27,20 @@ const PAGE_SIZE = 500;
 /** Who takes over does not wait longer for what was recorded before, ms (BETTER-23). */
 const LOAD_TIMEOUT_MS = 2000;
 
-interface RecordedEvent {
-  readonly involvedObject?: { readonly uid?: string };
+/** What is read of an Event that anybody may have written. */
+interface ForeignEvent {
+  readonly metadata?: { readonly name?: string; readonly namespace?: string };
+  readonly involvedObject?: Partial<OrphanedOwner>;
+  readonly reason?: string;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
   readonly lastTimestamp?: string | null;
+}
+
+interface RecordedOwner {
+  readonly owner: OrphanedOwner;
+  /** Epoch ms, as somebody says. */
+  readonly recordedAt: number;
 }
 
 /**
@@ -44,35 +55,38 @@ export class OrphanRecords {
     this.#options = options;
   }
 
-  /** Resolves when the record is kept, as well as it can be; never rejects. One request, none when only memory is asked for. */
+  /**
+   * Resolves when the record is kept, as well as it can be; never rejects. One request, two after an attempt before, none when
+   * only memory is asked for.
+   */
   async record(owner: Target, signal: AbortSignal): Promise<void> {
     const { clock, client, orphanedOwners, keptIn } = this.#options;
-    orphanedOwners.record(owner.uid, clock.now());
+    orphanedOwners.record(owner, clock.now());
     if (keptIn === 'memory') return;
-    const namespace = owner.namespace === '' ? DEFAULT_NAMESPACE : owner.namespace;
     try {
-      await client.create({ gvr: EVENTS, namespace }, this.#event(owner, namespace), { signal });
+      await client.create({ gvr: EVENTS, namespace: namespaceOfEvent(owner) }, this.#event(owner), { signal });
     } catch (error) {
-      // There from an attempt before; or its namespace is being deleted, with everything in it.
-      if (!isAlreadyExists(error) && !isForbidden(error)) this.#tell(error);
+      // Its namespace is being deleted, with everything in it.
+      if (hasStatusCause(error, 'NamespaceTerminating')) return;
+      if (!isAlreadyExists(error) || !(await this.#isKept(owner, signal))) this.#tell(error);
     }
   }
 
   /** Reads what a collector before this one has recorded. Never rejects. */
   async load(signal: AbortSignal): Promise<void> {
-    const { client, clock, orphanedOwners, keptIn, logger } = this.#options;
+    const { client, clock, orphanedOwners, component, keptIn, logger } = this.#options;
     if (keptIn === 'memory') return;
     try {
       let token: string | undefined;
       do {
         const query = { fieldSelector: `reason=${REASON}`, limit: PAGE_SIZE, continue: token };
-        const { items, metadata } = await client.list<RecordedEvent>(
+        const { items, metadata } = await client.list<ForeignEvent>(
           { gvr: EVENTS },
           { query, signal, timeoutMs: LOAD_TIMEOUT_MS },
         );
-        for (const { involvedObject, lastTimestamp } of items) {
-          const at = parseTime(lastTimestamp ?? '') ?? clock.now();
-          if (involvedObject?.uid !== undefined) orphanedOwners.record(involvedObject.uid, at);
+        for (const item of items) {
+          const recorded = recordIn(item, component);
+          if (recorded !== undefined) orphanedOwners.record(recorded.owner, clock.now(), recorded.recordedAt);
         }
         token = metadata.continue === '' ? undefined : metadata.continue;
       } while (token !== undefined);
@@ -84,15 +98,27 @@ export class OrphanRecords {
     }
   }
 
-  /** Its name is made of the uid, so that there is one, however often it is written. */
-  #event({ apiVersion, kind, namespace: ownerNamespace, name, uid }: Target, namespace: string): object {
+  /** Whether the Event that is there is that of this owner, from an attempt before. */
+  async #isKept(owner: Target, signal: AbortSignal): Promise<boolean> {
+    const { client, component } = this.#options;
+    const ref = { gvr: EVENTS, namespace: namespaceOfEvent(owner), name: nameOfEvent(owner) };
+    try {
+      const recorded = recordIn(await client.get<ForeignEvent>(ref, { signal }), component);
+      return recorded !== undefined && sameOwner(recorded.owner, owner);
+    } catch {
+      return false;
+    }
+  }
+
+  #event(owner: Target): object {
+    const { apiVersion, kind, namespace, name, uid } = owner;
     const { clock, component } = this.#options;
     const now = formatTime(clock.now());
     return {
       kind: 'Event',
       apiVersion: 'v1',
-      metadata: { name: `orphaned-${uid}`, namespace },
-      involvedObject: { apiVersion, kind, ...(ownerNamespace === '' ? {} : { namespace: ownerNamespace }), name, uid },
+      metadata: { name: nameOfEvent(owner), namespace: namespaceOfEvent(owner) },
+      involvedObject: { apiVersion, kind, ...(namespace === '' ? {} : { namespace }), name, uid },
       reason: REASON,
       message: sentenceOf(REASON),
       type: 'Normal',
@@ -112,4 +138,32 @@ export class OrphanRecords {
       error: messageOf(error),
     });
   }
+}
+
+/** Made of the uid, so that there is one, however often it is written. */
+function nameOfEvent({ uid }: Pick<OrphanedOwner, 'uid'>): string {
+  return `orphaned-${uid}`;
+}
+
+function namespaceOfEvent({ namespace }: Pick<OrphanedOwner, 'namespace'>): string {
+  return namespace === '' ? DEFAULT_NAMESPACE : namespace;
+}
+
+/** What an Event records, if it is as a collector writes it (LIFE-561): who may write only elsewhere has no say about this owner. */
+function recordIn(event: ForeignEvent, component: string): RecordedOwner | undefined {
+  const { kind, namespace = '', name, uid } = event.involvedObject ?? {};
+  const recordedAt = parseTime(event.lastTimestamp ?? '');
+  if (kind === undefined || name === undefined || uid === undefined || recordedAt === undefined) return undefined;
+  const owner = { kind, namespace, name, uid };
+  const ours =
+    event.reason === REASON &&
+    event.metadata?.name === nameOfEvent(owner) &&
+    event.metadata.namespace === namespaceOfEvent(owner) &&
+    event.source?.component === component &&
+    event.reportingComponent === component;
+  return ours ? { owner, recordedAt } : undefined;
+}
+
+function sameOwner(a: OrphanedOwner, b: OrphanedOwner): boolean {
+  return a.uid === b.uid && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
