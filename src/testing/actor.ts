@@ -1,8 +1,10 @@
+import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
 import type { Activity } from './activity.ts';
 import { controllerNames } from './controllers.ts';
 import { turn } from './quiet.ts';
 import type { Recorder } from './recorder.ts';
+import { requestedObject } from './requested-object.ts';
 
 /** Begins the user agent of every client that the cluster itself hands out; the component follows. */
 export const USER_AGENT = 'kubegc-testing';
@@ -19,8 +21,11 @@ export function actorOf({ headers }: Pick<HttpRequest, 'headers'>): string {
 }
 
 /** The API server's handler, seen: who writes what, what is refused, and what is under way. */
-export function observedHandler(handler: HttpHandler, seen: { recorder: Recorder; activity: Activity }): HttpHandler {
-  const { recorder, activity } = seen;
+export function observedHandler(
+  handler: HttpHandler,
+  seen: { recorder: Recorder; activity: Activity; served: () => readonly ResourceInfo[] },
+): HttpHandler {
+  const { recorder, activity, served } = seen;
   return async (request) => {
     // Of a watch that is until its answer begins: a codec may have to be loaded for it.
     if (request.method === 'GET') return activity.during(() => handler(request));
@@ -33,7 +38,10 @@ export function observedHandler(handler: HttpHandler, seen: { recorder: Recorder
     if (response.status === 409 && request.method !== 'POST' && controllers.has(who)) activity.noteConflict();
     if (response.status >= 400) {
       const path = request.target.split('?')[0] ?? '';
-      recorder.note('refused', who, `${request.method} ${path}: ${response.status}`, messageOf(response.body));
+      recorder.note('refused', who, `${request.method} ${path}: ${response.status}`, {
+        why: messageOf(response.body),
+        object: requestedObject(request, served),
+      });
     }
     return response;
   };

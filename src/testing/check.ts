@@ -1,3 +1,4 @@
+import { AssertionError } from 'node:assert';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { clusterOf, type TestCluster } from './cluster.ts';
 import { displayName, type ObjectRef, refOf, type Subject } from './object-ref.ts';
@@ -9,6 +10,8 @@ export interface Finding {
   readonly message: string;
 }
 
+/** Names that a message gives at most of what else there was. */
+const NAMED_OTHERS = 5;
 /** Trace lines that a message quotes at most. */
 const QUOTED_LINES = 15;
 
@@ -21,9 +24,13 @@ export function clusterFor(subject: Subject, named: TestCluster | undefined): Te
   );
 }
 
-/** Gone, and nothing left to do that could change it. With a uid: this very object, whoever has its name now. */
+/**
+ * Gone, and nothing left to do that could change it. With a uid: this very object, whoever has its name now. Throws an
+ * AssertionError, whichever is expected, for an object that was never there: a slip in a name must not pass for a collection.
+ */
 export async function checkCollected(cluster: TestCluster, subject: Subject): Promise<Finding> {
   const { ref, object, waiting } = await look(cluster, subject);
+  if (object === undefined) checkWasThere(cluster.trace(), ref);
   return {
     pass: object === undefined,
     message: report({
@@ -32,6 +39,19 @@ export async function checkCollected(cluster: TestCluster, subject: Subject): Pr
       trace: cluster.trace().about(ref),
     }),
   };
+}
+
+/** Every object that goes is in the trace, whoever removes it; unless the trace has lost its beginning. */
+function checkWasThere(trace: Trace, ref: ObjectRef): void {
+  const seen = trace.about({ namespace: 'default', ...ref }).entries.some(({ kind }) => kind === 'write');
+  if (seen || trace.dropped > 0) return;
+  const written = trace.entries.filter(({ kind, object }) => kind === 'write' && object?.kind === ref.kind);
+  const others = [...new Set(written.map(({ object }) => displayName(object ?? ref)))].slice(0, NAMED_OTHERS);
+  const hint = others.length === 0 ? '' : `; of this kind there were: ${others.join(', ')}`;
+  const what = ref.uid === undefined ? 'kind and name' : `kind, name and uid (${ref.uid})`;
+  throw new AssertionError({
+    message: `expected ${displayName(ref)} to have been there\nfound: no object of this ${what} was ever there${hint}`,
+  });
 }
 
 export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<Finding> {

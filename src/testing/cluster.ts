@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { defaultPluginNames, type ImplementedPlugin } from '../apiserver/admission/plugin-selection.ts';
 import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
@@ -19,7 +20,7 @@ import { RestClient } from '../client/rest-client.ts';
 import { Activity } from './activity.ts';
 import { observedHandler, USER_AGENT } from './actor.ts';
 import { ClusterClient, type KindQuery } from './cluster-client.ts';
-import { buildControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
+import { buildControllers, checkControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
 import { recordingLogger } from './decision-logger.ts';
 import { Faults } from './faults.ts';
 import { type Listener, listen, processCertificates } from './listener.ts';
@@ -105,6 +106,7 @@ export class TestCluster implements AsyncDisposable {
   static async start(options: ClusterOptions = {}): Promise<TestCluster> {
     const { seed = 1 } = options;
     if (!Number.isSafeInteger(seed)) throw new RangeError(`the seed is not an integer: ${seed}`);
+    checkControllers(options.controllers ?? []);
     const definitions = readObjects(options.crds);
     const objects = readObjects(options.objects);
     const activity = new Activity();
@@ -133,8 +135,9 @@ export class TestCluster implements AsyncDisposable {
         tokens,
         address: () => ({ host: '127.0.0.1', port: listener?.server.port ?? 443 }),
       });
-      const handler = observedHandler(server.handler, { recorder, activity });
-      const faults = new Faults({ clock, random: randomOf(seed, 1 + controllerNames.length), recorder });
+      const served = (): readonly ResourceInfo[] => server.resources.resources();
+      const handler = observedHandler(server.handler, { recorder, activity, served });
+      const faults = new Faults({ clock, random: randomOf(seed, 1 + controllerNames.length), recorder, served });
       const gate = new WriteGate();
       if (options.listen) listener = await listen((request) => faults.intercept(request, handler), token);
       started = server;
@@ -144,12 +147,12 @@ export class TestCluster implements AsyncDisposable {
       const common = { clock, activity, recorder, faults, gate, store, server, handler, listener, stopping };
       const seeder = new ClusterClient({
         rest: restClient(common, 'objects', []),
-        served: () => server.resources.resources(),
+        served,
         seen: () => undefined,
       });
       // Before the collector looks at discovery, which it does again only after half a minute.
       await createObjects(seeder, definitions);
-      await served(definitions, common);
+      await servedAll(definitions, common);
       const { services, collector } = buildControllers({
         selected,
         client: restClient(common, undefined, [gate.intercept, faults.intercept]),
@@ -164,7 +167,7 @@ export class TestCluster implements AsyncDisposable {
       const running = Promise.all(
         services.map((service) =>
           service.run(stopping.signal).catch((error: unknown) => {
-            recorder.note('trouble', 'cluster', 'a controller ended', messageOf(error));
+            recorder.note('trouble', 'cluster', 'a controller ended', { why: messageOf(error) });
           }),
         ),
       );
@@ -332,7 +335,7 @@ function restClient(
 }
 
 /** Until every definition's kind is served. */
-function served(
+function servedAll(
   definitions: readonly KubeObject[],
   parts: Pick<Parts, 'clock' | 'activity' | 'server'>,
 ): Promise<void> {

@@ -49,6 +49,13 @@ export interface Controllers {
   readonly collector: GarbageCollector | undefined;
 }
 
+/** Throws a TypeError for a name that is none: JavaScript does not hold callers to the type. */
+export function checkControllers(selected: readonly string[]): void {
+  const unknown = selected.find((name) => !(controllerNames as readonly string[]).includes(name));
+  if (unknown === undefined) return;
+  throw new TypeError(`unknown controller "${unknown}"; there are: ${controllerNames.join(', ')}`);
+}
+
 /** Each has chance of its own: what one draws does not change what another will do. */
 export function buildControllers(options: ControllersOptions): Controllers {
   const { selected, client, clock, seed, logger, metrics, rootCaPem, mount } = options;

@@ -8,7 +8,9 @@ export function recordingLogger(recorder: Recorder, fields: LogFields = {}): Log
     const { error, kind, namespace, name } = own;
     const target =
       textOf(name) === undefined ? '' : ` (${[kind, namespace, name].filter(Boolean).map(textOf).join(' ')})`;
-    recorder.note('trouble', who, `${message}${target}`, error instanceof Error ? error.message : textOf(error));
+    recorder.note('trouble', who, `${message}${target}`, {
+      why: error instanceof Error ? error.message : textOf(error),
+    });
   };
   return {
     debug(message, own = {}) {

@@ -1,3 +1,4 @@
+import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { parseRequestInfo } from '../apiserver/endpoints/request-info.ts';
 import { isAbortError } from '../base/abort-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -8,6 +9,7 @@ import { abortedTransportError } from '../client/transport-failure.ts';
 import { TransportError } from '../client/transport.ts';
 import { actorOf } from './actor.ts';
 import type { Recorder } from './recorder.ts';
+import { requestedObject } from './requested-object.ts';
 
 /** A request as rules see it. */
 export interface FaultRequest {
@@ -53,6 +55,14 @@ export interface FaultRule {
   readonly drop?: 'request' | 'response';
 }
 
+export interface FaultsOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly recorder: Recorder;
+  /** For the names of kinds in the trace. */
+  readonly served: () => readonly ResourceInfo[];
+}
+
 /** The most rules at once. */
 const MAX_RULES = 1000;
 
@@ -62,12 +72,14 @@ export class Faults {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #recorder: Recorder;
+  readonly #served: () => readonly ResourceInfo[];
   #held = 0;
 
-  constructor({ clock, random, recorder }: { clock: Clock; random: Random; recorder: Recorder }) {
+  constructor({ clock, random, recorder, served }: FaultsOptions) {
     this.#clock = clock;
     this.#random = random;
     this.#recorder = recorder;
+    this.#served = served;
   }
 
   /** Requests that a rule delays at this moment. */
@@ -103,7 +115,9 @@ export class Faults {
       ...(rule.drop === undefined ? [] : [`${rule.drop} lost`]),
       ...(rule.answer === undefined ? [] : [`answered ${rule.answer.status}`]),
     ];
-    this.#recorder.note('fault', who, `${request.method} ${request.target.split('?')[0]}: ${words.join(', ')}`);
+    this.#recorder.note('fault', who, `${request.method} ${request.target.split('?')[0]}: ${words.join(', ')}`, {
+      object: requestedObject(request, this.#served),
+    });
     if (rule.delay !== undefined) await this.#hold(request, rule.delay);
     if (rule.drop === 'request') throw broken();
     const response = rule.answer === undefined ? await next(request) : answer(rule.answer);

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { KubeObject } from '../api/meta/object-meta.ts';
+import type { KubeObject, OwnerReference } from '../api/meta/object-meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { Ring } from '../base/ring.ts';
 import { describeChange, releasedOwners } from './change.ts';
+import { displayName } from './object-ref.ts';
+import type { RequestedObject } from './requested-object.ts';
 import { Trace, type TracedObject, type TraceEntry, type TraceKind } from './trace.ts';
 
 /** Entries kept; the oldest go first. */
@@ -36,6 +38,8 @@ interface PendingWrite {
   readonly entry: Mutable<TraceEntry>;
   /** The object itself and the owners whose references were taken off: a decision about any of them explains it. */
   readonly uids: readonly string[];
+  /** The references that the object had. */
+  readonly owners: readonly OwnerReference[];
 }
 
 export interface Decided {
@@ -48,6 +52,11 @@ export interface StoredChange {
   readonly previous: KubeObject | undefined;
   readonly next: KubeObject | undefined;
   readonly revision: number;
+}
+
+export interface NoteDetails {
+  readonly why?: string | undefined;
+  readonly object?: RequestedObject | undefined;
 }
 
 /**
@@ -65,6 +74,8 @@ export class Recorder {
   /** Writes of the collector whose decision has not been logged yet: at most what its workers have under way. */
   #unexplained: PendingWrite[] = [];
   readonly #objects = new Map<string, TracedObject>();
+  /** What is in the store now, by name: uids. */
+  readonly #uids = new Map<string, string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -101,6 +112,8 @@ export class Recorder {
     const object = tracedObject(next ?? previous);
     if (object === undefined) return;
     this.#remember(object);
+    if (next === undefined) this.#uids.delete(nameKey(object));
+    else this.#uids.set(nameKey(object), object.uid);
     const entry: Mutable<TraceEntry> = {
       ...this.#entry('write', this.#actor, describeChange(previous, next)),
       object,
@@ -110,13 +123,20 @@ export class Recorder {
     this.#push(entry);
     if (entry.who !== COLLECTOR) return;
     if (this.#unexplained.length >= MAX_ENTRIES) this.#unexplained.shift();
-    this.#unexplained.push({ entry, uids: [object.uid, ...releasedOwners(previous, next)] });
+    this.#unexplained.push({
+      entry,
+      uids: [object.uid, ...releasedOwners(previous, next)],
+      owners: previous?.metadata?.ownerReferences ?? [],
+    });
   }
 
   /** The collector has decided about an object, and done what the decision called for. */
   decision({ uid, reason, sentence }: Decided): void {
     const explained = idleReasons.has(reason) ? [] : this.#unexplained.filter(({ uids }) => uids.includes(uid));
-    for (const { entry } of explained) entry.why = sentence;
+    for (const { entry, owners } of explained) {
+      const namesakes = reason === 'ownersAbsent' ? this.#namesakes(owners, entry.object?.namespace ?? '') : [];
+      entry.why = [sentence, ...namesakes].join(' ');
+    }
     if (explained.length > 0) {
       this.#unexplained = this.#unexplained.filter(({ uids }) => !uids.includes(uid));
       return;
@@ -130,8 +150,27 @@ export class Recorder {
     });
   }
 
-  note(kind: Exclude<TraceKind, 'write' | 'decision'>, who: string, what: string, why?: string): void {
-    this.#push({ ...this.#entry(kind, who, what), ...(why === undefined ? {} : { why }) });
+  note(kind: Exclude<TraceKind, 'write' | 'decision'>, who: string, what: string, about: NoteDetails): void {
+    const { why, object } = about;
+    this.#push({
+      ...this.#entry(kind, who, what),
+      ...(why === undefined ? {} : { why }),
+      ...(object === undefined ? {} : { object: { ...object, uid: this.#uids.get(nameKey(object)) ?? '' } }),
+    });
+  }
+
+  /** Owners that are there under the name of a reference, but are not the ones it means: a sentence each. */
+  #namesakes(owners: readonly OwnerReference[], namespace: string): string[] {
+    return owners.flatMap((reference) => {
+      const { apiVersion, kind, name, uid } = reference;
+      for (const place of new Set([namespace, ''])) {
+        const found = this.#uids.get(nameKey({ apiVersion, kind, namespace: place, name }));
+        if (found === undefined || found === uid) continue;
+        const owner = displayName({ kind, namespace: place, name });
+        return [`${owner} has uid ${found}, the reference says ${uid}.`];
+      }
+      return [];
+    });
   }
 
   /** For decisions, which know uids only. The oldest are forgotten. */
@@ -160,6 +199,12 @@ export class Recorder {
     this.#dropped++;
     this.#entries.pushBack(entry);
   }
+}
+
+/** Without the version: an object may be asked for in another one than it is stored in. */
+function nameKey({ apiVersion, kind, namespace, name }: RequestedObject): string {
+  const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
+  return `${group}/${kind}/${namespace}/${name}`;
 }
 
 function tracedObject(object: KubeObject | undefined): TracedObject | undefined {

@@ -8,6 +8,7 @@ export interface TracedObject {
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
+  /** Empty in a request that met no object. */
   readonly uid: string;
 }
 

@@ -249,6 +249,13 @@ describe('a cluster', () => {
     expect(await ask(field('token', other.kubeconfig))).toBe(401);
   });
 
+  it('names a controller that it does not know, and those there are', async () => {
+    const controllers = ['garbagecolector' as 'namespace-controller'];
+    await expect(startCluster({ controllers })).rejects.toThrow(
+      /^unknown controller "garbagecolector"; there are: garbage-collector-controller, namespace-controller, .*persistentvolume-protection-controller$/,
+    );
+  });
+
   it('does not settle while the operator under test is busy, and says what is pending', async () => {
     await using cluster = await startCluster({ objects: tree() });
     const error = await cluster.settled({ timeoutMs: 20, idle: () => false }).catch((reason: unknown) => reason);

@@ -76,6 +76,71 @@ describe('the matchers', () => {
     );
   });
 
+  it('say which requests about the object were refused, or met a fault', async () => {
+    await using cluster = await startCluster({ objects: tree([finalizer]) });
+    const child = await cluster.client.get(dependent);
+    const stale = { metadata: { resourceVersion: '1' } };
+    await expect(cluster.client.patch(child, stale)).rejects.toThrow('modified');
+    await expect(cluster.client.create(child)).rejects.toThrow('resourceVersion');
+    cluster.faults.add({ match: { verb: 'patch' }, times: 1, drop: 'request' });
+    await expect(cluster.client.patch(child, stale)).rejects.toThrow('broke');
+    const told = await assertCollected(cluster, child).catch(String);
+    const path = `/api/v1/namespaces/default/secrets`;
+    expect(told).toContain(
+      `test     Secret default/dependent refused: PATCH ${path}/dependent: 409 | Operation cannot`,
+    );
+    expect(told).toContain(`test     Secret default/dependent refused: POST ${path}: 500 | resourceVersion`);
+    expect(told).toContain(`test     Secret default/dependent fault: PATCH ${path}/dependent: request lost`);
+    const refused = cluster.trace().entries.filter(({ kind }) => kind === 'refused');
+    expect(refused.map(({ object }) => object)).toEqual([
+      { ...dependent, uid: child.metadata?.uid },
+      { ...dependent, uid: child.metadata?.uid },
+    ]);
+  });
+
+  it('fail, either way, for an object that was never there', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const nope = { ...dependent, name: 'dependant' };
+    const told =
+      'expected Secret default/dependant to have been there\n' +
+      'found: no object of this kind and name was ever there; of this kind there were: Secret default/dependent';
+    await expect(expect(nope).toBeCollected(cluster)).rejects.toThrow(told);
+    await expect(expect(nope).not.toBeCollected(cluster)).rejects.toThrow(told);
+    await expect(assertCollected(cluster, nope)).rejects.toThrow(told);
+    await expect(assertNotCollected(cluster, nope)).rejects.toThrow(AssertionError);
+    await expect(assertCollected(cluster, { ...dependent, namespace: 'other' })).rejects.toThrow('was ever there');
+    await expect(assertCollected(cluster, { ...dependent, uid: 'another' })).rejects.toThrow('was ever there');
+  });
+
+  it('know objects that came by other ways, and those of before the test', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const gvr = { group: '', version: 'v1', resource: 'secrets' };
+    const { apiVersion, kind } = dependent;
+    await cluster.client.rest.create({ gvr, namespace: 'default' }, { apiVersion, kind, metadata: { name: 'raw' } });
+    await cluster.client.rest.delete({ gvr, namespace: 'default', name: 'raw' });
+    await assertCollected(cluster, { apiVersion, kind, name: 'raw' });
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', name: 'kube-node-lease' };
+    await cluster.client.delete(namespace);
+    await assertCollected(cluster, namespace);
+    await assertCollected(cluster, { ...namespace, namespace: 'default' });
+  });
+
+  it('say that an owner of the name is there with another uid', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const { uid } = (await cluster.client.get(owner)).metadata!;
+    const { apiVersion, kind, name } = owner;
+    const ownerReferences = [{ apiVersion, kind, name, uid: 'wrong' }];
+    await cluster.client.create({
+      apiVersion,
+      kind: 'Secret',
+      metadata: { name: 'lost', namespace: 'default', ownerReferences },
+    });
+    await cluster.settled();
+    expect(String(cluster.trace())).toContain(
+      `Secret default/lost removed | None of its owners exists. ConfigMap default/owner has uid ${uid}, the reference says wrong.`,
+    );
+  });
+
   it('ask for the cluster of an object of unknown origin', async () => {
     await expect(expect(dependent).toBeCollected()).rejects.toThrow('name the cluster, as in toBeCollected(cluster)');
     await expect(expect({}).toBeCollected()).rejects.toThrow('needs apiVersion, kind and a name');
