@@ -99,8 +99,6 @@ export class Cluster {
     const { promise, reject } = withRejecter();
     this.failed = promise;
     this.#fail = reject;
-    // A store of others may be away for a while, and then it goes on.
-    if (options.store !== 'etcd') void endOf(parts.store).then(reject);
   }
 
   /** Resolves with why the cluster cannot go on; never, while it can. */
@@ -248,19 +246,6 @@ export class Cluster {
     await httpServer.close();
     await store.close();
   }
-}
-
-/** Resolves with why the store stopped by itself: a write that could not be made durable ends it, and so the process. */
-async function endOf(store: Store): Promise<Error> {
-  const startRevision = (await store.currentRevision()) + 1;
-  return new Promise((settle) => {
-    // Nothing is ever stored here: only the end of the watch is of interest.
-    const nothing = '/kubegc/nothing/';
-    const onClose = (error: Error | undefined): void => {
-      if (error !== undefined) settle(error);
-    };
-    void store.watch(nothing, { startRevision, onEvents: () => undefined, onClose });
-  });
 }
 
 /** As the controllers, who may do everything. */

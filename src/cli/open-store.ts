@@ -51,9 +51,7 @@ const advice: Readonly<Record<string, string | undefined>> = {
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
   try {
     if (options.kind === 'etcd') return await openEtcd(options);
-    const { clock, logger } = options;
-    const store = await openEmbedded(options);
-    return { store, compactor: new Compactor({ store, clock, logger }) };
+    return await openEmbedded(options);
   } catch (error) {
     if (error instanceof Error && error.name in advice) {
       throw new CommandError(error.message, advice[error.name], { cause: error });
@@ -62,15 +60,19 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   }
 }
 
-async function openEmbedded({ kind, directory, clock, random, logger }: OpenStoreOptions): Promise<Store> {
-  if (directory === undefined) return openMemoryStore({ clock, logger });
-  if (kind === 'lmdb') {
-    const { openLmdbStore } = await import('../apiserver/storage/lmdb-store.ts');
-    return openLmdbStore({ path: directory.path, clock, logger });
+async function openEmbedded({ kind, directory, clock, random, logger }: OpenStoreOptions): Promise<OpenedStore> {
+  if (directory === undefined || kind !== 'lmdb') {
+    const store = openMemoryStore({ clock, logger });
+    const compactor = new Compactor({ store, clock, logger });
+    if (directory === undefined) return { store, compactor };
+    const { lockDirectory } = await import('../apiserver/storage/directory-lock.ts');
+    const lock = await lockDirectory(directory.path, { clock, random });
+    return { store: closingWith(store, () => lock.release()), compactor };
   }
-  const { lockDirectory } = await import('../apiserver/storage/directory-lock.ts');
-  const lock = await lockDirectory(directory.path, { clock, random });
-  return closingWith(openMemoryStore({ clock, logger }), () => lock.release());
+  const { openLmdbStore } = await import('../apiserver/storage/lmdb-store.ts');
+  const store = await openLmdbStore({ path: directory.path, clock, logger });
+  // Reads go on after a write could not be made durable; whoever asks for readiness can send clients elsewhere.
+  return { store, compactor: new Compactor({ store, clock, logger }), notReady: () => store.failure?.message };
 }
 
 async function openEtcd({ etcd, directory, clock, random, logger, metrics }: OpenStoreOptions): Promise<OpenedStore> {

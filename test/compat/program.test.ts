@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { request } from 'node:https';
@@ -220,40 +220,54 @@ describe('kubegc up', () => {
 });
 
 describe('kubegc up on a full disk', () => {
-  it('ends with what is wrong when a write cannot be made durable, and keeps what it acknowledged', async () => {
+  it('refuses writes when one cannot be made durable, reads go on, and what it acknowledged is kept', async () => {
     await using directory = await temporaryDirectory();
     const data = join(directory.path, 'data');
     const kubeconfig = join(directory.path, 'kubeconfig');
     const args = ['up', '--listen', '127.0.0.1:0', '--data-dir', data, '--write-kubeconfig', kubeconfig];
-    // A limit on the size of files stands in for a disk that has no room left.
-    const limited = runCommand(
-      'bash',
-      ['-c', `ulimit -f 4096; exec "$0" "$@"`, process.execPath, kubegcCommand, ...args],
-      { timeoutMs: 60_000 },
-    );
-    while (!existsSync(kubeconfig)) await new Promise((next) => setTimeout(next, 20));
+    const configMaps = '/api/v1/namespaces/default/configmaps';
+    const full = new KubegcProcess(args, { fileKilobytes: 4096 });
+    await full.ready();
     const client = new ApiClient(kubeconfig);
+    const create = (name: string) =>
+      client.send('POST', configMaps, { metadata: { name }, data: { filler: 'x'.repeat(50_000) } });
     const acknowledged: string[] = [];
-    for (let index = 0; index < 2000; index++) {
-      const name = `filler-${index}`;
-      const body = { metadata: { name }, data: { filler: 'x'.repeat(50_000) } };
-      const answer = await client.send('POST', '/api/v1/namespaces/default/configmaps', body).catch(() => undefined);
-      if (answer?.status !== 201) break;
-      acknowledged.push(name);
+    let refused = await create('first');
+    for (let index = 0; refused.status === 201; index++) {
+      acknowledged.push(index === 0 ? 'first' : `filler-${index - 1}`);
+      refused = await create(`filler-${index}`);
     }
+    expect(acknowledged.length).toBeGreaterThan(10);
+    expect(refused.status).toBe(503);
+    expect(refused.body['message']).toMatch(/^the store failed and accepts no more writes: /);
+
+    const watch = await client.send(
+      'GET',
+      `${configMaps}?watch=1&resourceVersion=0&timeoutSeconds=1&fieldSelector=metadata.name%3Dfirst`,
+    );
+    expect(watch.status).toBe(200);
+    const listed = await client.send('GET', configMaps);
+    expect(namesOf(listed.body)).toEqual(expect.arrayContaining(acknowledged));
+    expect((await client.send('GET', `${configMaps}/first`)).status).toBe(200);
+    expect((await client.send('DELETE', `${configMaps}/first`)).status).toBe(503);
+    expect((await client.send('GET', `${configMaps}/first`)).status).toBe(200);
+    expect((await client.send('GET', '/livez')).status).toBe(200);
+    expect((await client.send('GET', '/readyz')).status).toBe(500);
     client.close();
-    const { code, stderr } = await limited;
-    expect(code).toBe(1);
-    expect(stderr).toContain('error: the store failed and accepts nothing more');
+    const { code, stderr } = await full.stop();
+    expect(code).toBe(0);
+    expect(stderr).toContain('writes are refused from now on, reads go on; make room on the disk, then restart');
 
     const server = new KubegcProcess(args);
     await server.ready();
     const again = new ApiClient(kubeconfig);
-    const { body } = await again.send('GET', '/api/v1/namespaces/default/configmaps');
-    const names = new Set((body['items'] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name));
-    expect(acknowledged.length).toBeGreaterThan(10);
-    expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
+    expect(namesOf((await again.send('GET', configMaps)).body)).toEqual(expect.arrayContaining(acknowledged));
+    expect((await again.send('DELETE', `${configMaps}/first`)).status).toBe(200);
     again.close();
     await server.stop();
   });
 });
+
+function namesOf(list: Record<string, unknown>): string[] {
+  return (list['items'] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+}

@@ -26,9 +26,14 @@ export class KubegcProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor(args: readonly string[], options: { cwd?: string } = {}) {
-    this.#child = spawn(process.execPath, [kubegcCommand, ...args], {
-      cwd: options.cwd ?? root,
+  /** `fileKilobytes`: no file may become larger; stands in for a disk that has no room left. */
+  constructor(args: readonly string[], options: { cwd?: string; fileKilobytes?: number } = {}) {
+    const { cwd, fileKilobytes } = options;
+    const program = [process.execPath, kubegcCommand, ...args];
+    const limited = ['bash', '-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...program];
+    const [command = '', ...rest] = fileKilobytes === undefined ? program : limited;
+    this.#child = spawn(command, rest, {
+      cwd: cwd ?? root,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));

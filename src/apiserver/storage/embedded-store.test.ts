@@ -6,7 +6,7 @@ import type { EmbeddedStoreLimits } from './embedded-store.ts';
 import type { StoreEvent } from './interface.ts';
 import type { Journal, JournalCommit } from './journal.ts';
 import { MultiVersionMap } from './mvcc.ts';
-import { StoreFailedError, StoreOverloadedError } from './store-errors.ts';
+import { StoreClosedError, StoreFailedError, StoreOverloadedError } from './store-errors.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
@@ -144,11 +144,16 @@ describe('EmbeddedStore with a journal', () => {
     expect(await store.currentRevision()).toBe(5);
   });
 
-  it('stops for good when a commit fails: all writes fail, nothing of them is ever seen', async () => {
+  it('takes no writes after a commit failed: nothing of them is ever seen, and what was there before can be read', async () => {
     const { store, journal } = open();
+    const before = track(store.create('before', bytes('0')));
+    await settled();
+    await journal.finish();
+    expect(before.state).toBe('fulfilled');
+    expect(store.failure).toBeUndefined();
     const events: StoreEvent[] = [];
     const closed: (Error | undefined)[] = [];
-    await store.watch('', { startRevision: 1, onEvents: (e) => events.push(...e), onClose: (e) => closed.push(e) });
+    await store.watch('', { startRevision: 2, onEvents: (e) => events.push(...e), onClose: (e) => closed.push(e) });
     const first = track(store.create('a', bytes('1')));
     await settled();
     const second = track(store.create('b', bytes('1')));
@@ -162,12 +167,19 @@ describe('EmbeddedStore with a journal', () => {
     }
     expect(compaction.state).toBe('fulfilled');
     expect(events).toEqual([]);
-    expect(closed).toEqual([first.error]);
-    await expect(store.get('a')).rejects.toThrow(StoreFailedError);
+    expect(closed).toEqual([]);
+    expect(store.failure).toBe(first.error);
+    expect(await store.get('a')).toEqual({ revision: 1 });
+    expect((await store.list('')).items.map(({ key }) => key)).toEqual(['before']);
+    expect(await store.currentRevision()).toBe(1);
     await expect(store.create('c', bytes(''))).rejects.toThrow(StoreFailedError);
-    expect(journal.commits).toHaveLength(1);
+    await expect(store.delete('before', 1)).rejects.toThrow(StoreFailedError);
+    await expect(store.compact(1)).rejects.toThrow(StoreFailedError);
+    expect(journal.commits).toHaveLength(2);
     await store.close();
     expect(journal.closed).toBe(1);
+    expect(closed).toEqual([undefined]);
+    await expect(store.get('before')).rejects.toThrow(StoreClosedError);
   });
 
   it('refuses what would wait beyond its bounds, and nothing else', async () => {

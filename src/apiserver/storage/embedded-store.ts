@@ -129,15 +129,20 @@ export class EmbeddedStore implements Store {
     this.#watchers = new StoreWatchers({ map, clock });
   }
 
+  /** Why it takes no more writes; undefined while it does. */
+  get failure(): Error | undefined {
+    return typeof this.#state === 'object' ? this.#state.failed : undefined;
+  }
+
   async get(key: string): Promise<GetResult> {
-    this.#assertOpen();
+    this.#assertReadable();
     const kv = this.#map.get(key);
     const revision = this.#map.published;
     return kv === undefined ? { revision } : { kv, revision };
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
-    this.#assertOpen();
+    this.#assertReadable();
     return this.#map.list(prefix, options);
   }
 
@@ -154,17 +159,17 @@ export class EmbeddedStore implements Store {
   }
 
   async watch(prefix: string, options: WatchOptions): Promise<StoreWatch> {
-    this.#assertOpen();
+    this.#assertReadable();
     return this.#watchers.add(prefix, options);
   }
 
   async currentRevision(): Promise<Revision> {
-    this.#assertOpen();
+    this.#assertReadable();
     return this.#map.published;
   }
 
   async compact(revision: Revision): Promise<void> {
-    this.#assertOpen();
+    this.#assertWritable();
     if (revision <= this.#map.compacted) return;
     this.#map.compact(revision);
     this.#dropCompacted();
@@ -194,7 +199,7 @@ export class EmbeddedStore implements Store {
     result: (d: WriteDecision, published: Revision) => R,
   ): Promise<R> {
     return new Promise((resolve, reject) => {
-      this.#assertOpen();
+      this.#assertWritable();
       const waiting = this.#waiting.length - this.#waitingStart;
       if (waiting >= this.#limits.maxWaiting || this.#queueBytes + bytes > this.#limits.maxWaitingBytes) {
         throw new StoreOverloadedError(waiting, this.#queueBytes);
@@ -218,7 +223,7 @@ export class EmbeddedStore implements Store {
     this.#committer ??= Promise.resolve().then(() => this.#commitAll());
   }
 
-  /** Runs until nothing is queued. Never rejects: a failure ends the store. */
+  /** Runs until nothing is queued. Never rejects: after a failure the store takes no writes. */
   async #commitAll(): Promise<void> {
     try {
       while (this.#hasWork()) {
@@ -317,7 +322,10 @@ export class EmbeddedStore implements Store {
 
   #fail(cause: unknown): void {
     const error = new StoreFailedError(cause);
-    this.#logger.error('the store stopped: a write could not be made durable', { error: error.message });
+    this.#logger.error(
+      'a write could not be made durable: writes are refused from now on, reads go on; make room on the disk, then restart',
+      { error: error.message },
+    );
     this.#state = { failed: error };
     const waiting = this.#waiting.slice(this.#waitingStart);
     const compactions = this.#compactionWaiters;
@@ -327,12 +335,15 @@ export class EmbeddedStore implements Store {
     this.#queue = [];
     this.#queueStart = 0;
     for (const { reject } of [...waiting, ...compactions]) reject(error);
-    this.#watchers.end(error);
   }
 
-  #assertOpen(): void {
+  #assertReadable(): void {
+    if (this.#state === 'closing' || this.#closed !== undefined) throw new StoreClosedError();
+  }
+
+  #assertWritable(): void {
+    this.#assertReadable();
     if (typeof this.#state === 'object') throw this.#state.failed;
-    if (this.#state === 'closing') throw new StoreClosedError();
   }
 }
 

@@ -78,13 +78,13 @@ describe('a process that writes to the lmdb store', () => {
 
   // Elsewhere no limit makes lmdb fail as a full disk does.
   it.runIf(process.platform === 'linux')(
-    'stops when the disk is full, with everything acknowledged still there',
+    'takes no more writes when the disk is full, with everything acknowledged still there',
     async () => {
       // A limit on file sizes fails lmdb's writes as a full disk does.
       const limited = ['sh', '-c', 'ulimit -f 4096; exec "$@"', 'sh', ...writer, path, '100000'];
       const { acknowledged, failed } = await runWriter(limited, () => false);
       expect(failed).toMatch(
-        /the store failed and accepts nothing more: (Input\/output error \(is the disk full\?\)|File too large)/,
+        /the store failed and accepts no more writes: (Input\/output error \(is the disk full\?\)|File too large)/,
       );
       expect(acknowledged.size).toBe(8);
       await expectNothingLost(acknowledged);

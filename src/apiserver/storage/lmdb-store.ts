@@ -10,7 +10,7 @@ import { lockDirectory } from './directory-lock.ts';
 import type { DirectoryLock } from './directory-lock.ts';
 import { EmbeddedStore, defaultLimits, historyBound, trimHistory } from './embedded-store.ts';
 import type { EmbeddedStoreLimits } from './embedded-store.ts';
-import type { Revision, Store } from './interface.ts';
+import type { Revision } from './interface.ts';
 import type { Journal } from './journal.ts';
 import { LmdbTable, loadLmdb } from './lmdb-table.ts';
 import type { BorrowedEntry, LmdbModule } from './lmdb-table.ts';
@@ -35,7 +35,7 @@ export interface LmdbStoreOptions {
  * Rejects with LmdbMissingError, StoreLockedError, StoreDirectoryError, StoreFormatError or StoreCorruptedError; the
  * directory is free again then. Loads the optional package lmdb, and nothing does before this is called.
  */
-export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
+export async function openLmdbStore(options: LmdbStoreOptions): Promise<EmbeddedStore> {
   const directory = resolve(options.path);
   const logger = options.logger ?? silentLogger;
   const limits = { ...defaultLimits, ...options.limits };

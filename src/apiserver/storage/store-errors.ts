@@ -14,7 +14,7 @@ export class StoreClosedError extends Error {
  */
 export class StoreFailedError extends Error {
   constructor(cause: unknown) {
-    super(`the store failed and accepts nothing more: ${messageOf(cause)}`, { cause });
+    super(`the store failed and accepts no more writes: ${messageOf(cause)}`, { cause });
     this.name = 'StoreFailedError';
   }
 }

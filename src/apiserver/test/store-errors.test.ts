@@ -19,7 +19,7 @@ describe('what a client hears when the store cannot', () => {
       new StoreFailedError(new Error('disk')),
       503,
       'ServiceUnavailable',
-      'the store failed and accepts nothing more: disk',
+      'the store failed and accepts no more writes: disk',
     ],
     [new StoreUnavailableError('no leader'), 503, 'ServiceUnavailable', 'the store cannot be reached: no leader'],
     [new StoreOverloadedError(7, 8), 429, 'TooManyRequests', 'the store is overloaded'],
