@@ -1,25 +1,201 @@
+import { X509Certificate } from 'node:crypto';
+import {
+  fieldDuplicate,
+  type FieldError,
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+} from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
+import { formatTime } from '../../../api/meta/time.ts';
+import type { UserInfo } from '../../authentication/user-info.ts';
 import type { Strategy } from '../strategy.ts';
+
+interface RequestCondition {
+  readonly type?: string;
+  readonly status?: string;
+  readonly lastUpdateTime?: string | null;
+  readonly lastTransitionTime?: string | null;
+}
 
 interface SigningRequest extends KubeObject {
   spec?: Record<string, unknown>;
-  status?: { conditions?: unknown };
+  status?: { readonly conditions?: readonly RequestCondition[] | null; readonly certificate?: string | null };
 }
 
-/** Who asks is written down by the server; the request itself never changes; `/approval` decides on conditions only. */
+const APPROVAL_TYPES = ['Approved', 'Denied'];
+/** They are there or not; a status other than True says nothing. They never go away. */
+const LASTING_TYPES = [...APPROVAL_TYPES, 'Failed'];
+
+/**
+ * Who asks is written down by the server; the request itself never changes; `/approval` decides on conditions only, `/status` on the rest
+ * (`pkg/registry/certificates/certificates/strategy.go`, `pkg/apis/certificates/validation`).
+ */
 export const certificateSigningRequestStrategy: Strategy = {
   prepareForCreate(request: SigningRequest, { user }) {
-    request.spec = {
-      ...request.spec,
-      username: user.username,
-      groups: [...user.groups],
-      ...(user.uid === undefined ? {} : { uid: user.uid }),
-    };
+    const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = request.spec ?? {};
+    request.spec = { ...asked, ...whoAsks(user) };
   },
-  prepareForUpdate(next: SigningRequest, previous: SigningRequest, { subresource }) {
+  prepareForUpdate(next: SigningRequest, previous: SigningRequest, { subresource, now }) {
     next.spec = previous.spec ?? {};
-    if (subresource !== 'approval') return;
-    const { conditions } = next.status ?? {};
-    next.status = { ...previous.status, ...(conditions === undefined ? {} : { conditions }) };
+    const before = conditionsOf(previous);
+    if (subresource === 'approval') {
+      const conditions = timed(conditionsOf(next), before, now);
+      const { conditions: _conditions, ...rest } = previous.status ?? {};
+      next.status = conditions.length === 0 ? rest : { ...rest, conditions };
+    }
+    if (subresource === 'status' && conditionsOf(next).length > 0) {
+      next.status = { ...next.status, conditions: timed(withApprovalsOf(before, conditionsOf(next)), before, now) };
+    }
+  },
+  validateUpdate(next: SigningRequest, previous: SigningRequest, { subresource }) {
+    if (subresource === '') return [];
+    return [
+      ...validateConditions(next, previous),
+      ...validateKeptConditions(next, previous, subresource),
+      ...validateCertificateUpdate(next, previous),
+    ];
   },
 };
+
+const conditionsOf = ({ status }: SigningRequest): readonly RequestCondition[] => status?.conditions ?? [];
+
+const ofType = (conditions: readonly RequestCondition[], type: string | undefined): RequestCondition[] =>
+  conditions.filter((condition) => condition.type === type);
+
+/** What is empty is absent, as in every answer of upstream. */
+function whoAsks({ username, uid, groups, extra }: UserInfo): Record<string, unknown> {
+  return {
+    username,
+    ...(uid === undefined || uid === '' ? {} : { uid }),
+    groups: [...groups],
+    ...(extra === undefined || Object.keys(extra).length === 0 ? {} : { extra: structuredClone(extra) }),
+  };
+}
+
+/** The stored approvals where the client has them; validation sees added or missing ones (upstream `preserveConditionInstances`). */
+function withApprovalsOf(before: readonly RequestCondition[], next: readonly RequestCondition[]): RequestCondition[] {
+  const kept = [...next];
+  for (const type of APPROVAL_TYPES) {
+    const stored = ofType(before, type);
+    if (stored.length !== ofType(next, type).length) continue;
+    for (const [i, condition] of next.entries()) if (condition.type === type) kept[i] = stored.shift() ?? condition;
+  }
+  return kept;
+}
+
+/** Times the client has left out; that of a transition moves with the status only (upstream `populateConditionTimestamps`). */
+function timed(
+  next: readonly RequestCondition[],
+  before: readonly RequestCondition[],
+  now: number,
+): RequestCondition[] {
+  const time = formatTime(now);
+  return next.map((condition) => {
+    const same = ofType(before, condition.type).find(
+      ({ status, lastTransitionTime }) => status === condition.status && Boolean(lastTransitionTime),
+    );
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime ?? time,
+      lastTransitionTime: condition.lastTransitionTime ?? same?.lastTransitionTime ?? time,
+    };
+  });
+}
+
+/** Upstream `validateConditions`: what is wrong with the stored ones already is tolerated. */
+function validateConditions(next: SigningRequest, previous: SigningRequest): FieldError[] {
+  const [conditions, before] = [conditionsOf(next), conditionsOf(previous)];
+  const toleratesBoth = APPROVAL_TYPES.every((type) => ofType(before, type).length > 0);
+  const toleratesTwins = new Set(before.map(({ type }) => type)).size < before.length;
+  const toleratesEmpty = before.some(({ type = '' }) => type === '');
+  return conditions.flatMap(({ type = '', status = '' }, i) => {
+    const path = `status.conditions[${i}]`;
+    const earlier = conditions.slice(0, i).map((each) => each.type ?? '');
+    const opposite =
+      APPROVAL_TYPES.includes(type) && earlier.some((each) => APPROVAL_TYPES.includes(each) && each !== type);
+    return [
+      ...(type === '' && !toleratesEmpty ? [fieldRequired(`${path}.type`)] : []),
+      ...validateStatusValue(`${path}.status`, type, status),
+      ...(opposite && !toleratesBoth
+        ? [fieldInvalid(`${path}.type`, type, 'Approved and Denied conditions are mutually exclusive')]
+        : []),
+      ...(earlier.includes(type) && !toleratesTwins ? [fieldDuplicate(`${path}.type`, type)] : []),
+    ];
+  });
+}
+
+function validateStatusValue(path: string, type: string, status: string): FieldError[] {
+  if (status === '') return [fieldRequired(path)];
+  const supported = LASTING_TYPES.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
+  return supported.includes(status) ? [] : [fieldNotSupported(path, status, supported)];
+}
+
+/** Nobody takes a decision back, and only `/approval` makes one. */
+function validateKeptConditions(next: SigningRequest, previous: SigningRequest, subresource: string): FieldError[] {
+  const more = (type: string): number =>
+    ofType(conditionsOf(next), type).length - ofType(conditionsOf(previous), type).length;
+  const refusal = (verb: string) => (type: string) =>
+    fieldForbidden('status.conditions', `updates may not ${verb} a condition of type ${quoted(type)}`);
+  const added = subresource === 'approval' ? [] : APPROVAL_TYPES.filter((type) => more(type) > 0);
+  return [...LASTING_TYPES.filter((type) => more(type) < 0).map(refusal('remove')), ...added.map(refusal('add'))];
+}
+
+/** `/approval` has got the stored certificate in preparation, so that a change is one through `/status`. */
+function validateCertificateUpdate(next: SigningRequest, previous: SigningRequest): FieldError[] {
+  const [certificate, before] = [next.status?.certificate ?? '', previous.status?.certificate ?? ''];
+  if (certificate === before) return [];
+  const path = 'status.certificate';
+  const why = faultOfCertificates(before) === undefined ? faultOfCertificates(certificate) : undefined;
+  return [
+    ...(why === undefined ? [] : [fieldInvalid(path, '<certificate data>', why)]),
+    ...(before === '' ? [] : [fieldForbidden(path, 'updates may not modify existing certificate content')]),
+  ];
+}
+
+/** Why a text in base64 is not PEM blocks of certificates only (upstream `validateCertificate`). Nothing at all is no fault. */
+function faultOfCertificates(base64: string): string | undefined {
+  if (base64 === '') return undefined;
+  const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
+  if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
+  return blocks.map(faultOfBlock).find((fault) => fault !== undefined);
+}
+
+interface PemBlock {
+  readonly type: string;
+  readonly lines: readonly string[];
+}
+
+/** Line by line, so that the time is linear. Text between blocks is allowed, and a block without an end is such text (Go `encoding/pem`). */
+function pemBlocks(text: string): PemBlock[] {
+  const blocks: PemBlock[] = [];
+  let open: { type: string; lines: string[] } | undefined;
+  for (const line of text.split('\n').map((each) => each.trimEnd())) {
+    if (line.startsWith('-----BEGIN ') && line.endsWith('-----')) open = { type: line.slice(11, -5), lines: [] };
+    else if (open !== undefined && line === `-----END ${open.type}-----`) {
+      blocks.push(open);
+      open = undefined;
+    } else open?.lines.push(line);
+  }
+  return blocks;
+}
+
+function faultOfBlock({ type, lines }: PemBlock): string | undefined {
+  if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${quoted(type)}`;
+  if (lines.some((line) => line.includes(':'))) return 'no PEM block headers are permitted';
+  const der = Buffer.from(lines.join(''), 'base64');
+  if (der.length === 0) return 'found CERTIFICATE PEM block containing 0 certificates';
+  return areCertificates(der) ? undefined : 'x509: malformed certificate';
+}
+
+/** One after the other without anything between them. A sequence of ASN.1 is asked for, as the class would read PEM in the block too. */
+function areCertificates(der: Buffer): boolean {
+  try {
+    for (let rest = der; rest.length > 0;) rest = rest.subarray(new X509Certificate(rest).raw.length);
+    return true;
+  } catch {
+    return false;
+  }
+}
