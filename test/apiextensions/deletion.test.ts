@@ -30,6 +30,27 @@ const terminatingReason = async (): Promise<string | undefined> =>
   conditionOf((await server.get(path)).json, 'Terminating')?.reason;
 
 describe('deleting a definition', () => {
+  it('API-071 API-456 a definition can be changed while it waits for its objects, by all ways', async () => {
+    await establish(server, definition());
+    await server.post(widgets, { ...widget('held'), metadata: { name: 'held', finalizers: ['example.com/hold'] } });
+    await server.delete(path);
+    const patch = { metadata: { annotations: { step: '1' } } };
+    expect((await server.patch(path, patch)).status).toBe(200);
+    expect((await server.patch(`${path}/status`, patch)).status).toBe(200);
+    const { json } = await server.get(path);
+    json.metadata!.annotations = { step: '2' };
+    expect((await server.put(path, json)).status).toBe(200);
+    await server.patch(`${widgets}/held`, { metadata: { finalizers: null } });
+    await gone(path);
+  });
+
+  it('API-071 a definition takes finalizers without a domain, as every custom resource does', async () => {
+    await establish(server, definition());
+    const patched = await server.patch(path, { metadata: { finalizers: ['my-operator.example.com'] } });
+    expect(patched.status).toBe(200);
+    expect(patched.json.metadata?.finalizers).toEqual(['my-operator.example.com']);
+  });
+
   it('API-456 goes through its states, and takes its objects along', async () => {
     await establish(server, definition());
     await server.post('/api/v1/namespaces', { metadata: { name: 'other' } });

@@ -10,6 +10,23 @@ import { validateOwnerReferences } from './owner-references.ts';
 
 export { dedupOwnerReferences, validateOwnerReferences } from './owner-references.ts';
 
+/**
+ * Servers of their own upstream: definitions and API services are checked by apimachinery alone, which knows no standard finalizers.
+ * `customresourcecleanup.apiextensions.k8s.io` would be refused by them (API-456).
+ */
+const WITHOUT_STANDARD_FINALIZERS = ['apiextensions.k8s.io', 'apiregistration.k8s.io'];
+
+/** The rules for objects of a resource; `typeName` is absent for custom ones. */
+export function objectMetaRules(
+  info: Pick<ObjectMetaRules, 'namespaced' | 'nameRule'> & {
+    readonly group: string;
+    readonly typeName?: string | undefined;
+  },
+): ObjectMetaRules {
+  const { namespaced, nameRule, group, typeName } = info;
+  return { namespaced, nameRule, builtin: typeName !== undefined && !WITHOUT_STANDARD_FINALIZERS.includes(group) };
+}
+
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
   readonly nameRule: NameRule;

@@ -8,7 +8,7 @@ import {
   newInvalid,
   newUntypedInternal,
 } from '../../api/status-error.ts';
-import { dedupOwnerReferences, validateObjectMeta } from '../../api/validation/object-meta.ts';
+import { dedupOwnerReferences, objectMetaRules, validateObjectMeta } from '../../api/validation/object-meta.ts';
 import type { AdmissionAttributes } from '../admission/attributes.ts';
 import type { KeyValue, Store } from '../storage/interface.ts';
 import { StoredObject } from '../storage/stored-object.ts';
@@ -161,8 +161,7 @@ export function dedupe(object: KubeObject, context: Pick<WriteContext, 'warn'>):
 function validate(resource: ResourceStore, object: KubeObject): void {
   const { info, strategy } = resource;
   const meta = metadataOf(object);
-  const rules = { namespaced: info.namespaced, nameRule: info.nameRule, builtin: info.typeName !== undefined };
-  const errors: FieldError[] = validateObjectMeta(meta, rules);
+  const errors: FieldError[] = validateObjectMeta(meta, objectMetaRules(info));
   if (info.typeName !== undefined) errors.push(...validateBuiltin(object, info));
   if (strategy.validate !== undefined) errors.push(...strategy.validate(object));
   if (errors.length > 0) throw newInvalid(info, meta.name ?? '', errors);

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
 import { validateBuiltinStatus } from '../../api/schema/validate-status.ts';
 import { isAlreadyExists, newConflict, newInvalid, newNotFound, newServerTimeout } from '../../api/status-error.ts';
-import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
+import { objectMetaRules, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
 import type { AdmissionAttributes } from '../admission/attributes.ts';
 import type { KeyValue } from '../storage/interface.ts';
@@ -246,9 +246,8 @@ interface Judged {
 function validate(resource: ResourceStore, { next, previous, context, name }: Judged): void {
   const { info, strategy } = resource;
   const builtin = info.typeName !== undefined;
-  const rules = { namespaced: info.namespaced, nameRule: info.nameRule, builtin };
   const errors: FieldError[] = [
-    ...validateObjectMetaUpdate(metadataOf(next), previous.metadata ?? {}, rules),
+    ...validateObjectMetaUpdate(metadataOf(next), previous.metadata ?? {}, objectMetaRules(info)),
     ...(builtin ? validateBuiltinUpdate(next, previous, info) : []),
     ...(builtin && context.subresource === 'status' ? validateBuiltinStatus(next, previous, info) : []),
     ...(strategy.validateUpdate?.(next, previous, context) ?? []),
