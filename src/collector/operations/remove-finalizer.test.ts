@@ -54,6 +54,12 @@ describe('removeFinalizer', () => {
     expect([outcome.answer, sent.length]).toEqual(['conflict', 1]);
   });
 
+  it('COL-122 COL-125 rests on one version: a conflict of what was read at it is one at once', async () => {
+    const { context, sent, clock } = setUp([live, conflict]);
+    const outcome = await removeFinalizer(context, { ...action(), only: '8' });
+    expect([outcome.answer, sent.length, clock.pendingTimers]).toEqual(['conflict', 2, 0]);
+  });
+
   it.each([
     { what: 'gone already', answer: objectWith({ finalizers: ['x.io/keep'] }), is: 'accepted' },
     {

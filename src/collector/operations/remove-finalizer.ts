@@ -54,7 +54,7 @@ export async function removeFinalizer(context: FinalizerContext, action: RemoveF
     if (!finalizers.includes(finalizer)) return { answer: 'accepted', object: read.object };
     const others = finalizers.filter((name) => name !== finalizer);
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });
-    if (answer.answer !== 'conflict') return answer;
+    if (answer.answer !== 'conflict' || only !== undefined) return answer;
     const exhausted = attempt === MAX_ATTEMPTS || !(await pause(context, attempt));
     if (exhausted) return { answer: 'conflict', error: retryLater(target, answer.error) };
   }
