@@ -104,6 +104,22 @@ describe('reading and writing', () => {
     expect((await server.put(`${widgets}/a`, { ...json, spec: { unknown: 1 } })).json).toEqual(json);
   });
 
+  it('API-073 nobody sets a deletionTimestamp by writing it; a write of status keeps metadata', async () => {
+    await withSpec({}, { subresources: { status: {} } });
+    const { json: created } = await server.post(widgets, widget('a'));
+    const metadata = { deletionTimestamp: '2030-01-01T00:00:00Z' };
+    const refused = await server.patch(`${widgets}/a`, { metadata });
+    expect([refused.status, refused.json.message]).toEqual([
+      422,
+      'Widget.example.com "a" is invalid: metadata.deletionTimestamp: Invalid value: "2030-01-01T00:00:00Z": field is immutable',
+    ]);
+    expect((await server.put(`${widgets}/a`, widget('a', { metadata }))).status).toBe(422);
+    const status = await server.patch(`${widgets}/a/status`, { metadata, status: { ready: true } });
+    expect([status.status, status.json['status']]).toEqual([200, { ready: true }]);
+    expect(status.json.metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await server.get(`${widgets}/a`)).json.metadata?.uid).toBe(created.metadata?.uid);
+  });
+
   it('API-474 owners, finalizers and deletion are those of any object', async () => {
     await withSpec({});
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u', blockOwnerDeletion: true }];

@@ -24,20 +24,27 @@ export function stampCreated(object: KubeObject, uid: string, now: number): void
   meta.creationTimestamp = formatTime(now);
 }
 
-/** API-073: an update cannot move creation or deletion; a missing uid is filled in, a different one is left to be refused. */
+/**
+ * API-073 (apiserver `rest.BeforeUpdate`): an update cannot move creation or deletion. A missing uid is filled in; a different
+ * one, a deletion of what lives, and a different grace period are left to be refused.
+ */
 export function restoreSystemMetadata(next: KubeObject, previous: KubeObject): void {
   const meta = metadataOf(next);
   const old = previous.metadata ?? {};
   restore(meta, old, 'creationTimestamp');
-  restore(meta, old, 'deletionTimestamp');
-  restore(meta, old, 'deletionGracePeriodSeconds');
+  if (isAbsent(meta.deletionTimestamp) || !isAbsent(old.deletionTimestamp)) restore(meta, old, 'deletionTimestamp');
+  if (isAbsent(meta.deletionGracePeriodSeconds)) restore(meta, old, 'deletionGracePeriodSeconds');
   delete meta.selfLink;
   if (meta.uid === undefined || meta.uid === '') restore(meta, old, 'uid');
 }
 
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
 function restore<K extends keyof ObjectMeta>(meta: ObjectMeta, old: ObjectMeta, field: K): void {
   const value = old[field];
-  if (value === undefined || value === null) delete meta[field];
+  if (isAbsent(value)) delete meta[field];
   else meta[field] = value;
 }
 

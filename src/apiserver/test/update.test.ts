@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { configMap, configMaps, startTestServer, type TestServer } from './test-server.ts';
+import { type Answer, configMap, configMaps, startTestServer, type TestServer } from './test-server.ts';
 
 let server: TestServer;
 beforeEach(async () => {
@@ -108,6 +108,49 @@ describe('update', () => {
     });
     const undelete = await server.patch(`${configMaps}/a`, { metadata: { deletionTimestamp: null } });
     expect(undelete.json.metadata?.deletionTimestamp).toBe(deleted.metadata?.deletionTimestamp);
+  });
+
+  describe('API-073 nobody sets a deletion by writing it', () => {
+    const timestamp = { deletionTimestamp: '2030-01-01T00:00:00Z' };
+    const writes: Record<string, (metadata: object) => Promise<Answer>> = {
+      'a merge patch': (metadata) => server.patch(`${configMaps}/a`, { metadata }),
+      'a strategic merge patch': (metadata) => server.patch(`${configMaps}/a`, { metadata }, 'strategic'),
+      'a replacement': (metadata) => server.put(`${configMaps}/a`, configMap('a', { metadata })),
+      'an applied configuration': (metadata) =>
+        server.request('PATCH', `${configMaps}/a?fieldManager=m`, {
+          headers: { 'content-type': 'application/apply-patch+yaml' },
+          body: JSON.stringify(configMap('a', { metadata })),
+        }),
+    };
+
+    it.each(Object.keys(writes))('%s', async (name) => {
+      const { json: created } = await server.post(configMaps, configMap('a'));
+      const refused = await writes[name]?.(timestamp);
+      expect([refused?.status, refused?.json.message]).toEqual([
+        422,
+        'ConfigMap "a" is invalid: metadata.deletionTimestamp: Invalid value: "2030-01-01T00:00:00Z": field is immutable',
+      ]);
+      const period = await writes[name]?.({ deletionGracePeriodSeconds: 5 });
+      expect([period?.status, period?.json.message]).toEqual([
+        422,
+        'ConfigMap "a" is invalid: metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable',
+      ]);
+      expect((await server.get(`${configMaps}/a`)).json).toEqual(created);
+    });
+
+    it('nor another grace period of one that began, but what it is may be said again', async () => {
+      await server.post(configMaps, configMap('a', { metadata: { finalizers: ['example.com/a'] } }));
+      const { json: deleted } = await server.delete(`${configMaps}/a`);
+      const refused = await server.patch(`${configMaps}/a`, { metadata: { deletionGracePeriodSeconds: 77 } });
+      expect([refused.status, refused.json.message]).toEqual([
+        422,
+        'ConfigMap "a" is invalid: metadata.deletionGracePeriodSeconds: Invalid value: 77: field is immutable',
+      ]);
+      const again = await server.patch(`${configMaps}/a`, {
+        metadata: { ...timestamp, deletionGracePeriodSeconds: 0 },
+      });
+      expect([again.status, again.json.metadata]).toEqual([200, deleted.metadata]);
+    });
   });
 
   it('API-072 COL-233 no finalizer is added while terminating; removing and reordering is allowed', async () => {
