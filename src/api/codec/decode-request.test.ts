@@ -91,6 +91,15 @@ describe('request bodies', () => {
     expect(error.message).toContain(text);
   });
 
+  it.each([
+    ['null', 'application/json'],
+    ['null', 'application/yaml'],
+    ['# nothing', 'application/yaml'],
+  ])('API-240 %j as %s is no options', (body, contentType) => {
+    const options: DecodeRequestOptions = { ...CONFIG_MAP, kind: 'DeleteOptions' };
+    expect(decodeRequestBody(bytes(body), contentType, options).object).toEqual({});
+  });
+
   it('API-150 null as kind is no kind', () => {
     expect(decodeRequestBody(bytes('{"kind":null}'), undefined, CONFIG_MAP).object).toEqual({});
   });

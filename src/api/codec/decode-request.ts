@@ -55,7 +55,7 @@ export function decodeRequestBody(
   }
   try {
     const { value, duplicates } = decodeValue(bytes, mediaType, options);
-    return { object: requireObject(value), duplicates };
+    return { object: requireObject(value, options.kind), duplicates };
   } catch (error) {
     if (error instanceof ProtobufError || error instanceof StatusError) throw unrecognized(bytes, error, options);
     throw error;
@@ -91,9 +91,11 @@ function brought<T>(codec: T | undefined): T {
   return codec;
 }
 
-function requireObject(value: unknown): KubeObject {
+/** API-240: null as options is none of them, since Go's `json.Unmarshal` of null leaves a struct as it is. */
+function requireObject(value: unknown, kind: string): KubeObject {
   const problem = (found: string, place: string): StatusError =>
     newBadRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go ${place}`);
+  if (value === null && kind === 'DeleteOptions') return {};
   if (!isJsonObject(value)) {
     const found = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
     throw problem(found, 'value of type struct');

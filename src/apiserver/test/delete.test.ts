@@ -109,6 +109,15 @@ describe('delete', () => {
     expect(json.metadata?.finalizers).toEqual(['orphan']);
   });
 
+  it('API-240 null as body is no options', async () => {
+    await server.post(configMaps, configMap('x'));
+    const { status, json } = await server.request('DELETE', `${configMaps}/x`, {
+      headers: { 'content-type': 'application/json' },
+      body: 'null',
+    });
+    expect([status, json.status]).toEqual([200, 'Success']);
+  });
+
   it('API-240 options as protobuf, as YAML, and an undecodable body', async () => {
     const { encodeProtobuf } = await import('../../api/codec/protobuf.ts');
     await server.post(configMaps, configMap('x'));

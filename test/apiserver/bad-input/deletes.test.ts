@@ -40,7 +40,6 @@ const bodies: readonly Bad[] = [
     refusal(400, startingWith(`${unrecognized}couldn't get version/kind; json parse error: `)),
   ],
   ['a list', '[]', JSON_TYPE, refusal(400, /json: cannot unmarshal array into Go value/)],
-  ['null', 'null', JSON_TYPE, refusal(400, /json: cannot unmarshal null into Go value/)],
   ['YAML', 'a: b: c', YAML_TYPE, refusal(400, startingWith(`${unrecognized}error converting YAML to JSON: yaml: `))],
   ['text as protobuf', 'x', PROTOBUF_TYPE, refusal(400, /does not appear to be a protobuf message/)],
   ['an empty envelope', 'k8s\0', PROTOBUF_TYPE, refusal(400, /proto: empty body/)],
