@@ -233,14 +233,15 @@ describe('the lmdb store', () => {
     'keeps little of the file in its own memory, and all of it on the disk',
     async () => {
       const store = await open(path);
-      const commits = 450;
+      const commits = 1000;
       const together = 8;
       for (let i = 0; i < commits; i++) {
         const value = Buffer.alloc(5000, `${i}.`);
         await Promise.all(Array.from({ length: together }, (_, j) => store.create(`/registry/${i}-${j}`, value)));
       }
       const mapped = residentBytes(await readFile('/proc/self/smaps', 'latin1'), join(path, 'data.mdb'));
-      expect(mapped).toBeLessThan(12 << 20);
+      // How much of the last 16 MiB has reached the file is the disk's affair; all of them would be 40 MB and their pages.
+      expect(mapped).toBeLessThan(24 << 20);
       await store.close();
       const again = await open(path);
       const { items } = await again.list('/registry/');
