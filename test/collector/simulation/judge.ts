@@ -50,8 +50,8 @@ export class Judge {
   /** Uids that waited for their dependents, or let them go, at some time: whoever saw that may have acted upon it. */
   readonly #waited = new Set<string>();
   readonly #orphaning = new Set<string>();
-  /** What went with policy Orphan, name by uid: a reference that names another one refers to nothing. */
-  readonly #orphaned = new Map<string, string>();
+  /** What went with policy Orphan, by uid: a reference to other coordinates refers to nothing (COL-140, COL-241). */
+  readonly #orphaned = new Map<string, KnownObject>();
 
   constructor({ attribution, isServed, remembersOrphaned, seesAtOnce, barriers }: JudgeOptions) {
     this.#attribution = attribution;
@@ -100,9 +100,15 @@ export class Judge {
     if (now !== undefined && isWaiting(now)) this.#waited.add(now.uid);
     if (now !== undefined && isOrphaning(now)) this.#orphaning.add(now.uid);
     if (now === undefined && before !== undefined && isOrphaning(before) && this.#attribution.of(key) === 'collector') {
-      this.#orphaned.set(before.uid, before.name);
+      this.#orphaned.set(before.uid, before);
     }
     if ((previous === undefined) !== (before === undefined)) this.wrong.push(`the store lost track of ${key}`);
+  }
+
+  #wasOrphaned({ namespace }: KnownObject, { uid, kind, name }: OwnerReference): boolean {
+    const owner = this.#orphaned.get(uid);
+    if (owner?.kind !== kind || owner.name !== name) return false;
+    return owner.namespace === '' || owner.namespace === namespace;
   }
 
   /** Gone, or told to go (COL-001, COL-002, COL-113). The second half of a deletion was judged when it began. */
@@ -117,7 +123,7 @@ export class Judge {
     if (
       this.#remembersOrphaned &&
       references.length > 0 &&
-      references.every(({ uid, name }) => this.#orphaned.get(uid) === name)
+      references.every((reference) => this.#wasOrphaned(object, reference))
     ) {
       this.wrong.push(`${show(object)} was deleted although its owners went with policy Orphan`);
     }
