@@ -722,6 +722,24 @@ describe('lists and vanished resources', () => {
     ]);
   });
 
+  it('COL-001 COL-053 a list queues what changed unseen when a reference only blocks no more, or its owner waits, or does not fit', () => {
+    const graph = new OwnershipGraph();
+    const waiting = { deleting: true, finalizers: ['foregroundDeletion'] } as const;
+    const list = (resourceVersion: string, blockOwnerDeletion: boolean): GraphEvent[] => [
+      observed(pods, { uid: 'blocks', resourceVersion, owners: [ref('o', { blockOwnerDeletion })] }),
+      observed(pods, { uid: 'held', resourceVersion, owners: [ref('w')] }),
+      observed(pods, { uid: 'strange', resourceVersion, owners: [ref('f', { name: 'another' })] }),
+      observed(pods, { uid: 'f', resourceVersion }),
+    ];
+    run(graph, observed(pods, { uid: 'o' }), observed(replicaSets, { uid: 'w', ...waiting }), ...list('1', true));
+    run(graph, deleted(pods, 'o'));
+    expect(said(run(graph, { type: 'listStarted', resource: pods }, ...list('2', false)))).toEqual([
+      'observed blocks changedUnseen',
+      'observed held changedUnseen',
+      'observed strange changedUnseen',
+    ]);
+  });
+
   it('COL-116 what a cached list lacks is questioned, not believed', () => {
     const graph = new OwnershipGraph();
     run(

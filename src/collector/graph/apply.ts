@@ -110,13 +110,16 @@ function observe(
   if (!unmoved) columns.readOwners();
   const changedUnseen = (before & SEEN) === 0 && table.version(node) !== columns.resourceVersion;
   remember(graph, node, columns);
-  if (changedUnseen && unmoved) questionOwners(graph, node, effects);
-  if (same) return 'unchanged';
+  if (same) {
+    if (changedUnseen) questionOwners(graph, node, effects);
+    return 'unchanged';
+  }
   const sameObject = unmoved || nodes.objectMatches(node, columns, kind);
   // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
   if (!sameObject) references.rename(node, identityOf(resource, nodes.uid(node), columns));
   const sameReferences = unmoved || references.equals(node, columns);
   if (!sameReferences) replaceReferences(graph, node, columns, effects);
+  if (changedUnseen) questionOwners(graph, node, effects);
   const started = startTransitions(graph, node, columns, before, effects);
   const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
   const finalizersChanged = ((before ^ table.get(node, FLAGS)) & (FOREGROUND | ORPHAN)) !== 0;
@@ -124,13 +127,15 @@ function observe(
 }
 
 /**
- * A list shows the object with the references that are known, but changed. They may have been removed, by ourselves, and made again
- * since the watch was lost: then what was decided about them was about the ones before.
+ * A list shows that the object changed since the watch was lost. References that it still has may have been others in between,
+ * or have been removed by ourselves: what was decided then, with the live object, was not about the ones it has now.
  */
 function questionOwners(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   const { nodes, references } = graph;
   for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
-    if (nodes.state(references.ownerOf(edge)) === STATE_OBSERVED) continue;
+    const owner = references.ownerOf(edge);
+    const solid = nodes.state(owner) === STATE_OBSERVED && !graph.isWaiting(owner) && !references.isExplicit(edge);
+    if (solid) continue;
     enqueue(graph, node, 'changedUnseen', effects);
     return;
   }
