@@ -25,8 +25,17 @@ export interface HttpRequest {
   readonly refusal?: (() => Error | undefined) | undefined;
   /** True when it came over a connection. Whoever calls from this process is answered after the watches have been told what his request did. */
   readonly remote?: boolean;
-  /** Client certificate subject, when the connection presented one that the server's own authority signed. */
-  readonly peer?: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  /** Who a client certificate says the caller is; `refused` for one that cannot be believed, which is not the same as none. */
+  readonly peer?: PeerSubject | 'refused' | undefined;
+}
+
+/** Of a certificate that the server's own authority signed, or of a part of this program. */
+export interface PeerSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly uid?: string;
+  /** SHA-256 of the certificate in lower-case hex; absent where there is none. */
+  readonly fingerprint?: string;
 }
 
 export interface HttpResponse {

@@ -146,7 +146,7 @@ export class Cluster {
         logger: logger.child({ component: 'apiserver' }),
         metrics,
         version: serverVersion(),
-        authenticator: unionAuthenticator([tokenAuthenticator(tokens), x509Authenticator]),
+        authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
         authorizationMode: options.authorizationMode,
         admissionPlugins: admissionPlugins(options),
         // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.

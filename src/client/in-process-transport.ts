@@ -1,6 +1,6 @@
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { Bag } from '../base/bag.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
+import type { HttpHandler, HttpRequest, HttpResponse, PeerSubject } from '../base/http-message.ts';
 import { asError } from '../base/thrown.ts';
 import { abortedTransportError, closedError } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
@@ -9,7 +9,7 @@ export interface InProcessOptions {
   /** Added to every request, such as `authorization`. A request's own header wins. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Who calls, as if a client certificate had said so. */
-  readonly peer?: NonNullable<HttpRequest['peer']>;
+  readonly peer?: PeerSubject;
 }
 
 /**

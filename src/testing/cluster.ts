@@ -129,7 +129,7 @@ export class TestCluster implements AsyncDisposable {
         logger: logger.child({ component: 'apiserver' }),
         metrics: queues,
         version: serverVersion(),
-        authenticator: unionAuthenticator([tokenAuthenticator(tokens), x509Authenticator]),
+        authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
         authorizer: systemMastersAuthorizer,
         admissionPlugins: admissionPlugins(selected),
         tokens,

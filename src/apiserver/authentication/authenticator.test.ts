@@ -79,6 +79,20 @@ describe('x509Authenticator', () => {
     });
   });
 
+  it('API-371 the fingerprint is told as the credential, and the uid of the subject is that of the user', () => {
+    const peer = { commonName: 'ann', organizations: [], uid: 'u1', fingerprint: 'ab01' };
+    expect(x509Authenticator.authenticate(request({ peer }))).toEqual({
+      username: 'ann',
+      uid: 'u1',
+      groups: ['system:authenticated'],
+      extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=ab01'] },
+    });
+  });
+
+  it('API-371 a certificate that cannot be believed is 401, not anonymous', () => {
+    expect(unauthorized(() => x509Authenticator.authenticate(request({ peer: 'refused' }))).code).toBe(401);
+  });
+
   it('API-371 without a certificate, or one without a common name, there are no credentials', () => {
     expect(x509Authenticator.authenticate(request())).toBeUndefined();
     expect(
@@ -95,11 +109,24 @@ describe('unionAuthenticator', () => {
     expect(union.authenticate(request())).toBeUndefined();
   });
 
-  it('API-371 bad credentials end the search with 401', () => {
-    const anyone: Authenticator = { authenticate: () => ({ username: 'anyone', groups: [] }) };
-    const chain = unionAuthenticator([tokens, anyone]);
+  it('API-371 bad credentials are forgiven where others are good, and are 401 where nobody finds a user', async () => {
+    expect((await union.authenticate({ ...withAuthorization('Bearer secret-a'), peer: 'refused' }))?.username).toBe(
+      'ann',
+    );
+    expect(unauthorized(() => union.authenticate(request({ peer: 'refused' }))).code).toBe(401);
+    const nobody: Authenticator = { authenticate: () => undefined };
+    const chain = unionAuthenticator([tokens, nobody]);
     expect(unauthorized(() => chain.authenticate(withAuthorization('Bearer wrong'))).code).toBe(401);
-    expect(chain.authenticate(request())).toEqual({ username: 'anyone', groups: ['system:authenticated'] });
+    expect(chain.authenticate(request())).toBeUndefined();
+  });
+
+  it('API-371 the same holds for an authenticator that has to look something up', async () => {
+    const late: Authenticator = { authenticate: () => Promise.reject(new Error('first')) };
+    const later: Authenticator = { authenticate: () => Promise.reject(new Error('second')) };
+    await expect(unionAuthenticator([late, later]).authenticate(request())).rejects.toThrow('first');
+    const peer = { commonName: 'carl', organizations: [] };
+    const chain = unionAuthenticator([late, x509Authenticator]);
+    expect((await chain.authenticate(request({ peer })))?.username).toBe('carl');
   });
 });
 

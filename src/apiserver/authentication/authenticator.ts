@@ -17,17 +17,40 @@ export interface Authenticator {
 }
 
 /**
- * The first authenticator that recognises its kind of credentials decides; the user it finds is a member of
- * `system:authenticated`. An authenticator that throws ends the search.
+ * The first authenticator that finds a user decides; he is a member of `system:authenticated`. Bad credentials end nothing as long as
+ * others may be good: somebody with a certificate of another authority and our token comes in by the token. When nobody finds a user,
+ * the first problem met is thrown (apiserver `pkg/authentication/request/union`).
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
-  const from = (start: number, request: HttpRequest): Authentication | Promise<Authentication> => {
-    const authenticator = authenticators[start];
-    if (authenticator === undefined) return undefined;
-    const next = (user: Authentication): Authentication | Promise<Authentication> =>
-      user === undefined ? from(start + 1, request) : withAuthenticatedGroup(user);
-    const user = authenticator.authenticate(request);
-    return user instanceof Promise ? user.then(next) : next(user);
-  };
-  return { authenticate: (request) => from(0, request) };
+  return { authenticate: (request) => authenticateFrom(authenticators, request, {}) };
+}
+
+interface Search {
+  readonly start?: number;
+  /** What the ones before threw first. */
+  readonly problem?: { readonly thrown: unknown } | undefined;
+}
+
+function authenticateFrom(
+  authenticators: readonly Authenticator[],
+  request: HttpRequest,
+  { start = 0, problem }: Search,
+): Authentication | Promise<Authentication> {
+  const authenticator = authenticators[start];
+  if (authenticator === undefined) {
+    if (problem !== undefined) throw problem.thrown;
+    return undefined;
+  }
+  const next = (found: Search['problem']): Authentication | Promise<Authentication> =>
+    authenticateFrom(authenticators, request, { start: start + 1, problem: found });
+  const accepted = (user: Authentication): Authentication | Promise<Authentication> =>
+    user === undefined ? next(problem) : withAuthenticatedGroup(user);
+  const failed = (thrown: unknown): Authentication | Promise<Authentication> => next(problem ?? { thrown });
+  let user: Authentication | Promise<Authentication>;
+  try {
+    user = authenticator.authenticate(request);
+  } catch (thrown) {
+    return failed(thrown);
+  }
+  return user instanceof Promise ? user.then(accepted, failed) : accepted(user);
 }

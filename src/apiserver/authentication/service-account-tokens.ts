@@ -27,7 +27,7 @@ import {
   timeProblem,
 } from './service-account-claims.ts';
 import { type TokenVerdict, type TokenVerifier, UNKNOWN_TOKEN } from './token-authenticator.ts';
-import { type UserInfo, withAuthenticatedGroup } from './user-info.ts';
+import { EXTRA_CREDENTIAL_ID, type UserInfo, withAuthenticatedGroup } from './user-info.ts';
 
 export interface ServiceAccountTokensOptions {
   readonly store: Store;
@@ -220,7 +220,7 @@ function userOf(claims: ServiceAccountClaims): UserInfo {
     extra[`${EXTRA}/${word}-name`] = [name];
     if (uid !== undefined && uid !== '') extra[`${EXTRA}/${word}-uid`] = [uid];
   };
-  if (claims.jti !== '') extra[`${EXTRA}/credential-id`] = [`JTI=${claims.jti}`];
+  if (claims.jti !== '') extra[EXTRA_CREDENTIAL_ID] = [`JTI=${claims.jti}`];
   if (node !== undefined) tell('node', node);
   if (pod !== undefined) tell('pod', pod);
   return withAuthenticatedGroup({

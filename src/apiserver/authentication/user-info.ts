@@ -13,6 +13,9 @@ export const GROUP_AUTHENTICATED = 'system:authenticated';
 /** Whoever brought no credentials, where that is allowed (API-371). */
 export const GROUP_UNAUTHENTICATED = 'system:unauthenticated';
 
+/** Extra field that tells by which credential somebody came in, without telling the credential. */
+export const EXTRA_CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
+
 /** The same user with membership of `system:authenticated`, which no credential has to spell out (API-371). */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.groups.includes(GROUP_AUTHENTICATED)) return user;

@@ -1,24 +1,34 @@
+import type { PeerSubject } from '../../base/http-message.ts';
+import { newUnauthorized } from '../../api/status-error.ts';
 import type { Authenticator } from './authenticator.ts';
-import { type UserInfo, withAuthenticatedGroup } from './user-info.ts';
+import { EXTRA_CREDENTIAL_ID, type UserInfo, withAuthenticatedGroup } from './user-info.ts';
 
 /** A connection has one subject for all its requests, and so has a part of this program. */
 const users = new WeakMap<object, UserInfo>();
 
 /**
- * Client certificates: common name is the user, organizations are its groups (API-371).
+ * Client certificates: common name is the user, organizations are its groups, the credential is told by its fingerprint (API-371).
  *
- * The serving layer sets `peer` only for a certificate that verified against the server's own authority; this relies
- * on it and checks no chain. A subject without a common name names nobody and counts as no credentials.
+ * The serving layer verifies the chain and reads the subject; a certificate it refused is bad credentials, not none.
  */
 export const x509Authenticator: Authenticator = {
-  authenticate(request) {
-    const { peer } = request;
+  authenticate({ peer }) {
+    if (peer === 'refused') throw newUnauthorized();
     if (peer === undefined || peer.commonName === '') return undefined;
     let user = users.get(peer);
     if (user === undefined) {
-      user = withAuthenticatedGroup({ username: peer.commonName, groups: peer.organizations });
+      user = userOf(peer);
       users.set(peer, user);
     }
     return user;
   },
 };
+
+function userOf({ commonName, organizations, uid, fingerprint }: PeerSubject): UserInfo {
+  return withAuthenticatedGroup({
+    username: commonName,
+    groups: organizations,
+    ...(uid === undefined ? {} : { uid }),
+    ...(fingerprint === undefined ? {} : { extra: { [EXTRA_CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } }),
+  });
+}

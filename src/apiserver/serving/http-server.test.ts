@@ -8,6 +8,7 @@ import type { HttpHandler, HttpRequest } from '../../base/http-message.ts';
 import { systemRandom } from '../../base/random.ts';
 import { createServingCertificates, type ServingCertificates } from '../authentication/certificates.ts';
 import { serve, type HttpServer } from './http-server.ts';
+import { withSubject } from './peculiar-certificate.fixture.ts';
 
 let certificates: ServingCertificates;
 const servers: HttpServer[] = [];
@@ -60,6 +61,24 @@ function https(server: HttpServer, options: RequestOptions & { body?: Uint8Array
   });
 }
 
+async function overHttp2(
+  server: HttpServer,
+  credentials: { readonly cert?: string; readonly key?: string },
+): Promise<string> {
+  const session = connect(server.url, { ca: certificates.caPem, ...credentials });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const stream = session.request({ ':path': '/' });
+      let body = '';
+      stream.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      stream.on('end', () => resolve(body));
+      stream.on('error', reject);
+    });
+  } finally {
+    session.close();
+  }
+}
+
 const text = (body: string) => ({ status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from(body) });
 const echo: HttpHandler = async (request) =>
   text(
@@ -99,11 +118,36 @@ describe('http server', () => {
     });
   });
 
-  it('API-371 a certificate of another authority is no subject', async () => {
+  it('API-371 a certificate of another authority, or for a server, is refused, which is not the same as none', async () => {
     const server = await start(echo);
     const other = await createServingCertificates({ clock: systemClock, random: systemRandom });
-    const answer = await https(server, { path: '/', cert: other.clientCertPem, key: other.clientKeyPem });
-    expect(JSON.parse(answer.body).peer).toBeUndefined();
+    const wrong = [
+      { cert: other.clientCertPem, key: other.clientKeyPem },
+      { cert: certificates.certPem, key: certificates.keyPem },
+    ];
+    for (const credentials of wrong) {
+      const one = await https(server, { path: '/', ...credentials });
+      expect(JSON.parse(one.body).peer).toBe('refused');
+      expect(JSON.parse(await overHttp2(server, credentials)).peer).toBe('refused');
+    }
+    expect(JSON.parse(await overHttp2(server, {})).peer).toBeUndefined();
+  });
+
+  it('API-371 the peer has the uid of its subject, the last of several names, and the fingerprint of its certificate', async () => {
+    const server = await start(echo);
+    const attributes = [
+      ['2.5.4.10', 'one'],
+      ['2.5.4.10', 'two'],
+      ['2.5.4.3', 'first'],
+      ['2.5.4.3', 'last'],
+      ['1.3.6.1.4.1.57683.2', 'u-1'],
+    ] as const;
+    const client = { certPem: certificates.clientCertPem, keyPem: certificates.clientKeyPem };
+    const { cert, key, fingerprint } = withSubject(client, attributes, certificates.caKeyPem);
+    const expected = { commonName: 'last', organizations: ['one', 'two'], uid: 'u-1', fingerprint };
+    const credentials = { cert, key };
+    expect(JSON.parse((await https(server, { path: '/', ...credentials })).body).peer).toEqual(expected);
+    expect(JSON.parse(await overHttp2(server, credentials)).peer).toEqual(expected);
   });
 
   it('API-007 an oversized body reaches the handler one byte over the limit, and the connection ends', async () => {

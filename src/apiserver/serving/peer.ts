@@ -1,29 +1,51 @@
-import type { TLSSocket } from 'node:tls';
-import type { HttpRequest } from '../../base/http-message.ts';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
+import type { HttpRequest, PeerSubject } from '../../base/http-message.ts';
 
 type Peer = NonNullable<HttpRequest['peer']>;
 
 type Subject = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** The attribute of a subject that holds the uid of a user (apiserver `pkg/authentication/request/x509`, OID of Kubernetes). */
+const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
+
 /** Reading a certificate costs more than a small request, and it never changes on a connection. */
 const peers = new WeakMap<object, { readonly peer: Peer | undefined }>();
 
-/** Subject of the client certificate, when one was sent that our authority signed and that is valid now. */
+/**
+ * Who is at the other end (API-371): the subject of his certificate when our authority signed it, it is one for clients and it is valid
+ * now; `refused` when he sent another; undefined when he sent none, or one that names nobody.
+ */
 export function peerOf(socket: TLSSocket): Peer | undefined {
-  if (socket.authorized !== true) return undefined;
   const known = peers.get(socket);
   if (known !== undefined) return known.peer;
-  // Null when the connection broke in the meantime, which the published types do not say.
-  const certificate = socket.getPeerCertificate() as { readonly subject?: Subject } | null;
-  const subject = certificate?.subject;
-  const commonName = first(subject?.['CN']);
-  const peer = commonName === undefined ? undefined : { commonName, organizations: all(subject?.['O']) };
+  const peer = readPeer(socket);
   peers.set(socket, { peer });
   return peer;
 }
 
-function first(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : value?.[0];
+function readPeer(socket: TLSSocket): Peer | undefined {
+  // Cleartext connections have no such method, and it finds null where the connection broke in the meantime.
+  const certificate = (socket.getPeerCertificate as TLSSocket['getPeerCertificate'] | undefined)?.call(socket) as
+    | Partial<PeerCertificate>
+    | null
+    | undefined;
+  if (certificate?.raw === undefined) return undefined;
+  return socket.authorized ? subjectOf(certificate) : 'refused';
+}
+
+function subjectOf({ subject, fingerprint256 }: Partial<PeerCertificate>): PeerSubject | 'refused' | undefined {
+  const attributes = subject as unknown as Subject | undefined;
+  // Of several the last counts, as in Go's reading of a name.
+  const commonName = all(attributes?.['CN']).at(-1) ?? '';
+  if (commonName === '') return undefined;
+  const uids = all(attributes?.[UID_ATTRIBUTE]);
+  if (uids.length > 1 || uids[0] === '') return 'refused';
+  return {
+    commonName,
+    organizations: all(attributes?.['O']),
+    ...(uids[0] === undefined ? {} : { uid: uids[0] }),
+    ...(fingerprint256 === undefined ? {} : { fingerprint: fingerprint256.replaceAll(':', '').toLowerCase() }),
+  };
 }
 
 function all(value: string | readonly string[] | undefined): readonly string[] {
