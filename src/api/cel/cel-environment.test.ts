@@ -337,7 +337,7 @@ describe('budget', () => {
         },
       },
     };
-    const estimate = environment.compile(expression).estimateCost({ self: sizes });
+    const estimate = environment.compile(expression).estimateCost(sizes);
     expect(estimate.max).toBe(max);
     expect(estimate.min).toBe(min);
   });

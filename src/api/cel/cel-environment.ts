@@ -2,7 +2,7 @@ import type { CelBudget } from './cel-budget.ts';
 import { CelBudgetExceededError, CelCompileError, CelEvaluationError, CelProgramError } from './cel-error.ts';
 import { type CelType, formatType, sameType } from './cel-type.ts';
 import type { CelValue } from './cel-value.ts';
-import { estimateCost, type SizedVariables } from './cost-estimator.ts';
+import { estimateCost } from './cost-estimator.ts';
 import { type CelFunctions, mergeFunctions } from './function-declaration.ts';
 import { type Frame, planExpression, type Step } from './interpreter.ts';
 import { toCelValue, toJson } from './json-value.ts';
@@ -86,8 +86,8 @@ export class CelProgram {
     this.outputType = checked.types.get(checked.root.id) ?? { kind: 'dyn' };
   }
 
-  /** Best and worst case in cost units. `sized`: types with sizes, for the variables whose data is bounded by a schema. */
-  estimateCost(sized: SizedVariables = {}): Estimate {
+  /** Best and worst case in cost units. `sized`: the type with the sizes of the data that the variables hold, if a schema bounds it. */
+  estimateCost(sized?: CelType): Estimate {
     return estimateCost(this.#checked, sized);
   }
 

@@ -16,14 +16,13 @@ import {
   zeroCost,
 } from './size-estimate.ts';
 
-/** The types that sizes are known of, by variable. Absent: nothing is known of what the variable holds. */
-export type SizedVariables = Readonly<Record<string, CelType>>;
-
 /**
- * What evaluating an expression costs at best and at worst, as kube-apiserver reckons when it judges rules (cel-go `checker/cost.go`).
- * Sizes come from `maxElements` of the types of `sized`, the rest from the expression.
+ * What evaluating an expression costs at best and at worst, as kube-apiserver reckons when it judges rules (cel-go `checker/cost.go`,
+ * apiextensions `schema/cel.sizeEstimator`). Sizes come from `maxElements` of `sized` and of its parts, the rest from the expression.
+ * `sized` stands for whatever a name says, not for `self` alone: `int` in `type(self) == int` has the size of `self` as well.
+ * Undefined: nothing is known of any name.
  */
-export function estimateCost(checked: CheckedExpression, sized: SizedVariables): Estimate {
+export function estimateCost(checked: CheckedExpression, sized: CelType | undefined): Estimate {
   return new Estimator(checked, sized).cost(checked.root);
 }
 
@@ -42,13 +41,13 @@ interface Local {
 
 class Estimator {
   readonly #checked: CheckedExpression;
-  readonly #sized: SizedVariables;
+  readonly #sized: CelType | undefined;
   readonly #paths = new Map<number, readonly string[]>();
   readonly #sizes = new Map<number, Estimate>();
   readonly #entries = new Map<number, EntrySize>();
   readonly #locals = new Map<string, Local[]>();
 
-  constructor(checked: CheckedExpression, sized: SizedVariables) {
+  constructor(checked: CheckedExpression, sized: CelType | undefined) {
     this.#checked = checked;
     this.#sized = sized;
   }
@@ -78,7 +77,12 @@ class Estimator {
   }
 
   #select(expression: CelExpression & { readonly kind: 'select' }): Estimate {
-    if (this.#checked.names.has(expression.id) || this.#checked.dottedVariables.has(expression.id)) return fixed(1);
+    const { names, dottedVariables } = this.#checked;
+    const dotted = names.get(expression.id) ?? dottedVariables.get(expression.id);
+    if (dotted !== undefined) {
+      this.#paths.set(expression.id, [dotted]);
+      return fixed(1);
+    }
     const operand = this.cost(expression.operand);
     if (expression.testOnly) return operand;
     this.#paths.set(expression.id, [...this.#path(expression.operand), expression.field]);
@@ -274,11 +278,11 @@ class Estimator {
     return expression.kind === 'ident' ? this.#locals.get(expression.name)?.at(-1)?.size : undefined;
   }
 
-  /** The size that the type of the variable declares for a part of it. Where it declares parts but no size, that is 0. */
+  /** The size that is declared for a name or a part of it. Where parts are declared but no size, that is 0. */
   #declared(path: readonly string[], origin: readonly string[]): Estimate | undefined {
     const [root = '', ...steps] = path;
-    if (origin.length === 0 || root === ACCUMULATOR || !Object.hasOwn(this.#sized, root)) return undefined;
-    let type: CelType | undefined = this.#sized[root];
+    if (origin.length === 0 || root === ACCUMULATOR) return undefined;
+    let type = this.#sized;
     for (const step of steps) type = type === undefined ? undefined : inside(type, step);
     return type === undefined ? undefined : { min: 0, max: type.maxElements ?? 0 };
   }

@@ -23,7 +23,7 @@ function holds(expression: string, data: unknown): void {
   const limit = 20_000;
   try {
     const program = environment.compile(expression);
-    const { min, max } = program.estimateCost({ self: selfType });
+    const { min, max } = program.estimateCost(selfType);
     expect(min).toBeGreaterThanOrEqual(0);
     expect(max).toBeGreaterThanOrEqual(0);
     const { error } = program.run({ self: data, any: data }, limit);

@@ -81,7 +81,7 @@ function compile(environment: CelEnvironment, expression: string, { type, subjec
 
 /** What an expression may cost at most, for data within the bounds of the schema. */
 export function worstCost(program: CelProgram, { type }: TypedSchema): number {
-  return type === undefined ? UNBOUNDED : program.estimateCost({ self: type, oldSelf: type }).max;
+  return type === undefined ? UNBOUNDED : program.estimateCost(type).max;
 }
 
 /** How often a value of this schema can stand in one request at most. */

@@ -48,6 +48,16 @@ describe('API-471 costs of rules', () => {
       { type: 'array', items: ruled(text, 'self.startsWith("a") && self.contains("b")') },
       'more than 100x',
     ],
+    [
+      'the type of a number or a text without bound',
+      ruled({ 'x-kubernetes-int-or-string': true }, 'type(self) == int ? self >= 0 : self.endsWith("%")'),
+      undefined,
+    ],
+    [
+      'the type of a field',
+      ruled({ type: 'object', properties: { a: text } }, 'type(self.a) != google.protobuf.Timestamp'),
+      undefined,
+    ],
     ['a number in each item without bound', { type: 'array', items: ruled(integer, 'self > 1') }, undefined],
     [
       'values of a map without bound',
