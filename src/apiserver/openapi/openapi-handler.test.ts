@@ -104,11 +104,22 @@ describe('serving a document', () => {
     },
   );
 
-  it('API-412 protobuf alone is 406, another method 405', () => {
+  it('API-412 not built, refused: documents of OpenAPI v3 in protobuf are a 406 that names JSON; who takes both gets that', () => {
     const protobuf = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
-    expect(get('/openapi/v3/apis/apps/v1', { accept: protobuf }).status).toBe(406);
+    const alone = get('/openapi/v3/apis/apps/v1', { accept: protobuf });
+    expect([alone.status, JSON.parse(Buffer.from(alone.body as Uint8Array).toString())]).toEqual([
+      406,
+      expect.objectContaining({
+        kind: 'Status',
+        reason: 'NotAcceptable',
+        message: 'only the following media types are accepted: application/json',
+      }),
+    ]);
     expect(get('/openapi/v3/apis/apps/v1', { accept: `${protobuf}, application/json` }).status).toBe(200);
     expect(get('/openapi/v3', { accept: 'application/json, */*' }).status).toBe(200);
+  });
+
+  it('API-411 documents are for GET', () => {
     expect(get('/openapi/v3', {}, 'POST').status).toBe(405);
   });
 });

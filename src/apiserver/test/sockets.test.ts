@@ -220,7 +220,7 @@ describe('a request to upgrade', () => {
     });
   }
 
-  it('API-138 of a watch is refused in words, before anything streams', async () => {
+  it('API-138 not built, refused: WebSocket for a watch is a 400 that says to ask without Upgrade, before anything streams', async () => {
     const answer = await upgrade(`${configMaps}?watch=1`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('"reason":"BadRequest"');
