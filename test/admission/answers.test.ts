@@ -50,7 +50,7 @@ describe('API-351 API-464 answers of any shape', () => {
           }
           const { response } = verified;
           expect(typeof response.allowed).toBe('boolean');
-          expect(response.patch === undefined || (mutating && typeof response.patch === 'string')).toBe(true);
+          expect(response.patch === undefined || (mutating && typeof response.patch.text === 'string')).toBe(true);
           const denial = deniedBy('hook', response.result);
           expect(denial.code).toBeGreaterThanOrEqual(400);
           expect(denial.message).toMatch(/^admission webhook "hook" denied the request/);

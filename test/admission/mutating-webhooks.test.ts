@@ -76,42 +76,78 @@ describe('a patch', () => {
   });
 
   it.each([
-    ['does not apply', patchWith({ op: 'remove', path: '/data/none' }), 'Fail'],
-    ['does not apply, and the webhook may fail', patchWith({ op: 'remove', path: '/data/none' }), 'Ignore'],
-    ['leaves no object', patchWith({ op: 'replace', path: '', value: [] }), 'Fail'],
-    ['makes another kind', patchWith({ op: 'replace', path: '/kind', value: 'Secret' }), 'Fail'],
-    ['leaves the wrong types', patchWith(add('/data', 'text')), 'Fail'],
-  ] as const)('API-353 that %s is a 500', async (_name, behaviour, failurePolicy) => {
+    [
+      'does not apply',
+      patchWith({ op: 'replace', path: '/spec/no/where', value: 1 }),
+      'Fail',
+      'replace operation does not apply: doc is missing path: /spec/no/where: missing value',
+    ],
+    [
+      'does not apply, and the webhook may fail',
+      patchWith({ op: 'remove', path: '/metadata/labels/none' }),
+      'Ignore',
+      'remove operation does not apply: doc is missing path: "/metadata/labels/none": missing value',
+    ],
+    [
+      'holds a test that fails',
+      patchWith({ op: 'test', path: '/metadata/name', value: 'b' }),
+      'Ignore',
+      'testing value /metadata/name failed: test failed',
+    ],
+    ['knows an operation of its own', patchWith({ op: 'merge', path: '/data' }), 'Fail', 'Unexpected kind: merge'],
+    [
+      'leaves no object',
+      patchWith({ op: 'replace', path: '', value: [] }),
+      'Fail',
+      'the patch leaves no object of its kind',
+    ],
+    [
+      'makes another kind',
+      patchWith({ op: 'replace', path: '/kind', value: 'Secret' }),
+      'Fail',
+      'the patch leaves no object of its kind',
+    ],
+    [
+      'leaves the wrong types',
+      patchWith(add('/data', 'text')),
+      'Fail',
+      expect.stringContaining('cannot unmarshal string into Go struct field ConfigMap.data'),
+    ],
+  ] as const)('API-353 that %s is a 500', async (_name, behaviour, failurePolicy, why) => {
     await configure({ clientConfig: hook.at(), failurePolicy });
     hook.behaviour = behaviour;
     const { status, json } = await server.post(configMaps, configMap('a'));
     expect([status, json.reason]).toEqual([500, 'InternalError']);
+    expect(json['details']).toEqual({ causes: [{ message: why }] });
     expect((await server.get(configMaps)).json.items).toEqual([]);
   });
 
-  it('API-353 that is no patch is a failed call', async () => {
+  it.each([
+    ['bm9uc2Vuc2U=', ''],
+    ['e30=', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+    ['WzFd', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
+  ])('API-353 that is no patch (%s) is a failed call', async (patch, why) => {
     await configure({ clientConfig: hook.at() });
-    hook.behaviour = (review) => answer(review, { allowed: true, patchType: 'JSONPatch', patch: 'bm9uc2Vuc2U=' });
+    hook.behaviour = (review) => answer(review, { allowed: true, patchType: 'JSONPatch', patch });
     const { status, json } = await server.post(configMaps, configMap('a'));
-    expect([status, json.message]).toEqual([
-      500,
-      expect.stringContaining(
-        'failed calling webhook "hook-0.example.com": received undecodable patch in webhook response: ',
-      ),
-    ]);
+    const failed = 'failed calling webhook "hook-0.example.com": received undecodable patch in webhook response: ';
+    expect([status, json.message]).toEqual([500, expect.stringContaining(`${failed}${why}`)]);
+    const ignore = [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' }];
+    await server.patch(`${mutating}/test`, ignore, 'json');
+    expect((await server.post(configMaps, configMap('a'))).status).toBe(201);
   });
 
+  const unchecked = 'received invalid webhook response: ';
   it.each([
-    [{ patch: 'W10=' }, 'webhook returned response.patch but not response.patchType'],
-    [{ patchType: 'JSONPatch' }, 'webhook returned response.patchType but not response.patch'],
-    [{ patch: 'W10=', patchType: 'Merge' }, 'unsupported patch type "Merge"'],
+    [{ patch: 'W3t9XQ==' }, `${unchecked}webhook returned response.patch but not response.patchType`],
+    [{ patchType: 'JSONPatch' }, `${unchecked}webhook returned response.patchType but not response.patch`],
+    [{ patch: 'W3t9XQ==', patchType: '' }, `${unchecked}webhook returned invalid response.patchType of ""`],
+    [{ patch: 'W3t9XQ==', patchType: 'Merge' }, 'unsupported patch type "Merge"'],
   ])('API-351 %j', async (extra, why) => {
     await configure({ clientConfig: hook.at() });
     hook.behaviour = (review) => answer(review, { allowed: true, ...extra });
     const { json } = await server.post(configMaps, configMap('a'));
-    expect(json.message).toBe(
-      `Internal error occurred: failed calling webhook "hook-0.example.com": received invalid webhook response: ${why}`,
-    );
+    expect(json.message).toBe(`Internal error occurred: failed calling webhook "hook-0.example.com": ${why}`);
   });
 
   it('API-215 managers that it makes unreadable stay as they were, with a warning', async () => {

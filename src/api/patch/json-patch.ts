@@ -1,8 +1,16 @@
-import { Pointer } from 'rfc6902';
-
-import { copyJson, equalJson, getKey, isDeeperThan, isJsonObject, setKey } from '../codec/json-value.ts';
+import { copyJson, equalJson, getKey, isDeeperThan, isJsonObject } from '../codec/json-value.ts';
 import { MAX_JSON_DEPTH } from '../codec/json.ts';
-import { newBadRequest, newRequestEntityTooLarge } from '../status-error.ts';
+import { newBadRequest, newRequestEntityTooLarge, type StatusError } from '../status-error.ts';
+import {
+  addAt,
+  findPlace,
+  MISSING,
+  PatchProblem,
+  type Place,
+  removeAt,
+  replaceAt,
+  valueAt,
+} from './patch-container.ts';
 import { rejectedPatch } from './rejected-patch.ts';
 
 /** API-194: `apiserver/pkg/endpoints/handlers/patch.go` maxJSONPatchOperations. */
@@ -12,13 +20,13 @@ export const MAX_JSON_PATCH_OPERATIONS = 10_000;
 const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
 
 const OPERATION_FIELDS = ['op', 'path', 'from', 'value'];
-const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/;
+const TEST_FAILED = 'test failed';
 
 interface PatchOperation {
   readonly op: string;
-  readonly path: string;
+  readonly path?: string;
   readonly from?: string;
-  readonly value?: unknown;
+  readonly value: unknown;
 }
 
 /** The document between operations, and what `copy` has added to it so far. */
@@ -27,17 +35,12 @@ interface Progress {
   copiedBytes: number;
 }
 
-/** Where a pointer leads: the whole document, or a slot of an existing container. */
-type Location =
-  | { readonly at: 'root' }
-  | { readonly at: 'index'; readonly list: unknown[]; readonly index: number }
-  | { readonly at: 'key'; readonly object: Record<string, unknown>; readonly key: string };
-
 /**
- * JSON Patch (RFC 6902, API-194). All operations apply or none. The result shares nothing with document or patch.
+ * JSON Patch (RFC 6902, API-194), as kube-apiserver's library reads it: `replace` of a key that is missing adds it, and `copy` of one
+ * adds null. All operations apply or none. The result shares nothing with document or patch.
  *
  * @throws StatusError 400 for what is no patch or nests too deeply, 413 above 10,000 operations, 422 for a failing `test`,
- *   a missing path or an operation that does not exist.
+ *   a missing path or an operation that does not exist; its cause is what the library says.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = readOperations(patch);
@@ -78,79 +81,117 @@ function readOperations(patch: unknown): PatchOperation[] {
         throw newBadRequest(`error decoding patch: json: field ${field} of operation ${index} is not a string`);
       }
     }
-    const from = getKey(operation, 'from');
+    const { path, from } = { path: getKey(operation, 'path'), from: getKey(operation, 'from') };
     return {
-      op: String(getKey(operation, 'op') ?? ''),
-      path: requirePath(getKey(operation, 'path'), index),
+      op: String(getKey(operation, 'op') ?? 'unknown'),
+      ...(typeof path === 'string' ? { path } : {}),
       ...(typeof from === 'string' ? { from } : {}),
-      // An operation without a value carries null, as the upstream library reads it.
+      // An operation without a value carries null.
       value: getKey(operation, 'value') ?? null,
     };
   });
 }
 
-function requirePath(path: unknown, index: number): string {
-  if (typeof path !== 'string') throw newBadRequest(`error decoding patch: json: operation ${index} has no path`);
-  return path;
+/** Whether a patch was rejected because a `test` found another value, and not because the test could not be made. */
+export function isFailedTest(error: StatusError): boolean {
+  return typeof error.cause === 'string' && error.cause.endsWith(`: ${TEST_FAILED}`);
 }
 
 function applyOperation(progress: Progress, operation: PatchOperation): void {
-  const { op, path, value } = operation;
-  switch (op) {
+  switch (operation.op) {
     case 'add':
-      return add(progress, path, copyJson(value));
+      return add(progress, operation);
     case 'remove':
-      return remove(progress, path);
+      return remove(progress, operation);
     case 'replace':
-      return replace(progress, path, copyJson(value));
+      return replace(progress, operation);
     case 'test':
-      return test(progress, path, value);
+      return test(progress, operation);
     case 'copy':
       return copy(progress, operation);
-    case 'move': {
-      const from = requireFrom(operation);
-      const moved = read(progress, from);
-      if (path.startsWith(`${from}/`)) throw rejectedPatch(`cannot move ${from} into itself`);
-      if (path === from) return;
-      remove(progress, from);
-      // Not copied: a patch of many moves costs no more for a large document than for a small one.
-      return add(progress, path, moved);
-    }
+    case 'move':
+      return move(progress, operation);
     default:
-      throw rejectedPatch(`unexpected kind of operation: ${op}`);
+      throw rejectedPatch(`Unexpected kind: ${operation.op}`);
   }
 }
 
-/** `value` becomes part of the document. */
-function add(progress: Progress, path: string, value: unknown): void {
-  const location = locate(progress.document, path);
-  if (location.at === 'root') progress.document = value;
-  else if (location.at === 'index') location.list.splice(location.index, 0, value);
-  else setKey(location.object, location.key, value);
+function add({ document }: Progress, { path, value }: PatchOperation): void {
+  if (path === undefined) throw rejectedPatch(`add operation failed to decode path: ${MISSING}`);
+  const place = findPlace(document, path);
+  if (place === undefined) {
+    throw rejectedPatch(`add operation does not apply: doc is missing path: "${path}": ${MISSING}`);
+  }
+  explained(`error in add for path: '${path}'`, () => addAt(place, copyJson(value)));
 }
 
-function remove(progress: Progress, path: string): void {
-  const location = locate(progress.document, path);
-  if (location.at === 'root' || !isOccupied(location)) throw rejectedPatch(`nothing to remove at ${path}`);
-  if (location.at === 'index') location.list.splice(location.index, 1);
-  else delete location.object[location.key];
+function remove({ document }: Progress, { path }: PatchOperation): void {
+  if (path === undefined) throw rejectedPatch(`remove operation failed to decode path: ${MISSING}`);
+  const place = findPlace(document, path);
+  if (place === undefined) {
+    throw rejectedPatch(`remove operation does not apply: doc is missing path: "${path}": ${MISSING}`);
+  }
+  explained(`error in remove for path: '${path}'`, () => removeAt(place));
 }
 
-/** `value` becomes part of the document. */
-function replace(progress: Progress, path: string, value: unknown): void {
-  const location = locate(progress.document, path);
-  if (!isOccupied(location)) throw rejectedPatch(`nothing to replace at ${path}`);
-  if (location.at === 'root') progress.document = value;
-  else if (location.at === 'index') location.list[location.index] = value;
-  else setKey(location.object, location.key, value);
+function replace(progress: Progress, operation: PatchOperation): void {
+  const path = requirePath(operation);
+  const value = copyJson(operation.value);
+  if (path === '') {
+    if (typeof value !== 'object' || value === null) {
+      throw rejectedPatch('replace operation value must be object or array: %!w(<nil>)');
+    }
+    progress.document = value;
+    return;
+  }
+  const place = findPlace(progress.document, path);
+  if (place === undefined) {
+    throw rejectedPatch(`replace operation does not apply: doc is missing path: ${path}: ${MISSING}`);
+  }
+  try {
+    replaceAt(place, value);
+  } catch {
+    throw rejectedPatch(`replace operation does not apply: doc is missing key: ${path}: ${MISSING}`);
+  }
+}
+
+/** A `test` for null also passes where no key is. */
+function test({ document }: Progress, operation: PatchOperation): void {
+  const path = requirePath(operation);
+  let found = document;
+  if (path !== '') {
+    const place = findPlace(document, path);
+    if (place === undefined) throw rejectedPatch(`test operation does not apply: is missing path: ${path}: ${MISSING}`);
+    found = explained(`error in test for path: '${path}'`, () => valueAt(place));
+  }
+  if (!equalJson(found, operation.value)) throw rejectedPatch(`testing value ${path} failed: ${TEST_FAILED}`);
+}
+
+function move({ document }: Progress, operation: PatchOperation): void {
+  const source = sourceOf(document, operation);
+  const moved = explained(`error in move for path: '${source.key}'`, () => {
+    const value = valueAt(source);
+    removeAt(source);
+    return value;
+  });
+  const path = requirePath(operation);
+  const place = destinationOf(document, path, 'move');
+  // Not copied: a patch of many moves costs no more for a large document than for a small one.
+  explained(`error in move for path: '${path}'`, () => addAt(place, moved));
 }
 
 function copy(progress: Progress, operation: PatchOperation): void {
-  const value = read(progress, requireFrom(operation));
+  const source = sourceOf(progress.document, operation);
+  const value = explained(`error in copy for from: '${operation.from ?? ''}'`, () => valueAt(source));
+  if (operation.path === undefined) throw rejectedPatch(`copy operation failed to decode path: ${MISSING}`);
+  const place = destinationOf(progress.document, operation.path, 'copy');
   requireShallow(value);
   progress.copiedBytes += JSON.stringify(value).length;
-  if (progress.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) throw rejectedPatch('the copy operations add too much');
-  add(progress, operation.path, copyJson(value));
+  if (progress.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) {
+    const increase = `the accumulated size increase of copy is ${progress.copiedBytes}`;
+    throw rejectedPatch(`Unable to complete the copy, ${increase}, exceeding the limit ${MAX_JSON_PATCH_COPY_BYTES}`);
+  }
+  explained('error while adding value during copy', () => addAt(place, copyJson(value)));
 }
 
 /** What nests deeper than a request may must not arise from one either: all that comes later recurses. */
@@ -158,58 +199,31 @@ function requireShallow(value: unknown): void {
   if (isDeeperThan(value, MAX_JSON_DEPTH)) throw newBadRequest('json parse error: exceeded max depth');
 }
 
-/** A `test` for null also passes where nothing is, as upstream; otherwise the path must exist. */
-function test(progress: Progress, path: string, expected: unknown): void {
-  const location = locate(progress.document, path);
-  if (!isOccupied(location) && expected === null) return;
-  if (!equalJson(read(progress, path), expected)) throw rejectedPatch(`test failed at ${path}`);
+function requirePath({ op, path }: PatchOperation): string {
+  if (path !== undefined) return path;
+  throw rejectedPatch(`${op} operation failed to decode path: operation missing path field: ${MISSING}`);
 }
 
-function requireFrom(operation: PatchOperation): string {
-  if (operation.from === undefined) throw rejectedPatch(`${operation.op} without from`);
-  return operation.from;
-}
-
-function read(progress: Progress, path: string): unknown {
-  let value = progress.document;
-  for (const token of tokensOf(path)) {
-    value = childOf(value, token);
-    if (value === undefined) throw rejectedPatch(`missing path ${path}`);
+function sourceOf(document: unknown, { op, from }: PatchOperation): Place {
+  if (from === undefined) {
+    throw rejectedPatch(`${op} operation failed to decode from: operation, missing from field: ${MISSING}`);
   }
-  return value;
+  const place = findPlace(document, from);
+  if (place !== undefined) return place;
+  throw rejectedPatch(`${op} operation does not apply: doc is missing from path: ${from}: ${MISSING}`);
 }
 
-/** The slot a pointer names; its container exists, the slot may be empty. Inherited names and `1e0` as an index name none. */
-function locate(document: unknown, path: string): Location {
-  const tokens = tokensOf(path);
-  const last = tokens.pop();
-  if (last === undefined) return { at: 'root' };
-  let parent = document;
-  for (const token of tokens) parent = childOf(parent, token);
-  if (Array.isArray(parent)) {
-    if (last === '-') return { at: 'index', list: parent, index: parent.length };
-    const index = ARRAY_INDEX.test(last) ? Number(last) : Number.POSITIVE_INFINITY;
-    if (index > parent.length) throw rejectedPatch(`index out of range at ${path}`);
-    return { at: 'index', list: parent, index };
-  }
-  if (!isJsonObject(parent)) throw rejectedPatch(`missing path ${path}`);
-  return { at: 'key', object: parent, key: last };
+function destinationOf(document: unknown, path: string, op: 'copy' | 'move'): Place {
+  const place = findPlace(document, path);
+  if (place !== undefined) return place;
+  throw rejectedPatch(`${op} operation does not apply: doc is missing destination path: ${path}: ${MISSING}`);
 }
 
-function isOccupied(location: Location): boolean {
-  if (location.at === 'root') return true;
-  return location.at === 'index' ? location.index < location.list.length : Object.hasOwn(location.object, location.key);
-}
-
-function tokensOf(path: string): string[] {
+function explained<T>(during: string, act: () => T): T {
   try {
-    return Pointer.fromJSON(path).tokens.slice(1);
-  } catch {
-    throw rejectedPatch(`invalid pointer ${path}`);
+    return act();
+  } catch (error) {
+    if (error instanceof PatchProblem) throw rejectedPatch(`${during}: ${error.message}`);
+    throw error;
   }
-}
-
-function childOf(parent: unknown, token: string): unknown {
-  if (Array.isArray(parent)) return ARRAY_INDEX.test(token) ? parent[Number(token)] : undefined;
-  return isJsonObject(parent) ? getKey(parent, token) : undefined;
 }

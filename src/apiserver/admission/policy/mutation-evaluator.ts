@@ -2,7 +2,7 @@ import { expressionOf } from './mutating-policy.ts';
 import { CEL_OBJECT_LIMIT } from '../../../api/cel/cel-budget.ts';
 import { toJson } from '../../../api/cel/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import { applyJsonPatch } from '../../../api/patch/json-patch.ts';
+import { applyJsonPatch, isFailedTest } from '../../../api/patch/json-patch.ts';
 import { StatusError } from '../../../api/status-error.ts';
 import { TypedValueError } from '../../../api/apply/typed-value-error.ts';
 import { isJsonObject } from '../../../api/codec/json-value.ts';
@@ -94,22 +94,9 @@ function jsonPatched(object: KubeObject, patch: unknown): KubeObject {
     throw new MutationError('JSON Patch: the patch leaves no object of its kind');
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    if (failsTest(object, patch)) return object;
-    throw new MutationError(`JSON Patch: ${error.message}`);
+    if (isFailedTest(error)) return object;
+    throw new MutationError(`JSON Patch: ${typeof error.cause === 'string' ? error.cause : error.message}`);
   }
-}
-
-/** Whether the operation at which a patch ends is a `test`. */
-function failsTest(object: KubeObject, patch: unknown): boolean {
-  const operations: readonly unknown[] = Array.isArray(patch) ? patch : [];
-  for (const [index, operation] of operations.entries()) {
-    try {
-      applyJsonPatch(object, operations.slice(0, index + 1));
-    } catch {
-      return isJsonObject(operation) && operation['op'] === 'test';
-    }
-  }
-  return false;
 }
 
 function configured(

@@ -74,13 +74,19 @@ export interface ReviewResult {
   readonly details?: StatusDetails;
 }
 
+export interface ReviewPatch {
+  readonly text: string;
+  /** `JSONPatch`, or a word of the webhook's own: what that means is judged where the patch is used. */
+  readonly type: string;
+}
+
 /** What a webhook has said. */
 export interface ReviewResponse {
   readonly allowed: boolean;
   /** Why not. */
   readonly result?: ReviewResult;
-  /** Text of a JSON patch; absent when nothing is to be changed. */
-  readonly patch?: string;
+  /** Absent when nothing is to be changed. */
+  readonly patch?: ReviewPatch;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
@@ -128,7 +134,7 @@ function patchOf(
   response: Record<string, unknown>,
   mutating: boolean,
   version: ReviewVersion,
-): { readonly patch?: string } | { readonly why: string } {
+): { readonly patch?: ReviewPatch } | { readonly why: string } {
   const encoded = textOf(response['patch']);
   const type = response['patchType'] ?? undefined;
   if (version === 'v1') {
@@ -141,9 +147,10 @@ function patchOf(
       return { why: 'webhook returned response.patchType but not response.patch' };
     }
     if (type === '') return { why: 'webhook returned invalid response.patchType of ""' };
-    if (type !== undefined && type !== 'JSONPatch') return { why: `unsupported patch type ${quoted(textOf(type))}` };
   }
-  return mutating && encoded !== '' ? { patch: Buffer.from(encoded, 'base64').toString('utf8') } : {};
+  if (!mutating || encoded === '') return {};
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  return { patch: { text, type: version === 'v1' ? textOf(type) : 'JSONPatch' } };
 }
 
 function readResult({ message, reason, code, details }: Record<string, unknown>): ReviewResult {

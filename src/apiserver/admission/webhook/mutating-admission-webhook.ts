@@ -7,7 +7,7 @@ import { applyJsonPatch } from '../../../api/patch/json-patch.ts';
 import { newInternalError, StatusError } from '../../../api/status-error.ts';
 import type { AdmissionPlugin } from '../admission-chain.ts';
 import { type AdmissionAttributes, replaceContent } from '../attributes.ts';
-import type { VersionedObjects } from './admission-review.ts';
+import type { ReviewPatch, VersionedObjects } from './admission-review.ts';
 import { versionedObjects } from './versioned-objects.ts';
 import { isExempt, placeOf, type PlannedCall, type Versioned, type WebhookDispatch } from './webhook-dispatch.ts';
 import { callFailed } from './webhook-errors.ts';
@@ -74,10 +74,10 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
   async #patch(
     { accessor, invocation }: PlannedCall,
     { object, kind, interfaces }: AdmissionAttributes,
-    { objects, patch }: { readonly objects: VersionedObjects; readonly patch: string },
+    { objects, patch: { text, type } }: { readonly objects: VersionedObjects; readonly patch: ReviewPatch },
   ): Promise<boolean> {
     const { name, failurePolicy } = accessor.hook;
-    const operations = operationsOf(patch);
+    const operations = operationsOf(text);
     if ('why' in operations) {
       if (failurePolicy === 'Ignore') return false;
       throw callFailed(name, `received undecodable patch in webhook response: ${operations.why}`);
@@ -86,6 +86,10 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     if (object === undefined || objects.object === undefined) {
       const why = 'attempted to modify the object, which is not supported for this operation';
       throw newInternalError(`admission webhook ${quoted(name)} ${why}`);
+    }
+    if (type !== 'JSONPatch') {
+      if (failurePolicy === 'Ignore') return false;
+      throw callFailed(name, `unsupported patch type ${quoted(type)}`);
     }
     const before = objects.object;
     const patched = readPatched(() => {
@@ -103,23 +107,34 @@ function isObjectOf(tree: unknown, { apiVersion, kind }: KubeObject): tree is Ku
   return isJsonObject(tree) && tree['apiVersion'] === apiVersion && tree['kind'] === kind;
 }
 
+/** The list of operations, or what Go says of a text that is none. */
 function operationsOf(patch: string): { readonly list: readonly unknown[] } | { readonly why: string } {
+  let list: unknown;
   try {
-    const list = parseJsonText(patch);
-    return Array.isArray(list)
-      ? { list }
-      : { why: 'json: cannot unmarshal object into Go value of type jsonpatch.Patch' };
+    list = parseJsonText(patch);
   } catch (error) {
     return { why: messageOf(error) };
   }
+  if (list === null) return { list: [] };
+  if (!Array.isArray(list)) return { why: notOfType(list, 'jsonpatch.Patch') };
+  const foreign = list.find((operation) => operation !== null && !isJsonObject(operation)) as unknown;
+  return foreign === undefined ? { list } : { why: notOfType(foreign, 'jsonpatch.Operation') };
 }
 
-/** A patch that does not apply, or leaves no object of the kind, is the webhook's fault and not the client's. */
+function notOfType(value: unknown, type: string): string {
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${found} into Go value of type ${type}`;
+}
+
+/**
+ * A patch that does not apply, or leaves no object of the kind, is the webhook's fault and not the client's. It is no failed call either,
+ * so no failurePolicy passes over it.
+ */
 function readPatched(patched: () => KubeObject): KubeObject {
   try {
     return patched();
   } catch (error) {
     if (!(error instanceof StatusError) || error.code === 500) throw error;
-    throw newInternalError(error.message);
+    throw newInternalError(typeof error.cause === 'string' ? error.cause : error.message);
   }
 }
