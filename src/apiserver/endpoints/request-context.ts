@@ -1,13 +1,13 @@
 import type { HttpRequest } from '../../base/http-message.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { RequestInfo } from './request-info.ts';
+import { WarningList } from './warning-list.ts';
 
-/** Warnings of one answer; more say nothing new, and headers must stay small. */
-const MAX_WARNINGS = 100;
-const MAX_WARNING_CHARACTERS = 4096;
 /** Of the audit event of one request; webhooks and policies bring them, each of a stated length (upstream has 10 KiB for values). */
 const MAX_ANNOTATIONS = 100;
 const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
+
+const noWarnings: readonly string[] = [];
 
 interface RequestContextFields {
   readonly request: HttpRequest;
@@ -37,8 +37,7 @@ export class RequestContext {
   deadline: number | undefined;
   #annotations: Map<string, string> | undefined;
   #expired = false;
-  readonly #warnings: string[] = [];
-  #warningCharacters = 0;
+  #warnings: WarningList | undefined;
 
   constructor(fields: RequestContextFields) {
     this.request = fields.request;
@@ -55,9 +54,8 @@ export class RequestContext {
 
   /** API-010. The same text is sent once. */
   readonly warn = (text: string): void => {
-    if (this.#warnings.length >= MAX_WARNINGS || this.#warnings.includes(text)) return;
-    this.#warningCharacters += text.length;
-    if (this.#warningCharacters <= MAX_WARNING_CHARACTERS) this.#warnings.push(text);
+    this.#warnings ??= new WarningList();
+    this.#warnings.add(text);
   };
 
   /** Of the request's audit event. The first value of a key counts. */
@@ -80,6 +78,6 @@ export class RequestContext {
   }
 
   get warnings(): readonly string[] {
-    return this.#warnings;
+    return this.#warnings?.texts ?? noWarnings;
   }
 }
