@@ -42,6 +42,7 @@ describe('API-471 costs of rules', () => {
       undefined,
     ],
     ['a pattern over a long text', ruled(text, 'self.matches("^[a-z]+$")'), undefined],
+    ['a long pattern as a function', ruled(text, `matches(self, "${'a'.repeat(200)}")`), undefined],
     ['a long pattern over a long text', ruled(text, `self.matches("${'a'.repeat(200)}")`), '1.6x'],
     [
       'a text in each item without bound',

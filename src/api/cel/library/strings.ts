@@ -206,7 +206,8 @@ export const strings: CelFunctions = {
     member('ends_with_string', startEnd(), (value = null, part = null) => asText(value).endsWith(asText(part))),
   ],
   matches: [
-    overload('matches', { ...textPart, cost: patternCost }, (value = null, pattern = null) =>
+    // Only the member is charged for what it reads (cel-go `checker/cost.go`): rules written with the function rely on it.
+    overload('matches', { args: [string, string], result: bool }, (value = null, pattern = null) =>
       matchesPattern(asText(value), asText(pattern)),
     ),
     member('matches_string', { ...textPart, cost: patternCost }, (value = null, pattern = null) =>
