@@ -484,6 +484,26 @@ describe('versions', () => {
     expect((await server.get(`${widgets}/a`)).json['spec']).toEqual({ a: 'x' });
   });
 
+  it('API-215 API-223 without a webhook an apply ends where a manager writes in a version that lacks a field', async () => {
+    await establish(server, definition({ versions: [v1, v2] }));
+    const apply = (at: string, manager: string, spec: object) =>
+      server.request('PATCH', `${at}/a?fieldManager=${manager}`, {
+        body: JSON.stringify({ ...widget('a', { spec }), apiVersion: `example.com/${at === widgets ? 'v1' : 'v2'}` }),
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+      });
+    expect((await apply(widgets, 'one', { a: 'x' })).status).toBe(201);
+    const { status, json } = await apply(widgets2, 'two', { a: 'x' });
+    expect([status, json.reason, json.message]).toEqual([500, undefined, '.spec.fresh: field not declared in schema']);
+    // Where both know all fields, each goes by its own names.
+    const conflict = await apply(widgets, 'three', { a: 'y' });
+    expect([conflict.status, conflict.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "one": .spec.a',
+    ]);
+    const patched = await server.patch(`${widgets2}/a?fieldManager=two`, { spec: { a: 'z' } });
+    expect(patched.json.metadata?.managedFields?.map(({ manager }) => manager)).toEqual(['one']);
+  });
+
   it('a deprecated version says so with each answer', async () => {
     const old = { ...v1, deprecated: true };
     await establish(

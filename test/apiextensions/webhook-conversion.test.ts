@@ -266,15 +266,15 @@ describe('API-464 writes through another version', () => {
     ]);
   };
 
-  it('API-213 API-214 managers of different versions know what belongs to whom, whatever it is called', async () => {
+  it('API-213 API-215 a conflict names the field as its manager calls it, whose entry stays in his version', async () => {
     hook.behaviour = converting;
     await define();
     await apply('v1', 'one', { hostPort: 'h:1', note: 'kept' });
-    // Another value of what `one` has as hostPort.
     const conflict = await apply('v2', 'two', { port: '2' });
-    expect([conflict.status, conflict.json.message]).toEqual([
+    expect([conflict.status, conflict.json.message, conflict.json.details?.causes]).toEqual([
       409,
-      'Apply failed with 1 conflict: conflict with "one": .spec.port',
+      'Apply failed with 1 conflict: conflict with "one": .spec.hostPort',
+      [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.hostPort' }],
     ]);
     // The same value is shared; nobody loses anything.
     expect((await apply('v2', 'two', { port: '1' })).status).toBe(200);
@@ -282,25 +282,49 @@ describe('API-464 writes through another version', () => {
       ['one', 'v1', { 'f:hostPort': {}, 'f:note': {} }],
       ['two', 'v2', { 'f:port': {} }],
     ]);
+    const back = await apply('v1', 'one', { hostPort: 'h:9', note: 'kept' });
+    expect([back.status, back.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "two": .spec.port',
+    ]);
     expect((await apply('v2', 'two', { port: '3' }, '&force=true')).json['spec']).toEqual({
       host: 'h',
       port: '3',
       note: 'kept',
     });
     expect(await managers()).toEqual([
-      ['one', 'v2', { 'f:host': {}, 'f:note': {} }],
+      ['one', 'v1', { 'f:note': {} }],
       ['two', 'v2', { 'f:port': {} }],
     ]);
-    // Who has applied in one version and goes on in another gives up what he does not say any more.
-    const { json } = await apply('v1', 'one', { note: 'kept' }, '&force=true');
-    expect(json['spec']).toMatchObject({ note: 'kept' });
-    expect(await managers()).toContainEqual(['one', 'v1', { 'f:note': {} }]);
+  });
+
+  it('API-214 what is applied no more goes, in whatever version it was applied; what others have elsewhere stays', async () => {
+    hook.behaviour = converting;
+    await define();
+    await apply('v1', 'one', { hostPort: 'h:1', note: 'mine' });
+    await apply('v2', 'two', { host: 'h' });
+    // `two` has the host, and so holds the whole of what v1 calls hostPort.
+    const { json } = await apply('v2', 'one', {});
+    expect(json['spec']).toEqual({ host: 'h', port: '1' });
+    expect(await managers()).toEqual([
+      ['one', 'v2', {}],
+      ['two', 'v2', { 'f:host': {} }],
+    ]);
+  });
+
+  it('API-214 API-215 who goes on in another version has one entry, in the new one', async () => {
+    hook.behaviour = converting;
+    await define();
+    await apply('v1', 'one', { hostPort: 'h:1', note: 'kept' });
+    const { status, json } = await apply('v2', 'one', { host: 'h', port: '2' });
+    expect([status, json['spec']]).toEqual([200, { host: 'h', port: '2' }]);
+    expect(await managers()).toEqual([['one', 'v2', { 'f:host': {}, 'f:port': {} }]]);
   });
 
   it('API-216 an update takes fields from a manager of another version', async () => {
     hook.behaviour = converting;
     await define();
-    await apply('v1', 'one', { hostPort: 'h:1' });
+    await apply('v1', 'one', { hostPort: 'h:1', note: 'old' });
     const at = `${addresses('v2')}/a?fieldManager=two`;
     await server.patch(at, { spec: { note: 'new' } });
     expect(await managers()).toEqual([
@@ -309,10 +333,57 @@ describe('API-464 writes through another version', () => {
     ]);
     const { json: read } = await server.get(`${addresses('v2')}/a`);
     await server.put(at, { ...read, spec: { host: 'other', port: '1', note: 'new' } });
-    expect(await managers()).toEqual([
-      ['one', 'v2', { 'f:port': {} }],
-      ['two', 'v2', { 'f:host': {}, 'f:note': {} }],
+    expect(await managers()).toEqual([['two', 'v2', { 'f:host': {}, 'f:note': {} }]]);
+  });
+
+  it('API-215 a version that is served no more can still be converted to; one that is gone stands in the way of an apply', async () => {
+    hook.behaviour = converting;
+    await define();
+    await apply('v1', 'one', { hostPort: 'h:1' });
+    const at = `${definitions}/addresses.stable.example.com`;
+    const { json: current } = await server.get(at);
+    const [first, second] = (current['spec'] as { versions: object[] }).versions;
+    const versions = [
+      { ...first, served: false, storage: false },
+      { ...second, storage: true },
+    ];
+    expect((await server.patch(at, { spec: { versions } })).status).toBe(200);
+    const refused = await apply('v2', 'two', { host: 'g' });
+    expect([refused.status, refused.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "one": .spec.hostPort',
     ]);
+    await server.patch(`${addresses('v2')}/a?fieldManager=three`, { spec: { note: 'n' } });
+    await server.patch(`${at}/status`, { status: { storedVersions: ['v2'] } });
+    expect((await server.patch(at, { spec: { versions: versions.slice(1) } })).status).toBe(200);
+    const blocked = await apply('v2', 'two', { port: '1' });
+    expect([blocked.status, blocked.json.reason, blocked.json.message]).toEqual([
+      500,
+      undefined,
+      'request to convert CR to an invalid group/version: stable.example.com/v1',
+    ]);
+    // An update goes through, and leaves it all to whoever had it.
+    const updated = await server.patch(`${addresses('v2')}/a?fieldManager=four`, { spec: { host: 'g' } });
+    expect(updated.status).toBe(200);
+    expect(updated.json.metadata?.managedFields?.map(({ manager }) => manager)).toEqual(['one', 'three']);
+  });
+
+  it('API-464 without an answer to what managers want to know an apply is refused, an update is not', async () => {
+    hook.behaviour = converting;
+    await define();
+    await apply('v1', 'one', { hostPort: 'h:1' });
+    await apply('v2', 'two', { note: 'n' });
+    hook.behaviour = (review, call) =>
+      review.request.desiredAPIVersion.endsWith('v2') ? 'reset' : converting(review, call);
+    const { status, json } = await apply('v1', 'one', { hostPort: 'h:2' });
+    expect([status, json.reason, json.message]).toEqual([
+      500,
+      undefined,
+      expect.stringMatching(/^conversion webhook for stable.example.com\/v1, Kind=Address failed: /),
+    ]);
+    const updated = await server.patch(`${addresses('v1')}/a?fieldManager=three`, { spec: { hostPort: 'h:3' } });
+    expect([updated.status, (updated.json as Address).spec?.hostPort]).toEqual([200, 'h:3']);
+    expect((await managers()).map(([manager]) => manager)).toEqual(['one', 'two']);
   });
 
   it('a deletion answers in the version it came through', async () => {

@@ -1,9 +1,16 @@
 import { equalJson } from '../codec/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
-import { type Comparison, compareObjects, type ComparedFields } from './compare.ts';
+import { type Comparison, compareObjects, type ComparedFields, NO_CHANGE, touchedBy } from './compare.ts';
 import type { ManagerConflict } from './conflicts.ts';
 import { extractFieldSet } from './extract-field-set.ts';
-import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, union } from './fieldset.ts';
+import { difference, intersection, isEmptySet, union } from './fieldset.ts';
+import {
+  type Converting,
+  inVersion,
+  type KindVersion,
+  type OtherVersions,
+  withoutConversion,
+} from './kind-versions.ts';
 import { fieldsOfLastApplied, KUBECTL_MANAGER, withLastApplied } from './last-applied.ts';
 import {
   encodeManagers,
@@ -15,7 +22,7 @@ import {
   storedManagers,
 } from './managed-fields.ts';
 import { mergeTyped } from './merge.ts';
-import { removeItems, withNamedFields } from './remove-items.ts';
+import { prune, type VersionedFields } from './prune.ts';
 import type { TypeSchema } from './schema.ts';
 import { comparedFields, partOf, type TrackedPart, trackedOnly } from './tracked-fields.ts';
 import { takeOver } from './update-managers.ts';
@@ -36,6 +43,8 @@ export interface Application {
   readonly tracked: TrackedPart;
   /** `force`: takes from other managers what it wants to change. */
   readonly onConflict: 'refuse' | 'force';
+  /** Absent: all managers speak the version of the write. */
+  readonly others?: OtherVersions;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -52,44 +61,62 @@ export type Applied =
 /**
  * Server-side apply (API-210 to API-223; structured-merge-diff `Updater.Apply` and the managers apimachinery puts around it):
  * the configuration is merged into the object, what its manager applied before and does not any more goes unless somebody
- * else owns it, and the manager owns exactly what the configuration says.
+ * else owns it, and the manager owns exactly what the configuration says. What another manager has is compared in the version that
+ * he wrote it in, and stays in it.
  */
-export function applyConfiguration(application: Application): Applied {
-  const applied = applyOnce(application);
+export function* applySteps(application: Application): Converting<Applied> {
+  const applied = yield* applyOnce(application);
   if (applied.outcome === 'applied' || application.manager.name !== KUBECTL_MANAGER) return applied;
   const allowed = fieldsOfLastApplied(application.live, application.type);
   if (isEmptySet(allowed)) return applied;
   const conflicts = applied.conflicts
     .map(({ manager, fields }) => ({ manager, fields: difference(fields, allowed) }))
     .filter(({ fields }) => !isEmptySet(fields));
-  return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : applyOnce({ ...application, onConflict: 'force' });
+  if (conflicts.length > 0) return { outcome: 'conflict', conflicts };
+  return yield* applyOnce({ ...application, onConflict: 'force' });
 }
 
-function applyOnce(application: Application): Applied {
+/** {@link applySteps} where everybody speaks one version. */
+export function applyConfiguration(application: Application): Applied {
+  return withoutConversion(applySteps(application));
+}
+
+function* applyOnce(application: Application): Converting<Applied> {
   const { live, config, manager, type, tracked } = application;
   const compared = comparedFields(tracked);
-  const before = managersBefore(application, compared);
+  const { before, elsewhere } = yield* speakers(application, managersBefore(application, compared));
   // With the name in it, so that what goes does not take metadata along.
   const said = partOf(extractFieldSet(config, type), tracked);
   const last = before.find((entry) => isSameManager(entry, manager));
   const others = before.filter((entry) => entry !== last);
 
   const merged = mergeTyped(live, config, type) as KubeObject;
+  const own = manager.apiVersion;
+  const versionOf = (entry: Manager): string => (elsewhere.has(entry.apiVersion) ? entry.apiVersion : own);
+  const versioned = (entry: ManagedEntry): VersionedFields => ({ apiVersion: versionOf(entry), fields: entry.fields });
   const object =
     last === undefined || isEmptySet(last.fields)
       ? merged
-      : prune(merged, {
-          type,
-          last: last.fields,
-          owned: others.reduce((set, { fields }) => union(set, fields), said),
+      : yield* prune(merged, {
+          apiVersion: own,
+          last: versioned(last),
+          owned: [{ apiVersion: own, fields: said }, ...others.map(versioned)],
+          typeOf: (apiVersion) => elsewhere.get(apiVersion)?.version.type ?? type,
         });
 
-  const changes = compareObjects(live, object, { type, fields: compared });
-  const conflicts = conflictsOf(others, changes);
+  const changes = new Map<string, Comparison>([[own, compareObjects(live, object, { type, fields: compared })]]);
+  for (const [apiVersion, seen] of elsewhere) {
+    const next = yield* inVersion(object, apiVersion, 'failed to convert new object: ');
+    changes.set(apiVersion, compareObjects(seen.live, next, seen.version));
+  }
+  const changesFor = (entry: Manager): Comparison => changes.get(versionOf(entry)) ?? NO_CHANGE;
+  const conflicts = conflictsOf(others, changesFor);
   if (conflicts.length > 0 && application.onConflict === 'refuse') return { outcome: 'conflict', conflicts };
 
-  const touched = union(union(changes.added, changes.modified), changes.removed);
-  const after: ManagedEntry[] = others.map((entry) => ({ ...entry, fields: difference(entry.fields, touched) }));
+  const after: ManagedEntry[] = others.map((entry) => ({
+    ...entry,
+    fields: difference(entry.fields, touchedBy(changesFor(entry))),
+  }));
   const changed = !equalJson(live, object);
   // A new manager that changes nothing has no time: upstream renews it only with the object.
   after.push({
@@ -100,6 +127,31 @@ function applyOnce(application: Application): Applied {
   const managedFields = encodeManagers(after);
   const annotated = manager.name === KUBECTL_MANAGER ? withLastApplied(object, config) : object;
   return { outcome: 'applied', object: withManagedFields(annotated, managedFields), managedFields };
+}
+
+interface Seen {
+  readonly version: KindVersion;
+  readonly live: KubeObject;
+}
+
+/** The managers whose version there is, and the object in each version that is not the one of the write. */
+function* speakers(
+  { live, manager, others }: Application,
+  managers: Managers,
+): Converting<{ readonly before: Managers; readonly elsewhere: ReadonlyMap<string, Seen> }> {
+  const elsewhere = new Map<string, Seen>();
+  if (others === undefined) return { before: managers, elsewhere };
+  const before: ManagedEntry[] = [];
+  for (const entry of managers) {
+    const { apiVersion } = entry;
+    if (apiVersion !== manager.apiVersion && !elsewhere.has(apiVersion)) {
+      const version = others(apiVersion);
+      if (version === undefined) continue;
+      elsewhere.set(apiVersion, { version, live: yield* inVersion(live, apiVersion, '') });
+    }
+    before.push(entry);
+  }
+  return { before, elsewhere };
 }
 
 /** Those of the object; if it has none, one that owns all that is there. */
@@ -113,34 +165,13 @@ function managersBefore(
   return takeOver([], compareObjects(emptyLive, live, { type, fields }), { manager: owner, tracked, now });
 }
 
-function conflictsOf(others: Managers, { added, modified }: Comparison): ManagerConflict[] {
-  const written = union(added, modified);
+function conflictsOf(others: Managers, changesFor: (entry: Manager) => Comparison): ManagerConflict[] {
   return others
-    .map((entry) => ({ manager: entry, fields: intersection(entry.fields, written) }))
+    .map((entry) => {
+      const { added, modified } = changesFor(entry);
+      return { manager: entry, fields: intersection(entry.fields, union(added, modified)) };
+    })
     .filter(({ fields }) => !isEmptySet(fields));
-}
-
-interface Pruning {
-  readonly type: TypeSchema;
-  /** What the manager applied last time. */
-  readonly last: FieldSet;
-  /** What anybody owns now, this manager's new configuration included. */
-  readonly owned: FieldSet;
-}
-
-/**
- * API-214. Removing what was applied last time takes everything below along; what somebody owns, and what nobody owns but this
- * manager never had, is put back.
- */
-function prune(merged: KubeObject, { type, last, owned }: Pruning): KubeObject {
-  const named = (set: FieldSet): FieldSet => withNamedFields(set, type);
-  const fieldsIn = (object: unknown): FieldSet => (object === null ? EMPTY_SET : named(extractFieldSet(object, type)));
-  const lastFields = named(last);
-  const all = fieldsIn(merged);
-  const rough = removeItems(merged, lastFields, type);
-  const kept = union(fieldsIn(rough), named(owned));
-  const withOwned = removeItems(merged, difference(all, kept), type);
-  return removeItems(merged, intersection(difference(all, fieldsIn(withOwned)), lastFields), type) as KubeObject;
 }
 
 function withManagedFields(object: KubeObject, managedFields: ManagedFieldsEntry[] | undefined): KubeObject {

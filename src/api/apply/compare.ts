@@ -13,6 +13,11 @@ export interface Comparison {
 
 export const NO_CHANGE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
 
+/** Everything that is another or not there any more. */
+export function touchedBy({ added, modified, removed }: Comparison): FieldSet {
+  return union(union(added, modified), removed);
+}
+
 type Kind = keyof Comparison;
 /** Differences at and below one value. Undefined: none. A leaf: the value itself is one. */
 interface Differences {

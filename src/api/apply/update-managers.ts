@@ -1,6 +1,6 @@
 import { equalJson } from '../codec/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
-import { type Comparison, compareObjects, NO_CHANGE } from './compare.ts';
+import { type Comparison, compareObjects, NO_CHANGE, touchedBy } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet, union } from './fieldset.ts';
 import {
   encodeManagers,
@@ -32,9 +32,14 @@ export interface TrackedUpdate {
   readonly manager: Manager;
   readonly type: TypeSchema;
   readonly tracked: TrackedPart;
+  /** What the write does in the other versions that managers speak. Absent: all speak the version of the write. */
+  readonly elsewhere?: ChangesElsewhere;
   /** Epoch ms. */
   readonly now: number;
 }
+
+/** By apiVersion; `gone`: it is served no more, and its managers are dropped. */
+export type ChangesElsewhere = ReadonlyMap<string, Comparison | 'gone'>;
 
 /**
  * The managedFields of the object after an update (API-215 to API-220): who wrote a field, owns it, and nobody else does.
@@ -57,24 +62,25 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
     if (error instanceof TypedValueError) return stored;
     throw error;
   }
-  if (given === undefined && changes === NO_CHANGE) return stored;
+  const { elsewhere } = update;
+  if (given === undefined && changes === NO_CHANGE && elsewhere === undefined) return stored;
   const managers = given === undefined ? storedManagers(stored) : requestedManagers(given, stored);
   if (managers.length === 0 && exists) return undefined;
   return encodeManagers(takeOver(managers, changes, update));
 }
 
 /**
- * What changed goes from all managers to this one; its time is renewed when it gets something. Entries written in another
- * version of the kind are taken by the same paths: versions that differ, differ in names, so a path means the same or nothing.
+ * What changed goes from all managers to this one; its time is renewed when it gets something. An entry loses what changed in the
+ * version that it was written in.
  */
 export function takeOver(
   managers: Managers,
-  { added, modified, removed }: Comparison,
-  { manager, tracked, now }: Pick<TrackedUpdate, 'manager' | 'tracked' | 'now'>,
+  changes: Comparison,
+  { manager, tracked, elsewhere, now }: Pick<TrackedUpdate, 'manager' | 'tracked' | 'elsewhere' | 'now'>,
 ): Managers {
-  const written = union(added, modified);
-  const touched = union(written, removed);
-  if (isEmptySet(touched)) return managers;
+  const written = union(changes.added, changes.modified);
+  const touched = union(written, changes.removed);
+  if (isEmptySet(touched) && elsewhere === undefined) return managers;
   const owner = namedManager(manager);
   const taken = trackedOnly(written, tracked);
   const result: ManagedEntry[] = [];
@@ -83,11 +89,13 @@ export function takeOver(
   for (const entry of managers) {
     if (!isEmptySet(taken) && isSameManager(entry, owner)) {
       // What it writes it has anyway, so only what goes has to be looked for.
-      own = difference(entry.fields, isEmptySet(removed) ? removed : touched);
+      own = difference(entry.fields, isEmptySet(changes.removed) ? EMPTY_SET : touched);
       stored = entry.stored;
       continue;
     }
-    const fields = difference(entry.fields, touched);
+    const there = elsewhere?.get(entry.apiVersion);
+    if (there === 'gone') continue;
+    const fields = difference(entry.fields, there === undefined ? touched : touchedBy(there));
     if (fields === entry.fields) result.push(entry);
     else if (!isEmptySet(fields)) result.push({ ...entry, fields });
   }

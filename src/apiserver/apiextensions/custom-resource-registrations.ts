@@ -4,8 +4,8 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { compareVersions } from '../discovery/version-priority.ts';
 import type { ResourceRegistration } from '../registry/resource-registry.ts';
-import type { RemoteConversion, StorageConversion } from '../registry/strategy.ts';
-import { customResourceStrategy } from './custom-resource-strategy.ts';
+import type { CustomVersions, RemoteConversion, StorageConversion } from '../registry/strategy.ts';
+import { customResourceStrategy, scalePaths } from './custom-resource-strategy.ts';
 import {
   type Definition,
   type DefinitionVersion,
@@ -53,11 +53,12 @@ export function customResourceRegistrations(
   const { strategy, webhook } = spec.conversion ?? {};
   const converter = strategy === 'Webhook' && webhook !== undefined ? converterFor(webhook) : undefined;
   const schemas = new Map(versionsOf(spec).map((version) => [version.name, schemaOf(definition, version)]));
+  const versions = customVersions(definition, schemas, converter);
   const register = (version: DefinitionVersion, schema: VersionSchema): ResourceRegistration => {
     const conversion = conversionOf(definition, { schema, stored: stored.name, schemas, converter });
     const info = infoOf(definition, version, { storage: stored.name, terminating: terminating() });
     const deprecation = deprecationOf(definition, version);
-    const strategy = customResourceStrategy({ version, schema, conversion, terminating });
+    const strategy = customResourceStrategy({ version, schema, conversion, versions, terminating });
     return { info, strategy: deprecation === undefined ? strategy : { ...strategy, deprecation } };
   };
   const rows = versionsOf(spec).map((version) => {
@@ -72,6 +73,29 @@ export function customResourceRegistrations(
 function schemaOf({ spec, status }: Definition, { name, schema }: DefinitionVersion): VersionSchema {
   const kind = { group: spec.group, version: name, kind: status.acceptedNames.kind };
   return new VersionSchema(kind, schema?.openAPIV3Schema);
+}
+
+/** API-215. By upstream nothing is held to a schema here: what the other version does not know, nobody can be told about. */
+function customVersions(
+  { spec }: Definition,
+  schemas: ReadonlyMap<string, VersionSchema>,
+  converter: WebhookConverter | undefined,
+): CustomVersions {
+  return {
+    find(name) {
+      const version = versionsOf(spec).find((one) => one.name === name);
+      const schema = schemas.get(name);
+      if (version === undefined || schema === undefined) return undefined;
+      const scale = scalePaths(version);
+      const hasStatus = version.subresources?.status !== undefined;
+      return { schema, hasStatus, ...(scale === undefined ? {} : { scale }) };
+    },
+    convert(object, version) {
+      const desired = { group: spec.group, version };
+      if (converter === undefined) return { ...object, apiVersion: apiVersionOf(desired) };
+      return converter.convert([object], desired).then(([converted = object]) => converted);
+    },
+  };
 }
 
 interface Conversion {

@@ -9,7 +9,7 @@ import { validateEmbedded } from '../../api/structural/embedded-metadata.ts';
 import { validateListTypes } from '../../api/structural/list-type.ts';
 import { isQualifiedName } from '../../api/validation/names.ts';
 import { valueAt } from '../endpoints/custom-scale.ts';
-import type { ScalePaths, Strategy, StorageConversion, StrategyContext } from '../registry/strategy.ts';
+import type { CustomVersions, ScalePaths, Strategy, StorageConversion, StrategyContext } from '../registry/strategy.ts';
 import type { DefinitionVersion } from './definition.ts';
 import { servedColumns } from './served-columns.ts';
 import type { VersionSchema } from './version-schema.ts';
@@ -18,17 +18,19 @@ export interface CustomResourceStrategyOptions {
   readonly version: DefinitionVersion;
   readonly schema: VersionSchema;
   readonly conversion: StorageConversion;
+  readonly versions: CustomVersions;
   /** Whether the definition is being deleted by now. */
   readonly terminating: () => boolean;
 }
 
 /** What is special about custom resources: the schema of their version (apiextensions `registry/customresource`). */
 export function customResourceStrategy(options: CustomResourceStrategyOptions): Strategy {
-  const { version, schema, conversion, terminating } = options;
+  const { version, schema, conversion, versions, terminating } = options;
   const scale = scalePaths(version);
   return {
     schema,
     conversion,
+    versions,
     printerColumns: servedColumns(version.additionalPrinterColumns ?? []),
     selectableFields: customSelectableFields((version.selectableFields ?? []).map(({ jsonPath }) => jsonPath)),
     ...(scale === undefined ? {} : { scale }),
@@ -120,7 +122,7 @@ function validateUpdate(
   ];
 }
 
-function scalePaths({ subresources }: DefinitionVersion): ScalePaths | undefined {
+export function scalePaths({ subresources }: DefinitionVersion): ScalePaths | undefined {
   const scale = subresources?.scale;
   if (scale === undefined) return undefined;
   const { specReplicasPath, statusReplicasPath, labelSelectorPath = '' } = scale;

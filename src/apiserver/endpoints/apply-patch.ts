@@ -1,5 +1,6 @@
-import { applyConfiguration } from '../../api/apply/apply.ts';
+import { applySteps } from '../../api/apply/apply.ts';
 import { conflictError } from '../../api/apply/conflicts.ts';
+import type { Converting, OtherVersions } from '../../api/apply/kind-versions.ts';
 import type { TypeSchema } from '../../api/apply/schema.ts';
 import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
 import { TypedValueError } from '../../api/apply/typed-value-error.ts';
@@ -9,7 +10,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newBadRequest, newConflict, newUntypedInternal, type StatusError } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { emptyObject, trackedPart, typeSchemaOf } from '../registry/field-tracking.ts';
-import { acrossVersions } from '../registry/manager-versions.ts';
+import { otherVersions, withConversions } from '../registry/manager-versions.ts';
 import type { ObjectSchema } from '../registry/object-schema.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { readConfiguration } from './apply-body.ts';
@@ -33,9 +34,7 @@ export async function handleApply(scope: ResourceScope): Promise<HttpResponse> {
     part,
     method: 'apply',
     next: async (previous) => {
-      const write = (live: KubeObject | undefined): KubeObject =>
-        applied(scope, { previous: live, config: validated, options });
-      const object = await acrossVersions(resource, previous, write);
+      const object = await applied(scope, { previous, config: validated, options });
       // API-235: after what the merge has to say, and once.
       if (!reported) report(problems, options, context.warn);
       reported = true;
@@ -108,18 +107,20 @@ interface Applying {
 }
 
 /** The object with the configuration in it, decoded and defaulted, and with its managers. */
-function applied(scope: ResourceScope, { previous, config, options }: Applying): KubeObject {
+async function applied(scope: ResourceScope, { previous, config, options }: Applying): Promise<KubeObject> {
   const { resource, info, name } = scope;
   const { schema, environment } = resource;
   const { subresource, part } = updatedPart(scope);
-  const result = appliedTo(previous, {
+  const work = appliedTo(previous, {
     config,
     schema,
     subresource,
     options,
     tracked: trackedPart(resource, part, subresource),
+    others: otherVersions(resource, { part, subresource }),
     now: environment.clock.now(),
   });
+  const result = await withConversions(resource, work);
   const uid = config.metadata?.uid ?? '';
   if (previous === undefined && uid !== '') {
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
@@ -137,15 +138,17 @@ export interface Configured {
   readonly subresource: string;
   readonly options: ApplyOptions;
   readonly tracked: TrackedPart;
+  /** Absent: all managers speak the version of the configuration. */
+  readonly others?: OtherVersions;
   /** Epoch ms. */
   readonly now: number;
 }
 
 /** The object with the configuration merged into it and its new managers, not yet decoded. 409 when others are in the way. */
-export function appliedTo(
+export function* appliedTo(
   previous: KubeObject | undefined,
-  { config, schema, subresource, options, tracked, now }: Configured,
-): KubeObject {
+  { config, schema, subresource, options, tracked, others, now }: Configured,
+): Converting<KubeObject> {
   const emptyLive = emptyObject(schema);
   const live = previous ?? emptyLive;
   const manager = {
@@ -157,7 +160,17 @@ export function appliedTo(
   const onConflict = options.force ? 'force' : 'refuse';
   try {
     const type = typeSchemaOf(schema);
-    const result = applyConfiguration({ live, emptyLive, config, manager, type, tracked, onConflict, now });
+    const result = yield* applySteps({
+      live,
+      emptyLive,
+      config,
+      manager,
+      type,
+      tracked,
+      onConflict,
+      ...(others === undefined ? {} : { others }),
+      now,
+    });
     if (result.outcome === 'conflict') throw conflictError(result.conflicts);
     return result.object;
   } catch (error) {

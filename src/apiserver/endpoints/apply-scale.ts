@@ -1,4 +1,5 @@
 import { fieldElement, type PathElement } from '../../api/apply/path-element.ts';
+import { withoutConversion } from '../../api/apply/kind-versions.ts';
 import { managersAfterScale, managersOfScale } from '../../api/apply/scale-managers.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -33,7 +34,7 @@ export async function handleApplyScale(scope: ResourceScope): Promise<HttpRespon
     wanted: (parent) => {
       const live = patchedScale(scope, parent);
       setManagedFields(live, managersOfScale(parent.metadata?.managedFields, replicas));
-      const result = appliedTo(live, {
+      const work = appliedTo(live, {
         config: validated,
         schema,
         subresource: 'scale',
@@ -41,6 +42,7 @@ export async function handleApplyScale(scope: ResourceScope): Promise<HttpRespon
         tracked: { part: 'all' },
         now: resource.environment.clock.now(),
       });
+      const result = withoutConversion(work);
       if (!reported) report(problems, options, context.warn);
       reported = true;
       const { object } = schema.decode(result);

@@ -1,7 +1,7 @@
 import { equalJson } from '../../api/codec/json-value.ts';
 import { CUSTOM_OBJECT, schemaOf, type TypeSchema } from '../../api/apply/schema.ts';
 import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
-import { trackUpdate } from '../../api/apply/update-managers.ts';
+import { type ChangesElsewhere, trackUpdate } from '../../api/apply/update-managers.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
 import { metadataOf } from './object-meta.ts';
@@ -78,14 +78,17 @@ interface TrackedWrite {
   readonly next: KubeObject;
   readonly previous: KubeObject;
   readonly part: WrittenPart;
+  /** `unknown`: it could not be found out. Absent: all managers speak the version of the write. */
+  readonly elsewhere?: ChangesElsewhere | 'unknown' | undefined;
   readonly context: StrategyContext;
 }
 
 /** API-216 to API-220. Writes the managers of `next` into it. */
-export function recordUpdate(resource: ResourceStore, { next, previous, part, context }: TrackedWrite): void {
+export function recordUpdate(resource: ResourceStore, write: TrackedWrite): void {
+  const { next, previous, part, elsewhere, context } = write;
   const { tracking, subresource } = context;
   if (tracking?.by === 'apply') return;
-  const tracked = tracking !== undefined && !UNTRACKED_SUBRESOURCES.has(subresource);
+  const tracked = tracking !== undefined && elsewhere !== 'unknown' && !UNTRACKED_SUBRESOURCES.has(subresource);
   setManagedFields(
     next,
     tracked
@@ -95,6 +98,7 @@ export function recordUpdate(resource: ResourceStore, { next, previous, part, co
           manager: updateManager(resource, tracking.manager, subresource),
           type: typeSchemaOf(resource.schema),
           tracked: trackedPart(resource, part, subresource),
+          ...(elsewhere === undefined ? {} : { elsewhere }),
           now: context.now,
         })
       : previous.metadata?.managedFields,

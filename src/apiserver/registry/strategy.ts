@@ -95,6 +95,22 @@ export interface RemoteConversion {
   fromStorage(objects: readonly KubeObject[]): Promise<readonly KubeObject[]>;
 }
 
+/** The versions of a custom resource, served or not, as whoever manages fields of one needs them (API-215). */
+export interface CustomVersions {
+  /** Undefined: the definition has no such version. */
+  find(version: string): CustomVersion | undefined;
+  /** As the conversion of the definition makes it, not yet held to the schema. Rejects with a StatusError. */
+  convert(object: KubeObject, version: string): KubeObject | Promise<KubeObject>;
+}
+
+export interface CustomVersion {
+  readonly schema: ObjectSchema;
+  /** Whether status has an endpoint of its own there. */
+  readonly hasStatus: boolean;
+  /** Absent where it has no Scale. */
+  readonly scale?: ScalePaths;
+}
+
 /** Where a custom resource keeps what its Scale shows: paths like `.spec.replicas` (API-467). */
 export interface ScalePaths {
   readonly specReplicas: string;
@@ -133,6 +149,8 @@ export interface Strategy {
   readonly selectableFields?: SelectableFields;
   /** Of a custom resource; built-in kinds have theirs in `api/conversion`. */
   readonly conversion?: StorageConversion;
+  /** Of a custom resource; those of a built-in kind are resources of their own. */
+  readonly versions?: CustomVersions;
   /** Of a custom resource; built-in kinds have theirs in `printers`. */
   readonly printerColumns?: readonly CustomColumn[];
   /** Of a custom resource; built-in kinds have `spec.replicas`. */

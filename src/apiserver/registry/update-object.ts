@@ -15,7 +15,7 @@ import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from './deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
-import { acrossVersions, adoptManagers, hasForeignManagers } from './manager-versions.ts';
+import { changesElsewhere } from './manager-versions.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object-meta.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
@@ -158,15 +158,11 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   fillNamespace(next, request.namespace, info.namespaced);
   restoreSystemMetadata(next, previous);
   dedupe(next, context);
-  if (context.tracking?.by === 'update' && hasForeignManagers(resource, previous)) {
-    await acrossVersions(resource, previous, (live = previous) => {
-      adoptManagers(next, previous, live);
-      recordUpdate(resource, { next, previous: live, part: request.part, context });
-      return next;
-    });
-  } else {
-    recordUpdate(resource, { next, previous, part: request.part, context });
-  }
+  const { part } = request;
+  const comparing =
+    context.tracking?.by === 'update' ? changesElsewhere(resource, { previous, next }, request) : undefined;
+  const elsewhere = comparing === undefined ? undefined : await comparing;
+  recordUpdate(resource, { next, previous, part, elsewhere, context });
   const { managedFields } = metadataOf(next);
   if (context.admission !== 'skipped') {
     next = await mutated(resource, request, { next, previous });

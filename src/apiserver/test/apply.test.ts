@@ -525,6 +525,47 @@ describe('managedFields of other writes', () => {
     ]);
   });
 
+  it('API-213 API-215 a conflict across versions of a built-in kind is told in the words of the manager', async () => {
+    const at = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+    const autoscaler = (version: string, spec: object): KubeObject => ({
+      apiVersion: `autoscaling/${version}`,
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'a' },
+      spec: { scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }, maxReplicas: 5, ...spec },
+    });
+    const metric = (averageUtilization: number): object => ({
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }],
+    });
+    await apply(`${at('v1')}/a`, autoscaler('v1', { targetCPUUtilizationPercentage: 50 }), 'fieldManager=one');
+    expect((await apply(`${at('v2')}/a`, autoscaler('v2', metric(50)), 'fieldManager=two')).status).toBe(200);
+    const refused = await apply(`${at('v2')}/a`, autoscaler('v2', metric(60)), 'fieldManager=two');
+    expect([refused.status, refused.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "one": .spec.targetCPUUtilizationPercentage',
+    ]);
+    // Who applied in v1 takes back what v2 calls a metric; `two` has it still.
+    const kept = await apply(`${at('v1')}/a`, autoscaler('v1', {}), 'fieldManager=one');
+    expect([kept.status, (kept.json as { spec?: object }).spec]).toMatchObject([
+      200,
+      { targetCPUUtilizationPercentage: 50 },
+    ]);
+  });
+
+  it('API-215 who wrote in a version that is no more is forgotten with the next write', async () => {
+    const created = await server.post(`${configMaps}?fieldManager=m`, configMap('a'));
+    const [entry] = entries(created) as ManagedFieldsEntry[];
+    const managedFields = [entry, { ...entry, apiVersion: 'v0', manager: 'old' }];
+    const patched = await server.patch(`${configMaps}/a?fieldManager=m`, { metadata: { managedFields } });
+    expect([patched.status, who(patched)]).toEqual([200, ['m Update']]);
+    await server.store.update(
+      '/registry/core/configmaps/default/a',
+      Buffer.from(JSON.stringify({ ...patched.json, metadata: { ...patched.json.metadata, managedFields } })),
+      Number(patched.json.metadata?.resourceVersion),
+    );
+    expect(who(await server.get(`${configMaps}/a`))).toEqual(['m Update', 'old Update']);
+    expect(who(await apply(`${configMaps}/a`, configMap('a')))).toEqual(['one Apply', 'm Update']);
+  });
+
   it('API-077 API-220 a write that changes nothing is none, whatever the time', async () => {
     const created = await server.post(`${configMaps}?fieldManager=m`, configMap('a'));
     const version = created.json.metadata?.resourceVersion;
