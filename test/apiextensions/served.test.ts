@@ -209,7 +209,7 @@ describe('a definition', () => {
     });
   });
 
-  it('API-450 a format that nobody knows is kept, and warned of', async () => {
+  it('API-450 a format that nobody knows is kept, and warned of when it is new', async () => {
     const spec = {
       type: 'object',
       properties: { a: { type: 'integer' }, b: { type: 'integer', format: 'odd' } },
@@ -219,7 +219,14 @@ describe('a definition', () => {
     const words = ['unrecognized format "odd"'];
     expect(warningsOf(created.headers)).toEqual(words);
     const json = await established(server, 'widgets.example.com');
-    expect(warningsOf((await server.put(`${definitions}/widgets.example.com`, json)).headers)).toEqual(words);
+    const update = async (text: string) => {
+      const answer = await server.put(`${definitions}/widgets.example.com`, JSON.parse(text));
+      return { warnings: warningsOf(answer.headers), text: JSON.stringify(answer.json) };
+    };
+    const labelled = await update(JSON.stringify(json).replace('"metadata":{', '"metadata":{"labels":{"a":"b"},'));
+    expect(labelled.warnings).toEqual([]);
+    const other = await update(labelled.text.replace('"format":"odd"', '"format":"odder"'));
+    expect(other.warnings).toEqual(['unrecognized format "odder"']);
     expect((await server.post(widgets, widget('a', { spec: { a: 2, b: 1 } }))).status).toBe(201);
   });
 });

@@ -8,7 +8,7 @@ import {
 import { isDns1035Label } from '../../api/validation/names.ts';
 import { validateCaBundle, validateClientConfig } from '../webhook-client/client-config-validation.ts';
 import { conversionReviewVersion } from './conversion-review.ts';
-import type { DefinitionSpec, WebhookConversion } from './definition.ts';
+import { type Definition, type DefinitionSpec, isEstablished, type WebhookConversion } from './definition.ts';
 
 const PATH = 'spec.conversion';
 /** Upstream names the fields as its own form of a definition has them, which is flat. */
@@ -16,7 +16,7 @@ const CLIENT_CONFIG = `${PATH}.webhookClientConfig`;
 const REVIEW_VERSIONS = `${PATH}.conversionReviewVersions`;
 
 /** `spec.conversion` (API-464; apiextensions `apis/apiextensions/validation`). What was wrong in `previous` may stay so. */
-export function validateConversion({ conversion }: DefinitionSpec, previous?: DefinitionSpec): FieldError[] {
+export function validateConversion({ conversion }: DefinitionSpec, previous?: Definition): FieldError[] {
   if (conversion === undefined) return [];
   const { strategy, webhook } = conversion;
   const versions = webhook?.conversionReviewVersions ?? [];
@@ -31,19 +31,28 @@ export function validateConversion({ conversion }: DefinitionSpec, previous?: De
   return errors;
 }
 
-function validateWebhook(webhook: WebhookConversion | undefined, previous: DefinitionSpec | undefined): FieldError[] {
+function validateWebhook(webhook: WebhookConversion | undefined, previous: Definition | undefined): FieldError[] {
   const { clientConfig, conversionReviewVersions } = webhook ?? {};
-  const before = previous?.conversion?.webhook;
+  const before = previous?.spec.conversion?.webhook;
   if (clientConfig === undefined) {
     const missing = fieldRequired(CLIENT_CONFIG, 'required when strategy is set to Webhook');
     return [missing, ...validateVersions(conversionReviewVersions ?? [], before)];
   }
-  const sameBundle = before?.clientConfig?.caBundle === clientConfig.caBundle;
   return [
     ...validateClientConfig(clientConfig, CLIENT_CONFIG),
-    ...(sameBundle ? [] : validateCaBundle(clientConfig.caBundle, `${CLIENT_CONFIG}.caBundle`)),
+    ...(mayHaveAnyBundle(previous) ? [] : validateCaBundle(clientConfig.caBundle, `${CLIENT_CONFIG}.caBundle`)),
     ...validateVersions(conversionReviewVersions ?? [], before),
   ];
+}
+
+/** Manifests come with a placeholder that is replaced later: until there is a bundle that is one, the definition is not established. */
+function mayHaveAnyBundle(previous: Definition | undefined): boolean {
+  return previous === undefined || !isEstablished(previous) || hasInvalidBundle(previous.spec);
+}
+
+/** Whether the certificates that a conversion webhook is trusted by cannot be read. */
+export function hasInvalidBundle({ conversion }: DefinitionSpec): boolean {
+  return validateCaBundle(conversion?.webhook?.clientConfig?.caBundle, '').length > 0;
 }
 
 function validateVersions(versions: readonly string[], before: WebhookConversion | undefined): FieldError[] {

@@ -27,10 +27,16 @@ export function decideFinalizer(definition: Definition, facts: FinalizerFacts, n
   }
   const terminating = findCondition(status.conditions, 'Terminating');
   if (facts.overlap === 'builtin') return { step: 'write', next: released(definition, OVERLAPPING, now) };
-  if (!isEstablished(definition)) return { step: 'write', next: released(definition, NEVER_ESTABLISHED, now) };
+  if (!mayHaveObjects(definition)) return { step: 'write', next: released(definition, NEVER_ESTABLISHED, now) };
   if (facts.instances === 'gone') return { step: 'write', next: released(definition, COMPLETED, now) };
   if (terminating?.status === 'True' && terminating.reason === IN_PROGRESS.reason) return { step: 'deleteInstances' };
   return { step: 'write', next: withTerminating(definition, IN_PROGRESS, now) };
+}
+
+/** One that waits for the certificates of its webhook is served all the while. */
+function mayHaveObjects(definition: Definition): boolean {
+  const waiting = findCondition(definition.status.conditions, 'Established')?.reason === 'InvalidCABundle';
+  return waiting || isEstablished(definition);
 }
 
 /** The state that tells that deleting the objects went wrong; it is tried again. */

@@ -12,7 +12,7 @@ export interface DefinitionRules {
   validateDefinition(definition: Definition): readonly FieldError[];
   validateDefinitionUpdate(next: Definition, previous: Definition): readonly FieldError[];
   validateDefinitionStatus(definition: Definition): readonly FieldError[];
-  definitionWarnings(definition: Definition): readonly string[];
+  definitionWarnings(definition: Definition, previous?: Definition): readonly string[];
 }
 
 /**
@@ -34,12 +34,12 @@ export function definitionStrategy(load: (definition: Definition) => Promise<Def
       definition.status = { ...definition.status, storedVersions: stored === undefined ? [] : [stored.name] };
       for (const text of rules.definitionWarnings(definition)) warn(text);
     },
-    async prepareForUpdate(object, _previous, { subresource, warn }) {
+    async prepareForUpdate(object, previous, { subresource, warn }) {
       const next = object as Definition;
       rules = await load(next);
       if (subresource !== '') return;
       next.status = withStoredVersion(next.status, storageVersion(next.spec)?.name);
-      for (const text of rules.definitionWarnings(next)) warn(text);
+      for (const text of rules.definitionWarnings(next, previous as Definition)) warn(text);
     },
     validate: (object) => loaded().validateDefinition(object as Definition),
     validateUpdate: (next, previous, { subresource }) =>

@@ -48,7 +48,7 @@ export function validateDefinition(definition: Definition, checkRules: RuleCheck
 }
 
 export function validateDefinitionUpdate(next: Definition, previous: Definition, checkRules: RuleCheck): FieldError[] {
-  const errors = validateSpec(next.spec, { checkRules, previous: previous.spec });
+  const errors = validateSpec(next.spec, { checkRules, previous });
   const immutable = (path: string, now: unknown, before: unknown): void => {
     if (now !== before) errors.push(fieldInvalid(path, now, 'field is immutable'));
   };
@@ -89,7 +89,7 @@ function validateStoredVersions({ spec, status }: Definition): FieldError[] {
 
 interface SpecContext {
   readonly checkRules: RuleCheck;
-  readonly previous?: DefinitionSpec;
+  readonly previous?: Definition;
 }
 
 function validateSpec(spec: DefinitionSpec, { checkRules, previous }: SpecContext): FieldError[] {

@@ -4,9 +4,14 @@ import { type Definition, versionsOf } from './definition.ts';
 
 /**
  * What a definition asks for and does not get: formats nobody knows; and sets of objects, which apply cannot tell apart.
- * One text each.
+ * One text each; what was told of `previous` already is not repeated.
  */
-export function definitionWarnings({ spec }: Definition): string[] {
+export function definitionWarnings(definition: Definition, previous?: Definition): string[] {
+  const known = previous === undefined ? [] : shortcomings(previous);
+  return shortcomings(definition).filter((text) => !known.includes(text));
+}
+
+function shortcomings({ spec }: Definition): string[] {
   const formats = new Set<string>();
   const sets = new Set<string>();
   for (const { schema } of versionsOf(spec)) {

@@ -1,6 +1,7 @@
 import type { Condition } from '../../api/meta/conditions.ts';
 import { findCondition, isConditionTrue, withCondition } from '../../api/meta/conditions.ts';
 import { approvalCondition } from './api-approval.ts';
+import { hasInvalidBundle } from './conversion-validation.ts';
 import { type Definition, type DefinitionStatus, isEstablished } from './definition.ts';
 import { type ClaimedNames, decideNames } from './naming-controller.ts';
 
@@ -9,6 +10,13 @@ const ESTABLISHED: Condition = {
   status: 'True',
   reason: 'InitialNamesAccepted',
   message: 'the initial names have been accepted',
+};
+
+const INVALID_BUNDLE: Condition = {
+  type: 'Established',
+  status: 'False',
+  reason: 'InvalidCABundle',
+  message: 'The conversion webhook CABundle is invalid',
 };
 
 /**
@@ -31,7 +39,10 @@ export function nextStatus(definition: Definition, claimed: ClaimedNames, now: n
   // What is being deleted needs no beginning any more.
   if (definition.metadata?.deletionTimestamp || isEstablished(definition)) return undefined;
   if (!isConditionTrue(conditions, 'NamesAccepted')) return undefined;
-  return { ...status, conditions: withCondition(conditions, ESTABLISHED, now) };
+  const established = hasInvalidBundle(definition.spec) ? INVALID_BUNDLE : ESTABLISHED;
+  return isKnown(conditions, established)
+    ? undefined
+    : { ...status, conditions: withCondition(conditions, established, now) };
 }
 
 function isKnown(conditions: readonly Condition[], { type, status, reason, message }: Condition): boolean {
