@@ -423,6 +423,48 @@ describe('subresources', () => {
       'Widget.example.com "a" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer',
     );
   });
+
+  it('API-467 API-210 an apply to the scale of what has no number yet sets it, and has it from then on', async () => {
+    await withSpec({ size: { type: 'integer' }, a: text }, { subresources: { status: {}, scale } });
+    const apply = (at: string, manager: string, body: object) =>
+      server.request('PATCH', `${widgets}/${at}?fieldManager=${manager}`, {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+      });
+    const scaleTo = (spec: object): object => ({
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata: { name: 'a' },
+      spec,
+    });
+    const owners = async (): Promise<unknown[]> =>
+      ((await server.get(`${widgets}/a`)).json.metadata?.managedFields ?? []).map(
+        ({ manager, apiVersion, subresource, fieldsV1 }) => [manager, apiVersion, subresource, fieldsV1?.['f:spec']],
+      );
+    await apply('a', 'main', widget('a', { spec: { a: 'x' } }));
+    const nothing = await apply('a/scale', 'scaler', scaleTo({}));
+    expect([nothing.status, nothing.json.message]).toEqual([
+      400,
+      'the spec replicas field ".spec.size" cannot be empty',
+    ]);
+    const { status, json } = await apply('a/scale', 'scaler', scaleTo({ replicas: 3 }));
+    expect([status, json['spec']]).toEqual([200, { replicas: 3 }]);
+    expect(await owners()).toEqual([
+      ['scaler', 'example.com/v1', 'scale', { 'f:size': {} }],
+      ['main', 'example.com/v1', undefined, { 'f:a': {} }],
+    ]);
+    for (const manager of ['main', 'scaler']) {
+      const refused = await apply('a', manager, widget('a', { spec: { a: 'x', size: 4 } }));
+      expect([refused.status, refused.json.message]).toEqual([
+        409,
+        'Apply failed with 1 conflict: conflict with "scaler" with subresource "scale": .spec.size',
+      ]);
+    }
+    // The same number is shared with whoever applies it to the object, and stays when one of the two goes.
+    expect((await apply('a', 'main', widget('a', { spec: { a: 'x', size: 3 } }))).status).toBe(200);
+    expect((await apply('a/scale', 'scaler', scaleTo({}))).json['spec']).toEqual({ replicas: 3 });
+    expect(await owners()).toEqual([['main', 'example.com/v1', undefined, { 'f:a': {}, 'f:size': {} }]]);
+  });
 });
 
 describe('versions', () => {

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ManagedFieldsEntry } from '../meta/object-meta.ts';
-import { managersAfterScale, managersOfScale } from './scale-managers.ts';
+import { managersAfterScale, managersAfterScaling, managersOfScale } from './scale-managers.ts';
 
-const REPLICAS = ['f:spec', 'f:replicas'];
+const REPLICAS = (apiVersion: string) => (apiVersion === 'apps/v1' ? ['f:spec', 'f:replicas'] : undefined);
 const IN_SCALE = { 'f:spec': { 'f:replicas': {} } };
 
 const entry = (manager: string, operation: 'Apply' | 'Update', fields: object): ManagedFieldsEntry => ({
@@ -14,6 +14,8 @@ const entry = (manager: string, operation: 'Apply' | 'Update', fields: object): 
   fieldsType: 'FieldsV1',
   fieldsV1: fields as Record<string, unknown>,
 });
+
+const withoutTime = ({ time: _time, ...rest }: ManagedFieldsEntry): ManagedFieldsEntry => rest;
 
 const both = { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } };
 const paused = { 'f:spec': { 'f:paused': {} } };
@@ -26,7 +28,7 @@ describe('managers of a Scale', () => {
       { ...entry('c', 'Update', IN_SCALE), apiVersion: 'autoscaling/v1' },
     ]);
     const custom = [entry('a', 'Update', { 'f:spec': { 'f:count': { 'f:wanted': {} } } })];
-    expect(managersOfScale(custom, ['f:spec', 'f:count', 'f:wanted'])).toEqual([
+    expect(managersOfScale(custom, () => ['f:spec', 'f:count', 'f:wanted'])).toEqual([
       { ...entry('a', 'Update', IN_SCALE), apiVersion: 'autoscaling/v1' },
     ]);
     expect(managersOfScale(custom, REPLICAS)).toBeUndefined();
@@ -37,9 +39,37 @@ describe('managers of a Scale', () => {
     const entries = [entry('a', 'Update', both), entry('b', 'Update', IN_SCALE)];
     const scaler = { ...entry('s', 'Apply', IN_SCALE), apiVersion: 'autoscaling/v1', subresource: 'scale' };
     expect(managersAfterScale({ entries, replicas: REPLICAS, apiVersion: 'apps/v1' }, [scaler])).toEqual([
-      { ...entry('s', 'Apply', IN_SCALE), subresource: 'scale' },
+      { ...withoutTime(entry('s', 'Apply', IN_SCALE)), subresource: 'scale' },
       entry('a', 'Update', paused),
     ]);
+  });
+
+  it('API-331 each version has the number where it has it, or nowhere; who speaks one that is gone is forgotten', () => {
+    const paths = (apiVersion: string) => {
+      if (apiVersion === 'x/v1') return ['f:size'];
+      return apiVersion === 'x/v2' ? ['f:spec', 'f:replicas'] : apiVersion === 'x/v3' ? 'nowhere' : undefined;
+    };
+    const entries = [
+      { ...entry('a', 'Update', { 'f:size': {} }), apiVersion: 'x/v1' },
+      { ...entry('b', 'Update', both), apiVersion: 'x/v2' },
+      { ...entry('c', 'Update', both), apiVersion: 'x/v3' },
+      { ...entry('d', 'Update', both), apiVersion: 'x/v0' },
+    ];
+    const { 0: a, 1: b, 2: c } = entries;
+    expect(managersOfScale(entries, paths)?.map(({ manager }) => manager)).toEqual(['a', 'b']);
+    const parent = { entries, replicas: paths, apiVersion: 'x/v1' };
+    expect(managersAfterScaling(parent, { manager: 'm', replicas: 'same' })).toEqual([a, b, c]);
+    expect(managersAfterScaling(parent, { manager: '', replicas: 'changed' })).toEqual([
+      { ...withoutTime(entry('unknown', 'Update', { 'f:size': {} })), apiVersion: 'x/v1', subresource: 'scale' },
+      { ...b, fieldsV1: paused },
+      c,
+    ]);
+  });
+
+  it("API-217 API-331 an update of what nobody manages is nobody's", () => {
+    const entries = [entry('a', 'Apply', paused)];
+    const parent = { entries, replicas: REPLICAS, apiVersion: 'apps/v1' };
+    expect(managersAfterScaling(parent, { manager: 'm', replicas: 'changed' })).toEqual(entries);
   });
 
   it('API-331 a Scale that nobody changed changes nobody', () => {

@@ -1,23 +1,32 @@
 import type { ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { difference, EMPTY_SET, fieldSetOf, hasPath, union } from './fieldset.ts';
-import { encodeManagers, type ManagedEntry, type Manager, storedManagers } from './managed-fields.ts';
+import { encodeManagers, type ManagedEntry, type Manager, namedManager, storedManagers } from './managed-fields.ts';
 import type { PathElement } from './path-element.ts';
 
 const SCALE_VERSION = 'autoscaling/v1';
 const REPLICAS_IN_SCALE: readonly PathElement[] = ['f:spec', 'f:replicas'];
 
 /**
- * Who manages the replicas of an object, as the managers of its Scale: an apply to `/scale` decides about these
- * (apimachinery `managedfields.ScaleHandler`). `replicas`: where the object has the number.
+ * Where objects of a version have the number of their Scale. `nowhere`: that version has no Scale. Undefined: there is no such version
+ * any more, and who speaks it is forgotten.
+ */
+export type ReplicasPaths = (apiVersion: string) => readonly PathElement[] | 'nowhere' | undefined;
+
+/**
+ * Who manages the replicas of an object, as the managers of its Scale: a write to `/scale` decides about these
+ * (apimachinery `managedfields.ScaleHandler`).
  */
 export function managersOfScale(
   entries: readonly ManagedFieldsEntry[] | undefined,
-  replicas: readonly PathElement[],
+  replicas: ReplicasPaths,
 ): ManagedFieldsEntry[] | undefined {
   const fields = fieldSetOf(REPLICAS_IN_SCALE);
   return encodeManagers(
     storedManagers(entries)
-      .filter((entry) => hasPath(entry.fields, replicas))
+      .filter((entry) => {
+        const path = replicas(entry.apiVersion);
+        return path !== undefined && path !== 'nowhere' && hasPath(entry.fields, path);
+      })
       .map((entry) => ({ ...withoutSource(entry), apiVersion: SCALE_VERSION, fields })),
   );
 }
@@ -25,35 +34,61 @@ export function managersOfScale(
 export interface ScaledParent {
   /** As stored. */
   readonly entries: readonly ManagedFieldsEntry[] | undefined;
-  readonly replicas: readonly PathElement[];
+  readonly replicas: ReplicasPaths;
+  /** Of the write; one that has a Scale. */
   readonly apiVersion: string;
 }
 
 /**
- * The managers of the object after an apply to its Scale: who lost the replicas there loses them here, and who is new there has
- * them and nothing else. Unlike upstream, a manager that keeps them stays one entry.
+ * The managers of the object after a write to its Scale: who lost the replicas there loses them here, and who is new there has them
+ * and nothing else; upstream tells no time of him. Unlike upstream, an updater that keeps them stays one entry.
  */
 export function managersAfterScale(
   { entries, replicas, apiVersion }: ScaledParent,
   ofScale: readonly ManagedFieldsEntry[] | undefined,
 ): ManagedFieldsEntry[] | undefined {
-  const own = fieldSetOf(replicas);
   const left = storedManagers(ofScale).filter((entry) => hasPath(entry.fields, REPLICAS_IN_SCALE));
-  const after: ManagedEntry[] = storedManagers(entries).map((entry) => {
-    if (!hasPath(entry.fields, replicas)) return entry;
+  const after: ManagedEntry[] = [];
+  for (const entry of storedManagers(entries)) {
+    const path = replicas(entry.apiVersion);
+    if (path === undefined) continue;
+    if (path === 'nowhere' || !hasPath(entry.fields, path)) {
+      after.push(entry);
+      continue;
+    }
     const at = left.findIndex((scaled) => isSame(scaled, entry));
-    if (at < 0) return { ...entry, fields: difference(entry.fields, own) };
-    const [kept] = left.splice(at, 1);
-    return { ...entry, time: kept?.time ?? entry.time };
-  });
+    if (at >= 0) left.splice(at, 1);
+    after.push(at >= 0 ? entry : { ...entry, fields: difference(entry.fields, fieldSetOf(path)) });
+  }
+  const path = replicas(apiVersion);
+  const own = path === undefined || path === 'nowhere' ? EMPTY_SET : fieldSetOf(path);
   for (const entry of left) {
     const at = after.findIndex((known) => isSame(known, entry));
     const known = after[at];
-    const fields = union(known?.fields ?? EMPTY_SET, own);
-    if (known === undefined) after.push({ ...withoutSource(entry), apiVersion, fields });
-    else after[at] = { ...known, time: entry.time, fields };
+    if (known === undefined) after.push({ ...withoutSource(entry), apiVersion, time: '', fields: own });
+    else after[at] = { ...known, fields: union(known.fields, own) };
   }
   return encodeManagers(after);
+}
+
+/**
+ * The same for an update of the Scale: who changes the number has it, if anybody had it before. As with whole objects, tracking does
+ * not begin with an update (API-217).
+ */
+export function managersAfterScaling(
+  parent: ScaledParent,
+  { manager, replicas }: { readonly manager: string; readonly replicas: 'changed' | 'same' },
+): ManagedFieldsEntry[] | undefined {
+  const ofScale = managersOfScale(parent.entries, parent.replicas);
+  if (ofScale === undefined || replicas === 'same') return managersAfterScale(parent, ofScale);
+  const scaler = namedManager({
+    name: manager,
+    operation: 'Update',
+    apiVersion: SCALE_VERSION,
+    subresource: 'scale',
+  });
+  const fields = fieldSetOf(REPLICAS_IN_SCALE);
+  return managersAfterScale(parent, encodeManagers([{ ...scaler, fields, time: '' }]));
 }
 
 /** The version is that of the Scale on one side and that of the object on the other. */

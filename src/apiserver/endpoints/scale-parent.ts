@@ -1,17 +1,23 @@
+import { fieldElement, type PathElement } from '../../api/apply/path-element.ts';
+import { managersAfterScaling, type ReplicasPaths } from '../../api/apply/scale-managers.ts';
+import { equalJson } from '../../api/codec/json-value.ts';
 import { findResource } from '../../api/kinds/builtin-resources.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { typeNameOf } from '../../api/kinds/type-table.ts';
+import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { labelSelectorFromObject } from '../../api/selectors/label-selector.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { setManagedFields } from '../registry/field-tracking.ts';
 import { TransientObject } from '../registry/served-object.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
 import type { ScalePaths } from '../registry/strategy.ts';
 import { updateObject, type UpdateRequest } from '../registry/update-object.ts';
 import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
-import { customScale, type ScaleValues, withCustomReplicas } from './custom-scale.ts';
+import { customScale, type ScaleValues, stepsOf, withCustomReplicas } from './custom-scale.ts';
+import { fieldManager } from './field-manager.ts';
 import { writeObject } from './object-writer.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
 
@@ -70,19 +76,65 @@ function selectorText(parent: KubeObject, selector: Record<string, unknown> | un
 export interface Scaling {
   readonly method: UpdateRequest['method'];
   readonly dryRun: boolean;
-  /** Who manages the fields afterwards, where the wanted Scale says so itself: that of an apply. */
+  /** Who manages the fields afterwards, where the wanted Scale says so itself: that of an apply. Absent: who changes the number. */
   readonly managers?: (parent: KubeObject, scale: KubeObject) => ManagedFieldsEntry[] | undefined;
   /** The Scale the client wants, from the parent as it is. */
   wanted(parent: KubeObject): KubeObject | Promise<KubeObject>;
+}
+
+/** Where the versions of the parent have the number; see {@link ReplicasPaths}. */
+export function replicasPaths({ strategy, siblings, info }: ResourceStore): ReplicasPaths {
+  return (apiVersion) => {
+    const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
+    const { versions } = strategy;
+    if (versions === undefined) {
+      return siblings.find(group, version, info.resource) === undefined ? undefined : BUILT_IN_REPLICAS;
+    }
+    const found = group === info.group ? versions.find(version) : undefined;
+    if (found === undefined) return undefined;
+    return found.scale === undefined ? 'nowhere' : stepsOf(found.scale.specReplicas).map(fieldElement);
+  };
+}
+
+const BUILT_IN_REPLICAS: readonly PathElement[] = ['f:spec', 'f:replicas'];
+
+/** API-216. */
+function managersAfterUpdate(
+  { context, resource }: ResourceScope,
+  parent: KubeObject,
+  next: KubeObject,
+): ManagedFieldsEntry[] | undefined {
+  const entries = parent.metadata?.managedFields;
+  const paths = resource.strategy.scale;
+  const replicas = equalJson(scaleOf(parent, paths)['spec'], scaleOf(next, paths)['spec']) ? 'same' : 'changed';
+  const manager = fieldManager(context.query.get('fieldManager'), context.header('user-agent'));
+  const apiVersion = apiVersionOf(resource.info);
+  return managersAfterScaling({ entries, replicas: replicasPaths(resource), apiVersion }, { manager, replicas });
 }
 
 /** A patch that leaves out a number which is not there yet is told apart from one that says 0. */
 const NOT_SET = -2_147_483_648;
 
 export function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
-  const paths = resource.strategy.scale;
-  const scale = scaleOf(parent, paths);
-  const missing = paths !== undefined && customScale(parent, paths).wanted === undefined;
+  const scale = scaleOf(parent, resource.strategy.scale);
+  return hasNumber(resource, parent) ? scale : { ...scale, spec: { replicas: NOT_SET } };
+}
+
+function hasNumber({ strategy }: ResourceStore, parent: KubeObject): boolean {
+  return strategy.scale === undefined || customScale(parent, strategy.scale).wanted !== undefined;
+}
+
+/**
+ * The same for an apply: a number that is not there yet has no manager, so nobody is in the way of who applies one. Upstream shows the
+ * mark to the apply, and cannot apply to the Scale of a custom resource at all (API-467).
+ */
+export function appliedScale(
+  { resource }: ResourceScope,
+  parent: KubeObject,
+  apply: (live: KubeObject) => KubeObject,
+): KubeObject {
+  const scale = apply(scaleOf(parent, resource.strategy.scale));
+  const missing = (scale as Workload).spec?.replicas === undefined && !hasNumber(resource, parent);
   return missing ? { ...scale, spec: { replicas: NOT_SET } } : scale;
 }
 
@@ -103,7 +155,8 @@ export async function scaleParent(
       if (parent === undefined) throw newNotFound(info, name);
       const scale = await wanted(parent);
       const next = scaled(withPreconditions(parent, scale.metadata ?? {}), scale, paths);
-      if (managers !== undefined) setManagedFields(next, managers(parent, scale));
+      const entries = managers === undefined ? managersAfterUpdate(scope, parent, next) : managers(parent, scale);
+      setManagedFields(next, entries);
       return next;
     },
     view: {
@@ -111,7 +164,8 @@ export async function scaleParent(
       of: (parent) => scaleOf(parent, paths),
       merge: (parent, scale) => scaled(parent, scale, paths),
     },
-    context: { ...writeContext(scope, dryRun), ...(managers === undefined ? {} : { tracking: { by: 'apply' } }) },
+    // Its managers are settled above.
+    context: { ...writeContext(scope, dryRun), tracking: { by: 'apply' } },
   });
   return writeScale(scope, result.object.object());
 }

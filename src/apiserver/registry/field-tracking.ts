@@ -19,7 +19,6 @@ const WRITTEN_BY_SUBRESOURCE: Readonly<Record<string, readonly string[]>> = {
   ephemeralcontainers: ['spec'],
   finalize: ['spec'],
   resize: ['spec'],
-  scale: ['spec'],
 };
 
 export type WrittenPart = 'object' | 'status' | 'whole';

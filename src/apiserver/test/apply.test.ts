@@ -407,6 +407,43 @@ describe('apply to /scale', () => {
     expect((await apply(`${deployments}/web`, web({ replicas: 5 }), 'fieldManager=scaler')).status).toBe(409);
   });
 
+  it("API-217 a number that nobody manages belongs to before-first-apply, and an update leaves it nobody's", async () => {
+    await apply(`${deployments}/web`, web());
+    expect((await server.patch(`${target}?fieldManager=scaler`, { spec: { replicas: 2 } })).status).toBe(200);
+    expect([await replicasOf(), await replicaManagers()]).toEqual([2, []]);
+    const refused = await apply(target, scale(4), 'fieldManager=scaler');
+    expect([refused.status, refused.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "before-first-apply" with subresource "scale" using autoscaling/v1: .spec.replicas',
+    ]);
+    expect((await apply(target, scale(4), 'fieldManager=scaler&force=true')).status).toBe(200);
+    expect(await replicaManagers()).toEqual(['scaler Apply apps/v1 scale']);
+  });
+
+  it('API-215 API-331 who has the number through the Scale is told without a time', async () => {
+    await server.post(`${deployments}?fieldManager=maker`, web({ replicas: 1 }));
+    const timed = async (): Promise<unknown[]> =>
+      entries(await server.get(`${deployments}/web`)).map(({ manager, operation, subresource, time }) => [
+        manager,
+        operation,
+        subresource,
+        time !== undefined,
+      ]);
+    await server.patch(`${target}?fieldManager=scaler`, { spec: { replicas: 2 } });
+    expect(await timed()).toEqual([
+      ['scaler', 'Update', 'scale', false],
+      ['maker', 'Update', undefined, true],
+    ]);
+    const before = (await server.get(`${deployments}/web`)).json.metadata?.resourceVersion;
+    await server.patch(`${target}?fieldManager=other`, { spec: { replicas: 2 } });
+    expect((await server.get(`${deployments}/web`)).json.metadata?.resourceVersion).toBe(before);
+    await apply(target, scale(3), 'fieldManager=applier&force=true');
+    expect(await timed()).toEqual([
+      ['applier', 'Apply', 'scale', false],
+      ['maker', 'Update', undefined, true],
+    ]);
+  });
+
   it('API-214 a number that is no longer applied goes, which of a Scale leaves zero', async () => {
     await apply(`${deployments}/web`, web());
     await apply(target, scale(2), 'fieldManager=scaler&force=true');
