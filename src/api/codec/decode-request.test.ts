@@ -95,9 +95,10 @@ describe('request bodies', () => {
     ['null', 'application/json'],
     ['null', 'application/yaml'],
     ['# nothing', 'application/yaml'],
-  ])('API-240 %j as %s is no options', (body, contentType) => {
+  ])('API-150 API-240 %j as %s is an object without fields, or no options', (body, contentType) => {
     const options: DecodeRequestOptions = { ...CONFIG_MAP, kind: 'DeleteOptions' };
     expect(decodeRequestBody(bytes(body), contentType, options).object).toEqual({});
+    expect(decodeRequestBody(bytes(body), contentType, CONFIG_MAP).object).toEqual({});
   });
 
   it('API-150 null as kind is no kind', () => {

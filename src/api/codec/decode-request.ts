@@ -38,7 +38,8 @@ export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 const SUMMARY_LENGTH = 30;
 
 /**
- * Decodes the body of a create or update, or of options (API-028 to API-030).
+ * Decodes the body of a create or update, or of options (API-028 to API-030). A body that says null is an object without fields, since
+ * Go's `json.Unmarshal` of null leaves a struct as it is.
  *
  * @throws StatusError 415 for a content type that is not accepted, 400 for a body that is not one object
  */
@@ -55,7 +56,7 @@ export function decodeRequestBody(
   }
   try {
     const { value, duplicates } = decodeValue(bytes, mediaType, options);
-    return { object: requireObject(value, options.kind), duplicates };
+    return { object: value === null && bytes.length > 0 ? {} : requireObject(value), duplicates };
   } catch (error) {
     if (error instanceof ProtobufError || error instanceof StatusError) throw unrecognized(bytes, error, options);
     throw error;
@@ -91,11 +92,9 @@ function brought<T>(codec: T | undefined): T {
   return codec;
 }
 
-/** API-240: null as options is none of them, since Go's `json.Unmarshal` of null leaves a struct as it is. */
-function requireObject(value: unknown, kind: string): KubeObject {
+function requireObject(value: unknown): KubeObject {
   const problem = (found: string, place: string): StatusError =>
     newBadRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go ${place}`);
-  if (value === null && kind === 'DeleteOptions') return {};
   if (!isJsonObject(value)) {
     const found = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
     throw problem(found, 'value of type struct');
