@@ -318,7 +318,7 @@ class EmbeddedApiServer implements ApiServer {
 }
 
 interface DocumentHandler {
-  handle(path: string, request: RequestContext['request']): HttpResponse | undefined;
+  handle(path: string, request: RequestContext['request']): HttpResponse | Promise<HttpResponse> | undefined;
 }
 
 async function discoveryHandler(registry: ResourceRegistry, { address }: ApiServerOptions): Promise<DocumentHandler> {

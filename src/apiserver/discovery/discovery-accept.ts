@@ -1,31 +1,47 @@
-import { parseAccept } from '../endpoints/negotiation.ts';
+import { type MediaType, negotiate, parseAccept } from '../endpoints/negotiation.ts';
 import type { AggregatedVersion } from './aggregated-document.ts';
 
-/** Which document the Accept header of a discovery request asks for. */
-export type DiscoveryForm =
-  | { readonly form: 'legacy' }
-  | { readonly form: 'aggregated'; readonly version: AggregatedVersion }
-  | { readonly form: 'notAcceptable' };
+/** How a document of old is to be written. */
+export type LegacyForm =
+  | { readonly form: 'legacy'; readonly mediaType: MediaType }
+  | { readonly form: 'notAcceptable'; readonly message: string };
+
+/** Which document the Accept header of a request at a root asks for. */
+export type DiscoveryForm = LegacyForm | { readonly form: 'aggregated'; readonly version: AggregatedVersion };
 
 /**
- * The first clause that can be met wins. Aggregated documents stand at the roots only; an unknown version or kind
+ * The first clause that can be met wins. Aggregated documents stand at the roots only, and are JSON; an unknown version or kind
  * leaves the choice to the next clause (API-395).
  */
-export function negotiateDiscovery(accept: string | undefined, at: 'root' | 'group'): DiscoveryForm {
-  if (accept === undefined || accept.trim() === '') return { form: 'legacy' };
-  for (const { range, parameters } of parseAccept(accept)) {
-    if (range !== 'application/json' && range !== 'application/*' && range !== '*/*') continue;
-    const as = parameters.get('as');
-    if (as === undefined) {
-      if (!parameters.has('g') && !parameters.has('v')) return { form: 'legacy' };
-      continue;
-    }
-    if (at !== 'root' || range !== 'application/json') continue;
-    if (as !== 'APIGroupDiscoveryList' || parameters.get('g') !== 'apidiscovery.k8s.io') continue;
-    const profile = parameters.get('profile');
-    if (profile !== undefined && profile !== 'nopeer') continue;
-    const version = parameters.get('v');
-    if (version === 'v2' || version === 'v2beta1') return { form: 'aggregated', version };
-  }
-  return { form: 'notAcceptable' };
+export function negotiateDiscovery(accept: string | undefined): DiscoveryForm {
+  const version = aggregatedVersion(accept ?? '');
+  return version === undefined ? negotiateLegacy(accept) : { form: 'aggregated', version };
 }
+
+export function negotiateLegacy(accept: string | undefined): LegacyForm {
+  const anyType = accept?.replaceAll('application/*', '*/*');
+  const negotiation = negotiate(anyType, { shape: 'object', custom: false, hasMetadata: false });
+  if (negotiation.outcome === 'accepted') return { form: 'legacy', mediaType: negotiation.representation.mediaType };
+  return { form: 'notAcceptable', message: negotiation.message };
+}
+
+/** Undefined when a clause before it asks for the document of old, or none for this one. */
+function aggregatedVersion(accept: string): AggregatedVersion | undefined {
+  for (const { range, parameters } of parseAccept(accept)) {
+    const as = parameters.get('as');
+    if (as === undefined && LEGACY_RANGES.has(range) && !parameters.has('g') && !parameters.has('v')) return undefined;
+    if (as !== 'APIGroupDiscoveryList' || range !== 'application/json') continue;
+    if (parameters.get('g') !== 'apidiscovery.k8s.io' || (parameters.get('profile') ?? 'nopeer') !== 'nopeer') continue;
+    const version = parameters.get('v');
+    if (version === 'v2' || version === 'v2beta1') return version;
+  }
+  return undefined;
+}
+
+const LEGACY_RANGES: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/yaml',
+  'application/vnd.kubernetes.protobuf',
+  'application/*',
+  '*/*',
+]);

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { HttpHeaders, HttpResponse } from '../../base/http-message.ts';
 import { builtinResources } from '../../api/kinds/builtin-resources.ts';
+import { decodeProtobuf } from '../../api/codec/protobuf.ts';
+import { parseYaml } from '../../api/codec/yaml.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { negotiateDiscovery } from './discovery-accept.ts';
 import { DiscoveryHandler } from './discovery-handler.ts';
@@ -45,7 +48,7 @@ beforeEach(() => {
 
 function get(path: string, headers: HttpHeaders = {}, method = 'GET'): HttpResponse {
   const response = handler.handle(path, { method, target: path, headers });
-  if (response === undefined) throw new Error(`no document at ${path}`);
+  if (response === undefined || response instanceof Promise) throw new Error(`no document at once at ${path}`);
   return response;
 }
 
@@ -180,8 +183,32 @@ describe('legacy discovery', () => {
   });
 
   it('API-022 a media type we do not speak is 406', () => {
-    for (const path of ['/apis', '/apis/apps/v1']) expect(get(path, { accept: 'text/html' }).status).toBe(406);
+    for (const path of ['/apis', '/apis/apps/v1']) {
+      const response = get(path, { accept: 'text/html' });
+      expect(response.status).toBe(406);
+      expect(json(response)).toMatchObject({
+        message:
+          '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      });
+    }
   });
+
+  it.each(['/api', '/apis', '/apis/apps', '/api/v1', '/apis/apps/v1'])(
+    'API-020 %s is served in YAML and protobuf, too',
+    async (path) => {
+      const document = json<KubeObject>(get(path));
+      const read = async (accept: string): Promise<{ type: unknown; bytes: Uint8Array }> => {
+        const response = await handler.handle(path, { method: 'GET', target: path, headers: { accept } });
+        return { type: response?.headers['content-type'], bytes: response?.body as Uint8Array };
+      };
+      const yaml = await read('application/yaml');
+      expect(yaml.type).toBe('application/yaml');
+      expect(parseYaml(Buffer.from(yaml.bytes).toString())).toEqual(document);
+      const protobuf = await read('application/vnd.kubernetes.protobuf,application/json');
+      expect(protobuf.type).toBe('application/vnd.kubernetes.protobuf');
+      expect(decodeProtobuf(protobuf.bytes)).toMatchObject({ ...document, apiVersion: 'v1' });
+    },
+  );
 
   it('API-033 answers vary by Accept', () => {
     expect(get('/apis/apps/v1').headers).toMatchObject({ vary: 'Accept', 'content-type': 'application/json' });
@@ -285,7 +312,10 @@ describe('aggregated discovery', () => {
 });
 
 describe('negotiateDiscovery', () => {
-  const legacy = { form: 'legacy' };
+  const legacy = { form: 'legacy', mediaType: 'application/json' };
+  const protobuf = { form: 'legacy', mediaType: 'application/vnd.kubernetes.protobuf' };
+  const message =
+    'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf';
   const v2 = { form: 'aggregated', version: 'v2' };
   it.each([
     [undefined, legacy],
@@ -293,8 +323,12 @@ describe('negotiateDiscovery', () => {
     ['*/*', legacy],
     ['application/json', legacy],
     ['application/json;charset=utf-8', legacy],
-    ['application/vnd.kubernetes.protobuf, */*', legacy],
-    ['application/vnd.kubernetes.protobuf,application/json', legacy],
+    ['application/*', legacy],
+    ['application/vnd.kubernetes.protobuf, */*', protobuf],
+    ['application/vnd.kubernetes.protobuf,application/json', protobuf],
+    ['application/yaml', { form: 'legacy', mediaType: 'application/yaml' }],
+    [`application/yaml,${V2}`, { form: 'legacy', mediaType: 'application/yaml' }],
+    [`text/html,${V2}`, v2],
     [V2, v2],
     [`${V2};profile=nopeer,${V2},application/json`, v2],
     [`${V2};profile=other,application/json`, legacy],
@@ -303,10 +337,10 @@ describe('negotiateDiscovery', () => {
     [`${V2.replace('apidiscovery.k8s.io', 'meta.k8s.io')},application/json`, legacy],
     [`application/json;q=0.5,${V2}`, v2],
     [`application/json,${V2}`, legacy],
-    [V2.replace('v=v2', 'v=v3'), { form: 'notAcceptable' }],
-    ['application/vnd.kubernetes.protobuf', { form: 'notAcceptable' }],
+    [V2.replace('v=v2', 'v=v3'), { form: 'notAcceptable', message }],
+    ['application/vnd.kubernetes.protobuf', protobuf],
   ])('API-393 API-395 %s', (accept, expected) => {
-    expect(negotiateDiscovery(accept, 'root')).toEqual(expected);
+    expect(negotiateDiscovery(accept)).toEqual(expected);
   });
 });
 
@@ -333,7 +367,7 @@ describe('a changing set of resources', () => {
     expect(get('/apis', { accept: V2 }).headers['etag']).toBe(before);
   });
 
-  it('API-397 with a version counter documents stay until it changes', () => {
+  it('API-397 with a version counter documents stay until it changes', async () => {
     let version = 1;
     let reads = 0;
     const counted = new DiscoveryHandler({
@@ -346,9 +380,9 @@ describe('a changing set of resources', () => {
     const ask = () => counted.handle('/apis/example.com/v1beta1', { method: 'GET', target: '', headers: {} });
     expect(ask()).toBeUndefined();
     version = 2;
-    const first = ask();
+    const first = await ask();
     expect(first?.status).toBe(200);
-    expect(ask()?.body).toBe(first?.body);
+    expect((await ask())?.body).toBe(first?.body);
     expect(reads).toBe(2);
   });
 });

@@ -1,4 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import { formatObject } from '../endpoints/body-format.ts';
+import { JSON_TYPE, type MediaType, PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { newMethodNotSupported, newNotAcceptable } from '../../api/status-error.ts';
 import type { StatusError } from '../../api/status-error.ts';
@@ -6,7 +9,7 @@ import type { AggregatedVersion } from './aggregated-document.ts';
 import { apiGroupDiscoveryList } from './aggregated-document.ts';
 import type { ServedGroup } from './api-groups.ts';
 import { servedGroups } from './api-groups.ts';
-import { negotiateDiscovery } from './discovery-accept.ts';
+import { type LegacyForm, negotiateDiscovery, negotiateLegacy } from './discovery-accept.ts';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy-documents.ts';
 import type { PublishedDocument } from './published-document.ts';
 import { documentResponse, publishDocument } from './published-document.ts';
@@ -37,7 +40,7 @@ export class DiscoveryHandler {
   }
 
   /** `path` is without query. Undefined when no document stands there: what kind of 404 that is, the caller knows. */
-  handle(path: string, request: HttpRequest): HttpResponse | undefined {
+  handle(path: string, request: HttpRequest): Answer | undefined {
     const parts = path.split('/').slice(1);
     if (parts.at(-1) === '') parts.pop();
     const [root, ...rest] = parts;
@@ -48,21 +51,15 @@ export class DiscoveryHandler {
     return build === undefined ? undefined : this.#answer(request, `/${parts.join('/')}`, build);
   }
 
-  #root(root: 'api' | 'apis', request: HttpRequest): HttpResponse {
+  #root(root: 'api' | 'apis', request: HttpRequest): Answer {
     if (!isRead(request)) return statusResponse(newMethodNotSupported());
-    const accepted = negotiateDiscovery(acceptOf(request), 'root');
-    switch (accepted.form) {
-      case 'aggregated':
-        return this.#aggregated(root, request, accepted.version);
-      case 'legacy':
-        return this.#legacy(request, `/${root}`, () =>
-          root === 'api'
-            ? apiVersions(this.#groups, this.#options.serverAddress?.() ?? 'localhost')
-            : apiGroupList(this.#groups),
-        );
-      case 'notAcceptable':
-        return statusResponse(newNotAcceptable(NOT_ACCEPTABLE));
-    }
+    const accepted = negotiateDiscovery(acceptOf(request));
+    if (accepted.form === 'aggregated') return this.#aggregated(root, request, accepted.version);
+    return this.#legacy(request, { path: `/${root}`, accepted }, () =>
+      root === 'api'
+        ? apiVersions(this.#groups, this.#options.serverAddress?.() ?? 'localhost')
+        : apiGroupList(this.#groups),
+    );
   }
 
   #aggregated(root: 'api' | 'apis', request: HttpRequest, version: AggregatedVersion): HttpResponse {
@@ -93,16 +90,16 @@ export class DiscoveryHandler {
     return served === undefined ? undefined : () => apiResourceList(served);
   }
 
-  #answer(request: HttpRequest, path: string, build: () => unknown): HttpResponse {
+  #answer(request: HttpRequest, path: string, build: () => unknown): Answer {
     if (!isRead(request)) return statusResponse(newMethodNotSupported());
-    if (negotiateDiscovery(acceptOf(request), 'group').form === 'notAcceptable') {
-      return statusResponse(newNotAcceptable(NOT_ACCEPTABLE));
-    }
-    return this.#legacy(request, path, build);
+    return this.#legacy(request, { path, accepted: negotiateLegacy(acceptOf(request)) }, build);
   }
 
-  #legacy(request: HttpRequest, path: string, build: () => unknown): HttpResponse {
-    return documentResponse(this.#document(`legacy ${path}`, build), request, { contentType: 'application/json' });
+  #legacy(request: HttpRequest, { path, accepted }: LegacyPlace, build: () => unknown): Answer {
+    if (accepted.form === 'notAcceptable') return statusResponse(newNotAcceptable(accepted.message));
+    const { mediaType } = accepted;
+    if (mediaType !== JSON_TYPE) return translated(build() as KubeObject, mediaType);
+    return documentResponse(this.#document(`legacy ${path}`, build), request, { contentType: JSON_TYPE });
   }
 
   #document(key: string, build: () => unknown): PublishedDocument {
@@ -121,7 +118,19 @@ export class DiscoveryHandler {
   }
 }
 
-const NOT_ACCEPTABLE = 'only the following media types are accepted: application/json';
+type Answer = HttpResponse | Promise<HttpResponse>;
+
+interface LegacyPlace {
+  readonly path: string;
+  readonly accepted: LegacyForm;
+}
+
+/** Few ask for these, so nothing is kept. Core's documents have no version in JSON, but a protobuf envelope needs one to be read by. */
+async function translated(document: KubeObject, mediaType: MediaType): Promise<HttpResponse> {
+  const object = mediaType === PROTOBUF_TYPE ? { ...document, apiVersion: 'v1' } : document;
+  const body = await formatObject(object, { mediaType, pretty: false });
+  return { status: 200, headers: { vary: 'Accept', 'content-type': mediaType }, body };
+}
 
 function isRead(request: HttpRequest): boolean {
   return request.method === 'GET' || request.method === 'HEAD';
