@@ -120,9 +120,10 @@ function expiredWatch(scope: ResourceScope, frame: Uint8Array): HttpResponse {
   return { status: 200, headers: watchHeaders(scope), body: frame };
 }
 
+/** Below zero the time is over before the watch begins, as of a deadline that has passed; 0 is as good as not said. */
 function timeoutOf({ timeoutSeconds }: ListOptions, random: Random): number {
-  const seconds = timeoutSeconds > 0 ? Math.min(timeoutSeconds, MAX_TIMEOUT_S) : MIN_TIMEOUT_S * (1 + random.float());
-  return seconds * 1000;
+  const seconds = timeoutSeconds === 0 ? MIN_TIMEOUT_S * (1 + random.float()) : timeoutSeconds;
+  return Math.min(Math.max(seconds, 0), MAX_TIMEOUT_S) * 1000;
 }
 
 /** About once a minute, and shortly before the end. */

@@ -187,6 +187,18 @@ describe('watch', () => {
     expect(seen).toEqual([60_000, 120_000, 128_000].map((at) => `BOOKMARK at ${start + at}`));
   });
 
+  it('API-127 a time below zero is over at once, zero is as good as none', async () => {
+    const over = await server.watch(`${configMaps}?watch=1&timeoutSeconds=-5&resourceVersion=${await revision()}`);
+    const open = await server.watch(`${configMaps}?watch=1&timeoutSeconds=0&resourceVersion=${await revision()}`);
+    const next = open.next();
+    clock.advance(0);
+    expect(over.response.status).toBe(200);
+    expect(await over.next()).toBeUndefined();
+    await server.post(configMaps, configMap('late'));
+    expect((await next)?.object.metadata?.name).toBe('late');
+    open.close();
+  });
+
   it('API-128 without the parameter there are none; a bookmark names what was delivered, of other resources too', async () => {
     const quiet = await server.watch(`${configMaps}?watch=1&timeoutSeconds=100&resourceVersion=${await revision()}`);
     const marked = await server.watch(
