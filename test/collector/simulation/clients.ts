@@ -108,9 +108,9 @@ export class Clients {
     await this.#client.patch(refOf(placeOf(at)), { type: 'application/merge-patch+json', body: { metadata } });
   }
 
-  #reference({ at, before = 0, block, named }: OwnerPlan): OwnerReference {
+  #reference({ at, before = 0, block, named, as }: OwnerPlan): OwnerReference {
     const place = placeOf(at);
-    const { kind, gvr } = kindNamed(place.kind);
+    const { kind, gvr } = kindNamed(as ?? place.kind);
     const owner = this.#made.get(at)?.at(-1 - before);
     return {
       apiVersion: apiVersionOf(gvr),

@@ -34,9 +34,9 @@ const patch = async (metadata: object): Promise<void> => {
   const body = { metadata: { uid, ...metadata } };
   await cluster.wait(rogue.patch(at, { type: 'application/merge-patch+json', body }));
 };
-const remove = async (policy: 'Background' | 'Foreground' = 'Background'): Promise<void> => {
-  const uid = (await owned()).metadata?.uid ?? '';
-  await cluster.wait(rogue.delete(at, { propagationPolicy: policy, preconditions: { uid } }));
+const remove = async (policy: 'Background' | 'Foreground' | 'Orphan' = 'Background'): Promise<void> => {
+  const { uid = '', resourceVersion = '' } = (await owned()).metadata ?? {};
+  await cluster.wait(rogue.delete(at, { propagationPolicy: policy, preconditions: { uid, resourceVersion } }));
 };
 
 describe('the judge finds', () => {
@@ -44,7 +44,7 @@ describe('the judge finds', () => {
     'COL-002 what the collector deletes although its owner lives (%s)',
     async (policy) => {
       await remove(policy);
-      expect(cluster.judge.wrong).toEqual([expect.stringContaining('exists and never waited')]);
+      expect(cluster.judge.wrong[0]).toContain('exists and never waited');
     },
   );
 
@@ -58,6 +58,57 @@ describe('the judge finds', () => {
     await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
     await cluster.wait(rogue.delete(at, {}));
     expect(cluster.judge.wrong).toEqual([expect.stringContaining('a write without precondition: DELETE')]);
+  });
+
+  it('COL-151 a delete of any version, unless it comes after a conflict', async () => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    await act({ do: 'hold', at: 'Secret/default/owned' });
+    const { uid = '' } = (await owned()).metadata ?? {};
+    const byUid = (): Promise<unknown> =>
+      cluster.wait(rogue.delete(at, { propagationPolicy: 'Background', preconditions: { uid } }));
+    await byUid();
+    expect(cluster.judge.wrong.splice(0)).toEqual([expect.stringContaining('a delete of any version')]);
+    const body = Buffer.from(JSON.stringify({ preconditions: { uid, resourceVersion: '1' } }));
+    cluster.judge.requests.answered({ method: 'DELETE', target: '/', headers: {}, body }, 409);
+    await byUid();
+    expect(cluster.judge.wrong).toEqual([]);
+  });
+
+  it('COL-003 a write that is neither a delete nor a patch', async () => {
+    await cluster.wait(rogue.update(at, await owned()));
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('a write that no collector makes: PUT')]);
+  });
+
+  it('COL-095 what is deleted again with another policy', async () => {
+    await act({ do: 'hold', at: 'Secret/default/owned' });
+    await act({ do: 'delete', at: 'Secret/default/owned', policy: 'Background' });
+    await remove('Foreground');
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('got the finalizer foregroundDeletion')]);
+  });
+
+  it.each([
+    ['Background', 'orphan'],
+    ['Foreground', undefined],
+  ] as const)('COL-24E another policy than the finalizers ask for: %s with %s', async (policy, finalizer) => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    const body = { metadata: { finalizers: finalizer === undefined ? [] : [finalizer] } };
+    await cluster.wait(cluster.client.patch(at, { type: 'application/merge-patch+json', body }));
+    await remove(policy);
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('another policy than its finalizers ask for')]);
+  });
+
+  it.each([
+    ['is new', { uid: 'x', name: 'x' }],
+    ['blocks', { blockOwnerDeletion: true }],
+    ['is said not to block although nobody waits', { blockOwnerDeletion: false }],
+  ])('COL-123 COL-162 a reference of the collector that %s', async (_, change) => {
+    const [reference] = (await owned()).metadata?.ownerReferences ?? [];
+    const block = { do: 'refer', at: 'Secret/default/owned', owners: [{ at: 'ConfigMap/default/owner', block: true }] };
+    if ('blockOwnerDeletion' in change && !change.blockOwnerDeletion) await act(block as ClientStep);
+    await patch({
+      ownerReferences: 'uid' in change ? [reference, { ...reference, ...change }] : [{ ...reference, ...change }],
+    });
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('got a reference that it did not have')]);
   });
 
   it('COL-120 a reference to a living owner that the collector removes', async () => {
@@ -123,7 +174,12 @@ describe('the judge accepts', () => {
     const owner = await cluster.wait(cluster.client.get({ ...at, gvr: configMap.gvr, name: 'owner' }));
     await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Foreground' });
     await patch({ ownerReferences: null });
-    await patch({ ownerReferences: [refTo(owner)] });
+    await cluster.wait(
+      cluster.client.patch(at, {
+        type: 'application/merge-patch+json',
+        body: { metadata: { ownerReferences: [refTo(owner)] } },
+      }),
+    );
     await remove();
     expect(cluster.judge.wrong).toEqual([]);
   });

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type OwnerReference } from '../../../src/api/meta/object-meta.ts';
-import type { HttpRequest } from '../../../src/base/http-message.ts';
 import type { StoreEvent } from '../../../src/apiserver/storage/interface.ts';
 import type { Attribution } from './attribution.ts';
+import { RequestJudge } from './request-judge.ts';
 import { DEFINITIONS } from './simulated-kinds.ts';
 import {
   has,
@@ -38,6 +39,7 @@ const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINAL
  */
 export class Judge {
   readonly wrong: string[] = [];
+  readonly requests = new RequestJudge(this.wrong);
   readonly objects = new StoredObjects();
   readonly #attribution: Attribution;
   readonly #isServed: JudgeOptions['isServed'];
@@ -61,19 +63,6 @@ export class Judge {
     this.#barriers = barriers;
   }
 
-  /** A request of a collector that the server is about to see (COL-150, COL-165). */
-  readonly sees = (request: HttpRequest): void => {
-    const { method, target, body } = request;
-    if (method !== 'DELETE' && method !== 'PATCH' && method !== 'PUT') return;
-    if (target.includes('/events/')) return;
-    const { preconditions, metadata } = JSON.parse(Buffer.from(body ?? []).toString() || '{}') as {
-      preconditions?: { uid?: string };
-      metadata?: { uid?: string; resourceVersion?: string };
-    };
-    if ((preconditions?.uid ?? metadata?.uid ?? metadata?.resourceVersion) !== undefined) return;
-    this.wrong.push(`a write without precondition: ${method} ${target} ${Buffer.from(body ?? []).toString()}`);
-  };
-
   readonly observe = (events: readonly StoreEvent[]): void => {
     for (const event of events) this.#see(event);
   };
@@ -90,8 +79,11 @@ export class Judge {
     const before = this.objects.get(key);
     const now = type === 'PUT' && value !== undefined ? knownObject(value) : undefined;
     if (before !== undefined && !IGNORED.has(before.kind)) {
-      if (now?.uid !== before.uid || (isTerminating(now) && !isTerminating(before))) this.#ended(key, before);
-      if (now?.uid === before.uid) this.#changed(key, before, now);
+      const successor = now?.uid === before.uid ? now : undefined;
+      if (successor === undefined || (isTerminating(successor) && !isTerminating(before))) {
+        this.#ended(key, before, successor);
+      }
+      if (successor !== undefined) this.#changed(key, before, successor);
       if (this.#seesAtOnce && this.#attribution.of(key) === 'collector') this.#finished(before, now);
     }
     if (now !== undefined && this.#seesAtOnce) this.#note(before, now, revision);
@@ -112,7 +104,7 @@ export class Judge {
   }
 
   /** Gone, or told to go (COL-001, COL-002, COL-113). The second half of a deletion was judged when it began. */
-  #ended(key: string, object: KnownObject): void {
+  #ended(key: string, object: KnownObject, now: KnownObject | undefined): void {
     if (isTerminating(object)) return;
     const who = this.#attribution.of(key);
     if (who === 'server' && !this.#isBeingUndefined(object)) this.wrong.push(`nobody deleted ${show(object)}`);
@@ -132,20 +124,51 @@ export class Judge {
       if (owner === undefined || this.#waited.has(owner.uid)) continue;
       this.wrong.push(`${show(object)} was deleted although its owner ${show(owner)} exists and never waited`);
     }
+    const hasWaited = references.some(({ uid }) => this.#waited.has(uid));
+    // At any version it may have got another finalizer in between.
+    if (hasWaited || this.requests.deletedAnyhow.has(object.uid)) return;
+    for (const finalizer of OWN_FINALIZERS) {
+      if (has(object, finalizer) === (now !== undefined && has(now, finalizer))) continue;
+      this.wrong.push(`${show(object)} was deleted with another policy than its finalizers ask for (COL-090 row 15)`);
+    }
   }
 
   /** What the collector may change in an object: references to nothing, and its own two finalizers. */
   #changed(key: string, before: KnownObject, now: KnownObject): void {
     if (this.#attribution.of(key) !== 'collector') return;
-    const foreign = ({ metadata }: KnownObject): string =>
-      (metadata.finalizers ?? []).filter((finalizer) => !OWN_FINALIZERS.has(finalizer)).join(' ');
-    if (foreign(before) !== foreign(now)) this.wrong.push(`a foreign finalizer of ${show(now)} was changed`);
-    if (JSON.stringify(before.metadata.labels) !== JSON.stringify(now.metadata.labels)) {
-      this.wrong.push(`the labels of ${show(now)} were changed`);
+    if (!isDeepStrictEqual(foreignOf(before), foreignOf(now))) {
+      this.wrong.push(`${show(now)} was changed where nobody of us writes: ${JSON.stringify(foreignOf(now))}`);
     }
+    this.#deletedAgain(before, now);
+    this.#referredAgain(before, now);
     const left = new Set((now.metadata.ownerReferences ?? []).map(identityOf));
     for (const reference of before.metadata.ownerReferences ?? []) {
       if (!left.has(identityOf(reference))) this.#released(before, reference);
+    }
+  }
+
+  /** What is being deleted is not deleted again, with a policy of ours (COL-095). */
+  #deletedAgain(before: KnownObject, now: KnownObject): void {
+    if (!isTerminating(before) || this.requests.deletedAnyhow.has(now.uid)) return;
+    for (const finalizer of OWN_FINALIZERS) {
+      if (has(now, finalizer) && !has(before, finalizer))
+        this.wrong.push(`${show(now)} got the finalizer ${finalizer}`);
+    }
+  }
+
+  /** No reference comes from us, and none is other than it was, but that it blocks no more where somebody waits (COL-123, COL-162). */
+  #referredAgain(before: KnownObject, now: KnownObject): void {
+    const references = before.metadata.ownerReferences ?? [];
+    const waited = this.#waited.has(before.uid) || references.some(({ uid }) => this.#waited.has(uid));
+    for (const reference of now.metadata.ownerReferences ?? []) {
+      const same = references.some(
+        (had) =>
+          identityOf(had) === identityOf(reference) &&
+          had.controller === reference.controller &&
+          ((had.blockOwnerDeletion ?? false) === (reference.blockOwnerDeletion ?? false) ||
+            (waited && reference.blockOwnerDeletion === false)),
+      );
+      if (!same) this.wrong.push(`${show(now)} got a reference that it did not have: ${JSON.stringify(reference)}`);
     }
   }
 
@@ -238,4 +261,11 @@ export class Judge {
 
 function identityOf({ uid, name, kind, apiVersion }: OwnerReference): string {
   return `${uid} ${apiVersion} ${kind} ${name}`;
+}
+
+/** What the collector leaves alone: all metadata but its own, and finalizers of others (COL-003, COL-164). */
+function foreignOf({ metadata }: KnownObject): object {
+  const { ownerReferences: _, finalizers, resourceVersion: _1, managedFields: _2, generation: _3, ...more } = metadata;
+  const { deletionTimestamp: _4, deletionGracePeriodSeconds: _5, ...rest } = more;
+  return { ...rest, finalizers: (finalizers ?? []).filter((finalizer) => !OWN_FINALIZERS.has(finalizer)) };
 }

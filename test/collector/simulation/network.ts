@@ -25,6 +25,8 @@ export interface NetworkOptions {
   readonly random: Random;
   readonly latency: LatencyPlan;
   readonly encoding: 'json' | 'protobuf';
+  /** `list`: the server answers a watch list as one that does not know them. */
+  readonly intake?: 'list' | undefined;
   /** Faults wait here for a request that they are meant for; shared by all networks of a history. */
   readonly armed: ArmedFaults;
   readonly onRequest: (request: HttpRequest) => void;
@@ -127,6 +129,9 @@ export class Network {
   };
 
   async #pass(request: HttpRequest, next: Send): Promise<HttpResponse> {
+    if (this.#options.intake === 'list' && request.target.includes('sendInitialEvents=true')) {
+      return refuse(422, 'Invalid')(request, next);
+    }
     if (this.#calm) return next(request);
     await this.#delay(request);
     const fault = this.#options.armed.strike(classify(request.method, request.target));
@@ -160,8 +165,10 @@ export class Network {
   #streaming(request: HttpRequest, response: HttpResponse, body: AsyncIterable<Uint8Array>): HttpResponse {
     const { resource } = classify(request.method, request.target);
     const encoding = String(response.headers['content-type']).includes('protobuf') ? 'protobuf' : 'json';
+    const { random, latency } = this.#options;
     const stream = new WatchStream(body, {
       resource,
+      lag: () => (this.#calm || latency.lagMs === undefined ? 0 : random.integer(latency.lagMs)),
       encoding,
       clock: this.#options.clock,
       signal: request.signal,

@@ -30,12 +30,16 @@ export interface CollectorPlan {
   readonly barrier?: 'off';
   /** Where it keeps which owners were orphaned; in memory unless given. */
   readonly records?: 'events';
+  /** The server does not know watch lists: it lists, and then watches. */
+  readonly intake?: 'list';
 }
 
 export interface LatencyPlan {
   /** One in so many requests is slow; 0: none. */
   readonly oneIn: number;
   readonly maxMs: number;
+  /** What a watch tells comes up to so much later; at once unless given. */
+  readonly lagMs?: number;
 }
 
 /** `Secret/default/a`, `ClusterRole//a`. */
@@ -49,6 +53,8 @@ export interface OwnerPlan {
   readonly block?: true;
   /** A wrong name. */
   readonly named?: string;
+  /** As if it were of this kind. */
+  readonly as?: string;
 }
 
 export type Policy = 'Background' | 'Foreground' | 'Orphan' | 'none';

@@ -2,6 +2,7 @@ import type { Logger } from '../../../src/base/logger.ts';
 import type { Decision } from '../../../src/collector/workers/decision.ts';
 import { Clients, HOLD } from './clients.ts';
 import { CollectorProcess } from './collector-process.ts';
+import { wrongClaims } from './decision-judge.ts';
 import { ArmedFaults, Network } from './network.ts';
 import type { ClientStep, Plan, Step } from './plan.ts';
 import { kindNamed } from './simulated-kinds.ts';
@@ -146,12 +147,16 @@ class PlanRun implements Outcome {
       random,
       latency,
       encoding: plan.encoding,
+      intake: plan.intake,
       armed: this.#armed,
       onRequest: ({ method, target }) => {
         this.#calls++;
         if (method !== 'GET' && !target.includes('/events')) this.#writes++;
       },
-      onAnswer: ({ method, target }, status) => this.#note(`collector ${index}`, `${method} ${target} ${status}`),
+      onAnswer: (request, status) => {
+        this.#cluster.judge.requests.answered(request, status);
+        this.#note(`collector ${index}`, `${request.method} ${request.target} ${status}`);
+      },
       onFault: (fault) => {
         this.covered.add(`fault ${fault}`);
         this.#note('network', fault);
@@ -171,8 +176,10 @@ class PlanRun implements Outcome {
     await this.#cluster.settle();
   }
 
-  #decided(index: number, { identity, verdict, reason, actions }: Decision): void {
+  #decided(index: number, decision: Decision): void {
+    const { identity, verdict, reason, actions } = decision;
     this.covered.add(`reason ${reason}`);
+    this.wrong.push(...wrongClaims(decision, this.#cluster.judge.objects));
     if (!this.#tracing) return;
     const what = actions.map(({ action }) => action).join(' ');
     const { kind, namespace, name } = identity ?? { kind: '?', namespace: '', name: '' };

@@ -153,7 +153,7 @@ export class SimulatedCluster {
     const handler = this.#attribution.handler(actor, this.#server.handler);
     return async (request) => {
       this.#inServer++;
-      if (actor === 'collector') this.judge.sees(request);
+      if (actor === 'collector') this.judge.requests.sees(request);
       try {
         return await handler(request);
       } finally {
@@ -189,12 +189,13 @@ function remembersOrphaned({ collectors, steps }: Plan): boolean {
 /** Shorter than a watch lasts, ms. */
 const NO_WATCH_ENDS_MS = 250_000;
 
-function seesAtOnce({ steps }: Plan): boolean {
+function seesAtOnce({ steps, latency }: Plan): boolean {
   const disturbs = ['stream', 'partition', 'crash', 'stop', 'start', 'lead', 'define'];
   const requests = ['intake', 'discovery', 'any'];
   const time = steps.reduce((sum, step) => sum + (step.do === 'wait' ? step.ms : 0), 0);
   return (
     time < NO_WATCH_ENDS_MS &&
+    latency.lagMs === undefined &&
     steps.every((step) => !disturbs.includes(step.do) && !(step.do === 'fault' && requests.includes(step.on)))
   );
 }

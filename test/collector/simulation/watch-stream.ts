@@ -17,6 +17,8 @@ export interface WatchStreamOptions {
   readonly clock: Clock;
   /** Of the consumer's request. */
   readonly signal: AbortNotice | undefined;
+  /** How much later than the server sent it the next piece comes, ms. */
+  readonly lag: () => number;
   readonly onEnd: () => void;
 }
 
@@ -42,6 +44,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array, undefined>
     this.encoding = options.encoding;
     this.#inner = body[Symbol.asyncIterator]();
     this.#options = options;
+    // Who gives up does not wait for what is held.
+    options.signal?.addEventListener('abort', () => this.cut(), { once: true });
   }
 
   /** Something is on its way that the consumer has not got. */
@@ -60,7 +64,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array, undefined>
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       this.#inner.next().then(
-        (result) => this.#arrived(result),
+        (result) => this.#arrived(result, this.#options.lag()),
         (error: unknown) => {
           this.#close('cut');
           this.#settled((consumer) => consumer.reject(error instanceof Error ? error : broken()));
@@ -88,10 +92,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array, undefined>
 
   /** What comes within this time is delivered afterwards. */
   hold(ms: number): void {
-    const { clock, signal } = this.#options;
-    // Who gives up does not wait for what is held.
-    if (this.#heldUntil === 0) signal?.addEventListener('abort', () => this.cut(), { once: true });
-    this.#heldUntil = Math.max(this.#heldUntil, clock.monotonic() + ms);
+    this.#heldUntil = Math.max(this.#heldUntil, this.#options.clock.monotonic() + ms);
   }
 
   repeatNext(): void {
@@ -104,11 +105,11 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array, undefined>
     else this.#settled((consumer) => consumer.resolve({ done: false, value: chunk }));
   }
 
-  #arrived(result: IteratorResult<Uint8Array, unknown>): void {
+  #arrived(result: IteratorResult<Uint8Array, unknown>, lagMs: number): void {
     const { clock } = this.#options;
-    const wait = this.#heldUntil - clock.monotonic();
+    const wait = Math.max(this.#heldUntil - clock.monotonic(), lagMs);
     this.#holding = wait > 0;
-    if (wait > 0) return void clock.setTimer(wait, () => this.#arrived(result));
+    if (wait > 0) return void clock.setTimer(wait, () => this.#arrived(result, 0));
     if (result.done === true) {
       this.#close('end');
       return this.#settled((consumer) => consumer.resolve(END));

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../../src/collector/workers/decision.ts';
+import { wrongClaims } from './decision-judge.ts';
+import { StoredObjects } from './stored-objects.ts';
+
+const there = { apiVersion: 'v1', kind: 'Secret', namespace: 'default', name: 'a', uid: 'u' };
+const objects = new StoredObjects();
+objects.set('/a', { ...there, metadata: {} });
+objects.set('/b', { ...there, name: 'b', uid: 'v', metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+
+const decision = (more: Partial<Decision>): Decision => ({
+  uid: 'u',
+  identity: there,
+  queuedFor: undefined,
+  verdict: 'forget',
+  reason: 'objectAbsent',
+  actions: [],
+  ...more,
+});
+
+describe('what a collector says, held against what is there', () => {
+  it.each(['noteAbsentOwner', 'emitVirtualDelete'] as const)('COL-116 an absence is none: %s', (action) => {
+    expect(wrongClaims(decision({ actions: [{ action, identity: there }] }), objects)).toEqual([
+      'Secret default/a counts as absent',
+    ]);
+  });
+
+  it.each([
+    { name: 'z' },
+    { namespace: 'kube-public' },
+    { kind: 'ConfigMap' },
+    { apiVersion: 'v2' },
+    { uid: 'another' },
+  ])('COL-115 under other coordinates it is absent: %j', (other) => {
+    const identity = { ...there, ...other };
+    expect(wrongClaims(decision({ actions: [{ action: 'noteAbsentOwner', identity }] }), objects)).toEqual([]);
+  });
+
+  it('COL-115 a cluster-scoped object is where it is, whatever namespace is said', () => {
+    const role = { apiVersion: 'v1', kind: 'ClusterRole', namespace: '', name: 'r', uid: 'w' };
+    const roles = new StoredObjects();
+    roles.set('/r', { ...role, metadata: {} });
+    const identity = { ...role, namespace: 'default' };
+    expect(wrongClaims(decision({ actions: [{ action: 'noteAbsentOwner', identity }] }), roles)).toHaveLength(1);
+  });
+
+  it('COL-095 what counts as terminating is', () => {
+    const terminating = { reason: 'alreadyTerminating' } as const;
+    expect(wrongClaims(decision(terminating), objects)).toEqual(['Secret default/a counts as terminating']);
+    expect(wrongClaims(decision({ ...terminating, uid: 'v' }), objects)).toEqual([]);
+    expect(wrongClaims(decision({ ...terminating, uid: 'gone' }), objects)).toEqual([]);
+  });
+});

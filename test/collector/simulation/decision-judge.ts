@@ -1,0 +1,30 @@
+import type { Identity } from '../../../src/collector/graph/identity.ts';
+import type { Decision } from '../../../src/collector/workers/decision.ts';
+import { isNamespacedKind } from './simulated-kinds.ts';
+import { isTerminating, type StoredObjects } from './stored-objects.ts';
+
+/**
+ * What a collector says when it decides, held against what is there. Only what can not be otherwise again is looked at: who is gone, or
+ * on the way, stays so, however late the collector says it.
+ */
+export function wrongClaims({ uid, reason, actions }: Decision, objects: StoredObjects): string[] {
+  const wrong: string[] = [];
+  for (const action of actions) {
+    if (action.action !== 'noteAbsentOwner' && action.action !== 'emitVirtualDelete') continue;
+    const { identity } = action;
+    if (isThere(identity, objects))
+      wrong.push(`${identity.kind} ${identity.namespace}/${identity.name} counts as absent`);
+  }
+  const object = objects.withUid(uid);
+  if (reason === 'alreadyTerminating' && object !== undefined && !isTerminating(object)) {
+    wrong.push(`${object.kind} ${object.namespace}/${object.name} counts as terminating`);
+  }
+  return wrong;
+}
+
+/** Under exactly these coordinates (COL-115, COL-116). */
+function isThere({ apiVersion, kind, namespace, name, uid }: Identity, objects: StoredObjects): boolean {
+  const object = objects.withUid(uid);
+  if (object?.apiVersion !== apiVersion || object.kind !== kind || object.name !== name) return false;
+  return !isNamespacedKind(kind) || object.namespace === namespace;
+}

@@ -1,0 +1,228 @@
+import type { Random } from '../../../src/base/random.ts';
+import { type OwnerPlan, placeOf, type PlaceText, placeText, type Policy, type Step } from './plan.ts';
+import type { PlanGround } from './plan-ground.ts';
+import type { PlanStyle } from './plan-style.ts';
+import { kindNamed } from './simulated-kinds.ts';
+
+/** What clients do one after the other, with a purpose; between the steps other things may happen. */
+export type Motif = (scene: Scene) => readonly Step[];
+
+export interface Scene {
+  readonly random: Random;
+  readonly ground: PlanGround;
+  readonly style: PlanStyle;
+}
+
+export function pickMotif(scene: Scene): readonly Step[] {
+  return scene.random.pick(MOTIFS)(scene);
+}
+
+/** A reference is taken off a dependent of what goes, and comes back in another form. */
+const putBack: Motif = (scene) => {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  const other = random.pick([owner, ...ground.near(at)]);
+  const again = random.integer(2) === 0 ? [create(scene, owner)] : [];
+  return [
+    ...shuffledPair(scene, create(scene, owner), create(scene, at, [ground.reference(owner)])),
+    drop(scene, owner),
+    ...again,
+    refer(at, random.integer(3) === 0 ? [] : [ground.reference(other)]),
+    refer(at, [{ ...ground.reference(owner), ...(again.length > 0 && random.integer(2) === 0 ? { before: 1 } : {}) }]),
+    ...(random.integer(3) === 0 ? [drop(scene, other)] : []),
+  ];
+};
+
+/** An owner goes, and another takes its name. */
+const successor: Motif = (scene) => {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  return [
+    create(scene, owner),
+    create(scene, at, [ground.reference(owner)]),
+    drop(scene, owner),
+    create(scene, owner),
+    refer(at, [ground.reference(owner), ...(random.integer(2) === 0 ? [{ at: owner, before: 1 }] : [])]),
+    ...(random.integer(2) === 0 ? [drop(scene, owner)] : []),
+  ];
+};
+
+/** Two references to one uid. */
+const twins: Motif = (scene) => {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  const references = (): OwnerPlan[] => [
+    { at: owner, block: true },
+    random.pick([
+      { at: owner },
+      { at: owner, named: 'z' },
+      { at: owner, as: random.pick(ground.kinds), block: true },
+      ground.reference(owner),
+    ]),
+  ];
+  const both = references();
+  return [
+    create(scene, owner),
+    create(scene, at, random.integer(2) === 0 ? both : both.toReversed()),
+    ...(random.integer(2) === 0 ? [drop(scene, owner)] : []),
+    refer(at, random.integer(2) === 0 ? [{ at: owner }] : references()),
+    drop(scene, owner),
+  ];
+};
+
+/** Objects that own each other, deleted in foreground: at once, one after the other, or only one of them. */
+const cycle: Motif = (scene) => {
+  const { random, ground } = scene;
+  const { kind, namespace } = placeOf(ground.place());
+  const names = ['a', 'b', 'c'].slice(0, 2 + random.integer(2));
+  const places = names.map((name) => placeText({ kind, namespace, name }));
+  const ownedBy = (index: number): OwnerPlan => ({ at: places.at(index - 1)!, block: true });
+  const dropped = places.filter(() => random.integer(3) > 0);
+  return [
+    ...places.map((at, index) => create(scene, at, index === 0 ? [] : [ownedBy(index)])),
+    refer(places[0]!, [ownedBy(0)]),
+    ...dropped.map((at) => drop(scene, at, random.integer(4) === 0 ? undefined : 'Foreground')),
+    ...(random.integer(2) === 0 ? [refer(random.pick(places), [])] : []),
+  ];
+};
+
+/** Whoever deletes an object changes his mind. */
+const changeOfMind: Motif = (scene) => {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  const policies: readonly Policy[] = random.pick([
+    ['Background', 'Foreground', 'Orphan'],
+    ['Foreground', 'Orphan'],
+    ['Orphan', 'Foreground'],
+    ['Orphan', 'Background'],
+    ['Foreground', 'Background', 'Foreground'],
+    ['Foreground', 'Orphan', 'Foreground'],
+  ]);
+  const deletions = policies.flatMap((policy) => {
+    const late = random.integer(3) === 0 ? [refer(at, [ground.reference(owner)])] : [];
+    return [...late, drop(scene, owner, policy)];
+  });
+  return [
+    held(create(scene, owner), random),
+    held(create(scene, at, [ground.reference(owner)]), random),
+    ...deletions,
+    ...random.pick([[], [{ do: 'release', at }], [{ do: 'strip', at: owner }], [drop(scene, at)]] as const),
+  ];
+};
+
+/** One owns the next, which owns the next. */
+const chain: Motif = (scene) => {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  const root = random.pick(ground.near(owner));
+  return [
+    create(scene, root),
+    create(scene, owner, [ground.reference(root)]),
+    held(create(scene, at, [ground.reference(owner)]), random),
+    ...(random.integer(2) === 0 ? [refer(at, [ground.reference(owner), ground.reference(root)])] : []),
+    drop(scene, root),
+    ...(random.integer(2) === 0 ? [refer(owner, random.integer(2) === 0 ? [] : [ground.reference(root)])] : []),
+    ...(random.integer(2) === 0 ? [drop(scene, owner)] : []),
+  ];
+};
+
+/** What has two owners loses them one after the other. */
+const shared: Motif = (scene) => {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  const other = random.pick(ground.near(at));
+  const both = [ground.reference(owner), ground.reference(other)];
+  return [
+    create(scene, owner),
+    create(scene, other),
+    create(scene, at, both),
+    drop(scene, owner),
+    ...(random.integer(2) === 0 ? [refer(at, both)] : []),
+    drop(scene, other),
+    ...(random.integer(2) === 0 ? [create(scene, other), refer(at, [ground.reference(other)])] : []),
+  ];
+};
+
+/** While an owner waits, or lets go, others come to refer to it. */
+const lateDependent: Motif = (scene) => {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  const hold: Step = { do: 'hold', at };
+  return [
+    held(create(scene, owner), random),
+    create(scene, at, random.integer(2) === 0 ? [ground.reference(owner)] : []),
+    ...(random.integer(2) === 0 ? [hold] : []),
+    drop(scene, owner, random.pick(['Foreground', 'Orphan', 'Orphan'])),
+    random.integer(2) === 0
+      ? refer(at, [ground.reference(owner)])
+      : create(scene, random.pick(ground.near(owner)), [ground.reference(owner)]),
+    ...(random.integer(2) === 0 ? [refer(at, [])] : []),
+  ];
+};
+
+/** A definition goes with its objects, and comes back. */
+const redefinition: Motif = (scene) => {
+  const { random, ground } = scene;
+  const defined = ground.kinds.filter((kind) => kindNamed(kind).origin === 'defined');
+  if (defined.length === 0) return chain(scene);
+  const kind = random.pick(defined);
+  const at = ground.place();
+  const { namespace, kind: ownKind } = placeOf(at);
+  const isNamespaced = kindNamed(kind).namespaced;
+  const owner = placeText({ kind, namespace: isNamespaced ? namespace || 'default' : '', name: 'a' });
+  const define: Step[] = [
+    { do: 'define', kind },
+    ...(random.integer(3) > 0 ? [{ do: 'wait', ms: 3000 } as const] : []),
+  ];
+  if (ownKind === kind) return [...define, create(scene, owner), { do: 'undefine', kind }, ...define];
+  return [
+    ...define,
+    create(scene, owner),
+    create(scene, at, [ground.reference(owner)]),
+    ...(random.integer(2) === 0 ? [drop(scene, owner)] : []),
+    { do: 'undefine', kind },
+    ...(random.integer(2) === 0 ? [refer(at, [ground.reference(owner)])] : []),
+    ...(random.integer(2) === 0 ? [...define, create(scene, owner), refer(at, [ground.reference(owner)])] : []),
+  ];
+};
+
+const MOTIFS: readonly Motif[] = [
+  putBack,
+  putBack,
+  successor,
+  twins,
+  cycle,
+  changeOfMind,
+  changeOfMind,
+  chain,
+  shared,
+  lateDependent,
+  redefinition,
+];
+
+function pair({ random, ground }: Scene): { readonly at: PlaceText; readonly owner: PlaceText } {
+  const at = ground.place();
+  return { at, owner: random.pick(ground.near(at)) };
+}
+
+function create({ ground }: Scene, at: PlaceText, owners: readonly OwnerPlan[] = []): Step & { readonly do: 'create' } {
+  ground.created(at);
+  return { do: 'create', at, ...(owners.length === 0 ? {} : { owners }) };
+}
+
+function held(step: Step & { readonly do: 'create' }, random: Random): Step {
+  return random.integer(2) === 0 ? { ...step, finalizers: ['hold'] } : step;
+}
+
+function refer(at: PlaceText, owners: readonly OwnerPlan[]): Step {
+  return { do: 'refer', at, owners };
+}
+
+function drop({ random, style, ground }: Scene, at: PlaceText, policy?: Policy): Step {
+  ground.deleted(at);
+  return { do: 'delete', at, policy: policy ?? random.pick(style.policies) };
+}
+
+function shuffledPair({ random }: Scene, first: Step, second: Step): Step[] {
+  return random.integer(4) === 0 ? [second, first] : [first, second];
+}
