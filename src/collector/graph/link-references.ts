@@ -31,7 +31,7 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
 
 /**
  * Gives an observed node the references of the columns instead of its own: COL-053...COL-056, BETTER-5. One that was out of its reach
- * and is dropped had kept everybody from touching the node (COL-113): what is left decides from now on.
+ * and is dropped, or put right, had kept everybody from touching the node (COL-113): what is left decides from now on.
  */
 export function replaceReferences(
   graph: OwnershipGraph,
@@ -41,13 +41,7 @@ export function replaceReferences(
 ): void {
   const { nodes, references } = graph;
   const old = references.detach(node);
-  /** Edges of the old references by owner. */
-  const before = new Map<number, Edge[]>();
-  for (let edge = old; edge !== NONE; edge = references.nextReference(edge)) {
-    const same = before.get(references.ownerOf(edge));
-    if (same === undefined) before.set(references.ownerOf(edge), [edge]);
-    else same.push(edge);
-  }
+  const before = byOwner(graph, old);
   /** Owners that some new reference blocks. */
   const blocked = new Set<number>();
   let trouble: Trouble = 'none';
@@ -75,13 +69,25 @@ export function replaceReferences(
   graph.compactNamesWhenDue();
 }
 
-/** Some owner of before is referred to no more. */
-function lostOne(before: ReadonlyMap<number, unknown>, { references }: OwnershipGraph, node: number): boolean {
-  const left = new Set<number>();
-  for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
-    left.add(references.ownerOf(edge));
+/** References of one object, from this one on. */
+function byOwner({ references }: OwnershipGraph, first: Edge): Map<number, Edge[]> {
+  const found = new Map<number, Edge[]>();
+  for (let edge = first; edge !== NONE; edge = references.nextReference(edge)) {
+    const same = found.get(references.ownerOf(edge));
+    if (same === undefined) found.set(references.ownerOf(edge), [edge]);
+    else same.push(edge);
   }
-  for (const owner of before.keys()) if (!left.has(owner)) return true;
+  return found;
+}
+
+/** Some reference of before is there no more: its owner is not referred to, or under other coordinates. */
+function lostOne(before: ReadonlyMap<number, readonly Edge[]>, graph: OwnershipGraph, node: number): boolean {
+  const { references } = graph;
+  const left = byOwner(graph, references.firstReference(node));
+  for (const [owner, edges] of before) {
+    const others = left.get(owner) ?? [];
+    if (!edges.every((edge) => others.some((other) => references.sameCoordinates(edge, other)))) return true;
+  }
   return false;
 }
 

@@ -94,6 +94,27 @@ describe('COL-113 an object that lost a reference is looked at again', () => {
   it.each([
     ['an owner that is left waits', 'waits', [ref('left'), ref('lost')], [ref('left')], ['d referenceDropped']],
     ['an owner that is left is gone', 'is gone', [ref('left'), ref('lost')], [ref('left')], ['d referenceDropped']],
+    [
+      'what kept it out of reach was how it called an owner that waits',
+      'waits',
+      [ref('left', { kind: 'X' })],
+      [ref('left')],
+      ['d referenceDropped'],
+    ],
+    [
+      'one of two references to an owner that waits',
+      'waits',
+      [ref('left', { kind: 'X' }), ref('left')],
+      [ref('left')],
+      ['d referenceDropped'],
+    ],
+    [
+      'not when only a flag is another',
+      'waits',
+      [ref('left')],
+      [ref('left', { controller: true, blockOwnerDeletion: true })],
+      [],
+    ],
     ['not when all that are left live', 'lives', [ref('left'), ref('lost')], [ref('left')], []],
     ['not when it lost nothing', 'waits', [ref('left')], [ref('left'), ref('other')], []],
     ['not when the one it lost waits', 'waits', [ref('left'), ref('other')], [ref('other')], []],
