@@ -2,7 +2,7 @@ import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts'
 import { publishedSchema } from '../../api/structural/published-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { definitionName, metaTypeName, schemaRef } from './definition-name.ts';
-import { FIELD_DESCRIPTIONS } from './own-descriptions.ts';
+import { COMMON_FIELDS, METADATA_FIELDS } from './descriptions/common.ts';
 
 /**
  * The published schema of a custom resource (API-417): that of its definition, with the fields every object has put in
@@ -26,12 +26,11 @@ export function customResourceSchema(
 
 /** What every resource has, embedded ones too. */
 function resourceFields(): { apiVersion: JsonSchema; kind: JsonSchema; metadata: JsonSchema } {
-  const common = FIELD_DESCRIPTIONS['*'] ?? {};
   return {
-    apiVersion: { description: common['apiVersion'] ?? '', type: 'string' },
-    kind: { description: common['kind'] ?? '', type: 'string' },
+    apiVersion: { description: COMMON_FIELDS.apiVersion, type: 'string' },
+    kind: { description: COMMON_FIELDS.kind, type: 'string' },
     metadata: {
-      description: common['metadata'] ?? '',
+      description: METADATA_FIELDS.ObjectMeta,
       allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ObjectMeta'))) }],
     },
   };
@@ -41,17 +40,16 @@ export function customResourceListSchema(
   kind: { readonly group: string; readonly version: string; readonly kind: string },
   itemRef: string,
 ): JsonSchema {
-  const common = FIELD_DESCRIPTIONS['*'] ?? {};
   return {
     description: `List of ${kind.kind.replace(/List$/, '')}.`,
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: { description: common['apiVersion'] ?? '', type: 'string' },
-      items: { description: common['items'] ?? '', type: 'array', items: { $ref: itemRef } },
-      kind: { description: common['kind'] ?? '', type: 'string' },
+      apiVersion: { description: COMMON_FIELDS.apiVersion, type: 'string' },
+      items: { description: COMMON_FIELDS.items, type: 'array', items: { $ref: itemRef } },
+      kind: { description: COMMON_FIELDS.kind, type: 'string' },
       metadata: {
-        description: common['metadata'] ?? '',
+        description: METADATA_FIELDS.ListMeta,
         allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ListMeta'))) }],
       },
     },

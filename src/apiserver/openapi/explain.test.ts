@@ -7,7 +7,7 @@ import { OpenApiHandler } from './openapi-handler.ts';
 
 /**
  * What `kubectl explain --recursive` walks, for every kind and to the last field, in the documents of both versions: it stops
- * where a type comes again, as kubectl does, and a field without words or without a type is a failure.
+ * where a type comes again, as kubectl does, and a field with empty words or without a type is a failure.
  */
 const handler = new OpenApiHandler({ resources: () => builtinResources() });
 
@@ -41,7 +41,8 @@ function explain(walk: Walk, schema: JsonSchema, path: string, above: readonly s
   for (const [field, property] of Object.entries(schema.properties ?? {})) {
     const inner = `${path}.${field}`;
     walk.found.add(inner);
-    if (!/^[A-Z].*\.$/s.test(property.description ?? '')) walk.problems.push(`${inner} has no description`);
+    // No words are better than words that say nothing.
+    if (!/^[A-Z].*\.$/s.test(property.description ?? 'None.')) walk.problems.push(`${inner}: ${property.description}`);
     explain(walk, property, inner, above);
   }
   if (schema.items !== undefined) explain(walk, schema.items, path, above);

@@ -150,7 +150,7 @@ const JSON_TYPE = 'application/json';
 const YEAR_MS = 365 * 24 * 60 * 60_000;
 const NOT_ACCEPTABLE = 'only the following media types are accepted: application/json';
 /** Part of every hash: to be raised whenever the same resources lead to another document. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 function hashOf(target: string): string | undefined {
   const at = target.indexOf('?');

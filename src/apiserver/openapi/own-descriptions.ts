@@ -1,7 +1,4 @@
-/**
- * Our own words for what people look up most. Everything else is described from the facts of the type table
- * (`field-description.ts`).
- */
+/** Our own words for types; those for fields are in `descriptions/`. */
 
 /** By type name. */
 export const TYPE_DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -54,80 +51,6 @@ export const TYPE_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Names an owner in the same namespace or at cluster scope. An object whose owners are all gone is deleted.',
   'apimachinery/pkg/apis/meta/v1.Status': 'The answer of a request that returns no object.',
   'apimachinery/pkg/apis/meta/v1.WatchEvent': 'One change seen by a watch.',
-};
-
-/** By type name and field. The entry `*` is for the field of that name in any type that has none of its own. */
-export const FIELD_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '*': {
-    apiVersion: 'Group and version of the API the object is written in, such as apps/v1.',
-    kind: 'Name of the type of the object, such as Deployment.',
-    metadata: 'Name, labels, owners and other metadata.',
-    spec: 'What is wanted.',
-    status: 'What was last seen. Written by controllers.',
-    items: 'Required. The objects of the list.',
-  },
-  'apimachinery/pkg/apis/meta/v1.ObjectMeta': {
-    annotations: 'Keys and values for tools and people; they select nothing.',
-    creationTimestamp: 'When the server created the object. Read-only.',
-    deletionGracePeriodSeconds: 'Seconds the object may still take to end once deletion has begun. Read-only.',
-    deletionTimestamp:
-      'Set when deletion was asked for; the object goes when its finalizers are gone and its grace period is over. Read-only.',
-    finalizers:
-      'Names of the parties that must finish before the object is removed, each value once. Each removes its own name; none can be added once deletion has begun.',
-    generateName: 'Beginning of a name that the server completes when name is empty.',
-    generation: 'Counts the changes of what is wanted. Read-only.',
-    labels: 'Keys and values by which objects are selected.',
-    managedFields: 'Which manager set which fields. Kept by the server.',
-    name: 'Name of the object, unique for its kind and namespace. Cannot be changed.',
-    namespace: 'Namespace of the object; empty for kinds at cluster scope. Cannot be changed.',
-    ownerReferences:
-      'Objects this one depends on, one entry per uid. When all owners are gone, the object is deleted by the garbage collector.',
-    resourceVersion: 'Version of the stored object. An update that names an older one is refused.',
-    selfLink: 'Not used any more.',
-    uid: 'Identity of the object in time and space. Set by the server, never used again.',
-  },
-  'apimachinery/pkg/apis/meta/v1.OwnerReference': {
-    apiVersion: 'Required. API version of the owner.',
-    blockOwnerDeletion: 'When true, foreground deletion of the owner waits until this object is gone.',
-    controller: 'When true, the owner manages this object. At most one owner does.',
-    kind: 'Required. Kind of the owner.',
-    name: 'Required. Name of the owner.',
-    uid: 'Required. Identity of the owner; an owner of the same name with another uid does not count.',
-  },
-  'apimachinery/pkg/apis/meta/v1.DeleteOptions': {
-    gracePeriodSeconds: 'Seconds the object is given to end; 0 removes it at once.',
-    orphanDependents: 'Older form of propagationPolicy: true is Orphan, false is Background.',
-    preconditions: 'What must hold for the deletion to happen.',
-    propagationPolicy:
-      'What becomes of dependents: Orphan leaves them, Background deletes them afterwards, Foreground deletes them first.',
-  },
-  'apimachinery/pkg/apis/meta/v1.Preconditions': {
-    resourceVersion: 'Resource version the object must have.',
-    uid: 'Identity the object must have.',
-  },
-  'api/core/v1.PodSpec': {
-    containers: 'Required. Containers of the pod, one entry per name. Strategic merge patch merges by name.',
-    initContainers:
-      'Containers that run before the others, in order, one entry per name. Strategic merge patch merges by name.',
-    nodeName: 'Node the pod runs on; set by the scheduler.',
-    restartPolicy: 'When containers are started again: Always, OnFailure or Never.',
-    serviceAccountName: 'Service account the pod runs as.',
-    terminationGracePeriodSeconds: 'Seconds the containers are given to end when the pod is deleted.',
-    volumes: 'Volumes the containers can mount, one entry per name. Strategic merge patch merges by name.',
-  },
-  'api/core/v1.Container': {
-    args: 'Arguments of the entry point, set as a whole.',
-    command: 'Entry point that replaces the one of the image, set as a whole.',
-    env: 'Environment variables, one entry per name. Strategic merge patch merges by name.',
-    image: 'Image to run.',
-    imagePullPolicy: 'When the image is fetched: Always, IfNotPresent or Never.',
-    name: 'Required. Name of the container, unique in its pod.',
-    ports:
-      'Ports the container listens on, one entry per containerPort and protocol. Strategic merge patch merges by containerPort.',
-    resources: 'What the container is granted and may use at most.',
-    volumeMounts:
-      'Where volumes appear in the container, one entry per mountPath. Strategic merge patch merges by mountPath.',
-  },
 };
 
 /** Types without fields, by their name in the type table. */

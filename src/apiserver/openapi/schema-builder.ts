@@ -5,7 +5,7 @@ import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { definitionName, metaTypeName, PATCH_DEFINITION, schemaRef } from './definition-name.ts';
 import { describeField } from './field-description.ts';
 import type { JsonSchema, JsonSchemas } from './json-schema.ts';
-import { FIELD_DESCRIPTIONS, SPECIAL_DESCRIPTIONS, TYPE_DESCRIPTIONS } from './own-descriptions.ts';
+import { SPECIAL_DESCRIPTIONS, TYPE_DESCRIPTIONS } from './own-descriptions.ts';
 
 /**
  * `components.schemas` of one document: the types that were asked for and everything they refer to, each once
@@ -56,11 +56,8 @@ export class SchemaBuilder {
     if (isSpecialType(typeName))
       return { description: SPECIAL_DESCRIPTIONS[typeName] ?? '', ...specialShape(typeName) };
     const info = typeInfo(typeName);
-    const shortName = typeName.slice(typeName.lastIndexOf('.') + 1);
-    const schema: JsonSchema = {
-      description: TYPE_DESCRIPTIONS[typeName] ?? `${shortName} of the Kubernetes API.`,
-      type: 'object',
-    };
+    const description = TYPE_DESCRIPTIONS[typeName];
+    const schema: JsonSchema = { ...(description === undefined ? {} : { description }), type: 'object' };
     if (info === undefined) return schema;
     const fields = info.fields.filter(({ name }) => name !== '');
     if (fields.length > 0) {
@@ -77,9 +74,8 @@ export class SchemaBuilder {
   }
 
   #property(typeName: string, field: FieldInfo): JsonSchema {
-    const description =
-      FIELD_DESCRIPTIONS[typeName]?.[field.name] ?? FIELD_DESCRIPTIONS['*']?.[field.name] ?? describeField(field);
-    const property: JsonSchema = { description };
+    const description = describeField(typeName, field);
+    const property: JsonSchema = description === undefined ? {} : { description };
     const value = this.#valueOf(field);
     if (field.list && field.map) {
       property.type = 'object';

@@ -1,0 +1,222 @@
+import type { FieldTexts } from './field-texts.ts';
+
+const CLIENT_CONFIG = {
+  caBundle: 'Certificates, in PEM, that the one of the webhook is checked against; those of the system unless told.',
+  service: 'The Service in front of the webhook. Either this or url.',
+  url: 'Where the webhook is, https:// with path. Either this or service.',
+};
+const SERVICE = {
+  name: 'Name of the Service.',
+  namespace: 'Namespace of the Service.',
+  path: 'Path of the requests.',
+  port: 'Port of the Service; 443 unless told.',
+};
+const WEBHOOK = {
+  admissionReviewVersions: 'Versions of AdmissionReview the webhook knows; the first that the server knows is sent.',
+  clientConfig: 'How the webhook is reached.',
+  failurePolicy: 'What it means when the webhook cannot be asked: Fail refuses the request, Ignore goes on without.',
+  matchConditions: 'Conditions in CEL; the webhook is asked only when all are true.',
+  matchPolicy: 'Whether rules also mean other versions of the same resource: Equivalent, or Exact.',
+  name: 'Name of the webhook, with dots, such as check.example.com.',
+  namespaceSelector: 'Namespaces whose objects are meant, by labels.',
+  objectSelector: 'Objects that are meant, by their own labels, before or after the change. Users can get around it.',
+  rules: 'Requests that are meant: operations, groups, versions, resources.',
+  sideEffects: 'Whether the webhook changes anything elsewhere: None, or NoneOnDryRun: not in a dry run.',
+  timeoutSeconds: 'Seconds to wait for the webhook, 1 to 30; 10 unless told.',
+};
+const RULE = {
+  apiGroups: 'Groups that are meant; * is all.',
+  apiVersions: 'Versions that are meant; * is all.',
+  operations: 'CREATE, UPDATE, DELETE, CONNECT, or * for all.',
+  resources:
+    'Resources that are meant, such as pods, pods/log, */scale; * is all without subresources, */* is everything.',
+  scope: 'Cluster, Namespaced, or * for both.',
+};
+const BINDING = {
+  matchResources: 'Requests that are meant, beside what the policy says.',
+  paramRef: 'The object with parameters.',
+  policyName: 'Name of the policy.',
+};
+const POLICY = {
+  failurePolicy: 'What it means when an expression cannot be evaluated: Fail refuses the request, Ignore goes on.',
+  matchConditions: 'Conditions in CEL; the policy is applied only when all are true.',
+  matchConstraints: 'Requests that are meant.',
+  paramKind: 'Kind of the objects with parameters.',
+  variables: 'Expressions with a name, for use in the others as variables.NAME.',
+};
+
+export const EXTENSIONS: FieldTexts = {
+  'admissionregistration.MutatingWebhookConfiguration': { webhooks: 'Webhooks that may change objects.' },
+  'admissionregistration.ValidatingWebhookConfiguration': { webhooks: 'Webhooks that may refuse requests.' },
+  'admissionregistration.MutatingWebhook': {
+    ...WEBHOOK,
+    reinvocationPolicy: 'IfNeeded asks it once more when somebody after it has changed the object; Never does not.',
+  },
+  'admissionregistration.ValidatingWebhook': WEBHOOK,
+  'admissionregistration.WebhookClientConfig': CLIENT_CONFIG,
+  'admissionregistration.ServiceReference': SERVICE,
+  'admissionregistration.RuleWithOperations': RULE,
+  'admissionregistration.NamedRuleWithOperations': {
+    ...RULE,
+    resourceNames: 'Only the objects with these names; all when empty.',
+  },
+  'admissionregistration.MatchCondition': {
+    expression: 'Expression in CEL over object, oldObject, request and authorizer; true or false.',
+    name: 'Name of the condition.',
+  },
+  'admissionregistration.MatchResources': {
+    excludeResourceRules: 'Requests that are not meant, whatever resourceRules say.',
+    matchPolicy: 'Whether rules also mean other versions of the same resource: Equivalent, or Exact.',
+    namespaceSelector: 'Namespaces whose objects are meant, by labels.',
+    objectSelector: 'Objects that are meant, by their own labels, before or after the change.',
+    resourceRules: 'Requests that are meant; one rule has to fit.',
+  },
+  'admissionregistration.ValidatingAdmissionPolicySpec': {
+    ...POLICY,
+    auditAnnotations: 'What is noted in the audit log about a request.',
+    validations: 'What must hold, in CEL.',
+  },
+  'admissionregistration.MutatingAdmissionPolicySpec': {
+    ...POLICY,
+    mutations: 'Changes, in order.',
+    reinvocationPolicy: 'IfNeeded applies it once more when somebody after it has changed the object; Never does not.',
+  },
+  'admissionregistration.ValidatingAdmissionPolicyBindingSpec': {
+    ...BINDING,
+    validationActions: 'What happens when a validation fails: Deny, Warn, Audit.',
+  },
+  'admissionregistration.MutatingAdmissionPolicyBindingSpec': BINDING,
+  'admissionregistration.Validation': {
+    expression:
+      'Expression in CEL that has to be true, over object, oldObject, request, params, variables and authorizer.',
+    message: 'What is told when it is false.',
+    messageExpression: 'An expression that gives that message.',
+    reason: 'Reason of the refusal, such as Forbidden or Invalid; the status goes by it.',
+  },
+  'admissionregistration.Variable': { expression: 'Expression in CEL.', name: 'Name of the variable.' },
+  'admissionregistration.AuditAnnotation': {
+    key: 'Key of the note.',
+    valueExpression: 'Expression in CEL that gives its text; null leaves it out.',
+  },
+  'admissionregistration.ParamKind': { apiVersion: 'Group and version of the kind.', kind: 'Name of the kind.' },
+  'admissionregistration.ParamRef': {
+    name: 'Name of the object. Either this or selector.',
+    namespace: 'Namespace of the object; that of the request unless told.',
+    parameterNotFoundAction: 'What it means when there is no such object: Allow or Deny.',
+    selector: 'Objects by their labels; the policy is applied with each of them.',
+  },
+  'admissionregistration.Mutation': {
+    applyConfiguration: 'A change in the way of server-side apply.',
+    jsonPatch: 'A change as JSON Patch.',
+    patchType: 'ApplyConfiguration or JSONPatch.',
+  },
+  'apiextensions.CustomResourceDefinitionSpec': {
+    conversion: 'How objects of one version become those of another.',
+    group: 'Group of the kind, such as example.com. Cannot be changed.',
+    names: 'What the kind is called.',
+    preserveUnknownFields: 'Keeps fields no schema knows. Of the older form; has to be false.',
+    scope: 'Namespaced or Cluster. Cannot be changed.',
+    versions: 'Versions of the kind; exactly one is stored.',
+  },
+  'apiextensions.CustomResourceDefinitionNames': {
+    categories: 'Lists such as all that show the kind.',
+    kind: 'Name of the kind, such as Widget.',
+    listKind: 'Name of lists of it; WidgetList unless told.',
+    plural: 'Name in paths, such as widgets. The definition is called plural.group.',
+    shortNames: 'Short names for the command line.',
+    singular: 'Name for one of them; the kind in small letters unless told.',
+  },
+  'apiextensions.CustomResourceDefinitionVersion': {
+    additionalPrinterColumns: 'Columns of kubectl get; name and age unless told.',
+    deprecated: 'Requests for the version are answered with a warning.',
+    deprecationWarning: 'Text of that warning.',
+    name: 'Name of the version, such as v1beta1.',
+    schema: 'Shape of the objects. Fields it does not know are dropped.',
+    selectableFields: 'Fields that field selectors may use.',
+    served: 'Whether the version can be asked for.',
+    storage: 'Whether objects are stored in this version.',
+    subresources: 'Whether there are status and scale.',
+  },
+  'apiextensions.CustomResourceColumnDefinition': {
+    description: 'What the column shows.',
+    format: 'Format of the value, such as int32 or date-time.',
+    jsonPath: 'Path of the value, such as .spec.replicas.',
+    name: 'Heading of the column.',
+    priority: 'With 0 it is always shown, with more only in wide output.',
+    type: 'Type of the value: string, integer, number, boolean or date.',
+  },
+  'apiextensions.CustomResourceConversion': {
+    strategy: 'None changes apiVersion only, Webhook asks a webhook.',
+    webhook: 'The webhook to ask.',
+  },
+  'apiextensions.WebhookConversion': {
+    clientConfig: 'How the webhook is reached.',
+    conversionReviewVersions:
+      'Versions of ConversionReview the webhook knows; the first that the server knows is sent.',
+  },
+  'apiextensions.WebhookClientConfig': CLIENT_CONFIG,
+  'apiextensions.ServiceReference': SERVICE,
+  'apiextensions.CustomResourceValidation': { openAPIV3Schema: 'The schema; it has to be structural.' },
+  'apiextensions.CustomResourceSubresources': {
+    scale: 'There is a subresource scale, for kubectl scale and autoscalers.',
+    status: 'There is a subresource status; the status can be written only there, everything else only outside.',
+  },
+  'apiextensions.CustomResourceSubresourceScale': {
+    labelSelectorPath: 'Path of the selector of the pods, as text, such as .status.selector.',
+    specReplicasPath: 'Path of the number that is wanted, such as .spec.replicas.',
+    statusReplicasPath: 'Path of the number that is there, such as .status.replicas.',
+  },
+  'apiextensions.SelectableField': { jsonPath: 'Path of the field, such as .spec.color.' },
+  'apiextensions.CustomResourceDefinitionStatus': {
+    acceptedNames: 'Names in use; others may have been taken.',
+    conditions: 'Established, NamesAccepted, Terminating and others.',
+    storedVersions:
+      'Versions in which objects may still be stored. One can be removed from here when all were rewritten.',
+  },
+  'apiextensions.ValidationRule': {
+    fieldPath: 'Field that is named in the error, relative to the rule.',
+    message: 'What is told when the rule is false.',
+    messageExpression: 'An expression in CEL that gives that message.',
+    optionalOldSelf: 'Makes oldSelf optional, so that the rule is evaluated at creation too.',
+    reason: 'Reason of the error, such as FieldValueInvalid.',
+    rule: 'Expression in CEL that has to be true, over self, and oldSelf for the value before.',
+  },
+  'apiextensions.JSONSchemaProps': {
+    additionalProperties: 'Schema of properties that are not listed: the values of a map.',
+    allOf: 'Schemas all of which must fit.',
+    anyOf: 'Schemas one of which must fit.',
+    default: 'Value of the field when it is absent.',
+    description: 'What the field means, for kubectl explain.',
+    enum: 'Values that are allowed.',
+    example: 'An example of a value.',
+    exclusiveMaximum: 'The value must be less than maximum.',
+    exclusiveMinimum: 'The value must be greater than minimum.',
+    format: 'Format of the value, such as date-time.',
+    items: 'Schema of the elements of a list.',
+    maxItems: 'The most elements.',
+    maxLength: 'The most characters.',
+    maxProperties: 'The most properties.',
+    maximum: 'The greatest value.',
+    minItems: 'The fewest elements.',
+    minLength: 'The fewest characters.',
+    minProperties: 'The fewest properties.',
+    minimum: 'The least value.',
+    multipleOf: 'The value must be a multiple of it.',
+    not: 'A schema that must not fit.',
+    nullable: 'The value may be null.',
+    oneOf: 'Schemas exactly one of which must fit.',
+    pattern: 'Regular expression (RE2) that must fit.',
+    properties: 'Fields of an object, by name.',
+    required: 'Fields that must be there.',
+    title: 'A short name of the schema.',
+    type: 'Type of the value: object, array, string, integer, number or boolean.',
+    uniqueItems: 'Has to be false: use a list of type set.',
+    'x-kubernetes-embedded-resource': 'The value is an object of the API, with apiVersion, kind and metadata.',
+    'x-kubernetes-int-or-string': 'The value is an integer or a string.',
+    'x-kubernetes-list-map-keys': 'Fields by which entries of a list of type map are told apart.',
+    'x-kubernetes-list-type': 'How a list is merged: atomic (as a whole), set or map.',
+    'x-kubernetes-map-type': 'How an object is merged: granular (field by field) or atomic (as a whole).',
+    'x-kubernetes-preserve-unknown-fields': 'Fields no schema knows are kept from here on.',
+    'x-kubernetes-validations': 'Rules in CEL.',
+  },
+};
