@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { silentLogger } from '../../base/logger.ts';
-import { startTestServer, type TestServer } from './test-server.ts';
+import { type Answer, startTestServer, type TestServer } from './test-server.ts';
 
 let server: TestServer;
 beforeEach(async () => {
@@ -272,6 +273,115 @@ describe('services', () => {
     expect((await server.post(services, service('y', { clusterIP: '10.100.0.7' }))).status).toBe(201);
   });
 
+  const spec = (answer: Answer): Record<string, unknown> => answer.json['spec'] as Record<string, unknown>;
+  const typed = (type: string, more: object = {}) => ({ spec: { type, ...more } });
+
+  it('a patch of nothing but the type is enough: what the type no longer has goes', async () => {
+    const made = await server.post(services, service('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }));
+    const { clusterIP, clusterIPs, ports } = spec(made);
+    expect(spec(made)).toMatchObject({
+      healthCheckNodePort: expect.any(Number),
+      ports: [{ nodePort: expect.any(Number) }],
+    });
+    await server.patch(`${services}/a/status`, { status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } } });
+    const nodePort = await server.patch(`${services}/a`, typed('NodePort'));
+    expect(spec(nodePort)).toMatchObject({ ports, externalTrafficPolicy: 'Local' });
+    expect(spec(nodePort)).not.toHaveProperty('healthCheckNodePort');
+    expect(spec(nodePort)).not.toHaveProperty('allocateLoadBalancerNodePorts');
+    expect(nodePort.json['status']).toEqual({ loadBalancer: {} });
+    const inside = await server.patch(`${services}/a`, typed('ClusterIP'));
+    expect(spec(inside)).toEqual({
+      type: 'ClusterIP',
+      clusterIP,
+      clusterIPs,
+      ports: [{ port: 80, targetPort: 80, protocol: 'TCP' }],
+      sessionAffinity: 'None',
+      internalTrafficPolicy: 'Cluster',
+      ipFamilies: ['IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+    });
+    const name = await server.patch(`${services}/a`, typed('ExternalName', { externalName: 'x.example.com' }));
+    expect(name.status).toBe(200);
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+      expect(spec(name)).not.toHaveProperty(field);
+    }
+    const back = await server.patch(
+      `${services}/a`,
+      typed('ClusterIP', { externalName: null, clusterIP: '10.96.3.4' }),
+    );
+    expect(spec(back)).toMatchObject({ clusterIP: '10.96.3.4', clusterIPs: ['10.96.3.4'], ipFamilies: ['IPv4'] });
+  });
+
+  it('API-502 a given address stays, also for who knows only the old field', async () => {
+    const { clusterIP } = spec(await server.post(services, service('a')));
+    const changed = await server.patch(`${services}/a`, { spec: { clusterIP: '10.96.0.77' } });
+    expect(changed.json).toMatchObject({
+      code: 422,
+      message: 'Service "a" is invalid: spec.clusterIPs[0]: Invalid value: ["10.96.0.77"]: may not change once set',
+    });
+    const emptied = await server.patch(`${services}/a`, { spec: { clusterIP: null, clusterIPs: null } });
+    expect(spec(emptied)).toMatchObject({ clusterIP, clusterIPs: [clusterIP] });
+    const both = await server.post(services, service('b', { clusterIP: '10.96.0.78', clusterIPs: ['10.96.0.79'] }));
+    expect(both.json.message).toContain(
+      'spec.clusterIPs: Invalid value: ["10.96.0.79"]: first value must match `clusterIP`',
+    );
+    const list = await server.post(services, service('b', { clusterIPs: ['10.96.0.79'] }));
+    expect(list.json.message).toContain('must be empty when `clusterIP` is not specified');
+  });
+
+  it('a port keeps its node port by its name, and one number of two protocols is one node port', async () => {
+    const dns = [
+      { name: 'dns', port: 53, protocol: 'UDP' },
+      { name: 'dns-tcp', port: 53, nodePort: 30_053 },
+    ];
+    const made = await server.post(services, service('a', { type: 'NodePort', ports: dns }));
+    expect(spec(made)['ports']).toMatchObject([{ nodePort: 30_053 }, { nodePort: 30_053 }]);
+    const two = await server.post(services, service('b', { type: 'NodePort', ports: [{ name: 'x', port: 80 }] }));
+    const [{ nodePort }] = spec(two)['ports'] as [{ nodePort: number }];
+    const ports = [
+      { name: 'y', port: 80 },
+      { name: 'x', port: 81 },
+    ];
+    const put = await server.put(`${services}/b`, service('b', { type: 'NodePort', ports }));
+    expect(spec(put)['ports']).toMatchObject([{ nodePort: expect.any(Number) }, { nodePort }]);
+    expect((spec(put)['ports'] as { nodePort: number }[])[0]?.nodePort).not.toBe(nodePort);
+    const none = await server.post(
+      services,
+      service('c', { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false }),
+    );
+    expect(spec(none)['ports']).toEqual([{ port: 80, targetPort: 80, protocol: 'TCP' }]);
+  });
+
+  it('a headless one without selector may have both families, any other only the one there are addresses of', async () => {
+    const headless = await server.post(services, service('h', { clusterIP: 'None' }));
+    expect(spec(headless)).toMatchObject({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' });
+    const selecting = await server.post(services, service('s', { clusterIP: 'None', selector: { a: 'b' } }));
+    expect(spec(selecting)).toMatchObject({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
+    const prefer = await server.post(services, service('p', { ipFamilyPolicy: 'PreferDualStack' }));
+    expect(spec(prefer)).toMatchObject({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'PreferDualStack' });
+    const refusals: [object, string][] = [
+      [
+        { ipFamilyPolicy: 'RequireDualStack' },
+        'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+      ],
+      [{ ipFamilies: ['IPv6'] }, 'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
+      [
+        { clusterIP: 'fd00::1' },
+        'spec.clusterIPs[0]: Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster',
+      ],
+      [
+        { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] },
+        "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
+      ],
+    ];
+    for (const [more, text] of refusals) {
+      const refused = await server.post(services, service('r', more));
+      expect(refused.json).toMatchObject({ code: 422, message: expect.stringContaining(text) });
+    }
+    const fewer = await server.patch(`${services}/h`, { spec: { ipFamilies: ['IPv4'] } });
+    expect(fewer.json.message).toContain("must be 'SingleStack' to release the secondary IP family");
+  });
+
   it('a server started on the same store knows what is taken', async () => {
     const { json } = await server.post(services, service('a'));
     const { clusterIP } = json['spec'] as { clusterIP: string };
@@ -339,7 +449,12 @@ describe('other kinds', () => {
     const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const { json } = await server.post(requests, {
       metadata: { name: 'r' },
-      spec: { request: 'MQ==', signerName: 'example.com/x', usages: ['client auth'], username: 'somebody else' },
+      spec: {
+        request: certificateRequest(),
+        signerName: 'example.com/x',
+        usages: ['client auth'],
+        username: 'somebody else',
+      },
     });
     expect(json['spec']).toMatchObject({ username: 'system:anonymous', groups: ['system:unauthenticated'] });
     const condition = { type: 'Approved', status: 'True', reason: 'r', message: 'm' };

@@ -1,41 +1,32 @@
 import type { FieldError } from '../../../api/field-error.ts';
-import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newInternalError, newInvalid } from '../../../api/status-error.ts';
 import type { Strategy } from '../strategy.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
-
-interface ServicePort extends Record<string, unknown> {
-  port?: number;
-  protocol?: string;
-  nodePort?: number;
-}
-
-interface ServiceSpec extends Record<string, unknown> {
-  type?: string;
-  clusterIP?: string;
-  clusterIPs?: string[];
-  ipFamilies?: string[];
-  ipFamilyPolicy?: string;
-  ports?: ServicePort[];
-}
-
-interface Service extends KubeObject {
-  spec?: ServiceSpec;
-}
-
-const HEADLESS = 'None';
+import { settleFamilies } from './service-families.ts';
+import {
+  allocatesNodePorts,
+  hasClusterAddress,
+  HEADLESS,
+  needsHealthCheckPort,
+  type Service,
+  type ServicePort,
+  type ServiceSpec,
+  usesNodePorts,
+} from './service-spec.ts';
+import { carryOver, dropTypeDependentFields } from './service-update.ts';
 
 /** Gives services their cluster address and node ports, and takes them back. Single stack, IPv4. */
 export function serviceStrategy(addresses: ServiceAddresses): Strategy {
   return {
     async prepareForCreate(service: Service) {
       const spec = (service.spec ??= {});
-      if (spec.type === 'ExternalName') return;
+      if (!hasClusterAddress(spec)) return;
       await addresses.load();
+      if ((spec.clusterIP ?? '') !== '') spec.clusterIPs ??= [spec.clusterIP ?? ''];
+      refuse(service, settleFamilies(spec));
       await allocateAddress(addresses, service, spec);
-      if (!usesNodePorts(spec)) return;
       try {
-        await allocatePorts(addresses, service, { spec, held: new Set() });
+        await allocatePorts(addresses, service, { spec });
       } catch (error) {
         addresses.releaseAddress(spec.clusterIP ?? '');
         throw error;
@@ -45,87 +36,107 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       if (subresource !== '') return;
       const old = previous.spec ?? {};
       const spec = (next.spec = { ...next.spec });
-      if (spec.type === 'ExternalName') return;
       await addresses.load();
       carryOver(spec, old);
-      if ((spec.clusterIP ?? '') === '') await allocateAddress(addresses, next, spec);
-      if (!usesNodePorts(spec)) return;
-      const held = new Set((old.ports ?? []).map(({ nodePort }) => nodePort ?? 0));
-      await allocatePorts(addresses, next, { spec, held });
+      if (hasClusterAddress(spec)) {
+        refuse(next, settleFamilies(spec, old));
+        if (!hasClusterAddress(old) || (spec.clusterIP ?? '') === '') await allocateAddress(addresses, next, spec);
+        await allocatePorts(addresses, next, { spec, old });
+      }
+      dropTypeDependentFields(spec, old);
+      if (spec.type !== 'LoadBalancer') next['status'] = { ...(next['status'] as object), loadBalancer: {} };
     },
     released: (service) => addresses.release(service),
   };
 }
 
-function usesNodePorts({ type }: ServiceSpec): boolean {
-  return type === 'NodePort' || type === 'LoadBalancer';
-}
-
-/** What the client leaves out of an update stays as it is. */
-function carryOver(spec: ServiceSpec, old: ServiceSpec): void {
-  if ((spec.clusterIP ?? '') === '' && old.type !== 'ExternalName' && old.clusterIP !== undefined) {
-    spec.clusterIP = old.clusterIP;
-  }
-  if (spec.clusterIP === old.clusterIP) {
-    for (const field of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const) {
-      if (spec[field] === undefined && old[field] !== undefined) Object.assign(spec, { [field]: old[field] });
-    }
-  }
-  if (!usesNodePorts(spec) || spec.ports === undefined) return;
-  spec.ports = spec.ports.map((port) => {
-    const same = old.ports?.find((other) => other.port === port.port && other.protocol === port.protocol);
-    return (port.nodePort ?? 0) === 0 && same?.nodePort !== undefined ? { ...port, nodePort: same.nodePort } : port;
-  });
-}
-
 async function allocateAddress(addresses: ServiceAddresses, service: Service, spec: ServiceSpec): Promise<void> {
-  const wanted = spec.clusterIP ?? spec.clusterIPs?.[0] ?? '';
+  const wanted = spec.clusterIP ?? '';
+  if (wanted === HEADLESS) return;
   if (wanted === '') {
     const address = await addresses.allocateAddress();
     if (address === undefined) throw newInternalError('failed to allocate a serviceIP: range is full');
     spec.clusterIP = address;
-  } else if (wanted !== HEADLESS) {
-    const taken = await addresses.reserveAddress(wanted, 'spec.clusterIPs');
-    if (taken !== undefined) throw refused(service, [taken]);
-    spec.clusterIP = wanted;
+    spec.clusterIPs = [address];
+    return;
   }
-  spec.clusterIPs ??= spec.clusterIP === undefined ? [HEADLESS] : [spec.clusterIP];
-  spec.ipFamilies ??= [spec.clusterIP?.includes(':') === true ? 'IPv6' : 'IPv4'];
-  spec.ipFamilyPolicy ??= 'SingleStack';
+  const taken = await addresses.reserveAddress(wanted, 'spec.clusterIPs');
+  if (taken !== undefined) refuse(service, [taken]);
 }
 
 interface PortAllocation {
   readonly spec: ServiceSpec;
-  /** Ports the service has already. */
-  readonly held: ReadonlySet<number>;
+  /** What the service was before; absent for a new one. */
+  readonly old?: ServiceSpec;
 }
 
-async function allocatePorts(
+async function allocatePorts(addresses: ServiceAddresses, service: Service, around: PortAllocation): Promise<void> {
+  const taken: number[] = [];
+  try {
+    if (usesNodePorts(around.spec)) await allocateNodePorts(addresses, service, { ...around, taken });
+    await allocateHealthCheckPort(addresses, around, taken);
+  } catch (error) {
+    for (const port of taken) addresses.releasePort(port);
+    throw error;
+  }
+}
+
+async function allocateNodePorts(
   addresses: ServiceAddresses,
   service: Service,
-  { spec, held }: PortAllocation,
+  { spec, old, taken }: PortAllocation & { readonly taken: number[] },
 ): Promise<void> {
-  const taken: number[] = [];
+  const held = new Set((old?.ports ?? []).map(({ nodePort }) => nodePort ?? 0));
   const ports: ServicePort[] = [];
   for (const [i, port] of (spec.ports ?? []).entries()) {
-    const wanted = port.nodePort ?? 0;
-    if (held.has(wanted) && wanted !== 0) {
+    const shared = old === undefined ? sharedPort([...ports, ...(spec.ports ?? [])], port) : 0;
+    const wanted = (port.nodePort ?? 0) || shared;
+    if (wanted === 0 && !allocatesNodePorts(spec)) {
       ports.push(port);
       continue;
     }
-    const problem = wanted === 0 ? undefined : await addresses.reservePort(wanted, `spec.ports[${i}].nodePort`);
-    const nodePort = wanted === 0 ? await addresses.allocatePort() : wanted;
-    if (problem !== undefined || nodePort === undefined) {
-      for (const given of taken) addresses.releasePort(given);
-      if (problem !== undefined) throw refused(service, [problem]);
-      throw newInternalError('failed to allocate a nodePort: range is full');
+    if (wanted !== 0 && !held.has(wanted) && !taken.includes(wanted)) {
+      const problem = await addresses.reservePort(wanted, `spec.ports[${i}].nodePort`);
+      if (problem !== undefined) refuse(service, [problem]);
+      taken.push(wanted);
     }
-    taken.push(nodePort);
+    const nodePort = wanted === 0 ? await anyPort(addresses, taken, 'a nodePort') : wanted;
     ports.push({ ...port, nodePort });
   }
-  spec.ports = ports;
+  if (spec.ports !== undefined) spec.ports = ports;
 }
 
-function refused(service: Service, errors: readonly FieldError[]): Error {
-  return newInvalid({ group: '', kind: 'Service' }, service.metadata?.name ?? '', errors);
+/** In a new service one number that is a port of two protocols is one node port (DNS). */
+function sharedPort(ports: readonly ServicePort[], { port }: ServicePort): number {
+  return ports.find((other) => other.port === port && (other.nodePort ?? 0) !== 0)?.nodePort ?? 0;
+}
+
+async function allocateHealthCheckPort(
+  addresses: ServiceAddresses,
+  { spec, old }: PortAllocation,
+  taken: number[],
+): Promise<void> {
+  if (!needsHealthCheckPort(spec) || needsHealthCheckPort(old ?? {})) return;
+  const wanted = spec.healthCheckNodePort ?? 0;
+  if (wanted === 0) {
+    spec.healthCheckNodePort = await anyPort(addresses, taken, 'a HealthCheck NodePort 0');
+    return;
+  }
+  const problem = await addresses.reservePort(wanted, 'spec.healthCheckNodePort');
+  if (problem === undefined) taken.push(wanted);
+  else {
+    const why = problem.message.slice(problem.message.lastIndexOf(': ') + 2);
+    throw newInternalError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${why}`);
+  }
+}
+
+async function anyPort(addresses: ServiceAddresses, taken: number[], what: string): Promise<number> {
+  const port = await addresses.allocatePort();
+  if (port === undefined) throw newInternalError(`failed to allocate ${what}: range is full`);
+  taken.push(port);
+  return port;
+}
+
+function refuse(service: Service, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw newInvalid({ group: '', kind: 'Service' }, service.metadata?.name ?? '', errors);
 }

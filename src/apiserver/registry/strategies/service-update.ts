@@ -1,0 +1,84 @@
+import {
+  allocatesNodePorts,
+  hasClusterAddress,
+  isExternallyAccessible,
+  needsHealthCheckPort,
+  sameTexts,
+  type ServicePort,
+  type ServiceSpec,
+  usesNodePorts,
+} from './service-spec.ts';
+
+/** What was given out and the client leaves out of an update stays as it is (registry core/service `patchAllocatedValues`). */
+export function carryOver(spec: ServiceSpec, old: ServiceSpec): void {
+  if (hasClusterAddress(spec)) carryAddresses(spec, old);
+  if (allocatesNodePorts(old) && allocatesNodePorts(spec) && spec.ports !== undefined) {
+    spec.ports = withNodePorts(spec.ports, old.ports ?? []);
+  }
+  if (needsHealthCheckPort(old) && needsHealthCheckPort(spec) && (spec.healthCheckNodePort ?? 0) === 0) {
+    if (old.healthCheckNodePort !== undefined) spec.healthCheckNodePort = old.healthCheckNodePort;
+  }
+}
+
+function carryAddresses(spec: ServiceSpec, old: ServiceSpec): void {
+  if (hasClusterAddress(old)) {
+    if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP;
+    if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
+  }
+  // Who knows only the old field changes only that.
+  if (spec.clusterIP !== undefined && spec.clusterIP !== old.clusterIP && sameTexts(spec.clusterIPs, old.clusterIPs)) {
+    spec.clusterIPs = [spec.clusterIP];
+  }
+}
+
+/** A port is known by its name, whatever else of it changed; no node port stands at two ports because of this. */
+function withNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[]): ServicePort[] {
+  const before = new Set(old.map(({ nodePort }) => nodePort ?? 0));
+  const kept = new Set(ports.map(({ nodePort }) => nodePort ?? 0).filter((port) => port !== 0 && before.has(port)));
+  const byName = new Map(old.map(({ name, nodePort }) => [name ?? '', nodePort ?? 0]));
+  return ports.map((port) => {
+    if ((port.nodePort ?? 0) !== 0) return port;
+    const known = byName.get(port.name ?? '') ?? 0;
+    return known === 0 || kept.has(known) ? port : { ...port, nodePort: known };
+  });
+}
+
+/**
+ * What the type of the service no longer has, and the client did not also change, goes (registry core/service
+ * `dropTypeDependentFields`): so a patch of nothing but the type is enough.
+ */
+export function dropTypeDependentFields(spec: ServiceSpec, old: ServiceSpec): void {
+  if (hasClusterAddress(old) && !hasClusterAddress(spec)) dropAddresses(spec, old);
+  if (usesNodePorts(old) && !usesNodePorts(spec) && addsNoNodePort(spec, old)) {
+    spec.ports = (spec.ports ?? []).map(withoutNodePort);
+  }
+  if (needsHealthCheckPort(old) && !needsHealthCheckPort(spec)) dropUnchanged(spec, old, 'healthCheckNodePort');
+  if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {
+    dropUnchanged(spec, old, 'allocateLoadBalancerNodePorts');
+    dropUnchanged(spec, old, 'loadBalancerClass');
+  }
+  if (isExternallyAccessible(old) && !isExternallyAccessible(spec)) dropUnchanged(spec, old, 'externalTrafficPolicy');
+}
+
+function dropAddresses(spec: ServiceSpec, old: ServiceSpec): void {
+  if (spec.clusterIP === old.clusterIP && sameTexts(spec.clusterIPs, old.clusterIPs)) {
+    delete spec.clusterIP;
+    delete spec.clusterIPs;
+  }
+  if (sameTexts(spec.ipFamilies, old.ipFamilies)) delete spec.ipFamilies;
+  dropUnchanged(spec, old, 'ipFamilyPolicy');
+}
+
+function dropUnchanged(spec: ServiceSpec, old: ServiceSpec, field: keyof ServiceSpec): void {
+  if (spec[field] === old[field]) delete spec[field];
+}
+
+function addsNoNodePort(spec: ServiceSpec, old: ServiceSpec): boolean {
+  const before = new Set((old.ports ?? []).map(({ nodePort }) => nodePort ?? 0));
+  return (spec.ports ?? []).every(({ nodePort = 0 }) => nodePort === 0 || before.has(nodePort));
+}
+
+function withoutNodePort(port: ServicePort): ServicePort {
+  const { nodePort: _, ...rest } = port;
+  return rest;
+}
