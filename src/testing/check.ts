@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert';
-import type { KubeObject } from '../api/meta/object-meta.ts';
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type KubeObject } from '../api/meta/object-meta.ts';
 import { clusterOf, type TestCluster } from './cluster.ts';
 import { displayName, type ObjectRef, refOf, type Subject } from './object-ref.ts';
 import type { Trace } from './trace.ts';
@@ -35,7 +35,7 @@ export async function checkCollected(cluster: TestCluster, subject: Subject): Pr
     pass: object === undefined,
     message: report({
       expected: `${displayName(ref)} to be ${object ? '' : 'there, not '}collected`,
-      found: object ? [stateOf(object), ...waiting] : ['it is gone'],
+      found: object ? [stateOf(object), ...waitingFor(object), ...waiting] : ['it is gone'],
       trace: cluster.trace().about(ref),
     }),
   };
@@ -107,6 +107,16 @@ function advise({ clock }: TestCluster): (waiting: string) => string {
   const next = clock.nextTimerInMs;
   return (waiting) =>
     next === undefined ? waiting : `${waiting} (the next timer is due in ${Math.ceil(next)} ms: cluster.clock.advance)`;
+}
+
+/** What keeps an object that was deleted, when it is not the collector who would let it go. */
+function waitingFor({ metadata = {} }: KubeObject): string[] {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  const [finalizer] = finalizers.filter((name) => name !== FINALIZER_FOREGROUND && name !== FINALIZER_ORPHAN);
+  if (!deletionTimestamp || finalizer === undefined) return [];
+  const advice =
+    'if its operator is still at work, wait for that first: cluster.settled({ idle: () => operator.idle })';
+  return [`nobody has removed ${finalizer}; ${advice}`];
 }
 
 function stateOf({ metadata = {} }: KubeObject): string {

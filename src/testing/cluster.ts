@@ -20,6 +20,7 @@ import { RestClient } from '../client/rest-client.ts';
 import { Activity } from './activity.ts';
 import { observedHandler, USER_AGENT } from './actor.ts';
 import { ClusterClient, type KindQuery } from './cluster-client.ts';
+import { checkKeys } from './check-options.ts';
 import { buildControllers, checkControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
 import { recordingLogger } from './decision-logger.ts';
 import { Faults } from './faults.ts';
@@ -104,13 +105,15 @@ export class TestCluster implements AsyncDisposable {
 
   /** Resolves when the controllers run, the objects are there, and what follows from them has happened. */
   static async start(options: ClusterOptions = {}): Promise<TestCluster> {
-    const { seed = 1 } = options;
+    checkKeys('startCluster', options, ['seed', 'clock', 'crds', 'objects', 'controllers', 'listen']);
+    const { seed = 1, clock: time = 'fake' } = options;
     if (!Number.isSafeInteger(seed)) throw new RangeError(`the seed is not an integer: ${seed}`);
+    if (time !== 'fake' && time !== 'real') throw new TypeError(`the clock is fake or real, not ${String(time)}`);
     checkControllers(options.controllers ?? []);
     const definitions = readObjects(options.crds);
     const objects = readObjects(options.objects);
     const activity = new Activity();
-    const clock = options.clock === 'real' ? new RunningClock(activity) : new StandingClock(activity);
+    const clock = time === 'real' ? new RunningClock(activity) : new StandingClock(activity);
     const recorder = new Recorder(clock);
     const logger = recordingLogger(recorder);
     const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity });

@@ -8,6 +8,7 @@ import type { Send } from '../client/interceptor.ts';
 import { abortedTransportError } from '../client/transport-failure.ts';
 import { TransportError } from '../client/transport.ts';
 import { actorOf } from './actor.ts';
+import { checkKeys } from './check-options.ts';
 import type { Recorder } from './recorder.ts';
 import { requestedObject } from './requested-object.ts';
 
@@ -90,9 +91,7 @@ export class Faults {
   /** From now on; returns how to take it back. */
   add(rule: FaultRule): () => void {
     if (this.#rules.length >= MAX_RULES) throw new RangeError(`more than ${MAX_RULES} fault rules`);
-    if (rule.answer === undefined && rule.delay === undefined && rule.drop === undefined) {
-      throw new TypeError('a fault rule does nothing without answer, delay or drop');
-    }
+    checkRule(rule);
     const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
     this.#rules.push(entry);
     return () => {
@@ -147,6 +146,20 @@ export class Faults {
     entry.left--;
     return entry.rule;
   }
+}
+
+const RULE_KEYS = ['match', 'times', 'probability', 'answer', 'delay', 'drop'];
+const MATCH_KEYS = 'who method verb path group version resource subresource namespace name'.split(' ');
+
+function checkRule(rule: FaultRule): void {
+  checkKeys('a fault rule', rule, RULE_KEYS);
+  const { match, probability = 1, answer: answered, delay, drop } = rule;
+  if (answered === undefined && delay === undefined && drop === undefined) {
+    throw new TypeError('a fault rule does nothing without answer, delay or drop');
+  }
+  if (typeof match === 'object') checkKeys('match of a fault rule', match, MATCH_KEYS);
+  else if (typeof match !== 'function') throw new TypeError('a fault rule needs match: an object or a function');
+  if (!(probability >= 0 && probability <= 1)) throw new RangeError(`a probability is 0 to 1, not ${probability}`);
 }
 
 function matches({ match }: FaultRule, request: FaultRequest): boolean {

@@ -17,13 +17,18 @@ export interface ObjectRef {
 export type Subject = ObjectRef | KubeObject;
 
 export function refOf(subject: Subject): ObjectRef {
+  if (typeof subject !== 'object' || subject === null) throw new TypeError(unnamed(subject));
   const { apiVersion, kind } = subject;
   const metadata = 'metadata' in subject ? (subject as KubeObject).metadata : (subject as Partial<ObjectRef>);
   const { name, namespace, uid } = metadata ?? {};
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || name === undefined) {
-    throw new TypeError(`an object needs apiVersion, kind and a name to be found, not ${JSON.stringify(subject)}`);
+    throw new TypeError(unnamed(subject));
   }
   return { apiVersion, kind, name, ...(namespace ? { namespace } : {}), ...(uid ? { uid } : {}) };
+}
+
+function unnamed(subject: unknown): string {
+  return `an object needs apiVersion, kind and a name to be found, not ${JSON.stringify(subject)}`;
 }
 
 /** `ConfigMap default/web`, for messages. */

@@ -159,10 +159,16 @@ export class Recorder {
     });
   }
 
-  /** Owners that are there under the name of a reference, but are not the ones it means: a sentence each. */
+  /** Owners that are there, but not where or what a reference says: a sentence each. */
   #namesakes(owners: readonly OwnerReference[], namespace: string): string[] {
     return owners.flatMap((reference) => {
       const { apiVersion, kind, name, uid } = reference;
+      const meant = this.#objects.get(uid);
+      if (meant !== undefined && this.#uids.get(nameKey(meant)) === uid) {
+        const elsewhere = `${displayName(meant)} has the uid of the reference, but`;
+        if (meant.namespace === '' || meant.namespace === namespace) return [`${elsewhere} not its kind and name.`];
+        return [`${elsewhere} is in another namespace: nobody can be owned from there.`];
+      }
       for (const place of new Set([namespace, ''])) {
         const found = this.#uids.get(nameKey({ apiVersion, kind, namespace: place, name }));
         if (found === undefined || found === uid) continue;

@@ -23,10 +23,20 @@ export function readObjects(sources: ObjectSources | undefined): KubeObject[] {
   if (sources === undefined) return [];
   const list = (Array.isArray(sources) ? sources : [sources]) as readonly ObjectSource[];
   return list
-    .flatMap((source) => (typeof source === 'string' ? parseYamlDocuments(source) : [source]))
-    .flatMap(objectsIn)
+    .flatMap((source) => (typeof source === 'string' ? objectsInText(source) : objectsIn(source)))
     .toSorted((left, right) => rank(left) - rank(right));
 }
+
+function objectsInText(text: string): KubeObject[] {
+  try {
+    return parseYamlDocuments(text).flatMap(objectsIn);
+  } catch (error) {
+    if (/^[^\n:]+\.(?:ya?ml|json)$/.test(text)) throw new SeedError(`objects from ${JSON.stringify(text)}`, NO_PATH);
+    throw error instanceof SeedError ? error : new SeedError('objects from a text', error);
+  }
+}
+
+const NO_PATH = 'a text is read as YAML, not as the name of a file; read the file first';
 
 function objectsIn(document: unknown): KubeObject[] {
   if (document === null || document === undefined) return [];

@@ -134,10 +134,26 @@ describe('startCluster', () => {
       message: /no resource of kind "Widget".*startCluster\(\{ crds \}\)/,
     },
     { name: 'what is no object', objects: ['- 1'], message: /it is not an object/ },
+    {
+      name: 'the name of a file',
+      objects: 'config/crd/bases/widgets.yaml',
+      message:
+        /^cannot create objects from "config\/crd\/bases\/widgets\.yaml": a text is read as YAML.*read the file first$/,
+    },
+    { name: 'what is no YAML', objects: 'a: [b', message: /^cannot create objects from a text: error converting YAML/ },
   ])('refuses $name, and leaves nothing behind', async ({ objects, message }) => {
     const error = await startCluster({ objects }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(SeedError);
     expect((error as Error).message).toMatch(message);
+  });
+
+  it.each([
+    [{ objets: [] }, 'startCluster has no "objets"; there are: seed, clock, crds, objects, controllers, listen'],
+    [{ clock: 'fast' }, 'the clock is fake or real, not fast'],
+    [{ seed: 1.5 }, 'the seed is not an integer: 1.5'],
+    [{ controllers: ['gc'] }, 'unknown controller "gc"; there are: garbage-collector-controller, '],
+  ])('refuses %j', async (options, message) => {
+    await expect(startCluster(options as object)).rejects.toThrow(message);
   });
 
   it('names the version in which a kind is served', async () => {

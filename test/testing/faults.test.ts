@@ -100,4 +100,15 @@ describe('faults', () => {
     await using cluster = await startCluster({ controllers: [] });
     expect(() => cluster.faults.add({ match: {} })).toThrow('does nothing');
   });
+
+  it.each([
+    [{ match: { verbs: 'get' } }, 'match of a fault rule has no "verbs"; there are: who, method, verb, path, '],
+    [{ match: { body: {} } }, 'match of a fault rule has no "body"'],
+    [{ match: {}, time: 1 }, 'a fault rule has no "time"; there are: match, times, '],
+    [{ match: {}, probability: 20 }, 'a probability is 0 to 1, not 20'],
+    [{}, 'a fault rule needs match: an object or a function'],
+  ])('refuse %j', async (rule, message) => {
+    await using cluster = await startCluster({ controllers: [] });
+    expect(() => cluster.faults.add({ drop: 'request', ...(rule as { match: object }) })).toThrow(message);
+  });
 });

@@ -53,7 +53,7 @@ describe('the matchers', () => {
     const child = await cluster.client.get(dependent);
     await cluster.client.delete(owner);
     await expect(expect(child).toBeCollected()).rejects.toThrow(
-      /expected Secret default\/dependent to be collected\nfound: it is being deleted since .*; finalizers: example\.com\/cleanup; owners: ConfigMap\/owner\nwhat happened to it:\n[^]*garbage-collector-controller  Secret default\/dependent is being deleted \(waits for finalizer example\.com\/cleanup\) \| None of its owners exists\./,
+      /expected Secret default\/dependent to be collected\nfound: it is being deleted since .*; finalizers: example\.com\/cleanup; owners: ConfigMap\/owner\n {7}nobody has removed example\.com\/cleanup; if its operator is still at work, wait for that first: cluster\.settled\(\{ idle: \(\) => operator\.idle \}\)\nwhat happened to it:\n[^]*garbage-collector-controller  Secret default\/dependent is being deleted \(waits for finalizer example\.com\/cleanup\) \| None of its owners exists\./,
     );
     await expect(expect(child).toBeOwnedBy(child)).rejects.toThrow(
       /to be owned by Secret default\/dependent \(uid .*\)\nfound: its owners: ConfigMap\/owner \(uid /,
@@ -141,9 +141,31 @@ describe('the matchers', () => {
     );
   });
 
+  it('say that the owner is in another namespace, or called otherwise', async () => {
+    const other = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } };
+    await using cluster = await startCluster({ objects: [tree(), other] });
+    const { uid = '' } = (await cluster.client.get(owner)).metadata!;
+    const { apiVersion, kind, name } = owner;
+    const secret = (namespace: string, reference: object) =>
+      cluster.client.create({
+        apiVersion,
+        kind: 'Secret',
+        metadata: { name: 'lost', namespace, ownerReferences: [{ apiVersion, kind, name, uid, ...reference }] },
+      });
+    const abroad = await secret('other', {});
+    await expect(assertNotCollected(cluster, abroad)).rejects.toThrow(
+      'None of its owners exists. ConfigMap default/owner has the uid of the reference, but is in another namespace: nobody can be owned from there.',
+    );
+    const misnamed = await secret('default', { name: 'ovner' });
+    await expect(assertNotCollected(cluster, misnamed)).rejects.toThrow(
+      'None of its owners exists. ConfigMap default/owner has the uid of the reference, but not its kind and name.',
+    );
+  });
+
   it('ask for the cluster of an object of unknown origin', async () => {
     await expect(expect(dependent).toBeCollected()).rejects.toThrow('name the cluster, as in toBeCollected(cluster)');
     await expect(expect({}).toBeCollected()).rejects.toThrow('needs apiVersion, kind and a name');
+    await expect(expect(undefined).toBeCollected()).rejects.toThrow('to be found, not undefined');
   });
 });
 
