@@ -2,7 +2,7 @@ import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts'
 import { publishedSchema } from '../../api/structural/published-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { definitionName, metaTypeName, schemaRef } from './definition-name.ts';
-import { COMMON_FIELDS, METADATA_FIELDS } from './descriptions/common.ts';
+import { COMMON_FIELDS, METADATA_FIELDS } from './descriptions/any-type.ts';
 
 /**
  * The published schema of a custom resource (API-417): that of its definition, with the fields every object has put in

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isScalarType, typeInfo, typeNames } from '../../../api/kinds/type-table.ts';
 import { describeField } from '../field-description.ts';
-import { CONDITION_FIELDS } from './common.ts';
+import { CONDITION_FIELDS } from './any-type.ts';
 import { FIELD_TEXTS, TEXT_GROUPS, textKeyOf } from './field-text.ts';
 
 /** By key, the fields that any version of the type has. */

@@ -1,7 +1,7 @@
 import type { FieldInfo } from '../../../api/kinds/type-table.ts';
 import { ACCESS } from './access.ts';
 import { CLUSTER } from './cluster.ts';
-import { COMMON_FIELDS, CONDITION_FIELDS, METADATA_FIELDS } from './common.ts';
+import { COMMON_FIELDS, CONDITION_FIELDS, METADATA_FIELDS } from './any-type.ts';
 import { CONTAINERS } from './containers.ts';
 import { EXTENSIONS } from './extensions.ts';
 import type { FieldTexts } from './field-texts.ts';
