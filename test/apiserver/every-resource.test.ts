@@ -3,6 +3,7 @@ import { MetadataReader } from '../../src/api/codec/metadata-reader.ts';
 import { builtinResources } from '../../src/api/kinds/builtin-resources.ts';
 import type { ResourceInfo } from '../../src/api/kinds/resource-info.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { certificateRequest } from '../../src/apiserver/authentication/certificate-request.fixture.ts';
 import { StoredObject } from '../../src/apiserver/storage/stored-object.ts';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 
@@ -79,9 +80,7 @@ const needed: Readonly<Record<string, { readonly fields?: object; readonly name?
   'certificatesigningrequests.certificates.k8s.io': {
     fields: {
       spec: {
-        request: Buffer.from(
-          '-----BEGIN CERTIFICATE REQUEST-----\nMIH9MIGkAgEAMEIxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMScwJQYDVQQDDB5r\n-----END CERTIFICATE REQUEST-----\n',
-        ).toString('base64'),
+        request: certificateRequest(),
         signerName: 'example.com/signer',
         usages: ['client auth'],
       },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Authenticator } from '../authentication/authenticator.ts';
+import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
 import { type Answer, startTestServer, type TestServer } from '../test/test-server.ts';
 
 const byHeader: Authenticator = {
@@ -11,8 +12,6 @@ const byHeader: Authenticator = {
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
-const pem =
-  '-----BEGIN CERTIFICATE REQUEST-----\nMIH9MIGkAgEAMEIxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMScwJQYDVQQDDB5r\n-----END CERTIFICATE REQUEST-----\n';
 let server: TestServer;
 
 beforeAll(async () => {
@@ -23,7 +22,7 @@ beforeAll(async () => {
     subjects: [{ kind: 'User', name: 'ann' }],
   });
   const spec = {
-    request: Buffer.from(pem).toString('base64'),
+    request: certificateRequest(),
     signerName: 'example.com/signer',
     usages: ['client auth'],
   };
@@ -81,4 +80,20 @@ describe.each([
 it('API-340 a status that issues nothing needs no signer', async () => {
   await annMay('other', 'x');
   expect(told(await as('ann', 'PATCH', `${requests}/r/status`, { metadata: { labels: { a: 'b' } } }))).toBe(200);
+});
+
+describe('CertificateSubjectRestriction', () => {
+  const created = async (name: string, organizations: readonly string[], signerName: string): Promise<unknown> => {
+    const spec = { request: certificateRequest({ organizations }), signerName, usages: ['client auth'] };
+    return told(await as('root', 'POST', requests, { metadata: { name }, spec }));
+  };
+
+  it('API-340 nobody asks for a certificate of system:masters that this server would believe', async () => {
+    const client = 'kubernetes.io/kube-apiserver-client';
+    expect(await created('m', ['a', 'system:masters'], client)).toBe(
+      'certificatesigningrequests.certificates.k8s.io "m" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+    );
+    expect(await created('n', ['a'], client)).toBe(201);
+    expect(await created('o', ['system:masters'], 'example.com/signer')).toBe(201);
+  });
 });

@@ -10,6 +10,7 @@ import type { AdmissionPlugin } from './admission-chain.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { lazyMatchConditions } from './cel/lazy-match-conditions.ts';
 import { CertificateApproval, CertificateSigning } from './certificate-signers.ts';
+import { CertificateSubjectRestriction } from './certificate-subject-restriction.ts';
 import { DefaultIngressClass } from './default-ingress-class.ts';
 import { DefaultStorageClass } from './default-storage-class.ts';
 import { DefaultTolerationSeconds } from './default-toleration-seconds.ts';
@@ -65,6 +66,7 @@ const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvi
   ['RuntimeClass', (environment) => new RuntimeClass(environment)],
   ['CertificateApproval', (environment) => new CertificateApproval(environment)],
   ['CertificateSigning', (environment) => new CertificateSigning(environment)],
+  ['CertificateSubjectRestriction', () => new CertificateSubjectRestriction()],
   ['DefaultIngressClass', (environment) => new DefaultIngressClass(environment)],
   [
     'MutatingAdmissionPolicy',

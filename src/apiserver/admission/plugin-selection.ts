@@ -61,6 +61,7 @@ export const implementedPlugins = [
   'RuntimeClass',
   'CertificateApproval',
   'CertificateSigning',
+  'CertificateSubjectRestriction',
   'DefaultIngressClass',
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',

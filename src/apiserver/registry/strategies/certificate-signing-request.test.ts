@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { caPem, serverCertPem } from '../../../client/tls.fixture.ts';
 import type { Authenticator } from '../../authentication/authenticator.ts';
+import { certificateRequest } from '../../authentication/certificate-request.fixture.ts';
 import { type Answer, startTestServer, type TestServer } from '../../test/test-server.ts';
 
 const byHeader: Authenticator = {
@@ -12,8 +13,7 @@ const byHeader: Authenticator = {
 };
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-const asked = '-----BEGIN CERTIFICATE REQUEST-----\nMIH9\n-----END CERTIFICATE REQUEST-----\n';
-const spec = { request: base64(asked), signerName: 'example.com/signer', usages: ['client auth'] };
+const spec = { request: certificateRequest(), signerName: 'example.com/signer', usages: ['client auth'] };
 let server: TestServer;
 let path: string;
 let made = 0;
@@ -65,6 +65,52 @@ async function created(user: string, name: string): Promise<Record<string, unkno
 
 const pretended = { username: 'root', uid: 'u-0', groups: ['g'], extra: { 'example.com/scope': ['all'] } };
 
+describe('API-340 what is asked for', () => {
+  const causes = async (more: object): Promise<unknown> => told(await create('plain', 'wrong', more));
+
+  it.each([
+    [{ request: null }, 'null: PEM block type must be CERTIFICATE REQUEST'],
+    [{ request: 'aGk=' }, '"aGk=": PEM block type must be CERTIFICATE REQUEST'],
+  ])('is a request in PEM: %j', async (more, why) => {
+    expect(await causes(more)).toEqual([`spec.request: Invalid value: ${why}`]);
+  });
+
+  it('is signed with the key it is about', async () => {
+    const request = certificateRequest({ forged: true }, 'ec');
+    expect(await causes({ request })).toEqual([
+      `spec.request: Invalid value: "${request}": x509: ECDSA verification failure`,
+    ]);
+  });
+
+  it('is for known usages, at least one and each once', async () => {
+    expect(await causes({ usages: [] })).toEqual(['spec.usages: Required value']);
+    expect(await causes({ usages: ['client auth', 'nope', 'client auth'] })).toEqual([
+      expect.stringMatching(/^spec.usages\[1\]: Unsupported value: "nope": supported values: "any", "cert sign", /),
+      'spec.usages[2]: Duplicate value: "client auth"',
+    ]);
+  });
+
+  const label =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+  it.each([
+    ['x', `"x": must be a fully qualified domain and path of the form 'example.com/signer-name'`],
+    ['a.b/c/d', `"a.b/c/d": must be a fully qualified domain and path of the form 'example.com/signer-name'`],
+    ['a/b', '"a": should be a domain with at least two segments separated by dots'],
+    ['A.b/c', `"A.b": validating label "A": ${label}`],
+    ['a.b/c..d', '"c..d": validating label "": a lowercase RFC 1123 subdomain must consist of'],
+    ['kubernetes.io/legacy-unknown', 'the legacy signerName is not allowed via this API version'],
+  ])('names a signer of a domain: not %j', async (signerName, why) => {
+    expect(await causes({ signerName })).toEqual([expect.stringContaining(why)]);
+  });
+
+  it('is good for ten minutes at least', async () => {
+    expect(await causes({ expirationSeconds: 599 })).toEqual([
+      'spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)',
+    ]);
+    expect(told(await create('plain', 'short', { expirationSeconds: 600 }))).toBe(201);
+  });
+});
+
 describe('API-340 what a signer writes to /status approves nothing', () => {
   it.each(['Approved', 'Denied'])('%s cannot be added', async (type) => {
     expect(told(await patch('status', { conditions: [condition(type)] }))).toEqual([
@@ -98,11 +144,11 @@ describe('API-340 what a signer writes to /status approves nothing', () => {
 describe('API-340 conditions of a request for a certificate', () => {
   it('Approved and Denied exclude each other', async () => {
     expect(told(await patch('approval', { conditions: [condition('Approved'), condition('Denied')] }))).toEqual([
-      'status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+      'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
     ]);
     await patch('approval', { conditions: [condition('Denied')] });
     expect(told(await patch('approval', { conditions: [condition('Denied'), condition('Approved')] }))).toEqual([
-      'status.conditions[1].type: Invalid value: "Approved": Approved and Denied conditions are mutually exclusive',
+      'status.conditions: Invalid value: "Approved": Approved and Denied conditions are mutually exclusive',
     ]);
   });
 
@@ -127,6 +173,7 @@ describe('API-340 conditions of a request for a certificate', () => {
 
 describe('API-340 status.certificate', () => {
   const invalid = (why: string) => [`status.certificate: Invalid value: "<certificate data>": ${why}`];
+  const asked = '-----BEGIN CERTIFICATE REQUEST-----\nMIH9\n-----END CERTIFICATE REQUEST-----\n';
   const withHeader = caPem.replace('-----\n', '-----\nname: value\n\n');
 
   it.each([

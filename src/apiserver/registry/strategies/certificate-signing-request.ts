@@ -11,7 +11,9 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { formatTime } from '../../../api/meta/time.ts';
 import type { UserInfo } from '../../authentication/user-info.ts';
+import { type PemBlock, pemBlocks } from '../../authentication/pem.ts';
 import type { Strategy } from '../strategy.ts';
+import { validateSigningSpec } from './certificate-signing-spec.ts';
 
 interface RequestCondition {
   readonly type?: string;
@@ -50,6 +52,7 @@ export const certificateSigningRequestStrategy: Strategy = {
       next.status = { ...next.status, conditions: timed(withApprovalsOf(before, conditionsOf(next)), before, now) };
     }
   },
+  validate: validateSigningSpec,
   validateUpdate(next: SigningRequest, previous: SigningRequest, { subresource }) {
     if (subresource === '') return [];
     return [
@@ -120,7 +123,7 @@ function validateConditions(next: SigningRequest, previous: SigningRequest): Fie
       ...(type === '' && !toleratesEmpty ? [fieldRequired(`${path}.type`)] : []),
       ...validateStatusValue(`${path}.status`, type, status),
       ...(opposite && !toleratesBoth
-        ? [fieldInvalid(`${path}.type`, type, 'Approved and Denied conditions are mutually exclusive')]
+        ? [fieldInvalid('status.conditions', type, 'Approved and Denied conditions are mutually exclusive')]
         : []),
       ...(earlier.includes(type) && !toleratesTwins ? [fieldDuplicate(`${path}.type`, type)] : []),
     ];
@@ -161,25 +164,6 @@ function faultOfCertificates(base64: string): string | undefined {
   const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
   return blocks.map(faultOfBlock).find((fault) => fault !== undefined);
-}
-
-interface PemBlock {
-  readonly type: string;
-  readonly lines: readonly string[];
-}
-
-/** Line by line, so that the time is linear. Text between blocks is allowed, and a block without an end is such text (Go `encoding/pem`). */
-function pemBlocks(text: string): PemBlock[] {
-  const blocks: PemBlock[] = [];
-  let open: { type: string; lines: string[] } | undefined;
-  for (const line of text.split('\n').map((each) => each.trimEnd())) {
-    if (line.startsWith('-----BEGIN ') && line.endsWith('-----')) open = { type: line.slice(11, -5), lines: [] };
-    else if (open !== undefined && line === `-----END ${open.type}-----`) {
-      blocks.push(open);
-      open = undefined;
-    } else open?.lines.push(line);
-  }
-  return blocks;
 }
 
 function faultOfBlock({ type, lines }: PemBlock): string | undefined {
