@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
-import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { type Answer, startTestServer, type TestServer } from './test-server.ts';
