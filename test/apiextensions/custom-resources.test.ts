@@ -214,10 +214,10 @@ describe('the schema', () => {
     const body = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","labls":{}},"spec":{"x":1,"size":1,"size":2,"template":{"apiVersion":"v1","kind":"K","metadata":{"nam":"n"}}}}`;
     const headers = { 'content-type': 'application/json' };
     const words = [
+      'duplicate field "spec.size"',
       'unknown field "metadata.labls"',
       'unknown field "spec.x"',
       'unknown field "spec.template.metadata.nam"',
-      'duplicate field "spec.size"',
     ];
     const strict = await server.request('POST', `${widgets}?fieldValidation=Strict`, { body, headers });
     expect(strict.status).toBe(400);
@@ -235,6 +235,30 @@ describe('the schema', () => {
       422,
       expect.stringContaining('strict decoding error: unknown field "spec.y"'),
     ]);
+  });
+
+  it('API-231 API-234 of YAML the keys that come again are told first, by their lines', async () => {
+    const body = `apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: a
+spec:
+  x: 1
+  x: 2
+  size: 1
+  size: 2
+  b: {}
+`;
+    const headers = { 'content-type': 'application/yaml' };
+    const lines = ['line 7: key "x" already set in map', 'line 9: key "size" already set in map'];
+    const unknown = ['unknown field "spec.b"', 'unknown field "spec.x"'];
+    const strict = await server.request('POST', `${widgets}?fieldValidation=Strict`, { body, headers });
+    expect([strict.status, strict.json.message]).toEqual([
+      400,
+      `Widget in version "v1" cannot be handled as a Widget: strict decoding error: yaml: unmarshal errors:\n  ${lines.join('\n  ')}, ${unknown.join(', ')}`,
+    ]);
+    const warned = await server.request('POST', widgets, { body, headers });
+    expect([warned.status, warningsOf(warned.headers)]).toEqual([201, [...lines, ...unknown]]);
   });
 
   it('API-460 API-472 is obeyed, in the words of Kubernetes', async () => {

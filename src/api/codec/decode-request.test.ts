@@ -26,11 +26,12 @@ describe('request bodies', () => {
   it.each([undefined, '', 'application/json', 'Application/JSON; charset=utf-8'])(
     'API-028 JSON by %j',
     (contentType) => {
-      expect(
-        decodeRequestBody(bytes('{"kind":"ConfigMap","data":{"a":"1","a":"2"}}'), contentType, CONFIG_MAP),
-      ).toEqual({
+      const text = '{"kind":"ConfigMap","data":{"a":"1","a":"2"}}';
+      expect(decodeRequestBody(bytes(text), contentType, CONFIG_MAP)).toEqual({
         object: { kind: 'ConfigMap', data: { a: '2' } },
         duplicates: ['data.a'],
+        repeated: [],
+        text,
       });
     },
   );
@@ -44,7 +45,8 @@ describe('request bodies', () => {
   it('API-028 YAML 1.1, with duplicates', () => {
     expect(decodeRequestBody(bytes('data:\n  a: yes\n  b: x\n  b: "no"\n'), 'application/yaml', CONFIG_MAP)).toEqual({
       object: { data: { a: true, b: 'no' } },
-      duplicates: ['data.b'],
+      duplicates: [],
+      repeated: ['line 4: key "b" already set in map'],
     });
   });
 

@@ -27,8 +27,12 @@ export interface DecodeRequestOptions {
 export interface DecodedRequest {
   /** `apiVersion` and `kind` are strings if present, everything else is unchecked. */
   readonly object: KubeObject;
-  /** Paths of duplicate keys (API-231). */
-  readonly duplicates: string[];
+  /** Paths of duplicate keys of a JSON text (API-231). */
+  readonly duplicates: readonly string[];
+  /** The same of YAML, as its reader puts it: `line 4: key "a" already set in map`. */
+  readonly repeated: readonly string[];
+  /** Of a JSON text, which knows an order of its members that the object may not have. */
+  readonly text?: string;
 }
 
 const JSON_TYPE = 'application/json';
@@ -55,8 +59,8 @@ export function decodeRequestBody(
     throw unknownFormat(options);
   }
   try {
-    const { value, duplicates } = decodeValue(bytes, mediaType, options);
-    return { object: value === null && bytes.length > 0 ? {} : requireObject(value), duplicates };
+    const { value, ...findings } = decodeValue(bytes, mediaType, options);
+    return { object: value === null && bytes.length > 0 ? {} : requireObject(value), ...findings };
   } catch (error) {
     if (error instanceof ProtobufError || error instanceof StatusError) throw unrecognized(bytes, error, options);
     throw error;
@@ -69,18 +73,20 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-function decodeValue(
-  bytes: Uint8Array,
-  mediaType: string,
-  expected: DecodeRequestOptions,
-): { value: unknown; duplicates: string[] } {
+interface DecodedValue extends Omit<DecodedRequest, 'object'> {
+  readonly value: unknown;
+}
+
+function decodeValue(bytes: Uint8Array, mediaType: string, expected: DecodeRequestOptions): DecodedValue {
   const { codecs = {} } = expected;
-  if (mediaType === PROTOBUF_TYPE) return { value: brought(codecs.protobuf)(bytes, expected), duplicates: [] };
-  if (mediaType === YAML_TYPE) return brought(codecs.yaml)(decodeUtf8(bytes));
+  if (mediaType === PROTOBUF_TYPE) {
+    return { value: brought(codecs.protobuf)(bytes, expected), duplicates: [], repeated: [] };
+  }
+  if (mediaType === YAML_TYPE) return { ...brought(codecs.yaml)(decodeUtf8(bytes)), duplicates: [] };
   try {
     const text = decodeUtf8(bytes);
     const value = parseJsonText(text);
-    return { value, duplicates: duplicateFieldsOf(text, value) };
+    return { value, duplicates: duplicateFieldsOf(text, value), repeated: [], text };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     throw newBadRequest(`couldn't get version/kind; ${error.message}`);

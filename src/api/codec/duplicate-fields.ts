@@ -1,3 +1,4 @@
+import { quoted } from '../meta/quoted.ts';
 import { skipString } from './json-scanner.ts';
 
 /** Upstream's strict decoder keeps at most this many findings (sigs.k8s.io/json). */
@@ -14,15 +15,20 @@ interface Level {
   index: number;
 }
 
-/**
- * Paths of duplicate keys of a well-formed JSON text in the order they occur, each once: `spec.replicas`,
- * `spec.containers[0].name` (API-231).
- */
-export function scanDuplicateFields(text: string): string[] {
-  const found = new Set<string>();
+export interface ScannedKey {
+  /** `spec.replicas`, `spec.containers[0].name`. */
+  readonly path: string;
+  readonly name: string;
+  readonly occurrence: 'first' | 'repeated';
+  /** Where the value of the member begins, as an index into the text. */
+  readonly valueAt: number;
+}
+
+/** The keys of a well-formed JSON text in the order they occur. */
+export function* scanKeys(text: string): Generator<ScannedKey> {
   const levels: Level[] = [];
   let top: Level | undefined;
-  for (let i = 0; i < text.length && found.size < MAX_STRICT_FINDINGS; i++) {
+  for (let i = 0; i < text.length; i++) {
     switch (text.charAt(i)) {
       case '{':
       case '[': {
@@ -41,11 +47,13 @@ export function scanDuplicateFields(text: string): string[] {
         break;
       case '"': {
         const end = skipString(text, i);
-        if (top?.keys !== undefined && isKey(text, end)) {
-          const key = JSON.parse(text.slice(i, end)) as string;
-          top.next = top.path === '' ? key : `${top.path}.${key}`;
-          if (top.keys.has(key)) found.add(top.next);
-          top.keys.add(key);
+        const colon = top?.keys === undefined ? end : afterSpace(text, end);
+        if (top?.keys !== undefined && text.charAt(colon) === ':') {
+          const name = JSON.parse(text.slice(i, end)) as string;
+          top.next = top.path === '' ? name : `${top.path}.${name}`;
+          const occurrence = top.keys.has(name) ? 'repeated' : 'first';
+          top.keys.add(name);
+          yield { path: top.next, name, occurrence, valueAt: afterSpace(text, colon + 1) };
         }
         i = end - 1;
         break;
@@ -53,15 +61,52 @@ export function scanDuplicateFields(text: string): string[] {
       default:
     }
   }
+}
+
+/** Paths of duplicate keys of a well-formed JSON text in the order they occur, each once (API-231). */
+export function scanDuplicateFields(text: string): string[] {
+  const found = new Set<string>();
+  for (const { path, occurrence } of scanKeys(text)) {
+    if (occurrence === 'repeated') found.add(path);
+    if (found.size === MAX_STRICT_FINDINGS) break;
+  }
   return [...found];
+}
+
+/** The same in the words of a reader of YAML: `line 4: key "a" already set in map`, the inner ones first (API-235). */
+export function scanRepeatedKeys(text: string): string[] {
+  const found: string[] = [];
+  const open: { readonly path: string; readonly problem: string }[] = [];
+  const lineAt = lineCounter(text);
+  for (const { path, name, occurrence, valueAt } of scanKeys(text)) {
+    if (occurrence === 'first') continue;
+    while (open.length > 0 && !isBelow(path, open.at(-1)!.path)) found.push(open.pop()!.problem);
+    open.push({ path, problem: `line ${lineAt(valueAt)}: key ${quoted(name)} already set in map` });
+    if (found.length + open.length >= MAX_STRICT_FINDINGS) break;
+  }
+  return [...found, ...open.toReversed().map(({ problem }) => problem)];
+}
+
+/** Asked with indexes that grow. */
+function lineCounter(text: string): (index: number) => number {
+  let line = 1;
+  let counted = 0;
+  return (index) => {
+    for (; counted < index; counted++) if (text.charAt(counted) === '\n') line++;
+    return line;
+  };
+}
+
+export function isBelow(path: string, ancestor: string): boolean {
+  return path.startsWith(ancestor) && (path[ancestor.length] === '.' || path[ancestor.length] === '[');
 }
 
 function valuePath(level: Level): string {
   return level.keys === undefined ? `${level.path}[${level.index}]` : level.next;
 }
 
-function isKey(text: string, end: number): boolean {
-  let i = end;
+function afterSpace(text: string, from: number): number {
+  let i = from;
   while (/\s/.test(text.charAt(i))) i++;
-  return text.charAt(i) === ':';
+  return i;
 }

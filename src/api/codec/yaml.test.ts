@@ -64,11 +64,13 @@ describe('YAML', () => {
     expect(parseYaml(text)).toEqual(expected);
   });
 
-  it('anchors, aliases and merge keys are resolved; what is written wins over what is merged', () => {
-    const text = 'base: &b {a: 1, b: 2}\nx:\n  b: 3\n  <<: *b\nw:\n  <<: [{c: 1}, *b, {a: 9}]\nz: *b\n"<<": s\n';
+  it('anchors, aliases and merge keys are resolved; what comes later wins, and of several merged the first', () => {
+    const text =
+      'base: &b {a: 1, b: 2}\nx:\n  <<: *b\n  b: 3\nv:\n  b: 3\n  <<: *b\nw:\n  <<: [{c: 1}, *b, {a: 9}]\nz: *b\n"<<": s\n';
     expect(parseYaml(text)).toEqual({
       base: { a: 1, b: 2 },
       x: { a: 1, b: 3 },
+      v: { a: 1, b: 2 },
       w: { a: 1, b: 2, c: 1 },
       z: { a: 1, b: 2 },
       '<<': 's',
@@ -108,12 +110,38 @@ describe('YAML', () => {
     expect(failure(`a: ${'- '.repeat(1_500)}b`)).toContain('yaml: ');
   });
 
-  it('API-231 duplicate keys are reported with their path, the last value wins', () => {
+  it('API-231 a key that comes again is told with the line of its value, the last value wins', () => {
     const text = 'spec:\n  replicas: 1\n  replicas: 2\n  list:\n  - {a: 1, a: 2}\n  m: {<<: {q: 1}, q: 2}\n';
     expect(parseYamlStrict(text)).toEqual({
       value: { spec: { replicas: 2, list: [{ a: 2 }], m: { q: 2 } } },
-      duplicates: ['spec.replicas', 'spec.list[0].a'],
+      repeated: [
+        'line 3: key "replicas" already set in map',
+        'line 5: key "a" already set in map',
+        'line 6: key "q" already set in map',
+      ],
     });
+  });
+
+  it.each([
+    ['a: 1\na:\n\n  x: 1\n', ['line 4: key "a"']],
+    ['a: 1\na:\n- 1\n', ['line 3: key "a"']],
+    ['a: 1\na: |\n  text\n', ['line 2: key "a"']],
+    ['a: 1\na:\nb: 1', ['line 2: key "a"']],
+    ['a: &x 1\na: *x\n', ['line 2: key "a"']],
+    ['a: 1\na: &x\n  b: 1\n', ['line 2: key "a"']],
+    ['a: 1\na: !!str\n  b\n', ['line 2: key "a"']],
+    ['a: 1\na: "b\n  c"\n', ['line 2: key "a"']],
+    ['{\n"a": 1,\n"a": {\n"b": 1,\n"b": 2}}', ['line 5: key "b"', 'line 3: key "a"']],
+    ['1: a\n1: b\n"1": c\ntrue: d\nyes: e\n', ['line 2: key 1', 'line 5: key true']],
+    ['x: &x {a: 1, a: 2}\nz: *x\n', ['line 1: key "a"', 'line 1: key "a"']],
+    ['b: 3\n<<:\n- b: 1\n- b: 2\n', ['line 4: key "b"', 'line 3: key "b"']],
+    ['"k\\n": 1\n"k\\n": 2\n', [String.raw`line 2: key "k\n"`]],
+  ])('API-231 repeated keys of %j', (text, repeated) => {
+    expect(parseYamlStrict(text).repeated).toEqual(repeated.map((one) => `${one} already set in map`));
+  });
+
+  it('API-231 no more repeated keys are told than anybody reads', () => {
+    expect(parseYamlStrict('a: 1\n'.repeat(2000)).repeated).toHaveLength(1000);
   });
 
   it('documents are separated, empty ones left out; one object is the first document', () => {

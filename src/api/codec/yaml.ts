@@ -11,8 +11,8 @@ import { wellFormedValue } from './well-formed.ts';
 
 export interface YamlValue {
   readonly value: unknown;
-  /** Paths of keys that occur twice in one mapping (API-231); the last value won. */
-  readonly duplicates: string[];
+  /** `line 4: key "a" already set in map` for each key of a mapping that comes again (API-231); the last value won. */
+  readonly repeated: string[];
 }
 
 const PARSING: DocumentOptions & ParseOptions & SchemaOptions = {
@@ -35,11 +35,11 @@ export function parseYaml(text: string): unknown {
   return parseYamlStrict(text).value;
 }
 
-/** The same, with the duplicate keys. */
+/** The same, with the repeated keys. */
 export function parseYamlStrict(text: string): YamlValue {
   // What follows the first document is not even read.
   for (const first of documentsOf(text)) return first;
-  return { value: null, duplicates: [] };
+  return { value: null, repeated: [] };
 }
 
 /** All documents of a text; empty ones, such as a comment between two separators, are left out. */
@@ -71,7 +71,7 @@ function* documentsOf(text: string): Generator<YamlValue> {
     for (const document of new Composer(PARSING).compose(boundedTokens(text, lines))) {
       const [problem] = document.errors;
       if (problem !== undefined) throw problem;
-      const converted = convertYamlNode(document);
+      const converted = convertYamlNode(document, lines);
       yield { ...converted, value: wellFormedValue(converted.value, text) };
     }
   } catch (error) {

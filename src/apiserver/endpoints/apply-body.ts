@@ -1,3 +1,4 @@
+import { scanRepeatedKeys } from '../../api/codec/duplicate-fields.ts';
 import { isJsonObject } from '../../api/codec/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../api/codec/json.ts';
 import { foundName } from '../../api/schema/decode-problem.ts';
@@ -9,31 +10,31 @@ export const APPLY_PATCH = 'application/apply-patch+yaml';
 
 export interface Configuration {
   readonly config: Record<string, unknown>;
-  /** Keys that occur twice, in words. */
+  /** `line 4: key "a" already set in map` for each key that a mapping has had before (API-235). */
   readonly problems: readonly string[];
 }
 
 /** The body of an apply. The YAML reader is loaded for the first one that is no JSON: kubectl sends JSON. */
 export async function readConfiguration(context: RequestContext): Promise<Configuration> {
   const text = decodeUtf8(context.request.body ?? new Uint8Array(0));
-  const { value, duplicates } = jsonValue(text) ?? (await yamlValue(text));
+  const { value, repeated } = jsonValue(text) ?? (await yamlValue(text));
   if (value !== null && !isJsonObject(value)) {
-    const target = 'Go value of type map[string]interface {}';
-    throw newBadRequest(`error decoding YAML: json: cannot unmarshal ${foundName(value)} into ${target}`);
+    const why = `json: cannot unmarshal ${foundName(value)} into Go value of type map[string]interface {}`;
+    throw newBadRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
   }
-  return { config: value ?? {}, problems: duplicates.map((path) => `key ${JSON.stringify(path)} already set in map`) };
+  return { config: value ?? {}, problems: repeated };
 }
 
 interface ReadValue {
   readonly value: unknown;
-  readonly duplicates: readonly string[];
+  readonly repeated: readonly string[];
 }
 
 function jsonValue(text: string): ReadValue | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
     const value = parseJsonText(text);
-    return { value, duplicates: duplicateFieldsOf(text, value) };
+    return { value, repeated: duplicateFieldsOf(text, value).length === 0 ? [] : scanRepeatedKeys(text) };
   } catch (error) {
     // A mapping in flow style begins like JSON.
     if (error instanceof StatusError) return undefined;

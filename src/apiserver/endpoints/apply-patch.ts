@@ -14,6 +14,7 @@ import { otherVersions, withConversions } from '../registry/manager-versions.ts'
 import type { ObjectSchema } from '../registry/object-schema.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { readConfiguration } from './apply-body.ts';
+import { repeatedKeys } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
 import { checkName, updatedPart } from './update.ts';
@@ -181,7 +182,8 @@ export function* appliedTo(
 /** Keys that occur twice in the body, after what the merge has to say (API-235). */
 export function report(problems: readonly string[], options: ApplyOptions, warn: (text: string) => void): void {
   if (problems.length === 0 || options.fieldValidation === 'Ignore') return;
-  const text = `error converting YAML to JSON: yaml: unmarshal errors:\n${problems.map((one) => `  ${one}`).join('\n')}`;
-  if (options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${text}`);
+  if (options.fieldValidation === 'Strict') {
+    throw newBadRequest(`error strict decoding YAML: error converting YAML to JSON: ${repeatedKeys(problems)}`);
+  }
   for (const problem of problems) warn(problem);
 }

@@ -7,9 +7,11 @@ import {
   PROTOBUF_TYPE,
   YAML_TYPE,
 } from '../../api/codec/decode-request.ts';
+import { isBelow, scanKeys } from '../../api/codec/duplicate-fields.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { quoted } from '../../api/meta/quoted.ts';
 import { newBadRequest, newInvalid } from '../../api/status-error.ts';
 import type { ObjectSchema } from '../registry/object-schema.ts';
 import type { RequestContext } from './request-context.ts';
@@ -25,9 +27,9 @@ export async function decodeObject(
   validation: FieldValidation,
 ): Promise<KubeObject> {
   const protobuf = expected.typeName === undefined ? 'refused' : 'accepted';
-  const { object, duplicates } = await decodeBody(context, { kind: expected.kind, protobuf });
-  checkKind(object, expected);
-  return typedObject(object, { expected, validation, duplicates, warn: context.warn });
+  const body = await decodeBody(context, { kind: expected.kind, protobuf });
+  checkKind(body.object, expected);
+  return typedObject(body, { expected, validation, warn: context.warn });
 }
 
 export async function decodeBody(
@@ -81,30 +83,76 @@ function checkKind(object: KubeObject, expected: ObjectSchema): void {
 interface Typing {
   readonly expected: ObjectSchema;
   readonly validation: FieldValidation;
-  readonly duplicates: readonly string[];
   warn(text: string): void;
 }
 
 /** Applies the schema of a kind to a decoded tree and gives it its defaults. */
-function typedObject(tree: KubeObject, { expected, validation, duplicates, warn }: Typing): KubeObject {
-  const { object, unknownFields } = expected.decode(tree);
-  if (validation !== 'Ignore' && (unknownFields.length > 0 || duplicates.length > 0)) {
-    const findings = strictFindings(unknownFields, duplicates);
+function typedObject(body: DecodedRequest, { expected, validation, warn }: Typing): KubeObject {
+  const { object, unknownFields } = expected.decode(body.object);
+  const { repeated } = body;
+  if (validation !== 'Ignore' && unknownFields.length + body.duplicates.length + repeated.length > 0) {
+    const findings = findingsOf(body, unknownFields, expected);
     if (validation === 'Strict') {
       const { kind, version } = expected;
+      const all = [...(repeated.length === 0 ? [] : [repeatedKeys(repeated)]), ...findings];
       throw newBadRequest(
-        `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${findings.join(', ')}`,
+        `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${all.join(', ')}`,
       );
     }
-    for (const finding of findings) warn(finding);
+    for (const finding of [...repeated, ...findings]) warn(finding);
   }
   expected.applyDefaults(object);
   return object;
 }
 
+/** All that YAML's strict reader has to say is one error. */
+export function repeatedKeys(problems: readonly string[]): string {
+  return `yaml: unmarshal errors:\n${problems.map((one) => `  ${one}`).join('\n')}`;
+}
+
+/**
+ * In the order in which upstream finds them: a built-in type reads its text once, and does not look into what it does not know; a
+ * custom resource is read first, and then held to its schema.
+ */
+function findingsOf(
+  { duplicates, text }: DecodedRequest,
+  unknownFields: readonly string[],
+  { typeName }: ObjectSchema,
+): string[] {
+  if (typeName === undefined) return [...strictFindings([], duplicates), ...strictFindings(unknownFields, [])];
+  // What was no JSON is made such first, with the keys in order.
+  if (text === undefined) return strictFindings(unknownFields.toSorted(comparePaths), []);
+  if (duplicates.length === 0) return strictFindings(unknownFields, []);
+  const unknown = new Set(unknownFields);
+  const repeated = new Set(duplicates);
+  const findings: string[] = [];
+  for (const { path, occurrence } of scanKeys(text)) {
+    if (occurrence === 'first' && unknown.has(path)) findings.push(...strictFindings([path], []));
+    if (occurrence === 'first' || !repeated.delete(path)) continue;
+    if (!unknownFields.some((field) => path === field || isBelow(path, field))) {
+      findings.push(...strictFindings([], [path]));
+    }
+  }
+  return findings;
+}
+
+function comparePaths(a: string, b: string): number {
+  const left = a.split(PATH_STEP);
+  const right = b.split(PATH_STEP);
+  const at = left.findIndex((step, index) => step !== right[index]);
+  if (at < 0) return -1;
+  const [one = '', other = ''] = [left[at], right[at]];
+  if (one.startsWith('[') && other.startsWith('['))
+    return Number.parseInt(one.slice(1)) - Number.parseInt(other.slice(1));
+  return one < other ? -1 : 1;
+}
+
+/** Between `ports` and `[0]`, and at a dot. */
+const PATH_STEP = /\.|(?=\[)/;
+
 export function strictFindings(unknownFields: readonly string[], duplicates: readonly string[]): string[] {
   return [
-    ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
-    ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
+    ...unknownFields.map((path) => `unknown field ${quoted(path)}`),
+    ...duplicates.map((path) => `duplicate field ${quoted(path)}`),
   ];
 }

@@ -293,6 +293,92 @@ describe('create', () => {
     expect(ignored.headers['warning']).toBeUndefined();
   });
 
+  describe('API-231 API-232 findings come in the order of upstream', () => {
+    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    const json = `{
+  "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "labels": {"app": "a", "app": "b"}},
+  "spec": {
+    "unknown1": {"x": 1, "x": 2},
+    "unknownDupe": "1",
+    "unknownDupe": "2",
+    "paused": true,
+    "paused": false,
+    "selector": {"matchLabels": {"app": "b"}},
+    "template": {"metadata": {"labels": {"app": "b"}}, "spec": {"containers": [
+      {"name": "c", "image": "i", "unknownNested": 1, "imagePullPolicy": "Always", "imagePullPolicy": "Never"}
+    ]}}
+  }
+}`;
+    const yaml = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: a
+spec:
+  unknown1: val1
+  unknownDupe: valDupe
+  unknownDupe: valDupe2
+  paused: true
+  paused: false
+  selector: {matchLabels: {app: b}}
+  template:
+    metadata: {labels: {app: b}}
+    spec:
+      containers:
+      - name: c
+        image: i
+        unknownNested: val1
+        imagePullPolicy: Always
+        imagePullPolicy: Never
+`;
+    const ofJson = [
+      'duplicate field "metadata.labels.app"',
+      'unknown field "spec.unknown1"',
+      'unknown field "spec.unknownDupe"',
+      'duplicate field "spec.paused"',
+      'unknown field "spec.template.spec.containers[0].unknownNested"',
+      'duplicate field "spec.template.spec.containers[0].imagePullPolicy"',
+    ];
+    const lines = [
+      'line 8: key "unknownDupe" already set in map',
+      'line 10: key "paused" already set in map',
+      'line 20: key "imagePullPolicy" already set in map',
+    ];
+    const unknown = [
+      'unknown field "spec.template.spec.containers[0].unknownNested"',
+      'unknown field "spec.unknown1"',
+      'unknown field "spec.unknownDupe"',
+    ];
+
+    it.each([
+      ['application/json', json, ofJson, ofJson.join(', ')],
+      [
+        'application/yaml',
+        yaml,
+        [...lines, ...unknown],
+        `yaml: unmarshal errors:\n  ${lines.join('\n  ')}, ${unknown.join(', ')}`,
+      ],
+    ])('of %s, in a create and an update', async (contentType, body, warnings, text) => {
+      const headers = { 'content-type': contentType };
+      for (const [method, target] of [
+        ['POST', deployments],
+        ['PUT', `${deployments}/a`],
+      ] as const) {
+        const strict = await server.request(method, `${target}?fieldValidation=Strict`, { body, headers });
+        expect([strict.status, strict.json.message]).toEqual([
+          400,
+          `Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: ${text}`,
+        ]);
+        const warned = await server.request(method, target, { body, headers });
+        expect(warned.status).toBe(method === 'POST' ? 201 : 200);
+        expect(warned.headers['warning']).toEqual(
+          warnings.map((one) => `299 - "${one.replaceAll('"', String.raw`\"`)}"`),
+        );
+        const ignored = await server.request(method, `${target}?fieldValidation=Ignore&dryRun=All`, { body, headers });
+        expect(ignored.headers['warning']).toBeUndefined();
+      }
+    });
+  });
+
   it('API-233 a wrong JSON type is 400 whatever the validation', async () => {
     const { status, json } = await server.post(`${configMaps}?fieldValidation=Ignore`, {
       ...configMap('a'),

@@ -316,7 +316,7 @@ describe('bodies', () => {
       },
       refusal(
         400,
-        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.k"',
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 4: key "k" already set in map',
       ),
     ],
     [
