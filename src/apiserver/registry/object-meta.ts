@@ -50,24 +50,25 @@ function restore<K extends keyof ObjectMeta>(meta: ObjectMeta, old: ObjectMeta, 
 
 /** API-074, create. */
 export function setInitialGeneration(object: KubeObject, rule: ResourceInfo['generation']): void {
-  if (rule !== 'keep') metadataOf(object).generation = 1;
+  if (rule !== 'keep' && rule !== 'rises') metadataOf(object).generation = 1;
 }
 
 /** API-074, update: what the client sends is ignored. */
 export function setUpdatedGeneration(next: KubeObject, previous: KubeObject, rule: ResourceInfo['generation']): void {
   const old = previous.metadata?.generation;
   const meta = metadataOf(next);
-  const changed = (rule === 'spec' || rule === 'content') && !contentEqual(next, previous, rule);
+  const counted = rule === 'spec' || rule === 'content' || rule === 'rises';
+  const changed = counted && !contentEqual(next, previous, rule);
   const generation = changed ? (old ?? 0) + 1 : old;
   if (generation === undefined) delete meta.generation;
   else meta.generation = generation;
 }
 
 /** Everything but type, metadata and, for `spec`, status: `spec` for most kinds, `template`, `webhooks`… for others. */
-function contentEqual(a: KubeObject, b: KubeObject, rule: 'spec' | 'content'): boolean {
+function contentEqual(a: KubeObject, b: KubeObject, rule: 'spec' | 'content' | 'rises'): boolean {
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
     if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
-    if (key === 'status' && rule === 'spec') continue;
+    if (key === 'status' && rule !== 'content') continue;
     if (!deepEqual(a[key], b[key])) return false;
   }
   return true;

@@ -1,9 +1,11 @@
 import { fieldForbidden, type FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { formatTime } from '../../../api/meta/time.ts';
 import { isDns1123Label } from '../../../api/validation/names.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
+import { mergeLabelKeys } from './pod-label-keys.ts';
 import { qosClassOf } from './pod-qos.ts';
 
 type Container = Record<string, unknown> & { name?: string };
@@ -29,16 +31,34 @@ interface Pod extends KubeObject {
   status?: PodStatus;
 }
 
+/** `now` is RFC 3339. */
+function schedulingGated(now: string): Record<string, unknown> {
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  };
+}
+
 /** Section 15. */
 export const podStrategy: Strategy = {
-  prepareForCreate(pod: Pod, { warn }) {
+  prepareForCreate(pod: Pod, { warn, now }) {
     const problems = isDns1123Label(pod.metadata?.name ?? '');
     if (problems.length > 0) {
       warn(
         `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${problems.join(' ')}]`,
       );
     }
-    pod['status'] = { phase: 'Pending', qosClass: qosClassOf((pod.spec ?? {}) as Parameters<typeof qosClassOf>[0]) };
+    const spec = pod.spec ?? {};
+    pod['status'] = {
+      phase: 'Pending',
+      qosClass: qosClassOf(spec as Parameters<typeof qosClassOf>[0]),
+      ...((spec.schedulingGates ?? []).length > 0 ? { conditions: [schedulingGated(formatTime(now))] } : {}),
+    };
+    mergeLabelKeys(spec as Parameters<typeof mergeLabelKeys>[0], pod.metadata?.labels ?? {});
   },
   prepareForUpdate(next: Pod, previous: Pod, { subresource }) {
     if (subresource === 'status') {
@@ -49,6 +69,7 @@ export const podStrategy: Strategy = {
     if (subresource === 'resize') onlyResources(next, previous);
   },
   validateUpdate(next: Pod, previous: Pod, { subresource }) {
+    if (subresource === 'ephemeralcontainers') return ephemeralChanges(next.spec ?? {}, previous.spec ?? {});
     return subresource === '' ? specChanges(next.spec ?? {}, previous.spec ?? {}) : [];
   },
 };
@@ -118,6 +139,19 @@ function withResources(
 function restoreRest(next: Pod, previous: Pod): void {
   if (previous.status === undefined) delete next.status;
   else next.status = previous.status;
+}
+
+/** API-321: containers for debugging are added; those that are there stay as they are. */
+function ephemeralChanges(next: PodSpec, previous: PodSpec): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  for (const old of previous.ephemeralContainers ?? []) {
+    const now = (next.ephemeralContainers ?? []).find(({ name }) => name === old.name);
+    if (now !== undefined && deepEqual(now, old)) continue;
+    const what = now === undefined ? 'removed' : 'changed';
+    const text = `existing ephemeral containers ${JSON.stringify(old.name ?? '')} may not be ${what}\n`;
+    errors.push(fieldForbidden('spec.ephemeralContainers', text));
+  }
+  return errors;
 }
 
 const MUTABLE =

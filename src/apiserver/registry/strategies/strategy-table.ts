@@ -6,6 +6,7 @@ import type { Store } from '../../storage/interface.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';
 import { validatingPolicyBindingStrategy, validatingPolicyStrategy } from './admission-policy.ts';
 import { certificateSigningRequestStrategy } from './certificate-signing-request.ts';
+import { daemonSetStrategy } from './daemon-set.ts';
 import { jobStrategy } from './job.ts';
 import { mutatingPolicyBindingStrategy, mutatingPolicyStrategy } from './mutating-policy.ts';
 import { namespaceStrategy } from './namespace.ts';
@@ -14,7 +15,8 @@ import { podStrategy } from './pod.ts';
 import { secretStrategy } from './secret.ts';
 import { ServiceAddresses } from './service-addresses.ts';
 import { serviceStrategy } from './service.ts';
-import { pendingVolumeStrategy } from './volume.ts';
+import { serviceAccountStrategy } from './service-account.ts';
+import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './volume.ts';
 import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 
 /** Their `/status` leaves metadata alone (API-330). */
@@ -23,10 +25,12 @@ const protectedMetadata: Strategy = { statusKeepsMetadata: true };
 const fixedRows: Readonly<Record<string, Strategy>> = {
   '/namespaces': namespaceStrategy,
   '/nodes': nodeStrategy,
-  '/persistentvolumeclaims': pendingVolumeStrategy,
-  '/persistentvolumes': pendingVolumeStrategy,
+  '/persistentvolumeclaims': persistentVolumeClaimStrategy,
+  '/persistentvolumes': persistentVolumeStrategy,
   '/pods': podStrategy,
   '/secrets': secretStrategy,
+  '/serviceaccounts': serviceAccountStrategy,
+  'apps/daemonsets': daemonSetStrategy,
   'batch/jobs': jobStrategy,
   'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
   'admissionregistration.k8s.io/mutatingadmissionpolicies': mutatingPolicyStrategy(),

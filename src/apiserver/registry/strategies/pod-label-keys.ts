@@ -1,0 +1,65 @@
+import { deepEqual } from '../deep-equal.ts';
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn';
+  readonly values: readonly string[];
+}
+
+interface Selector extends Record<string, unknown> {
+  matchExpressions?: readonly Requirement[];
+}
+
+/** A term of affinity, or a constraint of spreading. */
+export interface LabelKeysTerm extends Record<string, unknown> {
+  labelSelector?: Selector;
+  matchLabelKeys?: readonly string[];
+  mismatchLabelKeys?: readonly string[];
+}
+
+interface PodAffinity {
+  preferredDuringSchedulingIgnoredDuringExecution?: { podAffinityTerm?: LabelKeysTerm }[];
+  requiredDuringSchedulingIgnoredDuringExecution?: LabelKeysTerm[];
+}
+
+interface SpreadSpec {
+  affinity?: { podAffinity?: PodAffinity; podAntiAffinity?: PodAffinity };
+  topologySpreadConstraints?: LabelKeysTerm[];
+}
+
+/**
+ * Keys of labels that pods are to have in common (or not) with this one become requirements with the values it has (registry core/pod
+ * `mutatePodAffinity`, `mutateTopologySpreadConstraints`). Changes `spec` in place.
+ */
+export function mergeLabelKeys(spec: SpreadSpec, labels: Readonly<Record<string, string>>): void {
+  const { affinity, topologySpreadConstraints = [] } = spec;
+  for (const some of [affinity?.podAffinity, affinity?.podAntiAffinity]) {
+    for (const { podAffinityTerm } of some?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
+      if (podAffinityTerm !== undefined) mergeTerm(podAffinityTerm, labels);
+    }
+    for (const term of some?.requiredDuringSchedulingIgnoredDuringExecution ?? []) mergeTerm(term, labels);
+  }
+  for (const constraint of topologySpreadConstraints) mergeTerm(constraint, labels);
+}
+
+/** Without a selector a term matches nothing, and stays so. */
+function mergeTerm(term: LabelKeysTerm, labels: Readonly<Record<string, string>>): void {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  const added = [...requirements(matchLabelKeys, 'In', labels), ...requirements(mismatchLabelKeys, 'NotIn', labels)];
+  if (labelSelector === undefined || added.length === 0) return;
+  // A pod is prepared again when its generated name is taken.
+  const stated = labelSelector.matchExpressions ?? [];
+  const missing = added.filter((requirement) => !stated.some((other) => deepEqual(other, requirement)));
+  labelSelector.matchExpressions = [...stated, ...missing];
+}
+
+function requirements(
+  keys: readonly string[],
+  operator: Requirement['operator'],
+  labels: Readonly<Record<string, string>>,
+): Requirement[] {
+  return keys.flatMap((key) => {
+    const value = labels[key];
+    return value === undefined ? [] : [{ key, operator, values: [value] }];
+  });
+}

@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from './test-server.ts';
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startTestServer();
+});
+
+const ns = '/api/v1/namespaces/default';
+const pods = `${ns}/pods`;
+const pod = (name: string, spec: object = {}, labels: object = {}) => ({
+  metadata: { name, labels },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+});
+
+describe('pods', () => {
+  it('API-437 a pod with scheduling gates says that they are why it is not scheduled', async () => {
+    const { json } = await server.post(pods, pod('p', { schedulingGates: [{ name: 'example.com/wait' }] }));
+    expect(json['status']).toMatchObject({
+      conditions: [
+        {
+          type: 'PodScheduled',
+          status: 'False',
+          reason: 'SchedulingGated',
+          message: 'Scheduling is blocked due to non-empty scheduling gates',
+          lastTransitionTime: json.metadata?.creationTimestamp,
+        },
+      ],
+    });
+  });
+
+  it('keys of labels become requirements with the values of the pod, once', async () => {
+    const term = { topologyKey: 'zone', labelSelector: { matchLabels: { a: 'b' } } };
+    const { json } = await server.post(
+      pods,
+      pod(
+        'p',
+        {
+          affinity: {
+            podAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [{ ...term, matchLabelKeys: ['hash', 'absent'] }],
+            },
+            podAntiAffinity: {
+              preferredDuringSchedulingIgnoredDuringExecution: [
+                { weight: 1, podAffinityTerm: { ...term, mismatchLabelKeys: ['hash'] } },
+              ],
+            },
+          },
+          topologySpreadConstraints: [
+            { maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', ...term, matchLabelKeys: ['hash'] },
+            { maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', topologyKey: 'zone' },
+          ],
+        },
+        { hash: '1' },
+      ),
+    );
+    const has = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'hash', operator: 'In', values: ['1'] }] };
+    const hasNot = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'hash', operator: 'NotIn', values: ['1'] }] };
+    expect(json['spec']).toMatchObject({
+      affinity: {
+        podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: has }] },
+        podAntiAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [{ podAffinityTerm: { labelSelector: hasNot } }],
+        },
+      },
+      topologySpreadConstraints: [{ labelSelector: has }, { topologyKey: 'zone' }],
+    });
+  });
+
+  it('API-321 an ephemeral container stays as it was made', async () => {
+    await server.post(pods, pod('p'));
+    const path = `${pods}/p/ephemeralcontainers`;
+    const debug = { name: 'd', image: 'x' };
+    await server.patch(path, { spec: { ephemeralContainers: [debug] } });
+    const changed = await server.patch(path, { spec: { ephemeralContainers: [{ ...debug, image: 'y' }] } });
+    expect(changed.json).toMatchObject({
+      code: 422,
+      message: expect.stringContaining('existing ephemeral containers "d" may not be changed'),
+    });
+    const removed = await server.patch(path, { spec: { ephemeralContainers: [] } });
+    expect(removed.json.message).toContain('existing ephemeral containers "d" may not be removed');
+    const second = await server.get(`${pods}/p`);
+    expect(second.json['spec']).toMatchObject({ ephemeralContainers: [{ name: 'd', image: 'x' }] });
+  });
+});
+
+describe('volumes and claims', () => {
+  it('API-152 a volume notes when its phase last changed, whoever changes it', async () => {
+    const volumes = '/api/v1/persistentvolumes';
+    const made = await server.post(volumes, {
+      metadata: { name: 'v' },
+      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } },
+    });
+    const { creationTimestamp } = made.json.metadata ?? {};
+    expect(made.json['status']).toEqual({ phase: 'Pending', lastPhaseTransitionTime: creationTimestamp });
+    const given = '2020-01-01T00:00:00Z';
+    const told = await server.patch(`${volumes}/v/status`, {
+      status: { phase: 'Available', lastPhaseTransitionTime: given },
+    });
+    expect(told.json['status']).toEqual({ phase: 'Available', lastPhaseTransitionTime: given });
+    const same = await server.put(`${volumes}/v/status`, { ...told.json, status: { phase: 'Available' } });
+    expect(same.json['status']).toEqual({ phase: 'Available', lastPhaseTransitionTime: given });
+    const bound = await server.patch(`${volumes}/v/status`, { status: { phase: 'Bound' } });
+    const { lastPhaseTransitionTime } = bound.json['status'] as unknown as { lastPhaseTransitionTime: string };
+    expect(lastPhaseTransitionTime >= (creationTimestamp ?? '')).toBe(true);
+  });
+
+  it.each([
+    ['a claim in the old field', { dataSource: { kind: 'PersistentVolumeClaim', name: 'o' } }, 'PersistentVolumeClaim'],
+    [
+      'a snapshot in the new field',
+      { dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 'o' } },
+      'VolumeSnapshot',
+    ],
+    ['something else in the old field', { dataSource: { apiGroup: 'x.y', kind: 'Other', name: 'o' } }, undefined],
+    ['something else in the new field', { dataSourceRef: { apiGroup: 'x.y', kind: 'Other', name: 'o' } }, 'Other'],
+  ])('what a claim is filled from stands in both fields: %s', async (_, source, kind) => {
+    const { json } = await server.post(`${ns}/persistentvolumeclaims`, {
+      metadata: { name: 'c' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...source },
+    });
+    const spec = json['spec'] as Record<string, { kind: string } | undefined>;
+    expect([spec['dataSource']?.kind, spec['dataSourceRef']?.kind]).toEqual([kind, kind]);
+  });
+});
+
+describe('other kinds', () => {
+  it('API-074 a driver has no generation until its spec changes', async () => {
+    const drivers = '/apis/storage.k8s.io/v1/csidrivers';
+    const made = await server.post(drivers, { metadata: { name: 'd' }, spec: {} });
+    expect(made.json.metadata?.generation).toBeUndefined();
+    const labelled = await server.patch(`${drivers}/d`, { metadata: { labels: { a: 'b' } } });
+    expect(labelled.json.metadata?.generation).toBeUndefined();
+    const changed = await server.patch(`${drivers}/d`, { spec: { requiresRepublish: true } });
+    expect(changed.json.metadata?.generation).toBe(1);
+  });
+
+  it('a daemon set counts the changes of its template in an annotation of old', async () => {
+    const sets = '/apis/apps/v1/namespaces/default/daemonsets';
+    const key = 'deprecated.daemonset.template.generation';
+    const template = {
+      metadata: { labels: { a: 'b' } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    };
+    const set = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+    const made = await server.post(sets, set);
+    expect(made.json.metadata?.annotations).toEqual({ [key]: '1' });
+    const again = await server.put(`${sets}/d`, set);
+    expect(again.json.metadata).toMatchObject({
+      annotations: { [key]: '1' },
+      resourceVersion: made.json.metadata?.resourceVersion,
+    });
+    const image = { spec: { template: { spec: { containers: [{ name: 'c', image: 'j' }] } } } };
+    const changed = await server.patch(`${sets}/d`, image);
+    expect(changed.json.metadata).toMatchObject({ annotations: { [key]: '2' }, generation: 2 });
+    const status = await server.patch(`${sets}/d/status`, { metadata: { annotations: { [key]: '9', x: 'y' } } });
+    expect(status.json.metadata?.annotations).toEqual({ [key]: '2', x: 'y' });
+    const odd = await server.post(sets, { ...set, metadata: { name: 'e', annotations: { [key]: 'x' } } });
+    expect(odd.status).toBe(400);
+  });
+
+  it('of the secrets of a service account only the names are kept', async () => {
+    const { json } = await server.post(`${ns}/serviceaccounts`, {
+      metadata: { name: 'a' },
+      secrets: [{ kind: 'Secret', namespace: 'elsewhere', name: 's', uid: 'u' }],
+    });
+    expect(json['secrets']).toEqual([{ name: 's' }]);
+  });
+});
