@@ -33,6 +33,44 @@ describe('Compactor', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('API-099 where nobody writes, what was listed is forgotten in that time all the same', async () => {
+    const clock = new FakeClock();
+    const store = openMemoryStore({ clock });
+    await store.create('/registry/core/configmaps/default/a', new Uint8Array(1));
+    const stop = new AbortController();
+    const running = new Compactor({ store, clock, logger: silentLogger }).run(stop.signal);
+    const listed: { readonly at: number; readonly revision: number }[] = [];
+    for (let time = 0; time < 40 * minute; time += minute / 2) {
+      listed.push({ at: clock.monotonic(), revision: (await store.list('/registry/')).revision });
+      await clock.advanceAsync(minute / 2);
+      for (const { at, revision } of listed) {
+        const readable = await store.list('/registry/', { revision }).then(
+          () => true,
+          () => false,
+        );
+        const age = clock.monotonic() - at;
+        if (age < 5 * minute) expect([at, age, readable]).toEqual([at, age, true]);
+        if (age > 10 * minute) expect([at, age, readable]).toEqual([at, age, false]);
+      }
+    }
+    stop.abort();
+    await running;
+  });
+
+  it('API-099 where somebody writes, nothing is written for it', async () => {
+    const clock = new FakeClock();
+    const store = openMemoryStore({ clock });
+    const stop = new AbortController();
+    const running = new Compactor({ store, clock, logger: silentLogger }).run(stop.signal);
+    for (let round = 1; round < 10; round++) {
+      await store.create(`/registry/k${round}`, new Uint8Array(1));
+      await clock.advanceAsync(5 * minute);
+      expect(await store.currentRevision()).toBe(round);
+    }
+    stop.abort();
+    await running;
+  });
+
   it('goes on after a failure', async () => {
     const clock = new FakeClock();
     const store = openMemoryStore({ clock });

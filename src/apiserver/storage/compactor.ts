@@ -13,10 +13,16 @@ export interface CompactorOptions {
   readonly intervalMs?: number;
 }
 
+/** Outside of everything that is listed or watched. */
+const ROUND_KEY = '/compaction';
+
 /**
  * Forgets history that is older than one interval, once an interval: so it reaches back between one and two of them
  * (API-099 wants less than 10 minutes, API-137 at least 5). The way of apiserver `storage/etcd3/compact.go`, without its
  * election: an embedded store has one server.
+ *
+ * The state at the revision that history is forgotten up to stays readable. Where nobody writes, that would be the newest one for ever,
+ * and with it what was listed long ago; so a round in which nothing was written writes a key of its own.
  */
 export class Compactor implements Service {
   readonly #store: Store;
@@ -50,10 +56,21 @@ export class Compactor implements Service {
     try {
       const current = await this.#store.currentRevision();
       if (to > 0) await this.#store.compact(to);
-      return current;
+      return current === to && to > 0 ? await this.#moveOn() : current;
     } catch (error) {
       this.#logger.warn('history could not be compacted', { revision: to, error: String(error) });
       return to;
     }
+  }
+
+  /** The revision of a write that says nothing. */
+  async #moveOn(): Promise<Revision> {
+    const { kv } = await this.#store.get(ROUND_KEY);
+    const value = new Uint8Array(1);
+    const written =
+      kv === undefined
+        ? await this.#store.create(ROUND_KEY, value)
+        : await this.#store.update(ROUND_KEY, value, kv.modRevision);
+    return written.succeeded ? written.kv.modRevision : written.revision;
   }
 }
