@@ -38,10 +38,11 @@ export class ClusterClient {
     this.#seen = seen;
   }
 
-  async create<T extends KubeObject = KubeObject>(object: T): Promise<T> {
+  /** The answer has what was sent and what the server added: uid, resourceVersion, defaults. */
+  async create<T extends KubeObject = KubeObject>(object: T): Promise<T & KubeObject> {
     const { apiVersion = '', kind = '', metadata } = object;
     const info = findResource(this.#served(), apiVersion, kind);
-    return this.#note(await this.rest.create<T>(collectionOf(info, metadata?.namespace), object));
+    return this.#note(await this.rest.create<T & KubeObject>(collectionOf(info, metadata?.namespace), object));
   }
 
   /** Rejects with a 404 StatusError when there is none; see {@link find}. */
@@ -71,12 +72,13 @@ export class ClusterClient {
   }
 
   /** PUT: the whole object, at the resourceVersion it carries. */
-  async update<T extends KubeObject = KubeObject>(object: T): Promise<T> {
-    return this.#note(await this.rest.update<T>(this.#path(object), object));
+  async update<T extends KubeObject = KubeObject>(object: T): Promise<T & KubeObject> {
+    return this.#note(await this.rest.update<T & KubeObject>(this.#path(object), object));
   }
 
-  async updateStatus<T extends KubeObject = KubeObject>(object: T): Promise<T> {
-    return this.#note(await this.rest.update<T>({ ...this.#path(object), subresource: 'status' }, object));
+  async updateStatus<T extends KubeObject = KubeObject>(object: T): Promise<T & KubeObject> {
+    const path = { ...this.#path(object), subresource: 'status' };
+    return this.#note(await this.rest.update<T & KubeObject>(path, object));
   }
 
   /** A merge patch unless another type is named. */

@@ -156,6 +156,16 @@ describe('startCluster', () => {
     await expect(startCluster(options as object)).rejects.toThrow(message);
   });
 
+  it('answers with what was sent and what the server added, for the types as well', async () => {
+    await using cluster = await startCluster({ controllers: [] });
+    const sent = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: 'b' } };
+    const created = await cluster.client.create(sent);
+    expect(created.metadata.uid).toEqual(expect.any(String));
+    const updated = await cluster.client.update({ ...created, data: { a: created.data.a.toUpperCase() } });
+    expect(updated.data.a).toBe('B');
+    expect(updated.metadata.resourceVersion).not.toBe(created.metadata.resourceVersion);
+  });
+
   it('names the version in which a kind is served', async () => {
     await using cluster = await startCluster({ controllers: [] });
     const asked = cluster.client.find({ apiVersion: 'v1', kind: 'Deployment', name: 'x' });
