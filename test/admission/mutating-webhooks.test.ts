@@ -190,6 +190,29 @@ describe('a patch', () => {
     });
   });
 
+  it('API-073 of an update moves neither creation nor deletion', async () => {
+    const finalizers = ['example.com/wait'];
+    const made = await server.post(configMaps, configMap('a', { metadata: { finalizers } }));
+    await server.delete(`${configMaps}/a`);
+    const { metadata } = (await server.get(`${configMaps}/a`)).json;
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = patchWith(
+      add('/metadata/deletionTimestamp', null),
+      add('/metadata/deletionGracePeriodSeconds', null),
+      add('/metadata/creationTimestamp', '2001-01-01T00:00:00Z'),
+    );
+    const { status, json } = await server.put(`${configMaps}/a`, configMap('a', { metadata: { finalizers } }));
+    expect(status).toBe(200);
+    const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = metadata ?? {};
+    expect(json.metadata).toMatchObject({ uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds });
+    expect(made.json.metadata?.uid).toBe(uid);
+    hook.behaviour = patchWith(add('/metadata/uid', 'other'));
+    const other = await server.put(`${configMaps}/a`, configMap('a', { metadata: { finalizers } }));
+    expect(other.json.message).toContain('metadata.uid: Invalid value: "other": field is immutable');
+    hook.reset();
+    await server.put(`${configMaps}/a`, configMap('a'));
+  });
+
   it('API-351 of a deletion is refused', async () => {
     await server.post(configMaps, configMap('a'));
     await configure({ clientConfig: hook.at() });

@@ -167,6 +167,8 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   if (context.admission !== 'skipped') {
     next = await mutated(resource, request, { next, previous });
     dedupe(next, context);
+    // Like a client a webhook moves neither creation nor deletion, and is not refused for it.
+    restoreSystemMetadata(next, previous);
   }
 
   if (request.part === 'status') {
