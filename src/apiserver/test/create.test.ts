@@ -119,7 +119,6 @@ describe('create', () => {
     ['broken JSON', '{"kind":'],
     ['a list', '[]'],
     ['a number', '3'],
-    ['null', 'null'],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00])],
   ])('API-150 %s is 400', async (_name, body) => {
     const { status, json } = await server.request('POST', configMaps, {
@@ -128,6 +127,17 @@ describe('create', () => {
     });
     expect(status).toBe(400);
     expect(json).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'BadRequest' });
+  });
+
+  it('API-150 null is an object without fields, and so without a name', async () => {
+    const { status, json } = await server.request('POST', configMaps, {
+      body: 'null',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([status, json.message]).toEqual([
+      422,
+      'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+    ]);
   });
 
   it('API-028 an unknown content type is 415', async () => {
