@@ -570,6 +570,53 @@ describe('versions', () => {
     expect(patched.json.metadata?.managedFields?.map(({ manager }) => manager)).toEqual(['one']);
   });
 
+  it('API-222 who had a part of a list that is atomic by now has all of it', async () => {
+    const listOf = (listType: object): object =>
+      version({
+        schema: object({
+          spec: object({
+            a: text,
+            list: { type: 'array', items: object({ name: text, v: text }, { required: ['name'] }), ...listType },
+          }),
+        }),
+      });
+    const map = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] };
+    await establish(server, definition({ versions: [listOf(map)] }));
+    const apply = (manager: string, list: object[], force = false) =>
+      server.request('PATCH', `${widgets}/a?fieldManager=${manager}&force=${force}`, {
+        body: JSON.stringify(widget('a', { spec: { list } })),
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+      });
+    await apply('one', [{ name: 'x', v: '1' }]);
+    await apply('two', [{ name: 'y', v: '1' }]);
+    const { json } = await server.get(`${definitions}/widgets.example.com`);
+    const versions = [listOf({ 'x-kubernetes-list-type': 'atomic' })];
+    await server.put(`${definitions}/widgets.example.com`, {
+      ...json,
+      spec: { ...(json['spec'] as object), versions },
+    });
+    const refused = await apply('one', [{ name: 'x', v: '1' }]);
+    expect([refused.status, refused.json.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "two": .spec.list',
+    ]);
+    const owners = (answer: typeof refused): unknown[] =>
+      (answer.json.metadata?.managedFields ?? []).map(({ manager, fieldsV1 }) => [manager, fieldsV1?.['f:spec']]);
+    expect(owners(await server.patch(`${widgets}/a?fieldManager=three`, { spec: { a: 'x' } }))).toEqual([
+      ['one', { 'f:list': {} }],
+      ['two', { 'f:list': {} }],
+      ['three', { 'f:a': {} }],
+    ]);
+    const forced = await apply('one', [{ name: 'x', v: '1' }], true);
+    expect([forced.json['spec'], owners(forced)]).toEqual([
+      { a: 'x', list: [{ name: 'x', v: '1' }] },
+      [
+        ['one', { 'f:list': {} }],
+        ['three', { 'f:a': {} }],
+      ],
+    ]);
+  });
+
   it('a deprecated version says so with each answer', async () => {
     const old = { ...v1, deprecated: true };
     await establish(

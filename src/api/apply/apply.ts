@@ -3,6 +3,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { type Comparison, compareObjects, type ComparedFields, NO_CHANGE, touchedBy } from './compare.ts';
 import type { ManagerConflict } from './conflicts.ts';
 import { extractFieldSet } from './extract-field-set.ts';
+import { fittedEntry } from './fit-schema.ts';
 import { difference, intersection, isEmptySet, union } from './fieldset.ts';
 import {
   type Converting,
@@ -136,11 +137,11 @@ interface Seen {
 
 /** The managers whose version there is, and the object in each version that is not the one of the write. */
 function* speakers(
-  { live, manager, others }: Application,
+  { live, manager, type, others }: Application,
   managers: Managers,
 ): Converting<{ readonly before: Managers; readonly elsewhere: ReadonlyMap<string, Seen> }> {
   const elsewhere = new Map<string, Seen>();
-  if (others === undefined) return { before: managers, elsewhere };
+  if (others === undefined) return { before: managers.map((entry) => fittedEntry(entry, type)), elsewhere };
   const before: ManagedEntry[] = [];
   for (const entry of managers) {
     const { apiVersion } = entry;
@@ -149,7 +150,7 @@ function* speakers(
       if (version === undefined) continue;
       elsewhere.set(apiVersion, { version, live: yield* inVersion(live, apiVersion, '') });
     }
-    before.push(entry);
+    before.push(fittedEntry(entry, elsewhere.get(apiVersion)?.version.type ?? type));
   }
   return { before, elsewhere };
 }

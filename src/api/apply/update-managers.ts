@@ -1,6 +1,7 @@
 import { equalJson } from '../codec/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { type Comparison, compareObjects, NO_CHANGE, touchedBy } from './compare.ts';
+import { fittedEntry } from './fit-schema.ts';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet, union } from './fieldset.ts';
 import {
   encodeManagers,
@@ -34,6 +35,8 @@ export interface TrackedUpdate {
   readonly tracked: TrackedPart;
   /** What the write does in the other versions that managers speak. Absent: all speak the version of the write. */
   readonly elsewhere?: ChangesElsewhere;
+  /** Of a version, where schemas change while objects live. Absent: they do not. */
+  typeAt?(apiVersion: string): TypeSchema | undefined;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -62,10 +65,16 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
     if (error instanceof TypedValueError) return stored;
     throw error;
   }
-  const { elsewhere } = update;
-  if (given === undefined && changes === NO_CHANGE && elsewhere === undefined) return stored;
-  const managers = given === undefined ? storedManagers(stored) : requestedManagers(given, stored);
-  if (managers.length === 0 && exists) return undefined;
+  const { elsewhere, typeAt } = update;
+  const settled = given === undefined && changes === NO_CHANGE && elsewhere === undefined;
+  if (settled && typeAt === undefined) return stored;
+  const asked = given === undefined ? storedManagers(stored) : requestedManagers(given, stored);
+  if (asked.length === 0 && exists) return undefined;
+  const managers = asked.map((entry) => {
+    const type = typeAt?.(entry.apiVersion);
+    return type === undefined ? entry : fittedEntry(entry, type);
+  });
+  if (settled && managers.every((entry, index) => entry === asked[index])) return stored;
   return encodeManagers(takeOver(managers, changes, update));
 }
 

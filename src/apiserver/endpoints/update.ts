@@ -36,7 +36,9 @@ export function updatedPart({ subresource }: ResourceScope): Pick<UpdateRequest,
 /** API-170. */
 export function checkName(object: KubeObject, name: string): void {
   const given = object.metadata?.name ?? '';
-  if (given === '') throw newBadRequest('name must be provided');
+  if (given === '') {
+    throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
   if (given !== name) {
     throw newBadRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   }

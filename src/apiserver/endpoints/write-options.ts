@@ -1,6 +1,7 @@
 import type { FieldError } from '../../api/field-error.ts';
-import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../../api/field-error.ts';
+import { fieldForbidden, fieldNotSupported, fieldRequired } from '../../api/field-error.ts';
 import { newInvalid } from '../../api/status-error.ts';
+import { validateFieldManager } from '../../api/validation/managed-fields.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -13,8 +14,6 @@ export interface WriteOptions {
 }
 
 export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
-
-const MAX_FIELD_MANAGER_BYTES = 128;
 
 /** API-078, API-198, API-230, API-236: every wrong value is named at once in one 422. */
 export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind): WriteOptions {
@@ -40,16 +39,11 @@ export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
 }
 
 function parse(query: URLSearchParams, kind: WriteOptionsKind, errors: FieldError[]): WriteOptions {
+  const fieldManager = query.get('fieldManager') ?? '';
+  errors.push(...validateFieldManager(fieldManager, 'fieldManager'));
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   const wrong = dryRun.filter((value) => value !== 'All');
   if (wrong.length > 0) errors.push(fieldNotSupported('dryRun', wrong, ['All']));
-  const fieldManager = query.get('fieldManager') ?? '';
-  if (Buffer.byteLength(fieldManager) > MAX_FIELD_MANAGER_BYTES) {
-    errors.push(fieldInvalid('fieldManager', fieldManager, `may not be more than ${MAX_FIELD_MANAGER_BYTES} bytes`));
-  }
-  if (/\p{C}/u.test(fieldManager)) {
-    errors.push(fieldInvalid('fieldManager', fieldManager, 'should only contain printable characters'));
-  }
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
     errors.push(fieldNotSupported('fieldValidation', fieldValidation, ['Ignore', 'Strict', 'Warn']));

@@ -2,7 +2,7 @@ import { equalJson } from '../../api/codec/json-value.ts';
 import { CUSTOM_OBJECT, schemaOf, type TypeSchema } from '../../api/apply/schema.ts';
 import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
 import { type ChangesElsewhere, trackUpdate } from '../../api/apply/update-managers.ts';
-import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
 import { metadataOf } from './object-meta.ts';
 import type { ObjectSchema } from './object-schema.ts';
@@ -98,10 +98,20 @@ export function recordUpdate(resource: ResourceStore, write: TrackedWrite): void
           type: typeSchemaOf(resource.schema),
           tracked: trackedPart(resource, part, subresource),
           ...(elsewhere === undefined ? {} : { elsewhere }),
+          ...(resource.strategy.versions === undefined ? {} : { typeAt: typeAt(resource) }),
           now: context.now,
         })
       : previous.metadata?.managedFields,
   );
+}
+
+/** Of a definition that may have changed since the object was written. */
+function typeAt({ info, strategy }: ResourceStore): (apiVersion: string) => TypeSchema | undefined {
+  return (apiVersion) => {
+    const { group, version } = parseGroupVersion(apiVersion) ?? {};
+    const schema = version === undefined || group !== info.group ? undefined : strategy.versions?.find(version)?.schema;
+    return schema === undefined ? undefined : typeSchemaOf(schema);
+  };
 }
 
 function updateManager(resource: ResourceStore, name: string, subresource: string) {

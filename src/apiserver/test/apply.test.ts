@@ -87,7 +87,7 @@ describe('apply', () => {
       configMap('a'),
       `fieldManager=${'x'.repeat(129)}`,
       422,
-      /fieldManager: Invalid value/,
+      /^PatchOptions\.meta\.k8s\.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes$/,
     ],
     [
       'API-211 with managedFields',

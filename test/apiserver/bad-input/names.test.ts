@@ -26,7 +26,11 @@ describe('names', () => {
       { method: 'PUT', target: WITNESS, body: configMap('other') },
       refusal(400, 'the name of the object (other) does not match the name on the URL (witness)'),
     ],
-    ['no name, PUT', { method: 'PUT', target: WITNESS, body: {} }, refusal(400, 'name must be provided')],
+    [
+      'no name, PUT',
+      { method: 'PUT', target: WITNESS, body: {} },
+      refusal(400, 'the name of the object (witness based on URL) was undeterminable: name must be provided'),
+    ],
     [
       'no name, POST',
       post({ data: {} }),
