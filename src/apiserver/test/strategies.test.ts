@@ -166,4 +166,13 @@ describe('other kinds', () => {
     });
     expect(json['secrets']).toEqual([{ name: 's' }]);
   });
+
+  it('API-010 whoever asks for a kind that is on its way out is told so', async () => {
+    const warnings = async (path: string): Promise<unknown> => (await server.get(path)).headers['warning'];
+    expect(await warnings(`${ns}/endpoints`)).toEqual([
+      '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"',
+    ]);
+    expect(await warnings('/api/v1/componentstatuses')).toEqual(['299 - "v1 ComponentStatus is deprecated in v1.19+"']);
+    expect(await warnings('/apis/discovery.k8s.io/v1/endpointslices')).toBeUndefined();
+  });
 });

@@ -23,6 +23,8 @@ import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 const protectedMetadata: Strategy = { statusKeepsMetadata: true };
 
 const fixedRows: Readonly<Record<string, Strategy>> = {
+  '/componentstatuses': { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' },
+  '/endpoints': { deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
   '/namespaces': namespaceStrategy,
   '/nodes': nodeStrategy,
   '/persistentvolumeclaims': persistentVolumeClaimStrategy,
