@@ -61,7 +61,6 @@ describe('bodies', () => {
     'JSON that is no object',
     (
       [
-        ['null', 'null'],
         ['[]', 'array'],
         ['3', 'number'],
         ['"x"', 'string'],
@@ -153,7 +152,11 @@ describe('bodies', () => {
 
   refuses('API-028 YAML', [
     ['empty', post('', YAML_TYPE), refusal(400, 'request body is empty')],
-    ['only separators', post('---\n---\n', YAML_TYPE), refusal(400, /json: cannot unmarshal null into Go value/)],
+    [
+      'only separators, which is an object without fields',
+      post('---\n---\n', YAML_TYPE),
+      refusal(422, /metadata\.name: Required value: name or generateName is required/),
+    ],
     [
       'mappings in a line',
       post('a: b: c', YAML_TYPE),
