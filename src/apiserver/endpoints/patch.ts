@@ -14,7 +14,7 @@ import { writeObject } from './object-writer.ts';
 import { patchType, type PatchBody, readPatchBody } from './patch-body.ts';
 import type { RequestContext } from './request-context.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
-import { updatedPart } from './update.ts';
+import { checkName, updatedPart } from './update.ts';
 import { type FieldValidation, parseWriteOptions } from './write-options.ts';
 
 /** PATCH of an object or of a subresource that has the object's own kind (section 10). */
@@ -31,7 +31,14 @@ export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
     method: 'patch',
     next: (previous) => {
       if (previous === undefined) throw newNotFound(info, name);
-      return patched(previous, { patch, expected: resource.schema, validation: options.fieldValidation, context });
+      const next = patched(previous, {
+        patch,
+        expected: resource.schema,
+        validation: options.fieldValidation,
+        context,
+      });
+      checkName(next, name);
+      return next;
     },
     context: writeContext(scope, options.dryRun),
   });

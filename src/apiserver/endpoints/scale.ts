@@ -43,6 +43,10 @@ export async function handlePatchScale(scope: ResourceScope): Promise<HttpRespon
   return scaleParent(scope, {
     method: 'patch',
     dryRun: options.dryRun,
-    wanted: (parent) => patched(patchedScale(scope, parent), { patch, expected, validation, context }),
+    wanted: (parent) => {
+      const scale = patched(patchedScale(scope, parent), { patch, expected, validation, context });
+      checkName(scale, scope.name);
+      return scale;
+    },
   });
 }

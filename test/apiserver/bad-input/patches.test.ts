@@ -137,7 +137,7 @@ describe('API-194 JSON patches', () => {
         ...patch('json-patch', '[{"op":"add","path":"/data/x","value":"y","value":"z"}]'),
         target: `${WITNESS}?fieldValidation=Strict`,
       },
-      refusal(422, /strict decoding error: json patch duplicate field "\[0\]\.value"$/),
+      refusal(400, 'the name of the object (witness based on URL) was undeterminable: name must be provided'),
     ],
   ]);
 
@@ -215,7 +215,12 @@ describe.each(merges)('API-193 API-195 %s', (type) => {
     [
       'name',
       patch(type, { metadata: { name: 'b' } }),
-      refusal(422, 'ConfigMap "witness" is invalid: metadata.name: Invalid value: "b": field is immutable'),
+      refusal(400, 'the name of the object (b) does not match the name on the URL (witness)'),
+    ],
+    [
+      'name, by taking it away',
+      patch(type, { metadata: { name: null } }),
+      refusal(400, 'the name of the object (witness based on URL) was undeterminable: name must be provided'),
     ],
     [
       'namespace',
