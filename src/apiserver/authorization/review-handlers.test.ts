@@ -67,6 +67,16 @@ describe('SelfSubjectAccessReview', () => {
     expect(body).toEqual({ spec: { resourceAttributes: pods } });
   });
 
+  it('API-374 a selector that says nothing is refused, one that cannot be read is told', () => {
+    const asking = (selector: object) => () =>
+      ask('selfsubjectaccessreviews', { spec: { resourceAttributes: { ...pods, fieldSelector: selector } } });
+    expect(refusal(asking({})).code).toBe(422);
+    expect(asking({ rawSelector: 'a' })()['status']).toEqual({
+      allowed: false,
+      evaluationError: 'spec.resourceAttributes.fieldSelector ignored due to parse error',
+    });
+  });
+
   it('API-373 non-resource paths, and a reason if the authorizer gives one', () => {
     const spec = { nonResourceAttributes: { path: '/version', verb: 'get' } };
     expect(ask('selfsubjectaccessreviews', { spec })['status']).toEqual({ allowed: true });

@@ -7,6 +7,7 @@ import { newBadRequest, newInvalid } from '../../api/status-error.ts';
 import { type TokenVerdict, type TokenVerifier, UNKNOWN_TOKEN } from '../authentication/token-authenticator.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { AuthorizationAttributes, Authorizer, SubjectRules } from './authorizer.ts';
+import { ignoredSelectors, selectorErrors } from './review-selectors.ts';
 
 /**
  * The review kinds: a question is POSTed, the object with the answer in `status` comes back with 201, nothing is stored
@@ -157,10 +158,15 @@ function accessReview(
   attributes: AuthorizationAttributes,
 ): KubeObject {
   const { allowed, reason } = authorizer.authorize(attributes);
+  const evaluationError = ignoredSelectors(objectOf(objectOf(body['spec'])['resourceAttributes']));
   return review(body, {
     kind,
     apiVersion: AUTHORIZATION,
-    status: reason === '' ? { allowed } : { allowed, reason },
+    status: {
+      allowed,
+      ...(reason === '' ? {} : { reason }),
+      ...(evaluationError === '' ? {} : { evaluationError }),
+    },
   });
 }
 
@@ -174,7 +180,8 @@ function review(
 
 /** Exactly one of the two questions must be asked. */
 function attributeErrors(spec: JsonObject): FieldError[] {
-  const resource = isJsonObject(spec['resourceAttributes']);
+  const asked = spec['resourceAttributes'];
+  const resource = isJsonObject(asked);
   const other = isJsonObject(spec['nonResourceAttributes']);
   if (resource && other) {
     return [
@@ -183,6 +190,7 @@ function attributeErrors(spec: JsonObject): FieldError[] {
         spec['nonResourceAttributes'],
         'cannot be specified in combination with resourceAttributes',
       ),
+      ...selectorErrors(asked),
     ];
   }
   if (!resource && !other) {
@@ -194,7 +202,7 @@ function attributeErrors(spec: JsonObject): FieldError[] {
       ),
     ];
   }
-  return [];
+  return resource ? selectorErrors(asked) : [];
 }
 
 function subjectErrors(spec: JsonObject): FieldError[] {

@@ -1,0 +1,99 @@
+import { isJsonObject, textOf, textsOf } from '../../api/codec/json-value.ts';
+import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../api/field-error.ts';
+import { parseFieldSelector } from '../../api/selectors/field-selector.ts';
+import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { isLabelValue, isQualifiedName } from '../../api/validation/names.ts';
+import { StatusError } from '../../api/status-error.ts';
+
+/**
+ * The selectors of a question about rights (API-374, `pkg/apis/authorization/validation`). No rule here goes by selectors, so they are
+ * only judged: an operator that is not known is no error, because a newer client may know it, but the answer says that it was ignored.
+ */
+const SELECTORS = ['fieldSelector', 'labelSelector'] as const;
+type SelectorField = (typeof SELECTORS)[number];
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** `asked`: `spec.resourceAttributes`. */
+export function selectorErrors(asked: Record<string, unknown>): FieldError[] {
+  return SELECTORS.flatMap((field) => {
+    const selector = asked[field];
+    if (!isJsonObject(selector)) return [];
+    const path = `spec.resourceAttributes.${field}`;
+    const raw = textOf(selector['rawSelector']);
+    const requirements = requirementsOf(selector);
+    const twice = 'may not specified at the same time as requirements';
+    const none = `when ${path} is specified, requirements or rawSelector is required`;
+    return [
+      ...(raw !== '' && requirements.length > 0 ? [fieldInvalid(`${path}.rawSelector`, raw, twice)] : []),
+      ...(raw === '' && requirements.length === 0 ? [fieldRequired(`${path}.requirements`, none)] : []),
+      ...requirements.flatMap((requirement, i) => requirementErrors(field, requirement, `${path}.requirements[${i}]`)),
+    ];
+  });
+}
+
+/** What of the selectors went unread: `evaluationError` of the answer; empty for nothing. */
+export function ignoredSelectors(asked: Record<string, unknown>): string {
+  return SELECTORS.flatMap((field) => {
+    const selector = asked[field];
+    if (!isJsonObject(selector)) return [];
+    const raw = textOf(selector['rawSelector']);
+    const requirements = requirementsOf(selector);
+    const read = requirements.filter((requirement) => isReadable(field, requirement)).length;
+    if (raw === '' ? read === requirements.length : parses(field, raw)) return [];
+    return [`spec.resourceAttributes.${field} ${read > 0 ? 'partially ' : ''}ignored due to parse error`];
+  }).join('; ');
+}
+
+function requirementsOf({ requirements }: Record<string, unknown>): Requirement[] {
+  if (!Array.isArray(requirements)) return [];
+  return requirements
+    .filter(isJsonObject)
+    .map(({ key, operator, values }) => ({ key: textOf(key), operator: textOf(operator), values: textsOf(values) }));
+}
+
+function requirementErrors(field: SelectorField, { key, operator, values }: Requirement, path: string): FieldError[] {
+  const ofLabels = field === 'labelSelector';
+  return [
+    ...(!ofLabels && key === '' ? [fieldRequired(`${path}.key`, 'must be specified')] : []),
+    ...(isSetOperator(operator) && values.length === 0
+      ? [fieldRequired(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")]
+      : []),
+    ...(isExistenceOperator(operator) && values.length > 0
+      ? [fieldForbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")]
+      : []),
+    ...(ofLabels ? isQualifiedName(key).map((why) => fieldInvalid(`${path}.key`, key, why)) : []),
+    ...(ofLabels
+      ? values.flatMap((value, i) => isLabelValue(value).map((why) => fieldInvalid(`${path}.values[${i}]`, value, why)))
+      : []),
+  ];
+}
+
+function isSetOperator(operator: string): boolean {
+  return operator === 'In' || operator === 'NotIn';
+}
+
+function isExistenceOperator(operator: string): boolean {
+  return operator === 'Exists' || operator === 'DoesNotExist';
+}
+
+/** Fields are compared with one value, as selectors in texts can. */
+function isReadable(field: SelectorField, { operator, values }: Requirement): boolean {
+  if (isSetOperator(operator)) return field === 'labelSelector' || values.length === 1;
+  return field === 'labelSelector' && isExistenceOperator(operator);
+}
+
+function parses(field: SelectorField, raw: string): boolean {
+  try {
+    if (field === 'fieldSelector') parseFieldSelector(raw);
+    else parseLabelSelector(raw);
+    return true;
+  } catch (error) {
+    if (error instanceof StatusError) return false;
+    throw error;
+  }
+}
