@@ -59,6 +59,8 @@ const WAITING = 16_384;
 
 const RETRY_MS = 25;
 const RETRY_CAP_MS = 1_000;
+/** So long without an answer is more than turning to another member takes. */
+const SILENT_MS = 2_000;
 
 /** Metadata that makes a member end a watch when it has lost the others. */
 const REQUIRE_LEADER = { hasleader: 'true' };
@@ -77,6 +79,8 @@ export class EtcdClient {
   #current: number;
   #token: string | undefined;
   #unreachable: string | undefined;
+  /** Since when no member has answered any call, though some were made. */
+  #silence: { readonly since: number; readonly message: string } | undefined;
   /** What each member said last, if that was no answer. */
   readonly #troubles = new Map<string, string>();
 
@@ -102,9 +106,11 @@ export class EtcdClient {
     return this.#options.endpoints;
   }
 
-  /** Why the last call failed that no member answered in time; undefined when one was answered since. */
+  /** Why calls are not answered: the last one was not in all its time, or none is for a while; undefined when one was answered since. */
   get unreachable(): string | undefined {
-    return this.#unreachable;
+    if (this.#unreachable !== undefined || this.#silence === undefined) return this.#unreachable;
+    const { since, message } = this.#silence;
+    return this.#options.clock.monotonic() - since >= SILENT_MS ? message : undefined;
   }
 
   /** `https://a:2379: connect ECONNREFUSED …; …`: the members that did not answer when they were asked last. */
@@ -241,6 +247,7 @@ export class EtcdClient {
         const headers = await this.#authorization(connection);
         const response = await send(connection, { timeoutMs, headers });
         this.#unreachable = undefined;
+        this.#silence = undefined;
         connection.heardAt = clock.monotonic();
         if (this.#troubles.size > 0) this.#troubles.delete(connection.url);
         return { response, earlier };
@@ -258,6 +265,7 @@ export class EtcdClient {
           const silent = clock.monotonic() - attemptTimeoutMs / 2;
           if (began <= silent) connection.doubt(silent);
           this.turnFrom(connection.url);
+          this.#silence = { since: this.#silence?.since ?? began, message: failure.message };
         }
         if (failure.kind === 'stale-token') this.#token = undefined;
         if (!again || clock.monotonic() + pause >= deadline) {
