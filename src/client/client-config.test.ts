@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../base/fake-clock.ts';
 import { loadClientConfig } from './client-config.ts';
+import { caPem, clientCertPem, clientKeyPem, serverKeyPem } from './tls.fixture.ts';
 import type { KubeconfigIo, ProgramCall, ProgramResult } from './kubeconfig-io.ts';
 
 /** A world of files and one program. */
@@ -44,18 +45,22 @@ clusters: [{name: k, cluster: {server: "https://k:6443"${cluster}}}]
 users: [{name: u, user: {${user}}}]
 contexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]`;
 
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const certificate = (certPem: string, keyPem: string): string =>
+  `client-certificate-data: ${base64(certPem)}, client-key-data: ${base64(keyPem)}`;
+
 describe('loadClientConfig', () => {
   it('gives all that a transport needs', async () => {
     const { load } = setUp({
       [CONFIG]: kubeconfig('token: t', ', certificate-authority: ca.crt, tls-server-name: n'),
-      '/home/me/.kube/ca.crt': 'CA',
+      '/home/me/.kube/ca.crt': caPem,
     });
     const config = await load();
     expect(config).toMatchObject({
       server: 'https://k:6443',
       namespace: 'ns',
       source: 'c',
-      caPem: 'CA',
+      caPem,
       tlsServerName: 'n',
       insecureSkipTlsVerify: false,
     });
@@ -82,9 +87,9 @@ describe('loadClientConfig', () => {
   });
 
   it('reads a client certificate from data or files, data first', async () => {
-    const user = `client-certificate: c.crt, client-certificate-data: ${Buffer.from('CERT').toString('base64')}, client-key: c.key`;
-    const config = await setUp({ [CONFIG]: kubeconfig(user), '/home/me/.kube/c.key': 'KEY' }).load();
-    expect(await config.credentials?.certificate?.()).toEqual({ certPem: 'CERT', keyPem: 'KEY' });
+    const user = `client-certificate: c.crt, client-certificate-data: ${base64(clientCertPem)}, client-key: c.key`;
+    const config = await setUp({ [CONFIG]: kubeconfig(user), '/home/me/.kube/c.key': clientKeyPem }).load();
+    expect(await config.credentials?.certificate?.()).toEqual({ certPem: clientCertPem, keyPem: clientKeyPem });
   });
 
   it.each([
@@ -96,10 +101,33 @@ describe('loadClientConfig', () => {
       kubeconfig('', ', insecure-skip-tls-verify: true, certificate-authority-data: QQ=='),
       'insecure flag',
     ],
+    [
+      'an authority that is none',
+      kubeconfig('', ', certificate-authority-data: bm9wZQ=='),
+      'certificate-authority-data has no certificate in it: PEM is expected',
+    ],
+    ['a certificate that is none', kubeconfig(certificate('nope', clientKeyPem)), 'no usable pair in PEM'],
+    ['the key of another one', kubeconfig(certificate(clientCertPem, serverKeyPem)), 'no usable pair in PEM'],
+    [
+      'another protocol',
+      kubeconfig('').replace('https://k:6443', 'ftp://k'),
+      'server "ftp://k" is neither an http or https URL nor HOST:PORT',
+    ],
+    ['what is no address', kubeconfig('').replace('https://k:6443', 'k:x'), 'server "k:x" is neither'],
   ])('refuses %s', async (_, text, message) => {
     await expect(setUp({ [CONFIG]: text }).load()).rejects.toThrow(
       expect.objectContaining({ name: 'KubeconfigError', message: expect.stringContaining(message) }),
     );
+  });
+
+  it.each([
+    ['k:6443', '', 'http://k:6443'],
+    ['k:6443', ', insecure-skip-tls-verify: true', 'https://k:6443'],
+    ['127.0.0.1:6443', `, certificate-authority-data: ${base64(caPem)}`, 'https://127.0.0.1:6443'],
+    ['[::1]:6443', ', insecure-skip-tls-verify: true', 'https://[::1]:6443'],
+  ])('takes %s%s for %s', async (server, cluster, url) => {
+    const text = kubeconfig('', cluster).replace('https://k:6443', server);
+    expect((await setUp({ [CONFIG]: text }).load()).server).toBe(url);
   });
 
   it('falls back to the pod it runs in, and says so when it runs in none', async () => {
@@ -145,7 +173,12 @@ describe('a token file', () => {
     const files: Record<string, string> = { [CONFIG]: kubeconfig('tokenFile: /t') };
     const { clock, load } = setUp(files);
     const { credentials } = await load();
-    await expect(credentials?.headers()).rejects.toThrow('no such file');
+    await expect(credentials?.headers()).rejects.toThrow(
+      expect.objectContaining({
+        name: 'KubeconfigError',
+        message: 'unable to read the token file /t: no such file /t',
+      }),
+    );
     files['/t'] = ' ';
     await expect(credentials?.headers()).rejects.toThrow('read empty token');
     files['/t'] = 'one';
@@ -191,7 +224,7 @@ describe('exec', () => {
     const { load, runs } = setUp(
       {
         [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), ', certificate-authority: /ca, tls-server-name: n'),
-        '/ca': 'CA',
+        '/ca': caPem,
       },
       { program: () => printed({ token: 't' }) },
     );
@@ -205,7 +238,7 @@ describe('exec', () => {
         cluster: {
           server: 'https://k:6443',
           'tls-server-name': 'n',
-          'certificate-authority-data': Buffer.from('CA').toString('base64'),
+          'certificate-authority-data': base64(caPem),
         },
       },
     });

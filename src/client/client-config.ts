@@ -12,6 +12,7 @@ import {
   selectContext,
 } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
+import { checkAuthority, checkClientCertificate } from './tls-material.ts';
 import { tokenFile } from './token-file.ts';
 
 export interface ClientConfigOptions {
@@ -45,19 +46,26 @@ async function clientConfigOf(
   { name, namespace, cluster, user }: SelectedContext,
   { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
 ): Promise<ClientConfig> {
-  const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = cluster;
+  const { certificateAuthority, insecureSkipTlsVerify, tlsServerName } = cluster;
   const caPem = cluster.certificateAuthorityData ?? (certificateAuthority && (await readPem(io, certificateAuthority)));
   if (insecureSkipTlsVerify && caPem !== undefined) {
     throw new KubeconfigError('specifying a root certificates file with the insecure flag is not allowed');
   }
+  if (caPem !== undefined) {
+    checkAuthority(
+      caPem,
+      cluster.certificateAuthorityData ? 'certificate-authority-data' : (certificateAuthority ?? ''),
+    );
+  }
   const certificate = await certificateOf(user, io);
+  const secured = insecureSkipTlsVerify || caPem !== undefined || certificate !== undefined;
   const bearer = bearerOf(user, { io, clock });
   // The program is told the authority as data, wherever it was written.
   const told = caPem === undefined ? cluster : { ...cluster, certificateAuthorityData: caPem };
   const exec = user.exec && execCredentials({ exec: user.exec, cluster: told, io, clock });
   const credentials = combined({ certificate, bearer: bearer ?? exec, exec, impersonate: user.impersonate });
   return {
-    server,
+    server: serverUrl(cluster.server, secured),
     namespace,
     source: name,
     insecureSkipTlsVerify,
@@ -65,6 +73,14 @@ async function clientConfigOf(
     ...(caPem === undefined ? {} : { caPem }),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
   };
+}
+
+/** A server may be named without a scheme: it is https if anything is said of TLS, as for client-go. */
+function serverUrl(server: string, secured: boolean): string {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(server) ? server : `${secured ? 'https' : 'http'}://${server}`;
+  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol === 'https:' || protocol === 'http:') return url;
+  throw new KubeconfigError(`server ${JSON.stringify(server)} is neither an http or https URL nor HOST:PORT`);
 }
 
 async function readPem(io: KubeconfigIo, path: string): Promise<string> {
@@ -81,6 +97,7 @@ async function certificateOf(user: KubeconfigUser, io: KubeconfigIo): Promise<Cl
   if (certPem === undefined && keyPem === undefined) return undefined;
   if (certPem === undefined || keyPem === undefined)
     throw new KubeconfigError('a client certificate needs its key, and a key its certificate');
+  checkClientCertificate({ certPem, keyPem });
   return { certPem, keyPem };
 }
 

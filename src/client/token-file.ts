@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { Credentials } from './connect-options.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
@@ -25,7 +26,9 @@ export function tokenFile({ path, io, clock }: TokenFileOptions): Credentials {
         cached = { headers: { authorization: `Bearer ${token}` }, readAt: clock.monotonic() };
         fresh = true;
       } catch (error) {
-        if (cached === undefined) throw error;
+        if (cached !== undefined) return cached.headers;
+        if (error instanceof KubeconfigError) throw error;
+        throw new KubeconfigError(`unable to read the token file ${path}: ${messageOf(error)}`, { cause: error });
       }
       return cached.headers;
     },
