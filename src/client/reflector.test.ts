@@ -479,6 +479,56 @@ describe('failures', () => {
     await stop();
   });
 
+  const missing = (): Answer => answerJson({ kind: 'Status', reason: 'NotFound', code: 404 }, 404);
+
+  it.each([
+    { pauses: 'anew', first: 1, from: 800, to: 1600 },
+    { pauses: 'asBefore', first: 1, from: 12_800, to: 25_600 },
+  ] as const)('COL-048 who is woken tries again now; the pause after that is $pauses', async ({ pauses, from, to }) => {
+    const { clock, server, reflector, stop } = setUp(Array.from({ length: 10 }, missing));
+    for (let tries = 1; tries <= 4; tries++) {
+      await clock.settle();
+      expect([server.lines.length, reflector.pausing]).toEqual([tries, true]);
+      if (tries < 4) await clock.advanceAsync(clock.nextTimerInMs ?? 0);
+    }
+    reflector.wake(pauses);
+    await clock.settle();
+    expect([server.lines.length, reflector.pausing]).toEqual([5, true]);
+    expect(clock.nextTimerInMs).toBeGreaterThanOrEqual(from);
+    expect(clock.nextTimerInMs).toBeLessThanOrEqual(to);
+    await stop();
+  });
+
+  it('COL-048 who is not pausing is not woken, now or later', async () => {
+    const { clock, server, reflector, stop } = setUp([missing(), missing()]);
+    await clock.settle();
+    for (let i = 0; i < 100; i++) reflector.wake('asBefore');
+    await clock.settle();
+    expect([server.lines.length, reflector.pausing]).toEqual([2, true]);
+    await clock.advanceAsync(clock.nextTimerInMs ?? 0);
+    expect([server.lines.length, reflector.pausing]).toEqual([3, false]);
+    reflector.wake('anew');
+    await clock.settle();
+    expect([server.lines.length, reflector.pausing]).toEqual([3, false]);
+    await stop();
+  });
+
+  it('COL-048 who is woken does not try again before the server allows', async () => {
+    const tooMany = (): Answer => answerJson(newTooManyRequests('busy', 5).status, 429);
+    const { clock, server, reflector, stop } = setUp(Array.from({ length: 4 }, tooMany));
+    for (let i = 0; i < 3; i++) await clock.advanceAsync(5000);
+    expect([server.lines.length, reflector.pausing]).toEqual([4, false]);
+    reflector.wake('anew');
+    await clock.advanceAsync(4999);
+    expect([server.lines.length, reflector.pausing]).toEqual([4, false]);
+    await clock.advanceAsync(1);
+    expect([server.lines.length, reflector.pausing]).toEqual([4, true]);
+    reflector.wake('anew');
+    await clock.settle();
+    expect(server.lines.length).toBe(5);
+    await stop();
+  });
+
   it('a refused connection while following is retried from the same place', async () => {
     const { clock, server, sink, stop } = setUp(
       [answerJson(list(5, [])), new Error('ECONNREFUSED'), answerStream(new PushStream())],

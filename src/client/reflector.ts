@@ -2,7 +2,7 @@ import { formatGroupResource, type GroupVersionResource } from '../api/meta/grou
 import { StatusError } from '../api/status-error.ts';
 import { linkSignals, type LinkedSignal, TimeoutError } from '../base/abort.ts';
 import { type Backoff, exponentialBackoff } from '../base/backoff.ts';
-import { type Clock, sleepUnlessAborted } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
@@ -11,6 +11,7 @@ import { ACCEPT_METADATA, ACCEPT_METADATA_JSON, ACCEPT_METADATA_LIST, ACCEPT_MET
 import { DecodeError } from './decode-error.ts';
 import { listDecoder, type ListMeta } from './list-decoder.ts';
 import { objectVersion } from './object-version.ts';
+import { Pause } from './pause.ts';
 import {
   afterAttempt,
   type AttemptOutcome,
@@ -71,6 +72,7 @@ export class Reflector implements Service {
   readonly #sink: ReflectorSink;
   readonly #logger: Logger;
   readonly #backoff: Backoff;
+  readonly #pause: Pause;
   readonly #onAhead: OnWatchAhead = (bytes, ranges, count) => this.#sink.ahead?.(bytes, ranges, count);
   #state: ReflectorState;
   #synced = false;
@@ -81,6 +83,7 @@ export class Reflector implements Service {
     this.#sink = options.sink;
     this.#logger = (options.logger ?? silentLogger).child({ resource: formatGroupResource(gvr) });
     this.#backoff = exponentialBackoff({ ...BACKOFF, random, resetAfter: { clock, ms: BACKOFF_RESET_MS } });
+    this.#pause = new Pause(clock);
     this.#state = {
       mode: 'enumerate',
       resourceVersion: '',
@@ -105,6 +108,20 @@ export class Reflector implements Service {
     return this.#state.resourceVersion;
   }
 
+  /** It waits before it tries again, and {@link Reflector.wake} would end that. */
+  get pausing(): boolean {
+    return this.#pause.isOpen;
+  }
+
+  /**
+   * What made it wait may be over: it tries again now, but not before the time that the server asked for. Does nothing unless
+   * {@link Reflector.pausing}. `anew`: the pauses after that grow from the shortest; `asBefore`: they go on growing.
+   */
+  wake(pauses: 'anew' | 'asBefore'): void {
+    if (pauses === 'anew' && this.pausing) this.#backoff.reset();
+    this.#pause.cutShort();
+  }
+
   /** Resolves after `signal` is aborted; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -115,8 +132,7 @@ export class Reflector implements Service {
       this.#state = state;
       this.#tell(step, outcome, noise);
       if (wait.kind === 'none') continue;
-      const delay = Math.max(this.#backoff.next(), wait.atLeastMs);
-      await sleepUnlessAborted(this.#options.clock, delay, signal);
+      await this.#pause.take(this.#backoff.next(), wait.atLeastMs, signal);
     }
   }
 
