@@ -1,5 +1,8 @@
 import { newBadRequest } from '../../api/status-error.ts';
 import type { HttpHeaders } from '../../base/http-message.ts';
+import { quoted } from '../../api/meta/quoted.ts';
+import { isDns1123Label, isDns1123Subdomain } from '../../api/validation/names.ts';
+import { serviceAccountGroups } from '../authentication/service-account-claims.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import { GROUP_UNAUTHENTICATED, withAuthenticatedGroup } from '../authentication/user-info.ts';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
@@ -42,9 +45,24 @@ function askedUser(headers: HttpHeaders): UserInfo | undefined {
   const extra = extraOf(headers);
   if (username === '') {
     if (uid === '' && groups.length === 0 && extra === undefined) return undefined;
-    throw newBadRequest('requested to impersonate groups, a uid or extra fields without impersonating a user');
+    throw newBadRequest(`requested ${goText({ uid, groups, extra })} without impersonating a user name`);
   }
   return { username, groups, ...(uid === '' ? {} : { uid }), ...(extra === undefined ? {} : { extra }) };
+}
+
+/** A Go struct as `%#v` prints it, which is what the refusal upstream shows. */
+function goText({ uid, groups, extra }: { uid: string; groups: readonly string[]; extra: UserInfo['extra'] }): string {
+  const list = (texts: readonly string[]): string => `[]string{${texts.map(quoted).join(', ')}}`;
+  const entries = Object.entries(extra ?? {})
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, values]) => `${quoted(key)}:${list(values)}`);
+  const fields = [
+    'Name:""',
+    `UID:${quoted(uid)}`,
+    `Groups:${groups.length === 0 ? '[]string(nil)' : list(groups)}`,
+    `Extra:map[string][]string${extra === undefined ? '(nil)' : `{${entries.join(', ')}}`}`,
+  ];
+  return `&user.DefaultInfo{${fields.join(', ')}}`;
 }
 
 function valuesOf(headers: HttpHeaders, name: string): readonly string[] {
@@ -79,26 +97,31 @@ function partsOf({ username, uid, groups, extra = {} }: UserInfo): Impersonated[
     name,
     ...rest,
   });
-  const account = SERVICE_ACCOUNT.exec(username);
+  const account = accountOf(username);
   return [
-    account === null
+    account === undefined
       ? part('users', username)
-      : part('serviceaccounts', account[2] ?? '', { namespace: account[1] ?? '' }),
-    ...groups.map((group) => part('groups', group)),
+      : part('serviceaccounts', account.name, { namespace: account.namespace }),
     ...(uid === undefined ? [] : [part('uids', uid, { group: authentication })]),
+    ...groups.map((group) => part('groups', group)),
     ...Object.entries(extra).flatMap(([key, values]) =>
       values.map((value) => part('userextras', value, { group: authentication, subresource: key })),
     ),
   ];
 }
 
+/** Only a name that an account can have is one of an account; any other is that of a user, who needs a right to users. */
+function accountOf(username: string): { readonly namespace: string; readonly name: string } | undefined {
+  const [, namespace = '', name = ''] = SERVICE_ACCOUNT.exec(username) ?? [];
+  if (isDns1123Label(namespace).length > 0 || isDns1123Subdomain(name).length > 0) return undefined;
+  return { namespace, name };
+}
+
 /** With the groups that every such user has. */
 function completed(asked: UserInfo): UserInfo {
-  const account = SERVICE_ACCOUNT.exec(asked.username);
+  const account = accountOf(asked.username);
   const groups =
-    account === null || asked.groups.length > 0
-      ? asked.groups
-      : ['system:serviceaccounts', `system:serviceaccounts:${account[1] ?? ''}`];
+    account === undefined || asked.groups.length > 0 ? asked.groups : serviceAccountGroups(account.namespace);
   if (groups.includes(GROUP_UNAUTHENTICATED)) return { ...asked, groups };
   if (asked.username === ANONYMOUS) return { ...asked, groups: [...groups, GROUP_UNAUTHENTICATED] };
   return withAuthenticatedGroup({ ...asked, groups });

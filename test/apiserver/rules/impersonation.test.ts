@@ -31,6 +31,10 @@ describe('impersonation', () => {
         groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
       },
     ],
+    [
+      { 'impersonate-user': 'system:serviceaccount:ns:No_Robot' },
+      { username: 'system:serviceaccount:ns:No_Robot', groups: ['system:authenticated'] },
+    ],
     [{ 'impersonate-user': 'system:anonymous' }, { username: 'system:anonymous', groups: ['system:unauthenticated'] }],
   ])('API-376 %j', async (headers, expected) => {
     const server = await startTestServer();
@@ -65,21 +69,26 @@ describe('impersonation', () => {
     expect((await server.request('GET', configMaps, { headers })).status).toBe(200);
     expect(asked).toEqual([
       'system:anonymous impersonate  serviceaccounts  ns robot',
-      'system:anonymous impersonate  groups   dev',
       'system:anonymous impersonate authentication.k8s.io uids   7',
+      'system:anonymous impersonate  groups   dev',
       'system:anonymous impersonate authentication.k8s.io userextras scope  view',
       'system:serviceaccount:ns:robot list  configmaps  default ',
     ]);
   });
 
-  it.each(['impersonate-group', 'impersonate-uid', 'impersonate-extra-x'])(
-    'API-376 %s without a user is 400',
-    async (name) => {
-      const server = await startTestServer();
-      const { status, json } = await server.request('GET', configMaps, { headers: { [name]: 'x' } });
-      expect([status, json.reason]).toEqual([400, 'BadRequest']);
-    },
-  );
+  it.each([
+    ['impersonate-group', 'UID:"", Groups:[]string{"x"}, Extra:map[string][]string(nil)'],
+    ['impersonate-uid', 'UID:"x", Groups:[]string(nil), Extra:map[string][]string(nil)'],
+    ['impersonate-extra-x', 'UID:"", Groups:[]string(nil), Extra:map[string][]string{"x":[]string{"x"}}'],
+  ])('API-376 %s without a user is 400', async (name, fields) => {
+    const server = await startTestServer();
+    const { status, json } = await server.request('GET', configMaps, { headers: { [name]: 'x' } });
+    expect([status, json.reason, json.message]).toEqual([
+      400,
+      'BadRequest',
+      `requested &user.DefaultInfo{Name:"", ${fields}} without impersonating a user name`,
+    ]);
+  });
 
   it('API-376 groups sent over sockets stay apart', async () => {
     const certificates = await createServingCertificates({ clock: systemClock, random: systemRandom });
