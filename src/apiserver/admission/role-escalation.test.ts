@@ -95,6 +95,15 @@ describe('roles', () => {
     ).toBe(403);
   });
 
+  it('API-375 a right to escalate certain names is none to create them, because a create names nothing in its path', async () => {
+    const name = fresh();
+    const wanted = role('ClusterRole', name, [rule('secrets', 'get')]);
+    await annMay({ apiGroups: [GROUP], resources: ['clusterroles'], resourceNames: [name], verbs: ['escalate'] });
+    expect((await as('ann', 'POST', 'clusterroles', wanted)).status).toBe(403);
+    await as('root', 'POST', 'clusterroles', role('ClusterRole', name, []));
+    expect((await as('ann', 'PUT', `clusterroles/${name}`, wanted)).status).toBe(200);
+  });
+
   it('API-375 only who may do everything makes aggregations, because nobody knows what they gather', async () => {
     const aggregating = (name: string) =>
       role('ClusterRole', name, null, { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } });

@@ -50,7 +50,9 @@ export class RoleEscalation implements AdmissionPlugin {
   }
 
   #checkRole(attributes: AdmissionAttributes, role: KubeObject): void {
-    const { info, namespace, name, oldObject } = attributes;
+    const { info, namespace, oldObject } = attributes;
+    // What is created has no name in its path: a right to certain names only does not reach it.
+    const name = oldObject === undefined ? '' : attributes.name;
     const escalate = { verb: 'escalate', group: info.group, resource: info.resource, namespace, name };
     if (this.#may(attributes, escalate)) return;
     this.#requireHeld(attributes, policyRules(role['rules']));
