@@ -178,6 +178,16 @@ describe('subresources and connections', () => {
     });
   });
 
+  it('API-356 an objectSelector never selects options without metadata, even one for what has no label', async () => {
+    await server.post(pods, pod);
+    const objectSelector = { matchExpressions: [{ key: 'none', operator: 'DoesNotExist' }] };
+    await configure({ clientConfig: hook.at(), rules: everythingOfPods, objectSelector });
+    await server.get(`${pods}/p/exec?container=c&command=ls&stdout=true`);
+    expect(hook.requests).toEqual([]);
+    await server.patch(`${pods}/p`, { metadata: { labels: { a: 'b' } } });
+    expect(hook.requests.map(({ operation }) => operation)).toEqual(['UPDATE']);
+  });
+
   it('API-350 scale: the Scale before and after', async () => {
     const deployments = '/apis/apps/v1/namespaces/default/deployments';
     const labels = { app: 'a' };

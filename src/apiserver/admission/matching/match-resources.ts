@@ -100,11 +100,11 @@ function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
   return { group, version, kind };
 }
 
-/** API-356: old or new. */
+/** API-356: old or new. What has no metadata, as the options of a connection, is never selected. */
 function matchesObject(selector: LabelSelector, { object, oldObject }: AdmissionAttributes): boolean {
   if (selector.empty) return true;
   const selects = (candidate: KubeObject | undefined): boolean =>
-    candidate !== undefined && selector.matches(candidate.metadata?.labels);
+    candidate?.metadata !== undefined && selector.matches(candidate.metadata.labels);
   return selects(object) || selects(oldObject);
 }
 
