@@ -54,6 +54,33 @@ describe('a patch', () => {
     expect([applied.status, applied.json['data']]).toEqual([201, { x: '1' }]);
   });
 
+  it.each([
+    [{ operation: 'Delete' }, 'operation must be `Apply` or `Update`'],
+    [{ apiVersion: '' }, 'apiVersion must not be empty'],
+    [{ fieldsType: '' }, 'missing fieldsType in managed fields entry 0'],
+    [{ fieldsType: 'FieldsV2' }, String.raw`invalid fieldsType \"FieldsV2\" in managed fields entry 0`],
+    [{ fieldsV1: { x: {} } }, 'error decoding versioned set from entry 0'],
+  ])('API-215 managers that cannot be understood are those of before: %j', async (wrong, why) => {
+    await configure({ clientConfig: hook.at() });
+    const entry = {
+      manager: 'm',
+      operation: 'Update',
+      apiVersion: 'v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: {},
+      ...wrong,
+    };
+    hook.behaviour = patchWith(add('/metadata/managedFields', [entry]));
+    const { status, json, headers } = await server.post(
+      `${configMaps}?fieldManager=me`,
+      configMap('a', { data: { a: '1' } }),
+    );
+    expect([status, json.metadata?.managedFields?.map(({ manager }) => manager)]).toEqual([201, ['me']]);
+    expect(String(headers['warning'])).toBe(
+      `299 - ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${why}"`,
+    );
+  });
+
   it('API-500 the patched object is defaulted and validated again', async () => {
     const pods = '/api/v1/namespaces/default/pods';
     const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];

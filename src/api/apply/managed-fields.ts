@@ -1,5 +1,6 @@
 import { isJsonObject } from '../codec/json-value.ts';
 import type { ManagedFieldsEntry } from '../meta/object-meta.ts';
+import { quoted } from '../meta/quoted.ts';
 import { formatTime, parseTime } from '../meta/time.ts';
 import { decodeFieldsV1, EMPTY_SET, type FieldSet, inOrder, isEmptySet } from './fieldset.ts';
 import { PathElementError } from './path-element.ts';
@@ -88,10 +89,25 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
   return managers;
 }
 
+/** What is wrong with entries that {@link decodeManagers} cannot understand, in upstream's words. */
+export function managersProblem(entries: readonly ManagedFieldsEntry[]): string | undefined {
+  for (const [index, entry] of entries.entries()) {
+    const { operation, apiVersion = '', fieldsType = '' } = entry;
+    if (operation !== 'Apply' && operation !== 'Update') return 'operation must be `Apply` or `Update`';
+    if (apiVersion === '') return 'apiVersion must not be empty';
+    if (fieldsType === '') return `missing fieldsType in managed fields entry ${index}`;
+    if (fieldsType !== 'FieldsV1') return `invalid fieldsType ${quoted(fieldsType)} in managed fields entry ${index}`;
+    if (decodeManagers([entry]) === undefined) return `error decoding versioned set from entry ${index}`;
+  }
+  return undefined;
+}
+
 /** API-219: an empty list, or one empty entry, gives up tracking. */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   const [first] = entries;
-  return first === undefined || (entries.length === 1 && isJsonObject(first) && Object.keys(first).length === 0);
+  if (first === undefined) return true;
+  // To Go a member that is empty is none.
+  return entries.length === 1 && isJsonObject(first) && Object.values(first).every((value) => (value ?? '') === '');
 }
 
 /** The entries a write starts from (API-219): those the client sent if they say anything and can be understood, else the stored ones. */

@@ -141,6 +141,7 @@ describe('tracking of updates', () => {
   it.each([
     ['an empty list', [], 'none'],
     ['one empty entry', [{}], 'none'],
+    ['one entry of empty texts', [{ manager: '', operation: '', apiVersion: '', fieldsV1: null }], 'none'],
     ['left out', undefined, 'kept'],
     ['null', null, 'kept'],
     ['an entry without operation', [{ manager: 'x', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} }], 'kept'],

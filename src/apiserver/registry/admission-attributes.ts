@@ -1,7 +1,7 @@
-import { decodeManagers } from '../../api/apply/managed-fields.ts';
+import { managersProblem } from '../../api/apply/managed-fields.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { AdmissionAttributes, AdmissionOperation, ObjectInterfaces } from '../admission/attributes.ts';
 import { Reinvocation } from '../admission/reinvocation.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
@@ -115,18 +115,11 @@ export async function admitWrite(resource: ResourceStore, attributes: AdmissionA
   await resource.environment.admission.admit(attributes);
   const after = attributes.object?.metadata;
   if (after === undefined || after.managedFields === managers || after.managedFields === undefined) return;
-  const why = managedFieldsProblem(after.managedFields);
+  const why = managersProblem(after.managedFields);
   if (why === undefined) return;
   attributes.warn(INVALID_MANAGED_FIELDS + why);
   if (managers === undefined) delete after.managedFields;
   else after.managedFields = managers;
-}
-
-function managedFieldsProblem(entries: readonly ManagedFieldsEntry[]): string | undefined {
-  for (const [index, entry] of entries.entries()) {
-    if (decodeManagers([entry]) === undefined) return `entry ${index} cannot be read`;
-  }
-  return undefined;
 }
 
 /** Runs both phases for something that is created but not stored: a review, an Eviction, a Binding. `object` may be changed. */

@@ -4,9 +4,17 @@ import type { FieldError } from '../../api/field-error.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { quoted } from '../../api/meta/quoted.ts';
 import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
 import { validateBuiltinStatus } from '../../api/schema/validate-status.ts';
-import { isAlreadyExists, newConflict, newInvalid, newNotFound, newServerTimeout } from '../../api/status-error.ts';
+import {
+  isAlreadyExists,
+  newConflict,
+  newInvalid,
+  newNotFound,
+  newServerTimeout,
+  newUntypedInternal,
+} from '../../api/status-error.ts';
 import { objectMetaRules, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
 import type { AdmissionAttributes } from '../admission/attributes.ts';
@@ -230,6 +238,9 @@ function checkResourceVersion(resource: ResourceStore, name: string, next: KubeO
     if (info.allowUnconditionalUpdate) return;
     const error = fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update');
     throw newInvalid({ group: info.group, kind: info.resource }, name, [error]);
+  }
+  if (!/^\d+$/.test(wanted)) {
+    throw newUntypedInternal(`strconv.ParseUint: parsing ${quoted(wanted)}: invalid syntax`);
   }
   if (wanted !== previous.metadata?.resourceVersion) throw newConflict(info, name);
 }

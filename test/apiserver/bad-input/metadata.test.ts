@@ -205,6 +205,14 @@ describe('metadata', () => {
     ],
   ]);
 
+  refuses('API-171 a resourceVersion that is no number', [
+    [
+      'PUT',
+      { method: 'PUT', target: WITNESS, body: configMap('witness', { metadata: { resourceVersion: 'x' } }) },
+      refusal(500, 'strconv.ParseUint: parsing "x": invalid syntax'),
+    ],
+  ]);
+
   refuses('API-174 another uid', [
     [
       'PUT',
