@@ -740,6 +740,25 @@ describe('lists and vanished resources', () => {
     ]);
   });
 
+  it('COL-062 COL-063 a list that shows a waiting owner changed queues its dependents, as when it began to wait', () => {
+    const graph = new OwnershipGraph();
+    const list = (resourceVersion: string): GraphEvent[] => [
+      observed(pods, { uid: 'w', resourceVersion, deleting: true, finalizers: ['foregroundDeletion'] }),
+      observed(pods, { uid: 'o', resourceVersion, deleting: true, finalizers: ['orphan'] }),
+      observed(pods, { uid: 'lives', resourceVersion }),
+    ];
+    run(graph, ...list('1'));
+    for (const uid of ['w', 'o', 'lives']) run(graph, observed(replicaSets, { uid: `of ${uid}`, owners: [ref(uid)] }));
+    const queued = (...events: GraphEvent[]): string[] => said(run(graph, ...events));
+    expect(queued(...list('2'))).toEqual([]);
+    expect(queued({ type: 'listStarted', resource: pods }, ...list('2'))).toEqual([]);
+    expect(queued({ type: 'listStarted', resource: pods }, ...list('3'))).toEqual(['observed of w ownerStartsWaiting']);
+    const other = { uid: 'w', resourceVersion: '4', deleting: true, finalizers: ['foregroundDeletion', 'x'] } as const;
+    expect(queued({ type: 'listStarted', resource: pods }, observed(pods, other))).toEqual([
+      'observed of w ownerStartsWaiting',
+    ]);
+  });
+
   it('COL-116 what a cached list lacks is questioned, not believed', () => {
     const graph = new OwnershipGraph();
     run(

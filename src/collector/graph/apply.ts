@@ -112,6 +112,7 @@ function observe(
   remember(graph, node, columns);
   if (same) {
     if (changedUnseen) questionOwners(graph, node, effects);
+    if (changedUnseen) questionDependents(graph, node, effects);
     return 'unchanged';
   }
   const sameObject = unmoved || nodes.objectMatches(node, columns, kind);
@@ -121,6 +122,7 @@ function observe(
   if (!sameReferences) replaceReferences(graph, node, columns, effects);
   if (changedUnseen) questionOwners(graph, node, effects);
   const started = startTransitions(graph, node, columns, before, effects);
+  if (changedUnseen && !started) questionDependents(graph, node, effects);
   const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
   const finalizersChanged = ((before ^ table.get(node, FLAGS)) & (FOREGROUND | ORPHAN)) !== 0;
   return sameObject && sameReferences && !started && !deletionNoticed && !finalizersChanged ? 'unchanged' : 'changed';
@@ -139,6 +141,15 @@ function questionOwners(graph: OwnershipGraph, node: number, effects: Effect[]):
     enqueue(graph, node, 'changedUnseen', effects);
     return;
   }
+}
+
+/**
+ * A list shows an object that waits still, but changed since the watch was lost: its deletion may have been another in between, and
+ * who was decided about then, with the live object, need not have blocked it. It may have begun to wait just now (COL-062, COL-063).
+ */
+function questionDependents(graph: OwnershipGraph, node: number, effects: Effect[]): void {
+  if (!graph.isWaiting(node)) return;
+  graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'ownerStartsWaiting', effects));
 }
 
 /** What the last event showed, except references. Flags that are never taken back are left to `startTransitions`. */

@@ -76,7 +76,7 @@ export class NaiveGraph {
       identity,
       state: 'observed',
       refs: ownerReferences,
-      beingDeleted: deleting || (before?.beingDeleted ?? false),
+      beingDeleted: before?.beingDeleted ?? false,
       deletingDependents: before?.deletingDependents ?? false,
       finalizers,
       version: object.resourceVersion,
@@ -87,7 +87,28 @@ export class NaiveGraph {
     const existed = new Set([...this.nodes.keys(), uid]);
     this.nodes.set(uid, node);
     this.#link(node, before?.refs ?? [], existed);
-    if (!deleting) return;
+    const changedUnseen =
+      before?.seen === false && (before.version !== object.resourceVersion || object.resourceVersion === 'opaque');
+    if (changedUnseen && this.#isDoubtful(node)) this.#queue(uid);
+    const started = deleting && this.#start(node, before);
+    if (!changedUnseen || started || !waits(node)) return;
+    for (const dependent of this.dependents(uid)) this.#queue(dependent.identity.uid);
+  }
+
+  /** COL-053: what was decided while nobody saw may have been about other references. */
+  #isDoubtful(node: NaiveNode): boolean {
+    return node.refs.some((ref) => {
+      const owner = this.nodes.get(ref.uid);
+      if (owner === undefined || owner.state !== 'observed' || !sameWords(owner.identity, ref)) return true;
+      return waits(owner);
+    });
+  }
+
+  /** COL-060...COL-063; whether anything did. */
+  #start(node: NaiveNode, before: NaiveNode | undefined): boolean {
+    const { uid } = node.identity;
+    const { finalizers } = node;
+    node.beingDeleted = true;
     const starts = (finalizer: string): boolean =>
       finalizers.includes(finalizer) &&
       (before === undefined || !before.beingDeleted || !before.finalizers.includes(finalizer));
@@ -97,6 +118,7 @@ export class NaiveGraph {
       for (const dependent of this.dependents(uid)) this.#queue(dependent.identity.uid);
       this.#queue(uid);
     }
+    return starts(ORPHAN) || starts(FG);
   }
 
   /** COL-073 and BETTER-14. */
@@ -148,10 +170,8 @@ export class NaiveGraph {
       } else if (!sameWords(owner.identity, ref)) questioned = true;
       else if (otherNamespace && owner.state === 'virtual') questioned = true;
     }
-    // COL-113: what had kept it from being touched may be what it lost.
-    const lost = before.some((ref) => !node.refs.some((other) => other.uid === ref.uid));
-    const waits = ({ state, beingDeleted, finalizers }: NaiveNode): boolean =>
-      state === 'observed' && beingDeleted && finalizers.includes(FG);
+    // COL-113: what had kept it from being touched may be what it lost, or how that was called.
+    const lost = before.some((ref) => !node.refs.some((other) => other.uid === ref.uid && sameWords(other, ref)));
     const needsALook = (ref: OwnerReference): boolean => {
       const owner = this.nodes.get(ref.uid);
       if (owner === undefined) return this.gone.has(ref.uid);
@@ -297,4 +317,8 @@ function alternatives(dependent: NaiveNode, absent: Identity): Identity[] {
       const reachable = absent.namespace === '' || absent.namespace === dependent.identity.namespace;
       return !(reachable && sameWords(identity, absent));
     });
+}
+
+function waits({ state, beingDeleted, finalizers }: NaiveNode): boolean {
+  return state === 'observed' && beingDeleted && finalizers.includes(FG);
 }
