@@ -110,7 +110,7 @@ export function generationOf(resource: GroupResource): ResourceInfo['generation'
 
 /**
  * API-063. The name of a StatefulSet becomes the host name of its pods, hence a label (apps `ValidateStatefulSetName`).
- * APIServices (`v1.` is one) and IP addresses have names that are no DNS subdomains.
+ * APIServices (`v1.` is one) and IP addresses have names that are no DNS subdomains; requests for certificates may have any.
  */
 export function nameRuleOf(resource: GroupResource): ResourceInfo['nameRule'] {
   if (resource.group === 'rbac.authorization.k8s.io') return 'pathSegment';
@@ -123,6 +123,7 @@ export function nameRuleOf(resource: GroupResource): ResourceInfo['nameRule'] {
     case 'apiextensions.k8s.io/customresourcedefinitions':
       return 'customResourceDefinition';
     case 'apiregistration.k8s.io/apiservices':
+    case 'certificates.k8s.io/certificatesigningrequests':
     case 'networking.k8s.io/ipaddresses':
       return 'pathSegment';
     default:

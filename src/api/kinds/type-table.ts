@@ -125,6 +125,9 @@ const META_KINDS: ReadonlySet<string> = new Set([
   'Table',
 ]);
 
+/** Not served, but clients send it to the pods of today (API-317); its fields are those of policy/v1. */
+const OLDER_EVICTION = 'policy/v1beta1/Eviction';
+
 const META_VERSIONS: ReadonlySet<string> = new Set(['v1', 'meta.k8s.io/v1', 'meta.k8s.io/v1beta1']);
 
 type FieldExtras = Pick<
@@ -200,7 +203,8 @@ function fieldFrom(row: FieldRow): FieldInfo {
 
 /** Type of a kind; undefined if no default installation serves it. */
 export function typeNameOf(apiVersion: string, kind: string): string | undefined {
-  const found = table().kinds.get(`${apiVersion}/${kind}`);
+  const key = `${apiVersion}/${kind}`;
+  const found = table().kinds.get(key === OLDER_EVICTION ? 'policy/v1/Eviction' : key);
   if (found !== undefined) return found;
   if (KINDS_OF_EVERY_GROUP_VERSION.has(kind)) return `${META_V1}.${kind}`;
   return META_VERSIONS.has(apiVersion) && META_KINDS.has(kind) ? `${META_V1}.${kind}` : undefined;

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
+import { encodeProtobuf } from '../../api/codec/protobuf.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
@@ -111,6 +112,22 @@ describe('pods', () => {
       'Eviction in version "v1beta1" cannot be handled as a Eviction: strict decoding error: unknown field "deleteOptions.patience"',
     ]);
     const { status, json } = await evict(body);
+    expect([status, json.status]).toEqual([201, 'Success']);
+    expect((await server.get(`${pods}/p`)).json.metadata).toMatchObject({ deletionGracePeriodSeconds: 0 });
+  });
+
+  it('API-317 API-029 eviction by policy/v1beta1, as protobuf', async () => {
+    await server.post(pods, pod('p', { metadata: { finalizers: ['example.com/a'] } }));
+    const eviction = {
+      apiVersion: 'policy/v1beta1',
+      kind: 'Eviction',
+      metadata: { name: 'p' },
+      deleteOptions: { gracePeriodSeconds: 0 },
+    };
+    const { status, json } = await server.request('POST', `${pods}/p/eviction`, {
+      body: encodeProtobuf(eviction as KubeObject),
+      headers: { 'content-type': 'application/vnd.kubernetes.protobuf' },
+    });
     expect([status, json.status]).toEqual([201, 'Success']);
     expect((await server.get(`${pods}/p`)).json.metadata).toMatchObject({ deletionGracePeriodSeconds: 0 });
   });
@@ -443,6 +460,14 @@ describe('other kinds', () => {
       status: { conditions: [{ type: 'Ready', status: 'True' }] },
     });
     expect(node.json['status']).toMatchObject({ conditions: [{ type: 'Ready', status: 'True' }] });
+  });
+
+  it('API-063 a signing request may have any name that stands in a path', async () => {
+    const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    const spec = { request: certificateRequest(), signerName: 'example.com/x', usages: ['client auth'] };
+    const made = async (name: string) => (await server.post(requests, { metadata: { name }, spec })).status;
+    expect(await made('Some_one:else')).toBe(201);
+    expect(await made('a/b')).toBe(422);
   });
 
   it('a signing request says who made it, and only /approval decides', async () => {
