@@ -15,7 +15,8 @@ function requireAllowed(attributes: AuthorizationAttributes, authorizer: Authori
   if (!allowed) throw forbidden(attributes, reason);
 }
 
-function attributesOf({ info, user }: RequestContext): AuthorizationAttributes {
+/** What is requested, by the user of the request. */
+export function attributesOf({ info, user }: RequestContext): AuthorizationAttributes {
   if (info.type === 'nonResource') {
     return {
       user,

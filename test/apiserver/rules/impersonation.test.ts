@@ -50,14 +50,19 @@ describe('impersonation', () => {
     const authorizer: Authorizer = {
       authorize: ({ user, verb, group, resource, subresource, namespace, name }) => {
         asked.push([user.username, verb, group, resource, subresource, namespace, name].join(' '));
-        return { allowed: verb !== 'impersonate' || name !== 'root', reason: '' };
+        const allowed = verb.startsWith('impersonate') ? verb === 'impersonate' && name !== 'root' : true;
+        return { allowed, reason: '' };
       },
     };
     const server = await startTestServer({ authorizer });
     const refused = await server.request('GET', configMaps, { headers: { 'impersonate-user': 'root' } });
     expect([refused.status, refused.json.message]).toEqual([
       403,
-      'users "root" is forbidden: User "system:anonymous" cannot impersonate resource "users" in API group "" at the cluster scope',
+      'configmaps is forbidden: User "system:anonymous" cannot impersonate-on:user-info:list resource "configmaps" in API group "" in the namespace "default"',
+    ]);
+    expect(asked).toEqual([
+      'system:anonymous impersonate-on:user-info:list  configmaps  default ',
+      'system:anonymous impersonate  users   root',
     ]);
     asked.length = 0;
     const headers = {
@@ -74,6 +79,89 @@ describe('impersonation', () => {
       'system:anonymous impersonate authentication.k8s.io userextras scope  view',
       'system:serviceaccount:ns:robot list  configmaps  default ',
     ]);
+  });
+
+  it('API-376 who may be a node or an account for one verb only is nobody else, and does nothing else as him', async () => {
+    const rules: Record<string, readonly string[]> = {
+      'impersonate-on:serviceaccount:list': ['configmaps'],
+      'impersonate:serviceaccount': ['ns/robot'],
+      'impersonate-on:arbitrary-node:list': ['configmaps'],
+      'impersonate:arbitrary-node': ['/n1'],
+      'impersonate-on:user-info:list': ['configmaps'],
+      'impersonate:user-info': ['/alice', '/dev', '/system:masters', '/7', '/view'],
+    };
+    const seen: unknown[] = [];
+    const authorizer: Authorizer = {
+      authorize({ user, verb, group, resource, namespace, name }) {
+        if (!verb.startsWith('impersonate')) seen.push(user);
+        const part = verb.startsWith('impersonate:') && group === 'authentication.k8s.io';
+        const allowed = rules[verb]?.includes(part ? `${namespace}/${name}` : resource) === true;
+        return { allowed: allowed || !verb.startsWith('impersonate'), reason: '' };
+      },
+    };
+    const server = await startTestServer({ authorizer });
+    const as = async (path: string, headers: Record<string, string>): Promise<unknown> => {
+      const { status, json } = await server.request('GET', path, { headers });
+      return status === 403 ? json.message : status;
+    };
+    const robot = { 'impersonate-user': 'system:serviceaccount:ns:robot' };
+    const node = { 'impersonate-user': 'system:node:n1' };
+    const alice = { 'impersonate-user': 'alice' };
+    expect([await as(configMaps, robot), await as(configMaps, node), await as(configMaps, alice)]).toEqual([
+      200, 200, 200,
+    ]);
+    expect(seen).toEqual([
+      {
+        username: 'system:serviceaccount:ns:robot',
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
+      },
+      { username: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] },
+      { username: 'alice', groups: ['system:authenticated'] },
+    ]);
+    const full = { ...alice, 'impersonate-uid': '7', 'impersonate-group': 'dev', 'impersonate-extra-a.io%2fs': 'view' };
+    expect(await as(configMaps, full)).toBe(200);
+    const cannot = 'User "system:anonymous" cannot impersonate';
+    expect(await as(`${configMaps}/a`, robot)).toContain(`${cannot}-on:serviceaccount:get resource "configmaps"`);
+    expect(await as('/api/v1/pods', alice)).toContain(`${cannot}-on:user-info:list resource "pods"`);
+    expect(await as(configMaps, { 'impersonate-user': 'system:node:n2' })).toBe(
+      `nodes.authentication.k8s.io "n2" is forbidden: ${cannot}:arbitrary-node resource "nodes" in API group "authentication.k8s.io" at the cluster scope`,
+    );
+    expect(await as(configMaps, { ...alice, 'impersonate-group': 'system:masters' })).toContain(
+      'impersonating the system:masters group is not allowed',
+    );
+    expect(await as(configMaps, { ...alice, 'impersonate-extra-scope': 'view' })).toContain('invalid key in extra');
+    // With more than a name it would be anybody's account or node.
+    expect(await as(configMaps, { ...robot, 'impersonate-group': 'dev' })).toContain(
+      `${cannot} resource "serviceaccounts"`,
+    );
+    expect(await as(configMaps, { ...node, 'impersonate-uid': '7' })).toContain(`${cannot} resource "users"`);
+  });
+
+  it('API-376 an account is the node its pod runs on by a right to any node, and no other node', async () => {
+    const asked: string[] = [];
+    const authorizer: Authorizer = {
+      authorize({ verb, resource, name }) {
+        asked.push(`${verb} ${resource} ${name}`);
+        return { allowed: !verb.startsWith('impersonate') || verb.includes('associated-node'), reason: '' };
+      },
+    };
+    const authenticator = {
+      authenticate: () => ({
+        username: 'system:serviceaccount:ns:robot',
+        groups: [],
+        extra: { 'authentication.kubernetes.io/node-name': ['n1'] },
+      }),
+    };
+    const server = await startTestServer({ authorizer, authenticator });
+    const as = async (name: string): Promise<number> =>
+      (await server.request('GET', configMaps, { headers: { 'impersonate-user': name } })).status;
+    expect(await as('system:node:n1')).toBe(200);
+    expect(asked).toEqual([
+      'impersonate-on:associated-node:list configmaps ',
+      'impersonate:associated-node nodes *',
+      'list configmaps ',
+    ]);
+    expect(await as('system:node:n2')).toBe(403);
   });
 
   it.each([
