@@ -85,6 +85,34 @@ describe('a list in protobuf', () => {
     if (bytes * count > 16 * 1024 * 1024) expect(pieces.length).toBeGreaterThan(3);
   });
 
+  it.each([
+    ['metadata', 4_000_000, metadataEncoding],
+    ['whole objects', 256_000, typedEncoding('api/core/v1.Pod', { apiVersion: 'v1', kind: 'PodList' })],
+  ])('API-520 API-523 the larger items are, the fewer leave at once: %s', async (_what, most, encoding) => {
+    const large = 300_000;
+    const items = [...objects(1_000, 10), ...objects(60, large), ...objects(1_000, 10)].map(
+      (item, i) =>
+        new StoredObject({ key: `/${i}`, value: encodeStored(item.object()), createRevision: 1, modRevision: i + 1 }),
+    );
+    const lengths = (await written(items, encoding)).map(({ length }) => length);
+    expect(Math.max(...lengths)).toBeLessThan(most + 1.1 * large);
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeGreaterThan(60 * large);
+  });
+
+  it('API-520 what was made of an object to send it is given back, so that a long list never is there twice', async () => {
+    const kvs = objects(3, 100).map((item, i) => ({
+      key: `/registry/core/pods/default/pod-${i}`,
+      value: encodeStored(item.object()),
+      createRevision: 1,
+      modRevision: i + 1,
+    }));
+    const items = kvs.map((kv) => new StoredObject(kv));
+    const [before] = items.map((item) => item.object());
+    await written(items, typedEncoding('api/core/v1.Pod', { apiVersion: 'v1', kind: 'PodList' }));
+    expect(items[0]?.object()).not.toBe(before);
+    expect(items[0]?.object()).toEqual(before);
+  });
+
   it('API-520 lists of every kind have their metadata and items where the frame puts them', () => {
     for (const info of builtinResources().filter(({ verbs }) => verbs.includes('list'))) {
       const typeName = typeNameOf(apiVersionOf(info), info.listKind) ?? '';

@@ -21,6 +21,8 @@ interface ProtobufList {
 
 /** How a list of one kind is written. */
 export interface ListEncoding {
+  /** Objects encoded together have so many bytes where they are stored, and one more object's. */
+  readonly batchBytes: number;
   frame(metadata: ListMeta, itemBytes: number): ListFrame;
   /** Items as they stand in the list, one after the other. */
   encode(items: readonly ServedObject[]): Uint8Array;
@@ -32,6 +34,8 @@ export interface ListEncoding {
 
 /** PartialObjectMetadataList, whatever the kind of the items. */
 export const metadataEncoding: ListEncoding = {
+  // Most of an object is something else.
+  batchBytes: 4 * 1024 * 1024,
   frame: partialObjectMetadataListFrame,
   encode: encodeListItems,
   measure: measureListItems,
@@ -43,12 +47,16 @@ export function typedEncoding(
   typeName: string,
   list: { readonly apiVersion: string; readonly kind: string },
 ): ListEncoding {
-  const encode = (items: readonly ServedObject[]): Uint8Array =>
-    encodeTypedItems(
+  const encode = (items: readonly ServedObject[]): Uint8Array => {
+    const encoded = encodeTypedItems(
       typeName,
       items.map((item) => item.object()),
     );
+    for (const item of items) item.dropCaches();
+    return encoded;
+  };
   return {
+    batchBytes: 256 * 1024,
     frame: (metadata, itemBytes) => listFrame(list, metadata, itemBytes),
     encode,
     measure: (items) => encode(items).length,
@@ -74,7 +82,7 @@ export async function protobufList(list: ProtobufList): Promise<Uint8Array | Asy
   /** Of each batch, if it is kept. */
   const kept: (Uint8Array | undefined)[] = [];
   let bytes = 0;
-  for (const batch of batches(list.items)) {
+  for (const batch of batches(list)) {
     const known = bytes < WHOLE_BYTES ? undefined : encoding.knownLength(batch);
     const encoded = known === undefined && bytes < KEPT_BYTES ? encoding.encode(batch) : undefined;
     kept.push(encoded);
@@ -87,22 +95,24 @@ export async function protobufList(list: ProtobufList): Promise<Uint8Array | Asy
 }
 
 async function* chunks(
-  { items, encoding }: ProtobufList,
+  list: ProtobufList,
   kept: (Uint8Array | undefined)[],
   { head, tail }: ListFrame,
 ): AsyncGenerator<Uint8Array> {
   yield head;
-  for (const batch of batches(items)) yield kept.shift() ?? encoding.encode(batch);
+  for (const batch of batches(list)) yield kept.shift() ?? list.encoding.encode(batch);
   yield tail;
 }
 
-function* batches(items: Iterable<ServedObject>): Generator<readonly ServedObject[]> {
+function* batches({ items, encoding }: ProtobufList): Generator<readonly ServedObject[]> {
   let batch: ServedObject[] = [];
+  let bytes = 0;
   for (const item of items) {
     batch.push(item);
-    if (batch.length < BATCH) continue;
+    bytes += item.storedBytes;
+    if (batch.length < BATCH && bytes < encoding.batchBytes) continue;
     yield batch;
-    batch = [];
+    [batch, bytes] = [[], 0];
   }
   if (batch.length > 0) yield batch;
 }

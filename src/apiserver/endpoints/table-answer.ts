@@ -45,7 +45,10 @@ export async function tableRows(
   const { rows: _rows, ...head } = tableOf(convertor, [], options);
   const rows = {
     *[Symbol.iterator]() {
-      for (const object of objects) yield rowOf(convertor, object.object(), options);
+      for (const object of objects) {
+        yield rowOf(convertor, object.object(), options);
+        object.dropCaches();
+      }
     },
   };
   return { head, rows };

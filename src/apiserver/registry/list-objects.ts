@@ -96,6 +96,8 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
       if (labels === 'no match') continue;
       const object = converted[index] ?? resource.stored(kv);
       if (!(labels === 'match' ? selection.matchesFields(object) : selection.matches(object))) continue;
+      // What the selector looked into is not what is sent; a long list would keep it until its end.
+      object.dropCaches();
       items.push(object);
       if (items.length === page.limit) {
         const more = result.more || index + 1 < result.items.length;

@@ -11,6 +11,8 @@ import type { DeletionMetadata, StoredObject } from '../storage/stored-object.ts
 export interface ServedObject {
   /** 0 when it is not stored (dry run, Scale, reviews). */
   readonly revision: number;
+  /** How long it is where it is stored; 0 when it is not known. */
+  readonly storedBytes: number;
   /** Shared: never changed by anyone. */
   object(): KubeObject;
   /** Cheaper than {@link object} when nothing else is needed. Shared as well. */
@@ -30,11 +32,14 @@ export interface ServedObject {
   keptText(): KeptText | undefined;
   /** The object's metadata as an enveloped protobuf PartialObjectMetadata. */
   metadataEnvelope(): Uint8Array;
+  /** Gives back the memory of everything that can be made again: who goes through many objects needs each for a moment. */
+  dropCaches(): void;
 }
 
 /** An object that exists only as this answer, or in another version than the stored one. */
 export class TransientObject implements ServedObject {
   readonly revision: number;
+  readonly storedBytes = 0;
   readonly #object: KubeObject;
   #json: Uint8Array | undefined;
   #metadata: Uint8Array | undefined;
@@ -83,6 +88,11 @@ export class TransientObject implements ServedObject {
   metadataEnvelope(): Uint8Array {
     return (this.#metadata ??= encodePartialObjectMetadataEnvelope(this.metadata()));
   }
+
+  dropCaches(): void {
+    this.#json = undefined;
+    this.#metadata = undefined;
+  }
 }
 
 /** What a {@link ConvertedObject} needs of its kind. */
@@ -104,6 +114,10 @@ export class ConvertedObject implements ServedObject {
     this.revision = stored.revision;
     this.source = stored;
     this.#conversion = conversion;
+  }
+
+  get storedBytes(): number {
+    return this.source.storedBytes;
   }
 
   object(): KubeObject {
@@ -146,5 +160,12 @@ export class ConvertedObject implements ServedObject {
   metadataEnvelope(): Uint8Array {
     if (this.#conversion.keepsMetadata) return this.source.metadataEnvelope();
     return (this.#metadata ??= encodePartialObjectMetadataEnvelope(this.metadata()));
+  }
+
+  dropCaches(): void {
+    this.#object = undefined;
+    this.#json = undefined;
+    this.#metadata = undefined;
+    this.source.dropCaches();
   }
 }

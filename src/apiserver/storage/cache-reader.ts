@@ -8,6 +8,8 @@ import { StoredObject } from './stored-object.ts';
 
 /** Events of a step, and objects of a step of the initial list. */
 const STEP_LIMIT = 500;
+/** Bytes of their objects, and one more object: what a reader has to be given at once. */
+const STEP_BYTES = 1 << 20;
 
 /** Events of the store's history a reader may hold while it reads them; with more it has to list anew. */
 const BACKLOG_LIMIT = 100_000;
@@ -191,7 +193,10 @@ export class CacheReader implements CacheWatch {
     const { items, revision } = phase;
     if (phase.next < items.length) {
       const events = items
-        .slice(phase.next, phase.next + STEP_LIMIT)
+        .slice(
+          phase.next,
+          stepEnd(phase.next, items.length, (index) => items[index]!.value.length),
+        )
         .map((kv) => new CacheEvent({ type: 'ADDED', current: new StoredObject(kv) }));
       phase.next += events.length;
       return { kind: 'events', batch: new EventBatch(events) };
@@ -203,7 +208,10 @@ export class CacheReader implements CacheWatch {
   #historyStep(phase: HistoryPhase): WatchStep | undefined {
     const { backlog, handover } = phase;
     if (phase.next < backlog.length) {
-      const events = backlog.slice(phase.next, phase.next + STEP_LIMIT);
+      const events = backlog.slice(
+        phase.next,
+        stepEnd(phase.next, backlog.length, (index) => backlog[index]!.current.stored.length),
+      );
       phase.next += events.length;
       this.#revision = events.at(-1)?.revision ?? this.#revision;
       return { kind: 'events', batch: new EventBatch(events) };
@@ -226,7 +234,7 @@ export class CacheReader implements CacheWatch {
         this.end('slow', undefined);
         return this.#step();
       }
-      const to = Math.min(ring.end, phase.position + STEP_LIMIT);
+      const to = stepEnd(phase.position, ring.end, (position) => ring.sizeOf(position));
       const batch = this.#source.batch(phase.position, to, { prefix: this.prefix, after: phase.after });
       const last = ring.slice(to - 1, to)[0];
       phase.position = to;
@@ -285,4 +293,12 @@ export class CacheReader implements CacheWatch {
     this.#storeWatch?.cancel();
     this.#storeWatch = undefined;
   }
+}
+
+/** Behind the last entry of a step that begins at `from`, of entries up to `end`. The same for all readers that are equally far. */
+function stepEnd(from: number, end: number, bytesOf: (index: number) => number): number {
+  let bytes = 0;
+  let to = from;
+  while (to < end && to - from < STEP_LIMIT && bytes < STEP_BYTES) bytes += bytesOf(to++);
+  return to;
 }

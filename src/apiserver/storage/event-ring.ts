@@ -98,6 +98,11 @@ export class EventRing {
     }
   }
 
+  /** Bytes of the object that the event at this position is about; 0 when it is not kept. */
+  sizeOf(position: number): number {
+    return this.#ring.at(position - this.#first)?.event.current.stored.length ?? 0;
+  }
+
   /** Events at positions `from..to-1`, as far as they are kept. */
   slice(from: number, to: number): CacheEvent[] {
     const events: CacheEvent[] = [];

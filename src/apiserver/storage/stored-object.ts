@@ -59,6 +59,10 @@ export class StoredObject {
     return this.#kv.value;
   }
 
+  get storedBytes(): number {
+    return this.stored.length;
+  }
+
   /** The parsed object with its resourceVersion. Shared: never to be changed. */
   object(): KubeObject {
     return (this.#object ??= parseStored(this.stored, this.revision));

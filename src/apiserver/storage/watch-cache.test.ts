@@ -244,6 +244,29 @@ describe('WatchCache', () => {
     expect(await step(live)).toEqual(['6 MODIFIED a 6 5']);
   });
 
+  it.each(['the first list', 'history', 'the ring'] as const)(
+    'API-136 a reader is not given more than a MiB of objects at once, and one more: out of %s',
+    async (phase) => {
+      const objects = new Objects();
+      const cache = objects.cache(phase === 'history' ? { capacity: 1 } : {});
+      if (phase !== 'the first list') await cache.start();
+      const large = encodeStored({ kind: 'ConfigMap', apiVersion: 'v1', data: { filler: 'x'.repeat(400_000) } });
+      for (let i = 0; i < 9; i++) await objects.store.create(`${prefix}large-${i}`, large);
+      objects.clock.runDeferred();
+      const watch = await cache.watch(phase === 'the first list' ? { initial: 'list' } : { startRevision: 1 });
+      const sizes: number[] = [];
+      while (sizes.reduce((sum, size) => sum + size, 0) < 9) {
+        const step = await watch.next();
+        if (step.kind !== 'events') throw new Error(step.kind);
+        sizes.push(step.batch.events.length);
+      }
+      // The ring of one event begins where history has been read.
+      expect(sizes.slice(0, 2)).toEqual([3, 3]);
+      expect(Math.max(...sizes)).toBe(3);
+      watch.close();
+    },
+  );
+
   it('API-135, API-136 a slow reader is dropped, the others get everything in order', async () => {
     const objects = new Objects();
     const cache = objects.cache({ capacity: 10 });
