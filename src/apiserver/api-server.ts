@@ -19,7 +19,8 @@ import type { TokenVerifier } from './authentication/token-authenticator.ts';
 import { alwaysDenyAuthorizer, type AuthorizationMode } from './authorization/authorization-mode.ts';
 import { alwaysAllowAuthorizer, type Authorizer } from './authorization/authorizer.ts';
 import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
-import { bootstrap } from './bootstrap.ts';
+import { BootstrapKeeper } from './bootstrap-keeper.ts';
+import { bootstrap, bootstrapKeys } from './bootstrap.ts';
 import { EndpointReconciler, type ServerAddress } from './endpoint-reconciler.ts';
 import { formatJson } from './endpoints/body-format.ts';
 import { endpointTable } from './endpoints/endpoint-table.ts';
@@ -117,6 +118,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #eventExpiry: EventExpiry;
   readonly #claimSweep: ClaimSweep;
   readonly #endpointReconciler: EndpointReconciler;
+  readonly #bootstrapKeeper: BootstrapKeeper;
   readonly #definitions: CustomResourceDefinitions;
 
   constructor(options: ApiServerOptions) {
@@ -127,6 +129,13 @@ class EmbeddedApiServer implements ApiServer {
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
     this.#claimSweep = new ClaimSweep({ store, clock, logger });
     this.#endpointReconciler = new EndpointReconciler({ store, clock, logger, address: () => this.#address() });
+    this.#bootstrapKeeper = new BootstrapKeeper({
+      store,
+      clock,
+      logger,
+      keys: bootstrapKeys({ address: '', port: 0 }),
+      restore: () => this.#makeBootstrapObjects(),
+    });
     this.#rbac = options.authorizationMode === 'RBAC' ? new RbacAuthorizer({ store, clock, logger }) : undefined;
     const byMode = options.authorizationMode === 'AlwaysDeny' ? alwaysDenyAuthorizer : alwaysAllowAuthorizer;
     const authorizer = options.authorizer ?? this.#rbac ?? byMode;
@@ -216,6 +225,7 @@ class EmbeddedApiServer implements ApiServer {
 
   async stop(): Promise<void> {
     await this.#endpointReconciler.stop();
+    this.#bootstrapKeeper.stop();
     this.#eventExpiry.stop();
     this.#claimSweep.stop();
     this.#definitions.stop();
@@ -228,12 +238,17 @@ class EmbeddedApiServer implements ApiServer {
 
   async #bootstrap(): Promise<void> {
     await Promise.all([this.#definitions.start(), this.#environment.admission.start()]);
-    const { host, port } = this.#address();
-    await Promise.all([bootstrap(this.#options, { address: host, port }), this.#startRbac()]);
-    await this.#endpointReconciler.start();
+    await Promise.all([this.#makeBootstrapObjects(), this.#startRbac()]);
+    await Promise.all([this.#endpointReconciler.start(), this.#bootstrapKeeper.start()]);
     this.#bootstrapped = true;
     this.#eventExpiry.start();
     this.#claimSweep.start();
+  }
+
+  /** The endpoints are brought up to date by the next round, or the next start. */
+  async #makeBootstrapObjects(): Promise<void> {
+    const { host, port } = this.#address();
+    await bootstrap(this.#options, { address: host, port });
   }
 
   #address(): ServerAddress {

@@ -20,9 +20,20 @@ export async function bootstrap(environment: BootstrapEnvironment, options: Boot
   await Promise.all(bootstrapObjects(options).map((entry) => ensure(environment, entry)));
 }
 
+/** Keys of what kube-apiserver makes again when it goes missing: namespaces, and the service that clients in pods reach it by. */
+export function bootstrapKeys(options: BootstrapOptions): readonly string[] {
+  return bootstrapObjects(options)
+    .filter(({ resource }) => resource.resource !== 'priorityclasses')
+    .map(keyOf);
+}
+
+function keyOf({ resource, object }: BootstrapObject): string {
+  return objectKey(resource, object.metadata?.namespace, object.metadata?.name ?? '');
+}
+
 async function ensure({ store, clock, random }: BootstrapEnvironment, entry: BootstrapObject): Promise<void> {
-  const { resource, object } = entry;
-  const key = objectKey(resource, object.metadata?.namespace, object.metadata?.name ?? '');
+  const { object } = entry;
+  const key = keyOf(entry);
   const { kv } = await store.get(key);
   if (kv !== undefined) return;
   stampCreated(object, random.uuid(), clock.now());

@@ -104,7 +104,7 @@ export class EndpointReconciler {
   async #write(resource: typeof ENDPOINTS, fields: Readonly<Record<string, unknown>>): Promise<void> {
     const { store } = this.#options;
     const { kv } = await store.get(objectKey(resource, 'default', 'kubernetes'));
-    // Somebody has deleted it: the next start makes it again.
+    // Somebody has deleted it: it is made again in a moment, with the server that makes it, and found here then.
     if (kv === undefined) return;
     const object = new StoredObject(kv).object();
     if (Object.entries(fields).every(([name, value]) => deepEqual(object[name], value))) return;

@@ -11,6 +11,8 @@ import { type AddressClaims, type ClaimedRange, noAddressClaims, StoredAddressCl
 /** 10.96.0.0/12 without the network's and the broadcast address. */
 const FIRST_ADDRESS = 0x0a600001;
 const LAST_ADDRESS = 0x0a6ffffe;
+/** Of Service `default/kubernetes`, which comes back when it is deleted. */
+const OWN_ADDRESS = FIRST_ADDRESS;
 const FIRST_PORT = 30_000;
 const LAST_PORT = 32_767;
 /** Random tries before a free one is searched from a random place on. */
@@ -38,7 +40,7 @@ export class ServiceAddresses {
   readonly #store: Store;
   readonly #random: Random;
   readonly #claims: AddressClaims;
-  #addresses = new Set<number>();
+  #addresses = new Set([OWN_ADDRESS]);
   #ports = new Set<number>();
   #loaded: Promise<void> | undefined;
 
@@ -118,7 +120,7 @@ export class ServiceAddresses {
 
   releaseAddress(text: string): void {
     const address = parseAddress(text);
-    if (address === undefined) return;
+    if (address === undefined || address === OWN_ADDRESS) return;
     this.#addresses.delete(address);
     this.#claims.giveBack('serviceips', text);
   }
@@ -137,7 +139,7 @@ export class ServiceAddresses {
 
   async #reload(): Promise<void> {
     const { items } = await this.#store.list(resourcePrefix({ group: '', resource: 'services' }));
-    this.#addresses = new Set();
+    this.#addresses = new Set([OWN_ADDRESS]);
     this.#ports = new Set();
     for (const kv of items) {
       const spec = (new StoredObject(kv).object()['spec'] ?? {}) as ServiceSpec;
