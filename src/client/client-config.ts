@@ -72,6 +72,7 @@ async function clientConfigOf(
     credentials,
     ...(caPem === undefined ? {} : { caPem }),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
   };
 }
 

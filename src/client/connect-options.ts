@@ -25,6 +25,8 @@ export interface ConnectOptions {
   readonly insecureSkipTlsVerify?: boolean;
   /** Name expected in the server's certificate and sent as SNI, when it is not the host of `server`. */
   readonly tlsServerName?: string;
+  /** `http://…`, `https://…` or `socks5://…` of a proxy that the server is reached through; only for https servers. */
+  readonly proxyUrl?: string;
   readonly credentials?: Credentials;
   /** Connections at once over HTTP/1.1; more requests wait in Node's agent for one. */
   readonly maxConnections?: number;

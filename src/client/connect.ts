@@ -4,6 +4,7 @@ import { opening, openTlsSocket, orAborted } from './connection-opening.ts';
 import { parseServer } from './connect-options.ts';
 import { http1Transport } from './http1-transport.ts';
 import { type Http2Options, http2Transport } from './http2-transport.ts';
+import { ProxyTunnels } from './proxy-tunnel.ts';
 import { closedError } from './transport-failure.ts';
 import type { Transport } from './transport.ts';
 
@@ -53,18 +54,25 @@ function isWatch(request: HttpRequest): boolean {
 /** Asks what the server chooses in a TLS handshake (ALPN). */
 class Negotiation {
   readonly #options: TransportOptions;
+  readonly #tunnels: ProxyTunnels;
   #socket: TLSSocket | undefined;
   #stopped = false;
 
   constructor(options: TransportOptions) {
     this.#options = options;
+    this.#tunnels = new ProxyTunnels(options);
   }
 
   async chosen(): Promise<'h2' | 'http/1.1'> {
     const { credentials, clock } = this.#options;
     const certificate = await credentials?.certificate?.();
-    if (this.#stopped) throw closedError();
-    const socket = openTlsSocket(this.#options, certificate, ['h2', 'http/1.1']);
+    const opened = this.#tunnels.open();
+    const tunnel = opened === undefined ? undefined : await opened;
+    if (this.#stopped) {
+      tunnel?.destroy();
+      throw closedError();
+    }
+    const socket = openTlsSocket(this.#options, { certificate, protocols: ['h2', 'http/1.1'], tunnel });
     this.#socket = socket;
     try {
       await opening(socket, 'secureConnect', clock);
@@ -77,6 +85,7 @@ class Negotiation {
   /** What is under way rejects. */
   stop(): void {
     this.#stopped = true;
+    this.#tunnels.close();
     this.#socket?.destroy();
   }
 }

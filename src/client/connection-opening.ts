@@ -15,15 +15,23 @@ export function openSocket(options: ConnectOptions): Socket {
   return netConnect({ host: hostOf(url), port: portOf(url) });
 }
 
-/** The same over TLS; `protocols` are what is offered to speak on it, the best first. */
+export interface TlsSocketOptions {
+  readonly certificate: ClientCertificate | undefined;
+  /** What is offered to speak, the best first. */
+  readonly protocols: string[];
+  /** A connection to the server that is there already. */
+  readonly tunnel?: Socket | undefined;
+}
+
+/** The same over TLS. */
 export function openTlsSocket(
   options: ConnectOptions,
-  certificate: ClientCertificate | undefined,
-  protocols: string[],
+  { certificate, protocols, tunnel }: TlsSocketOptions,
 ): TLSSocket {
   const { url } = parseServer(options.server);
   const address = { host: hostOf(url), port: portOf(url) };
-  return tlsConnect({ ...tlsOptions(options, certificate), ...address, ALPNProtocols: protocols });
+  const through = tunnel === undefined ? {} : { socket: tunnel };
+  return tlsConnect({ ...tlsOptions(options, certificate), ...address, ...through, ALPNProtocols: protocols });
 }
 
 function portOf(url: URL): number {

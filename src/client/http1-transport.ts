@@ -1,15 +1,10 @@
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
-import {
-  type ClientCertificate,
-  type ConnectOptions,
-  MAX_CONNECTIONS,
-  parseServer,
-  tlsOptions,
-} from './connect-options.ts';
+import { type ClientCertificate, MAX_CONNECTIONS, parseServer, tlsOptions } from './connect-options.ts';
 import { type Http1Connection, Http1Connections } from './http1-connections.ts';
 import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
+import { ProxyTunnels, type TunnelOptions } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import type { Transport, TransportError } from './transport.ts';
 
@@ -17,25 +12,27 @@ import type { Transport, TransportError } from './transport.ts';
 const CONNECT_MS = 30_000;
 
 /** HTTP/1.1 over undici: connections are kept and used again, one request at a time on each. */
-export function http1Transport(options: ConnectOptions): Transport {
+export function http1Transport(options: TunnelOptions): Transport {
   return new Http1Transport(options);
 }
 
 class Http1Transport implements Transport {
-  readonly #options: ConnectOptions;
+  readonly #options: TunnelOptions;
   readonly #secure: boolean;
   readonly #origin: string;
   readonly #prefix: string;
+  readonly #tunnels: ProxyTunnels;
   #closed = false;
   /** Those with the present client certificate; another certificate needs other connections. */
   #connections: { readonly certificate: ClientCertificate | undefined; readonly to: Http1Connections } | undefined;
 
-  constructor(options: ConnectOptions) {
+  constructor(options: TunnelOptions) {
     this.#options = options;
     const { url, secure, prefix } = parseServer(options.server);
     this.#origin = url.origin;
     this.#secure = secure;
     this.#prefix = prefix;
+    this.#tunnels = new ProxyTunnels(options);
   }
 
   async send(request: HttpRequest): Promise<HttpResponse> {
@@ -64,6 +61,7 @@ class Http1Transport implements Transport {
 
   close(): Promise<void> {
     this.#closed = true;
+    this.#tunnels.close();
     this.#connections?.to.destroy(closedError());
     return Promise.resolve();
   }
@@ -85,13 +83,24 @@ class Http1Transport implements Transport {
     const to = new Http1Connections({
       Client,
       // One for all of them: they share TLS sessions.
-      connector: buildConnector({ ...tls, timeout: CONNECT_MS }),
+      connector: this.#throughProxy(buildConnector({ ...tls, timeout: CONNECT_MS })),
       origin: this.#origin,
       maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
     });
     present?.to.close();
     this.#connections = { certificate, to };
     return to;
+  }
+
+  #throughProxy(connector: buildConnector.connector): buildConnector.connector {
+    return (options, callback) => {
+      const opened = this.#tunnels.open();
+      if (opened === undefined) return void connector(options, callback);
+      opened.then(
+        (httpSocket) => connector({ ...options, httpSocket }, callback),
+        (error: Error) => callback(error, null),
+      );
+    };
   }
 
   async #exchange(

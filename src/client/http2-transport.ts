@@ -12,6 +12,7 @@ import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { type ClientCertificate, type ConnectOptions, parseServer } from './connect-options.ts';
 import { opening, openSocket, openTlsSocket, orAborted } from './connection-opening.ts';
+import { ProxyTunnels } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
@@ -47,10 +48,12 @@ class Http2Transport implements Transport {
    * would keep the socket, and for it the process.
    */
   readonly #sockets = new Set<Socket>();
+  readonly #tunnels: ProxyTunnels;
   #closed = false;
 
   constructor(options: Http2Options) {
     this.#options = options;
+    this.#tunnels = new ProxyTunnels(options);
     const { url, prefix } = parseServer(options.server);
     this.#origin = url.origin;
     this.#prefix = prefix;
@@ -60,9 +63,9 @@ class Http2Transport implements Transport {
     const { credentials } = this.#options;
     const headers = credentials === undefined ? undefined : await credentials.headers();
     if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
-    const session = await orAborted(this.#usableSession(), request.signal);
-    if (this.#closed) throw closedError();
     try {
+      const session = await orAborted(this.#usableSession(), request.signal);
+      if (this.#closed) throw closedError();
       const response = await exchange(session, this.#prefix, { request, credentials: headers });
       if (response.status === 401) credentials?.rejected?.();
       return response;
@@ -73,6 +76,7 @@ class Http2Transport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#tunnels.close();
     for (const socket of this.#sockets) socket.destroy();
     const session = await this.#session?.catch(() => undefined);
     session?.destroy();
@@ -103,8 +107,13 @@ class Http2Transport implements Transport {
 
   async #openSession(forget: () => void): Promise<Session> {
     const certificate = await this.#options.credentials?.certificate?.();
-    if (this.#closed) throw closedError();
-    const socket = this.#openSocket(certificate);
+    const opened = this.#tunnels.open();
+    const tunnel = opened === undefined ? undefined : await opened;
+    if (this.#closed) {
+      tunnel?.destroy();
+      throw closedError();
+    }
+    const socket = this.#openSocket(certificate, tunnel);
     const http2 = connect(this.#origin, {
       createConnection: () => socket,
       settings: { initialWindowSize: STREAM_WINDOW },
@@ -119,9 +128,11 @@ class Http2Transport implements Transport {
     return session;
   }
 
-  #openSocket(certificate: ClientCertificate | undefined): Socket {
+  #openSocket(certificate: ClientCertificate | undefined, tunnel: Socket | undefined): Socket {
     const { secure } = parseServer(this.#options.server);
-    const socket = secure ? openTlsSocket(this.#options, certificate, ['h2']) : openSocket(this.#options);
+    const socket = secure
+      ? openTlsSocket(this.#options, { certificate, protocols: ['h2'], tunnel })
+      : openSocket(this.#options);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     // The session tells of them.

@@ -183,9 +183,9 @@ describe('selectContext', () => {
     ],
     [
       'a proxy',
-      'clusters: [{name: k, cluster: {server: "https://k", proxy-url: "http://p"}}]\ncontexts: [{name: c, context: {cluster: k}}]',
+      'clusters: [{name: k, cluster: {server: "https://k", proxy-url: "ftp://p"}}]\ncontexts: [{name: c, context: {cluster: k}}]',
       'c',
-      'proxy-url is not supported',
+      'proxy-url "ftp://p" is no http, https or socks5 URL',
     ],
     [
       'an auth-provider',

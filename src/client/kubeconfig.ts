@@ -1,6 +1,7 @@
 import { parse } from 'yaml';
 import { messageOf } from '../base/thrown.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
+import { isProxyUrl } from './proxy-tunnel.ts';
 
 export { renderKubeconfig, type RenderKubeconfigOptions } from './render-kubeconfig.ts';
 
@@ -169,13 +170,18 @@ export function selectContext(config: Kubeconfig, name: string = config.currentC
   const user = context.user === '' ? NOBODY : config.users.get(context.user);
   if (user === undefined) throw new KubeconfigError(`auth info ${JSON.stringify(context.user)} does not exist`);
   if (cluster.server === '') throw new KubeconfigError(`cluster ${JSON.stringify(context.cluster)} has no server`);
-  if (cluster.proxyUrl !== undefined) {
-    throw new KubeconfigError(`cluster ${JSON.stringify(context.cluster)}: proxy-url is not supported`);
-  }
+  if (cluster.proxyUrl !== undefined) checkProxy(cluster.proxyUrl, cluster.server);
   if (user.authProvider !== undefined) {
     throw new KubeconfigError(`user ${JSON.stringify(context.user)}: auth-provider is not supported; use exec`);
   }
   return { name, namespace: context.namespace ?? 'default', cluster, user };
+}
+
+function checkProxy(proxyUrl: string, server: string): void {
+  if (!isProxyUrl(proxyUrl)) {
+    throw new KubeconfigError(`proxy-url ${JSON.stringify(proxyUrl)} is no http, https or socks5 URL`);
+  }
+  if (server.startsWith('http:')) throw new KubeconfigError('proxy-url needs an https server');
 }
 
 const NOBODY: KubeconfigUser = {};
