@@ -61,6 +61,24 @@ describe('custom resources and the collector', () => {
     expect(await cluster.names({ gvr: widgets, namespace })).toEqual([]);
   });
 
+  it('BETTER-3 API-458 a definition that is made again and again takes part as soon as the first time', async () => {
+    const goes = async (ref: Parameters<typeof cluster.get>[0]): Promise<number> =>
+      await cluster.until(async () => (await cluster.get(ref)) === undefined);
+    const took: number[] = [];
+    for (let round = 0; round < 8; round++) {
+      await define();
+      const owner = await cluster.create({ gvr: configMaps, namespace }, { metadata: { name: 'owner' } });
+      const metadata = ownedBy({ ...owner, apiVersion: 'v1', kind: 'ConfigMap' });
+      await cluster.create({ gvr: widgets, namespace }, widget('owned', { metadata }) as Named);
+      await cluster.wait(cluster.client.delete({ gvr: configMaps, namespace, name: 'owner' }));
+      took.push(await goes({ gvr: widgets, namespace, name: 'owned' }));
+      await cluster.wait(cluster.client.delete({ gvr: definitions, name: 'widgets.example.com' }));
+      await goes({ gvr: definitions, name: 'widgets.example.com' });
+      await cluster.clock.advanceAsync(round * 20);
+    }
+    expect(Math.max(...took)).toBeLessThanOrEqual(600);
+  });
+
   it('COL-114 a custom owner that is there keeps its dependents, also through its definition being changed', async () => {
     await define();
     const owner = await cluster.create({ gvr: widgets, namespace }, widget('owner') as Named);

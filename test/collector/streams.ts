@@ -4,9 +4,10 @@ import { TransportError } from '../../src/client/transport.ts';
 interface OpenStream {
   readonly target: string;
   readonly cut: () => void;
+  readonly end: () => void;
 }
 
-/** Knows the answers that are still coming, so that a test can break their connections. */
+/** Knows the answers that are still coming, so that a test can break their connections or end them. */
 export class Streams {
   readonly #open = new Set<OpenStream>();
 
@@ -16,33 +17,44 @@ export class Streams {
 
   /** Breaks the connections of all open streams whose path and query match. Answers how many. */
   cut(target: RegExp): number {
-    const cutting = [...this.#open].filter((stream) => target.test(stream.target));
-    for (const { cut } of cutting) cut();
-    return cutting.length;
+    return this.#each(target, ({ cut }) => cut());
+  }
+
+  /** Ends them as a server does that has no more to say. */
+  end(target: RegExp): number {
+    return this.#each(target, ({ end }) => end());
+  }
+
+  #each(target: RegExp, close: (stream: OpenStream) => void): number {
+    const closing = [...this.#open].filter((stream) => target.test(stream.target));
+    for (const stream of closing) close(stream);
+    return closing.length;
   }
 
   readonly intercept: Interceptor = async (request, next) => {
     const response = await next(request);
     if (response.body instanceof Uint8Array) return response;
     let cut = (): void => {};
-    const broken = new Promise<never>((_resolve, reject) => {
+    let end = (): void => {};
+    const closed = new Promise<IteratorReturnResult<void>>((resolve, reject) => {
       cut = () => reject(new TransportError('reset', 'connection reset by peer'));
+      end = () => resolve({ done: true, value: undefined });
     });
-    broken.catch(() => {});
-    const stream: OpenStream = { target: request.target, cut };
+    closed.catch(() => {});
+    const stream: OpenStream = { target: request.target, cut, end };
     this.#open.add(stream);
-    return { ...response, body: this.#through(response.body, stream, broken) };
+    return { ...response, body: this.#through(response.body, stream, closed) };
   };
 
   async *#through(
     body: AsyncIterable<Uint8Array>,
     stream: OpenStream,
-    broken: Promise<never>,
+    closed: Promise<IteratorReturnResult<void>>,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const chunks = body[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const chunk = await Promise.race([chunks.next(), broken]);
+        const chunk = await Promise.race([chunks.next(), closed]);
         if (chunk.done === true) return;
         yield chunk.value;
       }

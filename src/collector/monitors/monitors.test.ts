@@ -16,6 +16,7 @@ const offered = (resource: string, version = 'v1'): OfferedResource => ({
 function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) => boolean } = {}) {
   const log: string[] = [];
   const asked = { count: 0 };
+  const absent = new Set<string>();
   const running = new Map<string, { sync(): void; fail(): void; recover(): void }>();
   const monitors = new Monitors(({ resource, version, kind }, { onSynced, onTrouble }) => {
     const name = `${resource}/${version}`;
@@ -45,6 +46,12 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
       get trouble() {
         return state.trouble;
       },
+      get absent() {
+        return absent.has(resource);
+      },
+      wake: (pauses) => {
+        log.push(`wake ${name} ${pauses}`);
+      },
       stop: async () => {
         log.push(`stop ${name}`);
         await Promise.resolve();
@@ -52,7 +59,7 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
       },
     };
   });
-  return { monitors, log, running, asked };
+  return { monitors, log, running, asked, absent };
 }
 const none: ReadonlySet<string> = new Set();
 
@@ -143,6 +150,16 @@ describe('Monitors', () => {
     await monitors.restart();
     expect(log.slice(1)).toEqual(['stop a/v1', 'start a/v1', 'stopped a/v1']);
     expect([monitors.size, monitors.synced]).toEqual([1, false]);
+  });
+
+  it('BETTER-3 COL-048 wakes those that are offered and were told that there is no such resource, and no others', async () => {
+    const { monitors, log, absent } = setUp();
+    await monitors.sync([offered('a'), offered('b'), offered('c'), offered('d', 'v2')], none);
+    for (const resource of ['b', 'c', 'd', 'e']) absent.add(resource);
+    log.length = 0;
+    expect(monitors.wake([offered('a'), offered('b'), offered('d'), offered('e')], 'asBefore')).toBe(1);
+    expect(monitors.wake([offered('c'), offered('b')], 'anew')).toBe(2);
+    expect(log).toEqual(['wake b/v1 asBefore', 'wake c/v1 anew', 'wake b/v1 anew']);
   });
 
   it('COL-215 stops all', async () => {

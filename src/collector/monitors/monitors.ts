@@ -9,6 +9,10 @@ export interface Monitor {
   readonly synced: boolean;
   /** Why its last list or watch failed; undefined while it works. */
   readonly trouble: Error | undefined;
+  /** It waits before it asks again, because the server had no such resource, or ended its watch as soon as it had begun. */
+  readonly absent: boolean;
+  /** If it is {@link Monitor.absent}, it asks again now. `anew`: if that is in vain, it waits as short as the first time. */
+  wake(pauses: 'anew' | 'asBefore'): void;
   /** Nothing of it reaches the graph after the call. Resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -143,6 +147,16 @@ export class Monitors {
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
     const stopped = removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource }));
     return { added: added.length - failed.length, removed: stopped, failed };
+  }
+
+  /** What discovery offers is there, whatever its monitor was told (BETTER-3). Answers how many ask again. */
+  wake(offered: readonly OfferedResource[], pauses: 'anew' | 'asBefore'): number {
+    const absent = offered.flatMap((resource) => {
+      const monitor = this.#entries.get(resourceKey(resource))?.monitor;
+      return monitor?.absent === true ? [monitor] : [];
+    });
+    for (const monitor of absent) monitor.wake(pauses);
+    return absent.length;
   }
 
   /** Every resource, or each of those that are meant, is listed anew: what was seen of it before counts no more. */

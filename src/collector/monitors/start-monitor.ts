@@ -1,4 +1,5 @@
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { isNotFound } from '../../api/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { demoteWarnings, type Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
@@ -71,6 +72,10 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     get trouble() {
       return sink.trouble;
     },
+    get absent() {
+      return reflector.pausing && (sink.trouble === undefined || isNotFound(sink.trouble));
+    },
+    wake: (pauses) => reflector.wake(pauses),
     stop: () => {
       sink.silence();
       troubles.forget(key);

@@ -12,6 +12,7 @@ import type { MonitoredResource } from '../graph/event.ts';
 import type { KindMapper } from '../kind-mapper.ts';
 import type { DiscoveryReason } from '../reasons.ts';
 import type { Monitors, StoppedMonitor, UnstartedMonitor } from '../monitors/monitors.ts';
+import { configurationEffect } from './configuration-resources.ts';
 import {
   defaultIgnoredResources,
   deletableResources,
@@ -20,6 +21,7 @@ import {
   resourceKey,
   sameName,
 } from './deletable-resources.ts';
+import { LookPlan } from './look-plan.ts';
 
 export interface ResourceSyncOptions {
   readonly client: RestClient;
@@ -37,16 +39,6 @@ export interface ResourceSyncOptions {
   /** The resource is served no more, in no version (BETTER-2). */
   readonly onVanished: (resource: MonitoredResource) => void;
 }
-
-/**
- * How long after the request the pass begins, and how long after the last pass at the earliest, ms. A change of a
- * definition is rare, and waited for; the others may come from every retry of every object.
- */
-const SOONER: Readonly<Record<DiscoveryReason, { readonly afterMs: number; readonly apartMs: number }>> = {
-  definitionChanged: { afterMs: 500, apartMs: 1000 },
-  unknownKind: { afterMs: 100, apartMs: 5000 },
-  pathNotFound: { afterMs: 1000, apartMs: 10_000 },
-};
 
 /** A warning is repeated after this long at the soonest, ms. */
 const TELL_AGAIN_MS = 3_600_000;
@@ -70,7 +62,7 @@ export class ResourceSync {
   /** Monitors that were stopped because their resource is served in another version, whose monitor is not synced yet. */
   readonly #superseded: StoppedMonitor[] = [];
   #resources: readonly DiscoveredResource[] = [];
-  #lastPassAt = Number.NEGATIVE_INFINITY;
+  readonly #plan = new LookPlan();
   #nextPassAt = Number.POSITIVE_INFINITY;
   /** Sets the timer of the wait under way anew; undefined while a pass is under way. */
   #rearm: (() => void) | undefined;
@@ -93,9 +85,9 @@ export class ResourceSync {
 
   /** Asks for a pass before its time. Cheap; a request made while a pass is under way is for the one after it. */
   sooner(reason: DiscoveryReason): void {
-    const { afterMs, apartMs } = SOONER[reason];
-    this.#options.logger.debug('discovery is read sooner', { reason });
-    this.#passAt(Math.max(this.#options.clock.monotonic() + afterMs, this.#lastPassAt + apartMs));
+    const { clock, logger } = this.#options;
+    logger.debug('discovery is read sooner', { reason });
+    this.#passAt(this.#plan.sooner(reason, clock.monotonic()));
   }
 
   /** Passes, the first at once, until aborted. */
@@ -105,10 +97,13 @@ export class ResourceSync {
     try {
       while (!signal.aborted) {
         this.#nextPassAt = Number.POSITIVE_INFINITY;
-        this.#lastPassAt = clock.monotonic();
+        this.#plan.began(clock.monotonic());
         const outcome = await this.#pass(signal);
-        if (outcome === 'done') this.#retry.reset();
-        this.#passAt(clock.monotonic() + (outcome === 'done' ? periodMs : this.#retry.next()));
+        const now = clock.monotonic();
+        if (outcome === 'done') {
+          this.#retry.reset();
+          this.#passAt(Math.min(now + periodMs, this.#plan.succeeded(now)));
+        } else this.#passAt(now + this.#retry.next());
         await this.#untilNextPass(signal);
       }
     } finally {
@@ -144,7 +139,7 @@ export class ResourceSync {
   }
 
   async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
-    const { kinds, monitors, ignored, syncErrors, onChanged } = this.#options;
+    const { kinds, monitors, ignored, syncErrors, logger, onChanged } = this.#options;
     const discovered = await this.#discover(signal);
     if (signal.aborted) return 'failed';
     const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
@@ -164,6 +159,10 @@ export class ResourceSync {
     );
     const { added, removed, failed: unstarted } = await monitors.sync(wanted, failed);
     this.#tellSkipped(discovered.withoutKind, unstarted);
+    // A list of definitions asks for a look by itself: brought about by one, the two would go on for ever.
+    const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
+    const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
+    if (woken > 0) logger.debug('monitors ask again for what discovery offers', { monitors: woken });
     if (added === 0 && removed.length === 0) return 'done';
     this.#superseded.push(...removed);
     this.#settleSuperseded();

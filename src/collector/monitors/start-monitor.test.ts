@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../base/fake-clock.ts';
+import type { HttpHandler, HttpResponse } from '../../base/http-message.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { seededRandom } from '../../base/random.ts';
+import { inProcessTransport } from '../../client/in-process-transport.ts';
+import { RestClient } from '../../client/rest-client.ts';
+import { OwnershipGraph } from '../graph/ownership-graph.ts';
+import { ObjectReader } from './object-reader.ts';
+import { startMonitor } from './start-monitor.ts';
+import { TroubleLog } from './trouble-log.ts';
+
+const widgets = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+  verbs: [],
+};
+
+const refusal = (code: number, reason: string): HttpResponse => ({
+  status: code,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify({ kind: 'Status', reason, code })),
+});
+
+/** The end of an empty enumeration, or nothing; then the stream ends, or not. */
+async function* stream(
+  then: 'ends' | 'ends at once' | 'stays',
+  signal?: Parameters<HttpHandler>[0]['signal'],
+): AsyncGenerator<Buffer> {
+  if (then === 'ends at once') return;
+  const annotations = { 'k8s.io/initial-events-end': 'true' };
+  yield Buffer.from(
+    `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '1', annotations } } })}\n`,
+  );
+  if (then === 'stays') await new Promise<void>((over) => signal?.addEventListener('abort', () => over()));
+}
+
+const follow = (...args: Parameters<typeof stream>): Promise<HttpResponse> =>
+  Promise.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body: stream(...args) });
+
+const answers = {
+  follows: ({ signal }) => follow('stays', signal),
+  ends: () => follow('ends'),
+  'ends at once': () => follow('ends at once'),
+  'is not there': () => Promise.resolve(refusal(404, 'NotFound')),
+  'is forbidden': () => Promise.resolve(refusal(403, 'Forbidden')),
+  'is expired': () => Promise.resolve(refusal(410, 'Expired')),
+  'has failed': () => Promise.resolve(refusal(500, 'InternalError')),
+  'cannot be reached': () => Promise.reject(new Error('refused')),
+  'does not answer': () => new Promise(() => {}),
+} satisfies Record<string, HttpHandler>;
+
+type Answer = keyof typeof answers;
+
+async function setUp(script: readonly Answer[]) {
+  const clock = new FakeClock();
+  const asked = { count: 0 };
+  const server: HttpHandler = (request) => answers[script[asked.count++] ?? 'does not answer'](request);
+  const monitor = startMonitor(widgets, {
+    client: new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' }),
+    clock,
+    random: seededRandom(1),
+    logger: silentLogger,
+    troubles: new TroubleLog({ clock, logger: silentLogger }),
+    reader: new ObjectReader(new OwnershipGraph()),
+    apply: () => {},
+    onWaitingListed: () => {},
+    onSynced: () => {},
+    onTrouble: () => {},
+    onHistoryReset: () => {},
+  });
+  await clock.settle();
+  return { clock, monitor, asked };
+}
+
+describe('a monitor', () => {
+  it.each<{ readonly script: readonly Answer[]; readonly absent: boolean }>([
+    { script: ['is not there'], absent: true },
+    { script: ['ends', 'is not there'], absent: true },
+    { script: ['ends', 'ends at once'], absent: true },
+    { script: ['ends', 'is expired'], absent: true },
+    { script: ['ends', 'is forbidden'], absent: false },
+    { script: ['is forbidden'], absent: false },
+    { script: ['has failed'], absent: false },
+    { script: ['cannot be reached'], absent: false },
+    { script: ['does not answer'], absent: false },
+    { script: ['follows'], absent: false },
+  ])('BETTER-3 COL-048 $script: absent is $absent', async ({ script, absent }) => {
+    const { monitor } = await setUp(script);
+    expect(monitor.absent).toBe(absent);
+    await monitor.stop();
+  });
+
+  it('BETTER-3 that is absent asks again when it is woken, and is not absent while it does', async () => {
+    const { clock, monitor, asked } = await setUp(['is not there', 'is not there', 'follows']);
+    monitor.wake('anew');
+    await clock.settle();
+    expect([asked.count, monitor.absent, monitor.synced]).toEqual([2, true, false]);
+    monitor.wake('asBefore');
+    await clock.settle();
+    expect([asked.count, monitor.absent, monitor.synced]).toEqual([3, false, true]);
+    await monitor.stop();
+    expect(monitor.absent).toBe(false);
+  });
+});
