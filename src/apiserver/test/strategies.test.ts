@@ -175,4 +175,16 @@ describe('other kinds', () => {
     expect(await warnings('/api/v1/componentstatuses')).toEqual(['299 - "v1 ComponentStatus is deprecated in v1.19+"']);
     expect(await warnings('/apis/discovery.k8s.io/v1/endpointslices')).toBeUndefined();
   });
+
+  it('API-512 the priority classes of the system stay', async () => {
+    const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
+    const refused = await server.delete(`${classes}/system-node-critical`);
+    expect(refused.json).toMatchObject({
+      code: 403,
+      message:
+        'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: this is a system priority class and cannot be deleted',
+    });
+    await server.post(classes, { metadata: { name: 'own' }, value: 1 });
+    expect((await server.delete(`${classes}/own`)).status).toBe(200);
+  });
 });

@@ -12,6 +12,7 @@ import { mutatingPolicyBindingStrategy, mutatingPolicyStrategy } from './mutatin
 import { namespaceStrategy } from './namespace.ts';
 import { nodeStrategy } from './node.ts';
 import { podStrategy } from './pod.ts';
+import { priorityClassStrategy } from './priority-class.ts';
 import { secretStrategy } from './secret.ts';
 import { ServiceAddresses } from './service-addresses.ts';
 import { serviceStrategy } from './service.ts';
@@ -47,6 +48,7 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   'resource.k8s.io/resourceclaims': protectedMetadata,
   'resource.k8s.io/resourcepoolstatusrequests': protectedMetadata,
   'scheduling.k8s.io/podgroups': protectedMetadata,
+  'scheduling.k8s.io/priorityclasses': priorityClassStrategy,
   'storage.k8s.io/volumeattachments': protectedMetadata,
   'storagemigration.k8s.io/storageversionmigrations': protectedMetadata,
 };
