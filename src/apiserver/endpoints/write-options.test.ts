@@ -16,7 +16,6 @@ describe('write options', () => {
 
   it('API-236 dryRun=All', () => {
     expect(parse('dryRun=All').dryRun).toBe(true);
-    expect(parse('dryRun=').dryRun).toBe(false);
   });
 
   it.each([

@@ -41,9 +41,8 @@ export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
 function parse(query: URLSearchParams, kind: WriteOptionsKind, errors: FieldError[]): WriteOptions {
   const fieldManager = query.get('fieldManager') ?? '';
   errors.push(...validateFieldManager(fieldManager, 'fieldManager'));
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
-  const wrong = dryRun.filter((value) => value !== 'All');
-  if (wrong.length > 0) errors.push(fieldNotSupported('dryRun', wrong, ['All']));
+  const dryRun = query.getAll('dryRun');
+  if (dryRun.some((value) => value !== 'All')) errors.push(fieldNotSupported('dryRun', dryRun, ['All']));
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
     errors.push(fieldNotSupported('fieldValidation', fieldValidation, ['Ignore', 'Strict', 'Warn']));

@@ -68,9 +68,18 @@ export function recordCreate(resource: ResourceStore, object: KubeObject, contex
           manager: updateManager(resource, tracking.manager, ''),
           type: typeSchemaOf(resource.schema),
           tracked: trackedPart(resource, 'object', ''),
+          ...othersGone(resource, object),
           now: context.now,
         }),
   );
+}
+
+/** Managers that a client brings along lose all that it creates; who speaks another version has nothing else. */
+function othersGone({ info }: ResourceStore, { metadata }: KubeObject): { elsewhere?: ChangesElsewhere } {
+  const own = apiVersionOf(info);
+  const others = (metadata?.managedFields ?? []).map(({ apiVersion }) => apiVersion ?? own);
+  const gone = others.filter((apiVersion) => apiVersion !== own);
+  return gone.length === 0 ? {} : { elsewhere: new Map(gone.map((apiVersion) => [apiVersion, 'gone'])) };
 }
 
 interface TrackedWrite {

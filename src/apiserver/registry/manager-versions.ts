@@ -44,6 +44,9 @@ function builtinVersion(
   apiVersion: string,
   { part, subresource }: TrackedEndpoint,
 ): KindVersion | undefined {
+  if (parseGroupVersion(apiVersion) === undefined) {
+    throw newUntypedInternal(`unexpected GroupVersion string: ${apiVersion}`);
+  }
   const other = servedAs(resource, apiVersion);
   if (other === undefined) return undefined;
   return { type: typeSchemaOf(other.schema), fields: comparedFields(trackedPart(other, part, subresource)) };

@@ -612,6 +612,28 @@ describe('managedFields of other writes', () => {
     );
     expect(who(await server.get(`${configMaps}/a`))).toEqual(['m Update', 'old Update']);
     expect(who(await apply(`${configMaps}/a`, configMap('a')))).toEqual(['one Apply', 'm Update']);
+    // What is no version at all is not understood, and then those of before stay.
+    const odd = { metadata: { managedFields: [{ ...entry, apiVersion: 'a/b/c', manager: 'odd' }] }, data: { k: 'w' } };
+    expect(who(await server.patch(`${configMaps}/a?fieldManager=n`, odd))).toEqual(['one Apply', 'm Update']);
+  });
+
+  it('API-215 managers brought along to a create keep what is not in it, in the version of the create', async () => {
+    const entry = (manager: string, apiVersion: string): ManagedFieldsEntry => ({
+      manager,
+      operation: 'Update',
+      apiVersion,
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:data': { 'f:k': {}, 'f:gone': {} } },
+    });
+    const managedFields = [entry('same', 'v1'), entry('other', 'v0')];
+    const created = await server.post(
+      `${configMaps}?fieldManager=maker`,
+      configMap('a', { metadata: { managedFields } }),
+    );
+    expect(entries(created).map(({ manager, fieldsV1 }) => [manager, fieldsV1])).toEqual([
+      ['same', { 'f:data': { 'f:gone': {} } }],
+      ['maker', { 'f:data': { '.': {}, 'f:k': {} } }],
+    ]);
   });
 
   it('API-077 API-220 a write that changes nothing is none, whatever the time', async () => {
