@@ -217,6 +217,40 @@ describe('a patch', () => {
     });
   });
 
+  it('API-064 API-060 of a create leads into no other namespace, sets no version and begins no deletion', async () => {
+    await server.post('/api/v1/namespaces', { metadata: { name: 'elsewhere' } });
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = patchWith(add('/metadata/namespace', 'elsewhere'));
+    const moved = await server.post(configMaps, configMap('a'));
+    expect([moved.status, moved.json.message]).toEqual([
+      400,
+      'the namespace of the provided object does not match the namespace sent on the request',
+    ]);
+    hook.behaviour = patchWith(add('/metadata/resourceVersion', '1'));
+    expect((await server.post(configMaps, configMap('a'))).json.message).toBe(
+      'resourceVersion should not be set on objects to be created',
+    );
+    expect((await server.get('/api/v1/configmaps')).json.items).toEqual([]);
+    hook.behaviour = patchWith(
+      add('/metadata/deletionTimestamp', '2001-01-01T00:00:00Z'),
+      add('/metadata/deletionGracePeriodSeconds', 0),
+      add('/metadata/uid', 'mine'),
+    );
+    const { status, json } = await server.post(configMaps, configMap('a'));
+    expect(status).toBe(201);
+    expect(json.metadata).not.toHaveProperty('deletionTimestamp');
+    expect(json.metadata).not.toHaveProperty('deletionGracePeriodSeconds');
+    expect(json.metadata?.uid).not.toBe('mine');
+  });
+
+  it('API-171 of an update to another version is a conflict', async () => {
+    await server.post(configMaps, configMap('a'));
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = patchWith(add('/metadata/resourceVersion', '1'));
+    const { status, json } = await server.patch(`${configMaps}/a`, { data: { a: 'b' } });
+    expect([status, json.reason]).toEqual([409, 'Conflict']);
+  });
+
   it('API-073 of an update moves neither creation nor deletion', async () => {
     const finalizers = ['example.com/wait'];
     const made = await server.post(configMaps, configMap('a', { metadata: { finalizers } }));

@@ -1,6 +1,7 @@
 import type { FieldError } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltin } from '../../api/schema/validate-builtin.ts';
+import { builtinWarnings } from '../../api/schema/warnings.ts';
 import {
   newAlreadyExists,
   newBadRequest,
@@ -33,12 +34,9 @@ export interface CreateRequest {
 export async function createObject(resource: ResourceStore, request: CreateRequest): Promise<ServedObject> {
   const { info, strategy, environment } = resource;
   const { object, namespace } = request;
-  const meta = metadataOf(object);
   const context = strategyContext(request.context, { info, subresource: '', now: environment.clock.now() });
 
-  if (meta.resourceVersion !== undefined && meta.resourceVersion !== '' && meta.resourceVersion !== '0') {
-    throw newUntypedInternal('resourceVersion should not be set on objects to be created');
-  }
+  requireNoVersion(object);
   fillNamespace(object, namespace, info.namespaced);
   dedupe(object, context);
   wipeSystemMetadata(object);
@@ -46,12 +44,23 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   if (context.admission !== 'skipped') {
     await admitWrite(resource, attributesOf(resource, request));
     dedupe(object, context);
+    // What a webhook makes of it is held to the same: no other namespace than the one that was judged, and no deletion from the start.
+    requireNoVersion(object);
+    fillNamespace(object, namespace, info.namespaced);
+    wipeSystemMetadata(object);
   }
 
   if (strategy.statusOnCreate !== 'kept') splitStatusForCreate(object, info);
   setInitialGeneration(object, info.generation);
   stampCreated(object, environment.random.uuid(), context.now);
   return persist(resource, request, context);
+}
+
+/** API-060. */
+function requireNoVersion(object: KubeObject): void {
+  const { resourceVersion = '' } = metadataOf(object);
+  if (resourceVersion === '' || resourceVersion === '0') return;
+  throw newUntypedInternal('resourceVersion should not be set on objects to be created');
 }
 
 /** Names, judges and writes; a generated name that is taken is replaced by another one (API-061). */
@@ -71,7 +80,7 @@ async function persist(
     if (preparation !== undefined) await preparation;
     let existing: KeyValue;
     try {
-      validate(resource, object);
+      validate(resource, object, context);
       if (context.admission !== 'skipped') {
         const pending = environment.admission.validate(attributesOf(resource, request));
         if (pending !== undefined) await pending;
@@ -139,15 +148,18 @@ function attributesOf(resource: ResourceStore, { object, namespace, context }: C
   return admissionAttributes(resource, { operation: 'CREATE', subresource: '', namespace, name, object, context });
 }
 
-/** API-064. */
+/** API-064 (apiserver `rest.EnsureObjectNamespaceMatchesRequestNamespace`). What has no namespace loses the one it brings. */
 export function fillNamespace(object: KubeObject, namespace: string, namespaced: boolean): void {
   const meta = metadataOf(object);
+  if (!namespaced) {
+    delete meta.namespace;
+    return;
+  }
   const given = meta.namespace ?? '';
-  if (namespaced ? given !== '' && given !== namespace : given !== '') {
+  if (given !== '' && given !== namespace) {
     throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
-  if (namespaced) meta.namespace = namespace;
-  else delete meta.namespace;
+  meta.namespace = namespace;
 }
 
 /** API-070. */
@@ -158,13 +170,14 @@ export function dedupe(object: KubeObject, context: Pick<WriteContext, 'warn'>):
   if (warning !== undefined) context.warn(warning);
 }
 
-function validate(resource: ResourceStore, object: KubeObject): void {
+function validate(resource: ResourceStore, object: KubeObject, { warn }: StrategyContext): void {
   const { info, strategy } = resource;
   const meta = metadataOf(object);
   const errors: FieldError[] = validateObjectMeta(meta, objectMetaRules(info));
   if (info.typeName !== undefined) errors.push(...validateBuiltin(object, info));
   if (strategy.validate !== undefined) errors.push(...strategy.validate(object));
   if (errors.length > 0) throw newInvalid(info, meta.name ?? '', errors);
+  if (info.typeName !== undefined) for (const text of builtinWarnings(info, object)) warn(text);
 }
 
 function isTerminating(kv: KeyValue): boolean {

@@ -7,6 +7,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
 import { validateBuiltinStatus } from '../../api/schema/validate-status.ts';
+import { builtinWarnings } from '../../api/schema/warnings.ts';
 import {
   isAlreadyExists,
   newConflict,
@@ -175,6 +176,8 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   if (context.admission !== 'skipped') {
     next = await mutated(resource, request, { next, previous });
     dedupe(next, context);
+    checkResourceVersion(resource, request.name, next, previous);
+    fillNamespace(next, request.namespace, info.namespaced);
     // Like a client a webhook moves neither creation nor deletion, and is not refused for it.
     restoreSystemMetadata(next, previous);
   }
@@ -262,6 +265,9 @@ function validate(resource: ResourceStore, { next, previous, context, name }: Ju
     ...(strategy.validateUpdate?.(next, previous, context) ?? []),
   ];
   if (errors.length > 0) throw newInvalid(info, name, errors);
+  if (builtin && context.subresource === '') {
+    for (const text of builtinWarnings(info, next, previous)) context.warn(text);
+  }
 }
 
 /** API-077. A different order of keys has the same length, so trees are compared only then. */

@@ -96,6 +96,17 @@ describe('create', () => {
     expect(json.details?.causes?.[0]).toMatchObject({ reason: 'FieldValueInvalid', field: 'metadata.name' });
   });
 
+  it.each([
+    ['/api/v1/namespaces', {}],
+    ['/apis/rbac.authorization.k8s.io/v1/clusterroles', { rules: [] }],
+  ])('API-064 a namespace in the body of what has none is taken away: %s', async (path, fields) => {
+    const metadata = { name: 'x', namespace: 'default' };
+    const { status, json } = await server.post(path, { metadata, ...fields });
+    expect([status, json.metadata?.namespace]).toEqual([201, undefined]);
+    const again = await server.patch(`${path}/x`, { metadata: { namespace: 'default', labels: { a: 'b' } } });
+    expect([again.status, again.json.metadata?.namespace]).toEqual([200, undefined]);
+  });
+
   it('API-064 another namespace in the body is 400, none is filled in', async () => {
     const { status, json } = await server.post(configMaps, configMap('a', { metadata: { namespace: 'other' } }));
     expect(status).toBe(400);

@@ -17,11 +17,6 @@ describe('names', () => {
       refusal(400, 'the namespace of the provided object does not match the namespace sent on the request'),
     ],
     [
-      'a namespace for what has none',
-      { target: '/api/v1/namespaces', body: { metadata: { name: 'x', namespace: 'default' } } },
-      refusal(400, 'the namespace of the provided object does not match the namespace sent on the request'),
-    ],
-    [
       'name, PUT',
       { method: 'PUT', target: WITNESS, body: configMap('other') },
       refusal(400, 'the name of the object (other) does not match the name on the URL (witness)'),
