@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isScalarType, typeInfo, typeNames } from '../../../api/kinds/type-table.ts';
 import { describeField } from '../field-description.ts';
+import { TYPE_DESCRIPTIONS } from '../own-descriptions.ts';
 import { CONDITION_FIELDS } from './any-type.ts';
 import { FIELD_TEXTS, TEXT_GROUPS, textKeyOf } from './field-text.ts';
 
@@ -28,6 +29,12 @@ describe('own words for fields', () => {
     expect(entries.filter(({ key, field }) => fields.get(key)?.has(field) !== true)).toEqual([]);
     const ofConditions = [...fields].filter(([key]) => key.endsWith('Condition')).flatMap(([, names]) => [...names]);
     expect(Object.keys(CONDITION_FIELDS).filter((name) => !ofConditions.includes(name))).toEqual([]);
+  });
+
+  it('API-413 those of types are about types that exist', () => {
+    expect(Object.keys(TYPE_DESCRIPTIONS).filter((typeName) => !typeNames().includes(typeName))).toEqual([]);
+    const texts = Object.values(TYPE_DESCRIPTIONS);
+    expect(texts.filter((text) => !/^[A-Z].*\.$/.test(text) || CONTENTLESS.test(text))).toEqual([]);
   });
 
   it('API-413 are sentences that say more than the name', () => {
