@@ -187,4 +187,20 @@ describe('other kinds', () => {
     await server.post(classes, { metadata: { name: 'own' }, value: 1 });
     expect((await server.delete(`${classes}/own`)).status).toBe(200);
   });
+
+  it('API-010 what is accepted but hardly meant comes with a warning, on create and on a change of the spec', async () => {
+    const sets = '/apis/apps/v1/namespaces/default/deployments';
+    const env = ['1', '2'].map((value) => ({ name: 'A', value }));
+    const template = {
+      metadata: { labels: { a: 'b' } },
+      spec: { containers: [{ name: 'c', image: 'i', env }] },
+    };
+    const set = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+    const hidden = [
+      '299 - "spec.template.spec.containers[0].env[1]: hides previous definition of \\"A\\", which may be dropped when using apply"',
+    ];
+    expect((await server.post(sets, set)).headers['warning']).toEqual(hidden);
+    expect((await server.put(`${sets}/d`, set)).headers['warning']).toBeUndefined();
+    expect((await server.patch(`${sets}/d`, { spec: { paused: true } })).headers['warning']).toEqual(hidden);
+  });
 });

@@ -1,0 +1,53 @@
+import { quoted } from '../meta/quoted.ts';
+import { type Fields, objectsAt } from './defaults-fields.ts';
+
+interface PlacedPort {
+  readonly at: string;
+  readonly port: Fields;
+}
+
+/** Ports of all containers of a pod, which share one address. */
+export function portWarnings(containers: readonly { readonly container: Fields; readonly at: string }[]): string[] {
+  const ports = containers.flatMap(({ container, at }) =>
+    objectsAt(container, 'ports').map((port, i): PlacedPort => ({ port, at: `${at}.ports[${i}]` })),
+  );
+  return [...overlaps(ports), ...sharedNames(ports)];
+}
+
+function overlaps(ports: readonly PlacedPort[]): string[] {
+  const known = new Map<string, PlacedPort[]>();
+  const warnings: string[] = [];
+  for (const placed of ports) {
+    const key = `${String(placed.port['containerPort'])}/${String(placed.port['protocol'])}`;
+    const others = known.get(key) ?? [];
+    for (const other of others) {
+      const how = overlap(placed.port, other.port);
+      if (how !== undefined) warnings.push(`${placed.at}: ${how} port definition with ${other.at}`);
+    }
+    known.set(key, [...others, placed]);
+  }
+  return warnings;
+}
+
+function overlap(port: Fields, other: Fields): string | undefined {
+  const [ip, otherIp] = [String(port['hostIP'] ?? ''), String(other['hostIP'] ?? '')];
+  const [host, otherHost] = [Number(port['hostPort'] ?? 0), Number(other['hostPort'] ?? 0)];
+  if (ip === otherIp && host === otherHost) return 'duplicate';
+  if (host === 0 || otherHost === 0) return 'overlapping';
+  return host === otherHost && (ip === '') !== (otherIp === '') ? 'dangerously ambiguous' : undefined;
+}
+
+function sharedNames(ports: readonly PlacedPort[]): string[] {
+  const first = new Map<string, string>();
+  return ports.flatMap(({ at, port }) => {
+    const name = String(port['name'] ?? '');
+    if (name === '') return [];
+    const other = first.get(name);
+    if (other === undefined) {
+      first.set(name, at);
+      return [];
+    }
+    const served = `services and probes that select ports by name will use ${other}`;
+    return [`${at}: duplicate port name ${quoted(name)} with ${other}, ${served}`];
+  });
+}

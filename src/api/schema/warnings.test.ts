@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { builtinWarnings } from './warnings.ts';
+
+const pods = { group: '', resource: 'pods' };
+const deployments = { group: 'apps', resource: 'deployments' };
+const container = { name: 'c', image: 'i' };
+const NOT_A_LABEL = 'a DNS label is recommended: [must not contain dots]';
+
+const ofPod = (spec: object, metadata: object = {}): readonly string[] =>
+  builtinWarnings(pods, { metadata, spec: { containers: [container], ...spec } });
+
+describe('API-010 what is accepted with a warning', () => {
+  it('nothing is said of an ordinary pod, or of a kind without rules', () => {
+    expect(ofPod({ nodeSelector: { 'kubernetes.io/os': 'linux' }, volumes: [{ name: 'v', emptyDir: {} }] })).toEqual(
+      [],
+    );
+    expect(builtinWarnings({ group: '', resource: 'configmaps' }, { metadata: { name: 'a.b' } })).toEqual([]);
+  });
+
+  it('labels, annotations and volumes of old', () => {
+    const terms = [{ matchExpressions: [{ key: 'beta.kubernetes.io/arch', operator: 'Exists' }] }];
+    const spec = {
+      nodeSelector: { 'beta.kubernetes.io/os': 'linux' },
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } },
+      topologySpreadConstraints: [{ topologyKey: 'failure-domain.beta.kubernetes.io/zone' }],
+      volumes: [{ name: 'v', gitRepo: { repository: 'r' } }],
+    };
+    const annotations = {
+      'scheduler.alpha.kubernetes.io/critical-pod': '',
+      'container.seccomp.security.alpha.kubernetes.io/c': 'x',
+    };
+    expect(ofPod(spec, { annotations })).toEqual([
+      'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
+      'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key: beta.kubernetes.io/arch is deprecated since v1.14; use "kubernetes.io/arch" instead',
+      'spec.topologySpreadConstraints[0].topologyKey: failure-domain.beta.kubernetes.io/zone is deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+      'spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod',
+      'metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
+      'spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+',
+      'metadata.annotations[container.seccomp.security.alpha.kubernetes.io/c]: non-functional in v1.27+; use the "seccompProfile" field instead',
+    ]);
+  });
+
+  it('what stands twice, and hides what stood there before', () => {
+    const env = [
+      { name: 'A', value: '1' },
+      { name: 'A', value: '2' },
+      { name: 'A', value: '$(A):3' },
+      { name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    ];
+    const ports = [
+      { name: 'web', containerPort: 80, protocol: 'TCP' },
+      { name: 'web', containerPort: 80, protocol: 'TCP', hostPort: 8080 },
+    ];
+    const second = { name: 'd', image: 'i', ports: [{ containerPort: 80, protocol: 'TCP' }] };
+    const spec = {
+      containers: [{ ...container, env, ports }, second],
+      imagePullSecrets: [{ name: 's' }, { name: 's' }, {}],
+    };
+    expect(ofPod(spec)).toEqual([
+      'spec.imagePullSecrets[1].name: duplicate name "s"',
+      'spec.imagePullSecrets[2].name: invalid empty name ""',
+      'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+      'spec.containers[0].env[3]: hides previous definition of "A", which may be dropped when using apply',
+      'spec.containers[0].ports[1]: overlapping port definition with spec.containers[0].ports[0]',
+      'spec.containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]',
+      'spec.containers[1].ports[0]: overlapping port definition with spec.containers[0].ports[1]',
+      'spec.containers[0].ports[1]: duplicate port name "web" with spec.containers[0].ports[0], services and probes that select ports by name will use spec.containers[0].ports[0]',
+    ]);
+  });
+
+  it('amounts that are no amounts', () => {
+    const resources = { limits: { memory: '100m', cpu: '100m' }, requests: { memory: '1Gi' } };
+    const affinity = { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] } };
+    const spec = { containers: [{ ...container, resources }], terminationGracePeriodSeconds: -1, affinity };
+    expect(ofPod(spec)).toEqual([
+      'spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer',
+      'spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
+      'spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.labelSelector: a null labelSelector results in matching no pod',
+    ]);
+  });
+
+  it('templates of pods, and names that pods will have; of updates only those that change the spec', () => {
+    const template = { spec: { containers: [container], terminationGracePeriodSeconds: -1 } };
+    const made = { metadata: { name: 'a.b', generation: 1 }, spec: { template } };
+    const grace = 'spec.template.spec.terminationGracePeriodSeconds: must be >= 0';
+    expect(builtinWarnings(deployments, made)).toEqual([
+      expect.stringContaining(NOT_A_LABEL),
+      expect.stringContaining(grace),
+    ]);
+    expect(builtinWarnings(deployments, made, made)).toEqual([]);
+    const changed = { ...made, metadata: { name: 'a.b', generation: 2 } };
+    expect(builtinWarnings(deployments, changed, made)).toEqual([expect.stringContaining(grace)]);
+    const cronJob = { metadata: { name: 'c' }, spec: { jobTemplate: { spec: { template } } } };
+    expect(builtinWarnings({ group: 'batch', resource: 'cronjobs' }, cronJob)).toEqual([
+      expect.stringContaining(`spec.jobTemplate.${grace}`),
+    ]);
+    expect(builtinWarnings(pods, changed, made)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'ingresses',
+      'networking.k8s.io',
+      { metadata: { annotations: { 'kubernetes.io/ingress.class': 'x' } }, spec: {} },
+      `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
+    ],
+    [
+      'services',
+      '',
+      { spec: { type: 'ClusterIP', externalIPs: ['1.2.3.4'] } },
+      'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
+    ],
+    [
+      'services',
+      '',
+      { spec: { type: 'ClusterIP', clusterIP: 'None', sessionAffinity: 'ClientIP' } },
+      'spec.SessionAffinity is ignored for headless services',
+    ],
+    [
+      'services',
+      '',
+      { spec: { type: 'ClusterIP', externalName: 'x' } },
+      'spec.externalName is ignored when spec.type is not "ExternalName"',
+    ],
+    [
+      'persistentvolumeclaims',
+      '',
+      { metadata: { annotations: { 'volume.beta.kubernetes.io/storage-class': 'x' } } },
+      'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
+    ],
+    [
+      'persistentvolumeclaims',
+      '',
+      { spec: { resources: { requests: { storage: '1500m' } } } },
+      'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+    ],
+  ])('%s of group %j', (resource, group, object, text) => {
+    expect(builtinWarnings({ group, resource }, object)).toEqual([text]);
+  });
+});
