@@ -60,20 +60,36 @@ describe('sleepUnlessAborted', () => {
 });
 
 describe('systemClock', () => {
-  it('waits for delays longer than one Node timer can hold', () => {
+  it('waits for delays longer than one Node timer can hold', async () => {
     vi.useFakeTimers();
     try {
+      // It takes the timers that are there when it is loaded.
+      vi.resetModules();
+      const { systemClock: faked } = await import('./clock.ts');
       const fired = vi.fn();
-      systemClock.setTimer(2 ** 32, fired);
+      faked.setTimer(2 ** 32, fired);
       vi.advanceTimersByTime(2 ** 32 - 1);
       expect(fired).not.toHaveBeenCalled();
       vi.advanceTimersByTime(1);
       expect(fired).toHaveBeenCalledTimes(1);
-      const cancelled = systemClock.setTimer(2 ** 32, fired);
+      const cancelled = faked.setTimer(2 ** 32, fired);
       vi.advanceTimersByTime(2 ** 31);
       cancelled.cancel();
       vi.advanceTimersByTime(2 ** 32);
       expect(fired).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('goes on when a test replaces the timers of its process', async () => {
+    vi.useFakeTimers();
+    try {
+      const before = systemClock.monotonic();
+      await sleep(systemClock, 2);
+      expect(systemClock.monotonic()).toBeGreaterThan(before);
+      await new Promise<void>((resolve) => void systemClock.defer(resolve));
+      await new FakeClock().settle();
     } finally {
       vi.useRealTimers();
     }

@@ -1,8 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startCluster } from '../../src/testing/testing.ts';
 import { dependent, owner, tree } from './tree.ts';
 
 describe('the clock of a cluster', () => {
+  it.each(['fake', 'real'] as const)('is not that of a test which replaces its timers (%s)', async (clock) => {
+    vi.useFakeTimers();
+    try {
+      await using cluster = await startCluster({ clock, objects: tree() });
+      await cluster.client.delete(owner);
+      await cluster.settled();
+      expect(await cluster.client.find(dependent)).toBeUndefined();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('stands still until it is advanced, whatever happens', async () => {
     await using cluster = await startCluster({ objects: tree() });
     const before = cluster.clock.now();
@@ -27,6 +39,8 @@ describe('the clock of a cluster', () => {
 
   it('passes as far as settled() is allowed to let it', async () => {
     await using cluster = await startCluster({ objects: tree() });
+    // The looks at discovery that the first lists bring about.
+    await cluster.clock.advance(1000);
     const before = cluster.clock.now();
     cluster.faults.add({ match: { verb: 'delete', name: 'dependent' }, delay: 400 });
     await cluster.client.delete(owner);
