@@ -495,6 +495,32 @@ describe('rules of single kinds on create', () => {
       ['rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs'],
     ],
     [
+      'an aggregation of nothing',
+      'ClusterRole',
+      { aggregationRule: { clusterRoleSelectors: [] } },
+      [
+        'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
+      ],
+    ],
+    [
+      'a binding to a role that no path names',
+      'RoleBinding',
+      { roleRef: { kind: 'Role', name: 'a/b' } },
+      [`roleRef.name: Invalid value: "a/b": may not contain '/'`],
+    ],
+    [
+      'a binding of an account that no account is called',
+      'RoleBinding',
+      { roleRef: { kind: 'Role', name: 'x' }, subjects: [{ kind: 'ServiceAccount', name: 'Bad_' }] },
+      [expect.stringMatching(/^subjects\[0\]\.name: Invalid value: "Bad_": a lowercase RFC 1123 subdomain /)],
+    ],
+    [
+      'a binding of a kind that has no group',
+      'RoleBinding',
+      { roleRef: { kind: 'Role', name: 'x' }, subjects: [{ kind: 'Pod', name: 'p' }] },
+      ['subjects[0].kind: Unsupported value: "Pod": supported values: "ServiceAccount", "User", "Group"'],
+    ],
+    [
       'a binding to a pod',
       'RoleBinding',
       { roleRef: { kind: 'Pod', name: 'x' } },

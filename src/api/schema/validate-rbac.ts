@@ -1,5 +1,6 @@
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
+import { isDns1123Subdomain, isPathSegmentName } from '../validation/names.ts';
 import type { Fields } from './defaults-fields.ts';
 import { objectAt, objectsAt } from './defaults-fields.ts';
 import { sameContent } from './validate-fields.ts';
@@ -10,7 +11,14 @@ function isEmptyList(value: unknown): boolean {
 
 /** Roles and cluster roles; only the latter may name URLs. */
 export function validateRole(role: Fields): FieldError[] {
-  return objectsAt(role, 'rules').flatMap((rule, index) => validateRule(rule, index, role['kind'] === 'ClusterRole'));
+  const aggregation = objectAt(role, 'aggregationRule');
+  const none = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
+  return [
+    ...objectsAt(role, 'rules').flatMap((rule, index) => validateRule(rule, index, role['kind'] === 'ClusterRole')),
+    ...(aggregation !== undefined && isEmptyList(aggregation['clusterRoleSelectors'])
+      ? [fieldRequired('aggregationRule.clusterRoleSelectors', none)]
+      : []),
+  ];
 }
 
 function validateRule(rule: Fields, index: number, clusterWide: boolean): FieldError[] {
@@ -42,23 +50,36 @@ function validateRule(rule: Fields, index: number, clusterWide: boolean): FieldE
 /** Role bindings and cluster role bindings. */
 export function validateRoleBinding(binding: Fields): FieldError[] {
   const clusterWide = binding['kind'] === 'ClusterRoleBinding';
-  const kind = objectAt(binding, 'roleRef')?.['kind'];
+  const { kind, name } = objectAt(binding, 'roleRef') ?? {};
   const kinds = clusterWide ? ['ClusterRole'] : ['Role', 'ClusterRole'];
   const errors: FieldError[] = [];
   if (kind !== '' && kind !== undefined && !kinds.includes(kind as string)) {
     errors.push(fieldNotSupported('roleRef.kind', kind, kinds));
   }
+  if (typeof name === 'string' && name !== '') {
+    errors.push(...isPathSegmentName(name).map((why) => fieldInvalid('roleRef.name', name, why)));
+  }
   for (const [index, subject] of objectsAt(binding, 'subjects').entries()) {
-    const path = `subjects[${index}]`;
-    const isAccount = subject['kind'] === 'ServiceAccount';
-    const group = String(subject['apiGroup'] ?? '');
-    const wanted = isAccount ? '' : 'rbac.authorization.k8s.io';
-    if (group !== wanted) errors.push(fieldNotSupported(`${path}.apiGroup`, group, [wanted]));
-    if (isAccount && clusterWide && (subject['namespace'] ?? '') === '') {
-      errors.push(fieldRequired(`${path}.namespace`));
-    }
+    errors.push(...validateSubject(subject, `subjects[${index}]`, clusterWide));
   }
   return errors;
+}
+
+/** That it has a kind that exists and a name are rules of the type. */
+function validateSubject(subject: Fields, path: string, clusterWide: boolean): FieldError[] {
+  const { kind, name } = subject;
+  const group = String(subject['apiGroup'] ?? '');
+  if (kind === 'User' || kind === 'Group') {
+    const wanted = 'rbac.authorization.k8s.io';
+    return group === wanted ? [] : [fieldNotSupported(`${path}.apiGroup`, group, [wanted])];
+  }
+  if (kind !== 'ServiceAccount') return [];
+  const problems = typeof name === 'string' && name !== '' ? isDns1123Subdomain(name) : [];
+  return [
+    ...problems.map((why) => fieldInvalid(`${path}.name`, name, why)),
+    ...(group === '' ? [] : [fieldNotSupported(`${path}.apiGroup`, group, [''])]),
+    ...(clusterWide && (subject['namespace'] ?? '') === '' ? [fieldRequired(`${path}.namespace`)] : []),
+  ];
 }
 
 export function validateRoleBindingUpdate(next: Fields, previous: Fields): FieldError[] {
