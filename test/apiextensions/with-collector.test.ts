@@ -1,15 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject, ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
 import { configMaps, EmbeddedCluster, gvrOf } from '../lifecycle/embedded-cluster.ts';
 import { definition, widget } from './definition-fixture.ts';
-
-// What the server loads with its first definition, and with the first question what it serves. Loading takes real time, in which
-// the clock of these tests runs on: the collector would have asked before there is anything to see.
-import '../../src/apiserver/apiextensions/definition-controller.ts';
-import '../../src/apiserver/apiextensions/definition-validation.ts';
-import '../../src/apiserver/apiextensions/definition-warnings.ts';
-import '../../src/apiserver/discovery/discovery-handler.ts';
 
 const definitions = gvrOf('customresourcedefinitions', 'apiextensions.k8s.io');
 const widgets = gvrOf('widgets', 'example.com');
@@ -18,10 +11,19 @@ const namespace = 'default';
 /** The real collector and the real server, with time in the hands of the test. */
 describe('custom resources and the collector', () => {
   let cluster: EmbeddedCluster;
-  beforeEach(async () => {
+  const start = async (): Promise<void> => {
     cluster = await EmbeddedCluster.start();
     await cluster.run((environment) => new GarbageCollector(environment));
-  });
+  };
+  // What is loaded when it is first needed is there. Loading takes real time, in which the clock of these tests runs on: the
+  // collector would have asked before there is anything to see.
+  beforeAll(async () => {
+    await start();
+    await define();
+    await cluster.create({ gvr: widgets, namespace }, widget('first') as Named);
+    await cluster.stop();
+  }, 60_000);
+  beforeEach(start);
   afterEach(() => cluster.stop());
 
   type Named = KubeObject & { metadata: ObjectMeta };
