@@ -135,6 +135,16 @@ describe('other kinds', () => {
     expect(changed.json.metadata?.generation).toBe(1);
   });
 
+  it('API-074 labels of an endpoint slice count for its generation', async () => {
+    const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+    await server.post(slices, { metadata: { name: 's' }, addressType: 'IPv4', endpoints: [], ports: [] });
+    const generation = async (change: object): Promise<unknown> =>
+      (await server.patch(`${slices}/s`, change)).json.metadata?.generation;
+    expect(await generation({ metadata: { annotations: { a: 'b' } } })).toBe(1);
+    expect(await generation({ metadata: { labels: { 'kubernetes.io/service-name': 'x' } } })).toBe(2);
+    expect(await generation({ endpoints: [{ addresses: ['1.2.3.4'] }] })).toBe(3);
+  });
+
   it('a daemon set counts the changes of its template in an annotation of old', async () => {
     const sets = '/apis/apps/v1/namespaces/default/daemonsets';
     const key = 'deprecated.daemonset.template.generation';

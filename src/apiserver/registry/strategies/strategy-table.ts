@@ -7,6 +7,7 @@ import { plainStrategy, type Strategy } from '../strategy.ts';
 import { validatingPolicyBindingStrategy, validatingPolicyStrategy } from './admission-policy.ts';
 import { certificateSigningRequestStrategy } from './certificate-signing-request.ts';
 import { daemonSetStrategy } from './daemon-set.ts';
+import { endpointSliceStrategy } from './endpoint-slice.ts';
 import { jobStrategy } from './job.ts';
 import { mutatingPolicyBindingStrategy, mutatingPolicyStrategy } from './mutating-policy.ts';
 import { namespaceStrategy } from './namespace.ts';
@@ -42,6 +43,7 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   'admissionregistration.k8s.io/validatingadmissionpolicybindings': validatingPolicyBindingStrategy(),
   'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookConfigurationStrategy('validating'),
   'certificates.k8s.io/podcertificaterequests': protectedMetadata,
+  'discovery.k8s.io/endpointslices': endpointSliceStrategy,
   'internal.apiserver.k8s.io/storageversions': protectedMetadata,
   'networking.k8s.io/servicecidrs': protectedMetadata,
   'resource.k8s.io/devicetaintrules': protectedMetadata,

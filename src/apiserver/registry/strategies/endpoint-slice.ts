@@ -1,0 +1,11 @@
+import { deepEqual } from '../deep-equal.ts';
+import { metadataOf } from '../object-meta.ts';
+import type { Strategy } from '../strategy.ts';
+
+/** Of which service the endpoints are is said by a label, so that labels count for the generation as well as the rest. */
+export const endpointSliceStrategy: Strategy = {
+  prepareForUpdate(next, previous) {
+    if (deepEqual(next.metadata?.labels ?? {}, previous.metadata?.labels ?? {})) return;
+    metadataOf(next).generation = (previous.metadata?.generation ?? 0) + 1;
+  },
+};
