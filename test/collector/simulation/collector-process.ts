@@ -52,6 +52,8 @@ export class CollectorProcess {
       retryCapMs: RETRY_CAP_MS,
       orphanBarrier: plan.barrier ?? 'on',
       orphanRecords: plan.records ?? 'memory',
+      ...(plan.absences === undefined ? {} : { absentOwners: plan.absences }),
+      ...(plan.calls === undefined ? {} : { fewCalls: plan.calls }),
       workers: plan.role === 'standby' ? 'whenLeading' : 'always',
       onDecision,
     });

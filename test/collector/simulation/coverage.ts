@@ -62,6 +62,8 @@ const expected: readonly string[] = [
   ...['Background', 'Foreground', 'Orphan', 'none'].map((policy) => `policy ${policy}`),
   ...['rest', 'resync', 'empty'].map((end) => `end ${end}`),
   ...['json', 'protobuf'].map((encoding) => `encoding ${encoding}`),
+  ...['list', 'watchList'].map((intake) => `intake ${intake}`),
+  ...['at once', 'late'].map((news) => `news ${news}`),
   ...['one', 'two', 'leader and standby'].map((collectors) => `collectors ${collectors}`),
   ...Object.keys({ ...reasons.decided, ...reasons.answered })
     .filter((reason) => !(reason in NOT_HERE))

@@ -78,6 +78,38 @@ export class Disturbances {
     }
   }
 
+  /**
+   * From some point of a motif on the collector sees nothing, or is another one, and what it had begun before takes long: what it
+   * decides rests on what was, or is newer than all that it has seen.
+   */
+  plot(beats: readonly Step[]): Step[] {
+    const random = this.#random;
+    const from = random.integer(beats.length);
+    const slowFrom = random.integer(2) === 0 ? -1 : Math.max(0, from - random.integer(2));
+    const steps = beats.flatMap((beat, index): Step[] => [
+      ...(index === slowFrom ? [this.#slow()] : []),
+      ...(index === from ? (random.integer(6) === 0 ? this.process() : this.#blind()) : []),
+      beat,
+      ...(index >= from ? this.#meanwhile(beat) : []),
+    ]);
+    return random.integer(3) === 0 ? [...steps, { do: 'wait', ms: 30_000 }] : steps;
+  }
+
+  /** Less than it takes until the collector sees again, or what it has begun is done, or more. */
+  #meanwhile(beat: Step): Step[] {
+    const random = this.#random;
+    switch (random.integer(6)) {
+      case 0:
+      case 1:
+        return [{ do: 'wait', ms: 1 + random.integer(random.pick([20, 300, 1500, 6000])) }];
+      case 2:
+        // Another version of the same.
+        return 'at' in beat ? [{ do: 'label', at: beat.at, value: String(random.integer(1000)) }] : [];
+      default:
+        return [];
+    }
+  }
+
   /** The collector sees nothing for a while, and then a list. */
   #blind(): Step[] {
     const kind = this.#kind(2);

@@ -12,6 +12,9 @@ const MAX_STEPS = 120;
 /** Mean lengths; most histories are short, because short ones are cheap, and shrink to the same. */
 const LENGTHS = [2, 3, 3, 4, 4, 5, 6, 6, 9, 14, 40];
 
+/** What mostly happens to nothing before anything is there. */
+const NEEDS_OBJECTS: ReadonlySet<Choice> = new Set(['delete', 'refer', 'finalizers', 'label', 'fault']);
+
 /** The plan of a seed. Pure: the same on every machine. */
 export function generatePlan(seed: number): Plan {
   return new Generator(seed).plan();
@@ -42,7 +45,11 @@ class Generator {
     const steps: Step[] = [];
     const defined = kinds.filter((kind) => kindNamed(kind).origin === 'defined');
     for (const kind of defined) if (!this.#oneIn(4)) steps.push(...this.#define(kind));
-    while (steps.length < count) steps.push(...this.#steps(pickChoice(random, this.#style)));
+    while (steps.length < count) {
+      const choice = pickChoice(random, this.#style);
+      const isForNothing = this.#ground.isEmpty && NEEDS_OBJECTS.has(choice) && !this.#oneIn(8);
+      steps.push(...this.#steps(isForNothing ? 'create' : choice));
+    }
     return {
       seed: this.#seed,
       kinds: kinds.filter((kind) => kindNamed(kind).origin !== 'defined'),
@@ -86,6 +93,8 @@ class Generator {
       ...(this.#oneIn(4) ? { barrier: 'off' as const } : {}),
       ...(this.#oneIn(2) ? { records: 'events' as const } : {}),
       ...(this.#oneIn(4) ? { intake: 'list' as const } : {}),
+      ...(this.#oneIn(4) ? { absences: 1 } : {}),
+      ...(this.#oneIn(4) ? { calls: random.pick([1, 2]) } : {}),
     });
     const shape = random.integer(10);
     if (shape === 0) return [one('always'), one('always')];
@@ -127,6 +136,7 @@ class Generator {
   #motif(): Step[] {
     const { between } = this.#style;
     const beats = pickMotif({ random: this.#random, ground: this.#ground, style: this.#style });
+    if (between > 0 && this.#oneIn(2)) return this.#disturbances.plot(beats);
     return beats.flatMap((beat) => {
       const isDisturbed = this.#random.float() < between;
       return isDisturbed ? [...this.#disturbances.between(), beat] : [beat];

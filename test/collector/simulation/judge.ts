@@ -75,6 +75,15 @@ export class Judge {
       .flatMap((object) => this.#leftover(object).map((why) => `${show(object)} ${why}`));
   }
 
+  /** Some object can not be decided about (COL-112, COL-113). */
+  get hasUntouchables(): boolean {
+    return [...this.objects.values()].some((object) => this.#isUntouchable(object));
+  }
+
+  #isUntouchable(object: KnownObject): boolean {
+    return isOutOfReach(object) || (object.metadata.ownerReferences ?? []).some(({ kind }) => !this.#isServed(kind));
+  }
+
   #see({ type, key, value, previous, revision }: StoreEvent): void {
     const before = this.objects.get(key);
     const now = type === 'PUT' && value !== undefined ? knownObject(value) : undefined;
@@ -231,8 +240,7 @@ export class Judge {
       before = stuck.size;
       for (const object of this.objects.values()) {
         const references = object.metadata.ownerReferences ?? [];
-        const unserved = references.some(({ kind }) => !this.#isServed(kind));
-        if ((unserved || isOutOfReach(object)) && !isTerminating(object)) stuck.add(object.uid);
+        if (this.#isUntouchable(object) && !isTerminating(object)) stuck.add(object.uid);
         if (!stuck.has(object.uid)) continue;
         for (const { uid, blockOwnerDeletion } of references) {
           const owner = this.objects.withUid(uid);

@@ -22,13 +22,16 @@ const putBack: Motif = (scene) => {
   const { at, owner } = pair(scene);
   const { random, ground } = scene;
   const other = random.pick([owner, ...ground.near(at)]);
-  const again = random.integer(2) === 0 ? [create(scene, owner)] : [];
+  const isMade = other !== owner && random.integer(2) === 0;
+  const again = random.integer(3) === 0;
+  const back = { ...ground.reference(owner), ...(again && random.integer(2) === 0 ? { before: 1 } : {}) };
   return [
+    ...(isMade ? [create(scene, other)] : []),
     ...shuffledPair(scene, create(scene, owner), create(scene, at, [ground.reference(owner)])),
     drop(scene, owner),
-    ...again,
+    ...(again ? [create(scene, owner)] : []),
     refer(at, random.integer(3) === 0 ? [] : [ground.reference(other)]),
-    refer(at, [{ ...ground.reference(owner), ...(again.length > 0 && random.integer(2) === 0 ? { before: 1 } : {}) }]),
+    refer(at, [back]),
     ...(random.integer(3) === 0 ? [drop(scene, other)] : []),
   ];
 };
@@ -119,8 +122,9 @@ const chain: Motif = (scene) => {
     create(scene, root),
     create(scene, owner, [ground.reference(root)]),
     held(create(scene, at, [ground.reference(owner)]), random),
+    ...(random.integer(3) === 0 ? [refer(owner, [ground.reference(root), { at, block: true }])] : []),
     ...(random.integer(2) === 0 ? [refer(at, [ground.reference(owner), ground.reference(root)])] : []),
-    drop(scene, root),
+    drop(scene, root, random.integer(2) === 0 ? 'Foreground' : undefined),
     ...(random.integer(2) === 0 ? [refer(owner, random.integer(2) === 0 ? [] : [ground.reference(root)])] : []),
     ...(random.integer(2) === 0 ? [drop(scene, owner)] : []),
   ];
@@ -191,6 +195,7 @@ const MOTIFS: readonly Motif[] = [
   putBack,
   successor,
   twins,
+  cycle,
   cycle,
   changeOfMind,
   changeOfMind,

@@ -33,6 +33,11 @@ export class PlanGround {
     this.#places = [...places];
   }
 
+  /** Nothing is there that anything could happen to. */
+  get isEmpty(): boolean {
+    return this.#there.size === 0;
+  }
+
   /** Any. */
   place(): PlaceText {
     return this.#random.pick(this.#places);

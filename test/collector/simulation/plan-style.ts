@@ -46,17 +46,17 @@ export interface PlanStyle {
 }
 
 const USUAL: Readonly<Record<Choice, number>> = {
-  create: 34,
+  create: 25,
   delete: 18,
   refer: 14,
   finalizers: 8,
   label: 2,
   wait: 11,
   define: 2,
-  fault: 7,
+  fault: 11,
   stream: 5,
   process: 3,
-  motif: 10,
+  motif: 25,
 };
 const POLICIES: readonly Policy[] = ['Background', 'Foreground', 'Orphan', 'none'];
 const REQUESTS: readonly RequestClass[] = ['read', 'delete', 'patch', 'write', 'intake', 'discovery', 'any'];
@@ -72,14 +72,14 @@ export function pickStyle(random: Random): PlanStyle {
   const stormy = random.integer(4) > 0;
   return {
     choices: pickChoices(random, stormy),
-    policies: random.integer(3) > 0 ? POLICIES : some(random, POLICIES, 2),
+    policies: random.integer(3) > 0 ? [...POLICIES, 'Foreground'] : some(random, POLICIES, 2),
     waits: random.pick(WAITS),
     faults: random.integer(2) > 0 ? FAULTS : some(random, FAULTS, 3),
-    requests: random.integer(2) > 0 ? [...REQUESTS, 'write', 'write', 'any'] : some(random, REQUESTS, 2),
+    requests: random.integer(2) > 0 ? [...REQUESTS, 'read', 'write', 'write', 'any'] : some(random, REQUESTS, 2),
     streams: random.integer(2) > 0 ? STREAM_FAULTS : some(random, STREAM_FAULTS, 2),
-    blocking: random.pick([0, 0.5, 0.5, 0.5, 1]),
+    blocking: random.pick([0.2, 0.5, 0.5, 0.7, 1]),
     odd: random.pick([0, 0.15, 0.15, 0.15, 0.5]),
-    between: stormy ? random.pick([0, 0.15, 0.4]) : 0,
+    between: stormy ? random.pick([0, 0.2, 0.4]) : 0,
     places: random.pick([2, 3, 3, 4, 4, 5, 8]),
     latency: pickLatency(random, stormy),
   };
@@ -89,7 +89,7 @@ function pickChoices(random: Random, stormy: boolean): (readonly [Choice, number
   const usual = random.integer(5) === 0;
   const found: (readonly [Choice, number])[] = [];
   for (const [choice, weight] of Object.entries(USUAL) as [Choice, number][]) {
-    const factor = usual ? 1 : random.pick(choice === 'create' ? [0.5, 1, 2] : [0, 0, 0.3, 1, 1, 3]);
+    const factor = usual ? 1 : random.pick(choice === 'create' ? [0.5, 1, 2] : [0, 0.3, 1, 1, 3]);
     const isStorm = choice === 'fault' || choice === 'stream' || choice === 'process';
     if (factor > 0 && (stormy || !isStorm)) found.push([choice, weight * factor]);
   }

@@ -30,6 +30,10 @@ export interface CollectorPlan {
   readonly barrier?: 'off';
   /** Where it keeps which owners were orphaned; in memory unless given. */
   readonly records?: 'events';
+  /** So many absences are remembered, and no more (COL-132). */
+  readonly absences?: number;
+  /** So many calls are under way at once, and no more. */
+  readonly calls?: number;
   /** The server does not know watch lists: it lists, and then watches. */
   readonly intake?: 'list';
 }

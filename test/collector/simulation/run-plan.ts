@@ -1,3 +1,4 @@
+import type { HttpRequest } from '../../../src/base/http-message.ts';
 import type { Logger } from '../../../src/base/logger.ts';
 import type { Decision } from '../../../src/collector/workers/decision.ts';
 import { Clients, HOLD } from './clients.ts';
@@ -5,8 +6,9 @@ import { CollectorProcess } from './collector-process.ts';
 import { wrongClaims } from './decision-judge.ts';
 import { ArmedFaults, Network } from './network.ts';
 import type { ClientStep, Plan, Step } from './plan.ts';
+import { classify } from './request-class.ts';
 import { kindNamed } from './simulated-kinds.ts';
-import { SimulatedCluster } from './simulated-cluster.ts';
+import { isQuiet, SimulatedCluster } from './simulated-cluster.ts';
 
 export interface Outcome {
   /** What is wrong with the history; empty when nothing is. */
@@ -142,6 +144,8 @@ class PlanRun implements Outcome {
     if (plan === undefined) return;
     const { clock, random, transport } = this.#cluster;
     this.covered.add(`encoding ${plan.encoding}`);
+    this.covered.add(`intake ${plan.intake ?? 'watchList'}`);
+    this.covered.add(`news ${latency.lagMs === undefined ? 'at once' : 'late'}`);
     const network = new Network({
       clock,
       random,
@@ -155,6 +159,7 @@ class PlanRun implements Outcome {
       },
       onAnswer: (request, status) => {
         this.#cluster.judge.requests.answered(request, status);
+        if (isQuiet(this.#plan) && status >= 400) this.#refused(request, status);
         this.#note(`collector ${index}`, `${request.method} ${request.target} ${status}`);
       },
       onFault: (fault) => {
@@ -165,6 +170,14 @@ class PlanRun implements Outcome {
     const logger = this.#logger;
     const onDecision = (decision: Decision): void => this.#decided(index, decision);
     this.#processes[index] = new CollectorProcess({ plan, network, transport, clock, random, logger, onDecision });
+  }
+
+  /** Nothing came in between, so that what the collector knew was so. */
+  #refused({ method, target }: HttpRequest, status: number): void {
+    const { what } = classify(method, target);
+    // Which patches a resource takes is learnt by asking.
+    if ((what !== 'delete' && what !== 'patch') || status === 415) return;
+    this.wrong.push(`a write was refused although nothing came in between: ${method} ${target} ${status}`);
   }
 
   async #lead(index: number, overlapMs: number): Promise<void> {
@@ -269,6 +282,9 @@ class PlanRun implements Outcome {
       if (clock.monotonic() - quietSince > QUIET_MS) {
         this.covered.add('rest with keys that are tried again');
         if (this.#calls - calls > MOST_CALLS) this.wrong.push('keys are tried again without a pause');
+        if (this.#isWorkLeft() && !this.#cluster.judge.hasUntouchables) {
+          this.wrong.push('keys are tried again that nothing keeps from being decided');
+        }
         return;
       }
       const step = clock.nextTimerInMs ?? REST_MS;
@@ -282,6 +298,14 @@ class PlanRun implements Outcome {
 
   #isAtRest(): boolean {
     return this.#allWatched() && this.#processes.every((process) => process?.collector.atRest !== false);
+  }
+
+  /** Of those that decide: who stands by keeps what others do. */
+  #isWorkLeft(): boolean {
+    return this.#processes.some(
+      (process, index) =>
+        process?.collector.atRest === false && (this.#plan.collectors[index]?.role === 'always' || process.leads),
+    );
   }
 
   #allWatched(): boolean {

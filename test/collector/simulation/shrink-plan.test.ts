@@ -3,17 +3,19 @@ import { generatePlan } from './generate-plan.ts';
 import type { Plan, Step } from './plan.ts';
 import { shrinkPlan } from './shrink-plan.ts';
 
-const longest = Array.from({ length: 300 }, (_, seed) => generatePlan(seed)).toSorted(
-  (a, b) => b.steps.length - a.steps.length,
-)[0]!;
+/** The first deletion with policy Orphan, and the first creation after it; empty when there are no such two. */
+function needed({ steps }: Plan): Step[] {
+  const orphan = steps.findIndex((step) => step.do === 'delete' && step.policy === 'Orphan');
+  const create = steps.findIndex((step, index) => index > orphan && step.do === 'create');
+  return orphan < 0 || create < 0 ? [] : [steps[orphan]!, steps[create]!];
+}
+
+const longest = Array.from({ length: 300 }, (_, seed) => generatePlan(seed))
+  .filter((plan) => needed(plan).length === 2)
+  .toSorted((a, b) => b.steps.length - a.steps.length)[0]!;
 
 describe('shrinking a plan', () => {
   it('keeps only the steps that it takes, in their order, and makes the rest as simple as it gets', async () => {
-    const needed = (plan: Plan): Step[] => {
-      const orphan = plan.steps.findIndex((step) => step.do === 'delete' && step.policy === 'Orphan');
-      const create = plan.steps.findIndex((step, index) => index > orphan && step.do === 'create');
-      return orphan < 0 || create < 0 ? [] : [plan.steps[orphan]!, plan.steps[create]!];
-    };
     const small = await shrinkPlan(longest, (plan) => Promise.resolve(needed(plan).length === 2));
     expect(small.steps).toEqual([
       { do: 'delete', at: expect.any(String), policy: 'Orphan' },
@@ -25,6 +27,19 @@ describe('shrinking a plan', () => {
       latency: { oneIn: 0, maxMs: 0 },
       collectors: [{ role: 'always', workers: 1, encoding: 'json' }],
     });
+  });
+
+  it('leaves out what a collector and its network need not have', async () => {
+    const odd = { role: 'standby', workers: 2, encoding: 'protobuf', barrier: 'off', records: 'events' } as const;
+    const plan: Plan = {
+      ...longest,
+      latency: { oneIn: 0, maxMs: 0, lagMs: 30 },
+      collectors: [{ ...odd, intake: 'list', absences: 1, calls: 1 }],
+    };
+    const small = await shrinkPlan(plan, ({ collectors }) => Promise.resolve(collectors[0]?.calls === 1));
+    expect(small).toMatchObject({ latency: { oneIn: 0, maxMs: 0 }, steps: [] });
+    expect(small.latency).not.toHaveProperty('lagMs');
+    expect(small.collectors).toEqual([{ role: 'always', workers: 1, encoding: 'json', calls: 1 }]);
   });
 
   it('never answers a plan that does not fail', async () => {

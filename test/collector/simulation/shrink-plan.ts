@@ -63,6 +63,7 @@ class Search {
 function* simplerPlans({ kinds, collectors, latency, end, steps }: Plan): Generator<Partial<Plan>> {
   if (latency.oneIn > 0) yield { latency: { oneIn: 0, maxMs: 0 } };
   if (latency.oneIn > 1) yield { latency: { ...latency, oneIn: 1 } };
+  if (latency.lagMs !== undefined) yield { latency: { oneIn: latency.oneIn, maxMs: latency.maxMs } };
   if (end !== 'rest') yield { end: 'rest' };
   if (collectors.length > 1) yield { collectors: collectors.slice(0, 1) };
   const simplest: CollectorPlan = { role: 'always', workers: 1, encoding: 'json' };
@@ -70,6 +71,10 @@ function* simplerPlans({ kinds, collectors, latency, end, steps }: Plan): Genera
     for (const field of ['role', 'workers', 'encoding'] as const) {
       if (collector[field] === simplest[field]) continue;
       yield { collectors: collectors.with(index, { ...collector, [field]: simplest[field] }) };
+    }
+    for (const field of ['barrier', 'records', 'intake', 'absences', 'calls'] as const) {
+      const { [field]: given, ...usual } = collector;
+      if (given !== undefined) yield { collectors: collectors.with(index, usual) };
     }
   }
   const text = JSON.stringify(steps);

@@ -200,6 +200,14 @@ function seesAtOnce({ steps, latency }: Plan): boolean {
   );
 }
 
+/** One collector, that sees every change before the next, and whose requests take no time. */
+export function isQuiet(plan: Plan): boolean {
+  const { collectors, latency, steps } = plan;
+  // A deletion of many is many changes at once.
+  const isDisturbed = steps.some(({ do: what }) => ['fault', 'undefine', 'deleteAll'].includes(what));
+  return collectors.length === 1 && latency.oneIn === 0 && !isDisturbed && seesAtOnce(plan);
+}
+
 function realMillisecond(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 1);
