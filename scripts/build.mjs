@@ -87,9 +87,12 @@ const result = await build({
   chunkNames: 'chunks/[name]-[hash]',
   plugins: [lmdbByRequire, undiciConnections, fewChunks],
   define: { KUBEGC_VERSION: JSON.stringify(version) },
-  // Bundled CommonJS dependencies still ask for Node's own modules with require().
+  // Bundled CommonJS dependencies still ask for Node's own modules with require(). Test runners that give each file a context of its own
+  // (Jest, vitest's vmThreads) have a Symbol without what Node 20 adds to its own; the name is what `using` falls back to.
   banner: {
-    js: "import{createRequire as __kubegcRequire}from'node:module';const require=__kubegcRequire(import.meta.url);",
+    js:
+      "import{createRequire as __kubegcRequire}from'node:module';const require=__kubegcRequire(import.meta.url);" +
+      "Symbol.dispose??=Symbol.for('Symbol.dispose');Symbol.asyncDispose??=Symbol.for('Symbol.asyncDispose');",
   },
   metafile: true,
   logLevel: 'warning',

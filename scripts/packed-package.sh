@@ -46,7 +46,7 @@ cascade() { # an owner and its dependent, with real kubectl
   echo "a cascade with $1"
 }
 
-cp "$root/test/packed/testing.test.mjs" .
+cp "$root"/test/packed/*.mjs .
 node --test testing.test.mjs >"$folder/tests" || { cat "$folder/tests" >&2; exit 1; }
 grep -E '^# (ready|two hundred|pass)' "$folder/tests"
 

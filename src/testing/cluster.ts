@@ -59,6 +59,8 @@ const NO_AUTHORITY = '# This cluster listens nowhere, so it has no certificate a
 const START = { withinMs: 60_000, stepMs: 5, patienceMs: 60_000 };
 /** Turns of the event loop that one step of a cluster may take. */
 const MAX_TURNS = 4000;
+/** What happened last, in the error of a cluster that does not start. */
+const LAST_ENTRIES = 10;
 
 interface Parts {
   readonly clock: StandingClock | RunningClock;
@@ -340,7 +342,7 @@ function restClient(
 /** Until every definition's kind is served. */
 function servedAll(
   definitions: readonly KubeObject[],
-  parts: Pick<Parts, 'clock' | 'activity' | 'server'>,
+  parts: Pick<Parts, 'clock' | 'activity' | 'server' | 'recorder'>,
 ): Promise<void> {
   const groups = definitions
     .map(({ spec }) => spec as { group?: string; names?: { kind?: string } } | undefined)
@@ -359,7 +361,7 @@ function servedAll(
  */
 async function until(
   condition: () => boolean,
-  { clock, activity }: Pick<Parts, 'clock' | 'activity'>,
+  { clock, activity, recorder }: Pick<Parts, 'clock' | 'activity' | 'recorder'>,
   otherwise: string,
 ): Promise<void> {
   const patientUntil = systemClock.monotonic() + START.patienceMs;
@@ -371,5 +373,6 @@ async function until(
     if (clock instanceof StandingClock) await clock.advanceAsync(START.stepMs);
     else await new Promise<void>((resolve) => void clock.setTimer(START.stepMs, resolve));
   }
-  throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock: ${otherwise}`);
+  const last = recorder.trace().last(LAST_ENTRIES).toString();
+  throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock: ${otherwise}\n${last}`);
 }

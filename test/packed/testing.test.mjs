@@ -210,6 +210,15 @@ test('kubeconfig: for programs that connect', async () => {
   });
 });
 
+test('in a context of its own, as Jest and vmThreads of vitest make one for each file', async () => {
+  const script = fileURLToPath(new URL('in-a-context.mjs', import.meta.url));
+  const args = ['--experimental-vm-modules', '--no-warnings', script, family];
+  const printed = await new Promise((settle) => {
+    execFile(process.execPath, args, (error, stdout) => settle(error?.message ?? stdout));
+  });
+  assert.equal(printed, 'collected\n');
+});
+
 test('two hundred at once in one process, each on its own', async () => {
   const from = performance.now();
   const clusters = await Promise.all(Array.from({ length: 200 }, (_, seed) => startCluster({ seed, objects: family })));
