@@ -1,6 +1,7 @@
 import { defaultContainer } from './defaults-container.ts';
 import type { Fields } from './defaults-fields.ts';
 import { ensureObjectAt, objectAt, objectsAt, setIfUnset, setIfZero } from './defaults-fields.ts';
+import { defaultPodLevelResources } from './defaults-pod-resources.ts';
 import { defaultResourceList, defaultResourceRequirements, fillResourceList } from './defaults-resources.ts';
 import { defaultVolume } from './defaults-volume.ts';
 
@@ -52,6 +53,7 @@ export function defaultPod(pod: Fields): void {
       for (const port of objectsAt(container, 'ports')) setIfZero(port, 'hostPort', port['containerPort']);
     }
   }
+  defaultPodLevelResources(spec);
 }
 
 export function defaultPodTemplate(podTemplate: Fields): void {
