@@ -8,6 +8,12 @@ const terminal: Terminal = {
   stderr: (text) => void process.stderr.write(text),
   columns: process.stdout.columns ?? 80,
 };
+// Whoever read what is printed may have seen enough (`kubegc up --help | head`): that ends neither a server nor anything else.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 // What nobody caught ends the process all the same, but as words: Node would print the bundle's one long line before them.
 process.on('uncaughtException', (error) => process.exit(endWithError(error, terminal)));
 const args = process.argv.slice(2);

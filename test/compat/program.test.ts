@@ -28,6 +28,15 @@ describe('kubegc', () => {
     expect(typed.stdout).toBe('--data-dir\n');
   });
 
+  it('ends quietly when nobody reads what it prints any more', async () => {
+    const child = spawn(process.execPath, [kubegcCommand, 'help', 'up'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+    const code = await new Promise((ended) => void child.once('close', ended));
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
   it.each([
     { args: ['upp'], message: /unknown command 'upp'\n\(Did you mean up\?\)/ },
     { args: ['up', '--dta-dir', 'x'], message: /unknown option '--dta-dir'\n\(Did you mean --data-dir\?\)/ },
