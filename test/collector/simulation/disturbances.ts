@@ -113,11 +113,12 @@ export class Disturbances {
   /** The collector sees nothing for a while, and then a list. */
   #blind(): Step[] {
     const kind = this.#kind(2);
-    if (this.#random.integer(2) === 0) return [{ do: 'stream', stream: 'gone', ...kind }];
+    const gone: Step = { do: 'stream', stream: 'gone', ...kind };
+    if (this.#random.integer(2) === 0) return [gone];
     const times = 1 + this.#random.integer(4);
     return [
-      { do: 'fault', fault: this.#random.pick(['unavailable', 'expired', 'answerLost']), on: 'intake', ...kind, times },
-      { do: 'stream', stream: 'cut', ...kind },
+      { do: 'fault', fault: this.#random.pick(['unavailable', 'answerLost']), on: 'intake', ...kind, times },
+      this.#random.integer(3) === 0 ? { do: 'stream', stream: 'cut', ...kind } : gone,
     ];
   }
 

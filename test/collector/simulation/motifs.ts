@@ -36,6 +36,38 @@ const putBack: Motif = (scene) => {
   ];
 };
 
+/**
+ * The collector sees nothing of one kind, but something of another has it look: what it finds is newer than what it knows, and is as
+ * before when it sees again.
+ */
+const unseen: Motif = (scene) => {
+  const { random, ground, style } = scene;
+  const at = ground.place();
+  const { kind } = placeOf(at);
+  const owners = ground.near(at).filter((near) => placeOf(near).kind !== kind);
+  if (owners.length === 0 || style.between === 0) return putBack(scene);
+  const owner = random.pick(owners);
+  const other = random.pick(ground.near(at));
+  const blind = random.integer(4) === 0 ? placeOf(owner).kind : kind;
+  const times = 1 + random.integer(3);
+  const wait: Step = { do: 'wait', ms: 1 + random.integer(random.pick([20, 700, 3000])) };
+  return [
+    ...(other === owner ? [] : [create(scene, other)]),
+    held(create(scene, owner), random),
+    create(scene, at, [ground.reference(owner)]),
+    ...(random.integer(2) === 0
+      ? [{ do: 'fault', fault: 'unavailable', on: 'intake', kind: blind, times } as const]
+      : []),
+    { do: 'stream', stream: 'gone', kind: blind },
+    refer(at, random.integer(3) === 0 ? [] : [ground.reference(other)]),
+    drop(scene, owner),
+    ...(random.integer(3) > 0 ? [wait] : []),
+    refer(at, [ground.reference(owner)]),
+    ...(random.integer(3) === 0 ? [drop(scene, owner)] : []),
+    ...(random.integer(2) === 0 ? [{ do: 'wait', ms: 30_000 } as const] : []),
+  ];
+};
+
 /** An owner goes, and another takes its name. */
 const successor: Motif = (scene) => {
   const { at, owner } = pair(scene);
@@ -191,6 +223,9 @@ const redefinition: Motif = (scene) => {
 };
 
 const MOTIFS: readonly Motif[] = [
+  unseen,
+  unseen,
+  unseen,
   putBack,
   putBack,
   successor,
