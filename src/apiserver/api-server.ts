@@ -38,6 +38,7 @@ import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
 import type { RegistryEnvironment } from './registry/resource-store.ts';
 import { ClaimSweep } from './registry/strategies/claim-sweep.ts';
+import { defaultServiceRange, type ServiceRange } from './registry/strategies/service-range.ts';
 import { strategyTable } from './registry/strategies/strategy-table.ts';
 import { UpdateTurns } from './registry/update-turns.ts';
 import { WatchCaches } from './registry/watch-caches.ts';
@@ -74,6 +75,8 @@ export interface ApiServerOptions {
   readonly address?: () => { readonly host: string; readonly port: number };
   /** Where webhooks behind services are, by `<namespace>/<name>`, before their endpoints are asked (API-358). */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
+  /** Where cluster addresses of services come from. Default: {@link defaultServiceRange}. */
+  readonly serviceRange?: ServiceRange;
   /** Answers `/metrics` (API-017). */
   readonly metricsHandler?: HttpHandler;
 }
@@ -133,7 +136,7 @@ class EmbeddedApiServer implements ApiServer {
       store,
       clock,
       logger,
-      keys: bootstrapKeys({ address: '', port: 0 }),
+      keys: bootstrapKeys({ address: '', port: 0, serviceRange: defaultServiceRange }),
       restore: () => this.#makeBootstrapObjects(),
     });
     this.#rbac = options.authorizationMode === 'RBAC' ? new RbacAuthorizer({ store, clock, logger }) : undefined;
@@ -179,7 +182,14 @@ class EmbeddedApiServer implements ApiServer {
       resources: () => this.resources.resources(),
       schemaOf: ({ group, version, resource }) => this.resources.find(group, version, resource)?.strategy.openApiSchema,
     };
-    const strategyOf = strategyTable({ store, random, clock, definitions: this.#definitions.strategy, served });
+    const strategyOf = strategyTable({
+      store,
+      random,
+      clock,
+      definitions: this.#definitions.strategy,
+      served,
+      serviceRange: options.serviceRange,
+    });
     for (const info of builtinResources()) this.resources.add({ info, strategy: strategyOf(info) });
     this.#resourceHandler = new ResourceHandler(
       this.resources,
@@ -248,7 +258,8 @@ class EmbeddedApiServer implements ApiServer {
   /** The endpoints are brought up to date by the next round, or the next start. */
   async #makeBootstrapObjects(): Promise<void> {
     const { host, port } = this.#address();
-    await bootstrap(this.#options, { address: host, port });
+    const { serviceRange = defaultServiceRange } = this.#options;
+    await bootstrap(this.#options, { address: host, port, serviceRange });
   }
 
   #address(): ServerAddress {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/meta/object-meta.ts';
+import { formatAddress, type ServiceRange } from './registry/strategies/service-range.ts';
 
 /** One object the server makes at its first start; `resource` says under which key it lies. */
 export interface BootstrapObject {
@@ -12,13 +13,12 @@ const endpoints = { group: '', resource: 'endpoints', namespaced: true };
 const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
 const priorityClasses = { group: 'scheduling.k8s.io', resource: 'priorityclasses', namespaced: false };
 
-/** First address of the service range: the server's own (API-511). */
-const KUBERNETES_SERVICE_IP = '10.96.0.1';
-
 export interface BootstrapOptions {
   /** Where clients reach this server; pods would through Service `default/kubernetes`. */
   readonly address: string;
   readonly port: number;
+  /** Its first address is the server's own (API-511). */
+  readonly serviceRange: ServiceRange;
 }
 
 function namespace(name: string): BootstrapObject {
@@ -49,7 +49,8 @@ function priorityClass(name: string, value: number, description: string): Bootst
 }
 
 /** API-510..512, in the shape that creating them through the API would give them. Namespaces come first. */
-export function bootstrapObjects({ address, port }: BootstrapOptions): readonly BootstrapObject[] {
+export function bootstrapObjects({ address, port, serviceRange }: BootstrapOptions): readonly BootstrapObject[] {
+  const clusterIP = formatAddress(serviceRange.first);
   const labels = { component: 'apiserver', provider: 'kubernetes' };
   const addressType = address.includes(':') ? 'IPv6' : 'IPv4';
   return [
@@ -62,8 +63,8 @@ export function bootstrapObjects({ address, port }: BootstrapOptions): readonly 
         metadata: { name: 'kubernetes', namespace: 'default', labels },
         spec: {
           ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
-          clusterIP: KUBERNETES_SERVICE_IP,
-          clusterIPs: [KUBERNETES_SERVICE_IP],
+          clusterIP,
+          clusterIPs: [clusterIP],
           type: 'ClusterIP',
           sessionAffinity: 'None',
           ipFamilies: ['IPv4'],

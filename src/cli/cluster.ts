@@ -20,6 +20,7 @@ import {
 } from '../apiserver/authentication/token-authenticator.ts';
 import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
 import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
+import type { ServiceRange } from '../apiserver/registry/strategies/service-range.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
 import type { ServiceAddress } from '../apiserver/webhook-client/service-resolver.ts';
@@ -63,6 +64,8 @@ export interface ClusterOptions {
   readonly admissionPlugins: PluginFlags;
   /** Where webhooks behind services are, by `<namespace>/<name>`; of others their endpoints say. */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
+  /** Where cluster addresses of services come from; kubeadm's unless given. */
+  readonly serviceRange?: ServiceRange;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -154,6 +157,7 @@ export class Cluster {
         tokens,
         serviceAccountTokens,
         ...(options.serviceHosts === undefined ? {} : { serviceHosts: options.serviceHosts }),
+        ...(options.serviceRange === undefined ? {} : { serviceRange: options.serviceRange }),
         address: () => ({ host: listen.host, port: httpServer?.port ?? listen.port }),
         metricsHandler: async () => {
           const { contentType, text } = await metrics.expose();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryLogger } from '../base/memory-logger.ts';
-import { admissionPluginsOf, authorizationModeOf } from './envtest-apiserver.ts';
+import { admissionPluginsOf, authorizationModeOf, serviceRangeOf } from './envtest-apiserver.ts';
 import { CommandError } from './command-error.ts';
 import { parseGoFlags } from './go-flags.ts';
 
@@ -18,6 +18,16 @@ describe('API-565 flags of kube-apiserver', () => {
   it('a mode that is not to be had is refused, not replaced by one that allows more', () => {
     for (const mode of ['ABAC', 'Webhook', 'Node']) {
       expect(() => authorizationModeOf(parseGoFlags([`--authorization-mode=${mode}`]))).toThrow(CommandError);
+    }
+  });
+
+  it('of the ranges of services the first one of IPv4 counts', () => {
+    const range = (...args: string[]): string | undefined => serviceRangeOf(parseGoFlags(args))?.cidr;
+    expect(range()).toBeUndefined();
+    expect(range('--service-cluster-ip-range=10.0.0.0/24')).toBe('10.0.0.0/24');
+    expect(range('--service-cluster-ip-range=fd00::/108,10.1.0.0/16')).toBe('10.1.0.0/16');
+    for (const wrong of ['fd00::/108', '10.0.0.0/31', 'x']) {
+      expect(() => range(`--service-cluster-ip-range=${wrong}`)).toThrow(CommandError);
     }
   });
 

@@ -1,8 +1,10 @@
 import { implementedPlugins, knownPlugins, type PluginFlags } from '../apiserver/admission/plugin-selection.ts';
 import { type AuthorizationMode, authorizationModes } from '../apiserver/authorization/authorization-mode.ts';
+import { parseServiceRange, type ServiceRange } from '../apiserver/registry/strategies/service-range.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { systemRandom } from '../base/random.ts';
+import { messageOf } from '../base/thrown.ts';
 import { Cluster } from './cluster.ts';
 import { CommandError } from './command-error.ts';
 import { selectControllers } from './controllers.ts';
@@ -32,7 +34,7 @@ const understood: Readonly<Record<string, string>> = {
   'service-account-issuer': 'issuer of the tokens of service accounts',
   'service-account-key-file': 'accepted',
   'service-account-signing-key-file': 'signs the tokens of service accounts',
-  'service-cluster-ip-range': 'accepted',
+  'service-cluster-ip-range': 'where cluster addresses of services come from; of several ranges the first one of IPv4',
   'tls-cert-file': 'serving certificate, instead of the one in --cert-dir',
   'tls-private-key-file': 'its key',
 };
@@ -67,6 +69,7 @@ export async function runKubeApiserver(args: readonly string[], terminal: Termin
   const listen = listenOf(flags);
   const options = { clock: systemClock, random: systemRandom, logger };
   const issuer = flags.value('service-account-issuer');
+  const serviceRange = serviceRangeOf(flags);
   const etcd = await realEtcd(flags);
   const cluster = await Cluster.start({
     ...options,
@@ -74,6 +77,7 @@ export async function runKubeApiserver(args: readonly string[], terminal: Termin
     ...(etcd === undefined ? {} : { etcd }),
     identity: identityOfFlags(flags, { ...options, hosts: [listen.host] }),
     ...(issuer === undefined ? {} : { serviceAccountIssuer: issuer }),
+    ...(serviceRange === undefined ? {} : { serviceRange }),
     listen,
     controllers: selectControllers(['*']),
     authorizationMode: authorizationModeOf(flags),
@@ -114,6 +118,18 @@ export function authorizationModeOf(flags: GoFlags): AuthorizationMode {
     `--authorization-mode=${asked.join(',')} is not to be had`,
     `Give one of ${authorizationModes.join(', ')}.`,
   );
+}
+
+/** Undefined where none is named. Services have addresses of IPv4 only. */
+export function serviceRangeOf(flags: GoFlags): ServiceRange | undefined {
+  const asked = flags.list('service-cluster-ip-range');
+  const [first] = asked.filter((range) => !range.includes(':'));
+  if (asked.length === 0) return undefined;
+  try {
+    return parseServiceRange(first ?? asked.join(','));
+  } catch (error) {
+    throw new CommandError(`--service-cluster-ip-range: ${messageOf(error)}`, 'Give one like 10.0.0.0/24.');
+  }
 }
 
 /** Those of which something is known; the names change from one version of Kubernetes to the next. */

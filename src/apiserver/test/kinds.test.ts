@@ -5,6 +5,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { silentLogger } from '../../base/logger.ts';
+import { parseServiceRange } from '../registry/strategies/service-range.ts';
 import { type Answer, startTestServer, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -263,6 +264,21 @@ describe('services', () => {
     expect((await server.post(services, service('d', { clusterIP: '10.96.0.1' }))).status).toBe(422);
     await server.delete(`${services}/a`);
     expect((await server.post(services, service('b', { clusterIP }))).status).toBe(201);
+  });
+
+  it('API-511 come from another range where one is given, of which the first is the one of the server', async () => {
+    const other = await startTestServer({ serviceRange: parseServiceRange('10.0.0.0/29') });
+    const own = await other.get('/api/v1/namespaces/default/services/kubernetes');
+    expect(own.json['spec']).toMatchObject({ clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'] });
+    const outside = await other.post(services, service('a', { clusterIP: '10.96.3.4' }));
+    expect(outside.json.message).toContain('The range of valid IPs is 10.0.0.0/29');
+    const given = new Set<unknown>();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      const { json } = await other.post(services, service(name));
+      given.add((json['spec'] as { clusterIP: string }).clusterIP);
+    }
+    expect([...given].toSorted()).toEqual([2, 3, 4, 5, 6].map((last) => `10.0.0.${last}`));
+    expect((await other.post(services, service('f'))).status).not.toBe(201);
   });
 
   it('keep it over updates that leave it out', async () => {

@@ -7,12 +7,8 @@ import type { Store } from '../../storage/interface.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 import { type AddressClaims, type ClaimedRange, noAddressClaims, StoredAddressClaims } from './address-claims.ts';
+import { defaultServiceRange, formatAddress, parseAddress, type ServiceRange } from './service-range.ts';
 
-/** 10.96.0.0/12 without the network's and the broadcast address. */
-const FIRST_ADDRESS = 0x0a600001;
-const LAST_ADDRESS = 0x0a6ffffe;
-/** Of Service `default/kubernetes`, which comes back when it is deleted. */
-const OWN_ADDRESS = FIRST_ADDRESS;
 const FIRST_PORT = 30_000;
 const LAST_PORT = 32_767;
 /** Random tries before a free one is searched from a random place on. */
@@ -29,6 +25,8 @@ export interface ServiceAddressesOptions {
   readonly store: Store;
   readonly random: Random;
   readonly clock: Clock;
+  /** Default: {@link defaultServiceRange}. */
+  readonly serviceRange?: ServiceRange | undefined;
 }
 
 /**
@@ -40,14 +38,22 @@ export class ServiceAddresses {
   readonly #store: Store;
   readonly #random: Random;
   readonly #claims: AddressClaims;
-  #addresses = new Set([OWN_ADDRESS]);
+  readonly #range: ServiceRange;
+  #addresses: Set<number>;
   #ports = new Set<number>();
   #loaded: Promise<void> | undefined;
 
-  constructor({ store, random, clock }: ServiceAddressesOptions) {
+  constructor({ store, random, clock, serviceRange = defaultServiceRange }: ServiceAddressesOptions) {
     this.#store = store;
+    this.#range = serviceRange;
+    this.#addresses = new Set([this.#own]);
     this.#random = random;
     this.#claims = store.writers === undefined ? noAddressClaims : new StoredAddressClaims({ store, clock });
+  }
+
+  /** Of Service `default/kubernetes`, which comes back when it is deleted. */
+  get #own(): number {
+    return this.#range.first;
   }
 
   /** Must have resolved before anything else is called. */
@@ -59,7 +65,7 @@ export class ServiceAddresses {
   /** Undefined when the range is exhausted. */
   async allocateAddress(): Promise<string | undefined> {
     const address = await this.#allocate('serviceips', formatAddress, () =>
-      this.#free(this.#addresses, FIRST_ADDRESS, LAST_ADDRESS),
+      this.#free(this.#addresses, this.#range.first, this.#range.last),
     );
     return address === undefined ? undefined : formatAddress(address);
   }
@@ -87,11 +93,11 @@ export class ServiceAddresses {
   async reserveAddress(text: string, path: string): Promise<FieldError | undefined> {
     const address = parseAddress(text);
     if (address === undefined) return undefined;
-    if (address < FIRST_ADDRESS || address > LAST_ADDRESS) {
+    if (address < this.#range.first || address > this.#range.last) {
       return fieldInvalid(
         path,
         [text],
-        'failed to allocate IP: the provided IP is not in the valid range. The range of valid IPs is 10.96.0.0/12',
+        `failed to allocate IP: the provided IP is not in the valid range. The range of valid IPs is ${this.#range.cidr}`,
       );
     }
     if (this.#addresses.has(address)) await this.#reload();
@@ -120,7 +126,7 @@ export class ServiceAddresses {
 
   releaseAddress(text: string): void {
     const address = parseAddress(text);
-    if (address === undefined || address === OWN_ADDRESS) return;
+    if (address === undefined || address === this.#own) return;
     this.#addresses.delete(address);
     this.#claims.giveBack('serviceips', text);
   }
@@ -139,7 +145,7 @@ export class ServiceAddresses {
 
   async #reload(): Promise<void> {
     const { items } = await this.#store.list(resourcePrefix({ group: '', resource: 'services' }));
-    this.#addresses = new Set([OWN_ADDRESS]);
+    this.#addresses = new Set([this.#own]);
     this.#ports = new Set();
     for (const kv of items) {
       const spec = (new StoredObject(kv).object()['spec'] ?? {}) as ServiceSpec;
@@ -171,19 +177,4 @@ export function addressesOf({ clusterIP, clusterIPs }: ServiceSpec): readonly st
 
 export function portsOf({ ports, healthCheckNodePort }: ServiceSpec): number[] {
   return [...(ports ?? []).map(({ nodePort }) => nodePort ?? 0), healthCheckNodePort ?? 0].filter((port) => port > 0);
-}
-
-function parseAddress(text: string): number | undefined {
-  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
-  if (match === null) return undefined;
-  let address = 0;
-  for (const part of match.slice(1)) {
-    if (Number(part) > 255) return undefined;
-    address = address * 256 + Number(part);
-  }
-  return address;
-}
-
-function formatAddress(address: number): string {
-  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 0xff).join('.');
 }

@@ -16,6 +16,7 @@ import { podStrategy } from './pod.ts';
 import { priorityClassStrategy } from './priority-class.ts';
 import { secretStrategy } from './secret.ts';
 import { ServiceAddresses } from './service-addresses.ts';
+import type { ServiceRange } from './service-range.ts';
 import { serviceStrategy } from './service.ts';
 import { serviceAccountStrategy } from './service-account.ts';
 import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './volume.ts';
@@ -63,6 +64,7 @@ export function strategyTable(environment: {
   /** Of CustomResourceDefinitions. */
   readonly definitions: Strategy;
   readonly served: ServedKinds;
+  readonly serviceRange?: ServiceRange | undefined;
 }): (info: ResourceInfo) => Strategy {
   const services = serviceStrategy(new ServiceAddresses(environment));
   const policies = validatingPolicyStrategy(environment.served);
