@@ -109,6 +109,13 @@ describe('unblocking', () => {
     expect(body).toEqual({ metadata: { resourceVersion: '7', ownerReferences: all } });
   });
 
+  it('COL-163 P4 of another version than was decided upon: a conflict, and nothing is written', async () => {
+    const live = [reference('z', blocking)];
+    const { context, sent } = setUp([unsupported, objectWith({ resourceVersion: '8', ownerReferences: live })]);
+    expect((await unblockReferences(context, { ...action, resourceVersion: '7' })).answer).toBe('conflict');
+    expect(sent).toHaveLength(2);
+  });
+
   it('COL-24G COL-235 P4 at once when two references name one uid: P3 would always find the first', async () => {
     const live = [reference('x', { blockOwnerDeletion: false }), reference('x', blocking)];
     const unblocked = live.map((each) => ({ ...each, blockOwnerDeletion: false }));

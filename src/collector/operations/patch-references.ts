@@ -52,21 +52,24 @@ export async function removeReferences(context: PatchContext, action: RemoveRefe
 }
 
 export async function unblockReferences(context: PatchContext, action: UnblockReferencesAction): Promise<WriteAnswer> {
-  const { target, references } = action;
+  const { target, references, resourceVersion } = action;
   if (context.support.takesStrategic(target) && !namesOneUidTwice(action)) {
     const answer = await send(context, target, {
       type: 'application/strategic-merge-patch+json',
-      body: unblockReferencesPatch(target, references, action.resourceVersion),
+      body: unblockReferencesPatch(target, references, resourceVersion),
     });
     if (answer.answer !== 'unsupportedMediaType') return answer;
     context.support.noteUnsupported(target);
   }
-  // P4 (COL-163), on what the object has now: a reference that came in between stays as it is.
   const next = (current: readonly OwnerReference[]): readonly OwnerReference[] =>
     current.map((reference) =>
       reference.blockOwnerDeletion ? { ...reference, blockOwnerDeletion: false } : reference,
     );
-  return replaceReferences(context, target, { next });
+  // P4 (COL-163), at the version that was decided upon, as P3: one that came in between may block an owner that nobody decided about.
+  return replaceReferences(context, target, {
+    next,
+    ...(resourceVersion === undefined ? {} : { only: resourceVersion }),
+  });
 }
 
 /**
