@@ -37,6 +37,28 @@ export function objectsAt(object: Fields | undefined, field: string): Fields[] {
   return value.filter((item: unknown): item is Fields => typeof item === 'object' && item !== null);
 }
 
+/** The text, empty where there is none. */
+export function textAt(object: Fields | undefined, field: string): string {
+  const value = object?.[field];
+  return typeof value === 'string' ? value : '';
+}
+
+/** The texts of a list; nothing if the list is absent. */
+export function listOfTextsAt(object: Fields | undefined, field: string): readonly string[] {
+  const value = object?.[field];
+  return Array.isArray(value) ? value.filter((item: unknown): item is string => typeof item === 'string') : [];
+}
+
+export function numberAt(object: Fields | undefined, field: string): number | undefined {
+  const value = object?.[field];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** True where a pointer of Go is not nil. */
+export function isGiven(object: Fields | undefined, field: string): boolean {
+  return object?.[field] !== undefined && object[field] !== null;
+}
+
 /** True where Go has a nil or empty map. */
 export function isEmptyMap(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length === 0;

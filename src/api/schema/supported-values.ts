@@ -6,6 +6,8 @@ const CORE = 'api/core/v1';
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 const MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
+const PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined'];
+const NODE_POLICIES = ['Honor', 'Ignore'];
 const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const VOLUME_MODES = ['Block', 'Filesystem'];
@@ -24,6 +26,26 @@ const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
   [`${CORE}.Container/terminationMessagePolicy`]: MESSAGE_POLICIES,
   [`${CORE}.EphemeralContainer/imagePullPolicy`]: PULL_POLICIES,
   [`${CORE}.EphemeralContainer/terminationMessagePolicy`]: MESSAGE_POLICIES,
+  [`${CORE}.Container/restartPolicy`]: ['Always', 'Never', 'OnFailure'],
+  [`${CORE}.HTTPGetAction/scheme`]: ['HTTP', 'HTTPS'],
+  [`${CORE}.HostPathVolumeSource/type`]: [
+    '',
+    'BlockDevice',
+    'CharDevice',
+    'Directory',
+    'DirectoryOrCreate',
+    'File',
+    'FileOrCreate',
+    'Socket',
+  ],
+  [`${CORE}.PodSecurityContext/fsGroupChangePolicy`]: ['Always', 'OnRootMismatch'],
+  [`${CORE}.PodSecurityContext/seLinuxChangePolicy`]: ['MountOption', 'Recursive'],
+  [`${CORE}.PodSecurityContext/supplementalGroupsPolicy`]: ['Merge', 'Strict'],
+  [`${CORE}.SecurityContext/procMount`]: ['Default', 'Unmasked'],
+  [`${CORE}.SeccompProfile/type`]: PROFILE_TYPES,
+  [`${CORE}.AppArmorProfile/type`]: PROFILE_TYPES,
+  [`${CORE}.TopologySpreadConstraint/nodeAffinityPolicy`]: NODE_POLICIES,
+  [`${CORE}.TopologySpreadConstraint/nodeTaintsPolicy`]: NODE_POLICIES,
   [`${CORE}.ContainerPort/protocol`]: PROTOCOLS,
   [`${CORE}.ServicePort/protocol`]: PROTOCOLS,
   [`${CORE}.EndpointPort/protocol`]: PROTOCOLS,
@@ -31,6 +53,8 @@ const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
   [`${CORE}.Toleration/effect`]: TAINT_EFFECTS,
   [`${CORE}.Taint/effect`]: TAINT_EFFECTS,
   [`${CORE}.ServiceSpec/type`]: ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'],
+  [`${CORE}.ServiceSpec/internalTrafficPolicy`]: ['Cluster', 'Local'],
+  [`${CORE}.ServiceSpec/ipFamilyPolicy`]: ['PreferDualStack', 'RequireDualStack', 'SingleStack'],
   [`${CORE}.ServiceSpec/sessionAffinity`]: ['ClientIP', 'None'],
   [`${CORE}.PersistentVolumeSpec/accessModes`]: ACCESS_MODES,
   [`${CORE}.PersistentVolumeSpec/persistentVolumeReclaimPolicy`]: ['Delete', 'Recycle', 'Retain'],

@@ -1,8 +1,13 @@
 import type { FieldError } from '../field-error.ts';
-import { fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
+import { fieldInvalid, fieldNotSupported, fieldRequired, fieldTooLong } from '../field-error.ts';
+import { cronProblem } from '../validation/cron-schedule.ts';
+import { isDns1123Label } from '../validation/names.ts';
+import { timeZoneProblem } from '../validation/time-zone.ts';
+import { domainPrefixProblems } from '../validation/value-forms.ts';
 import type { Fields } from './defaults-fields.ts';
-import { objectAt } from './defaults-fields.ts';
+import { isGiven, numberAt, objectAt, textAt } from './defaults-fields.ts';
 import { sameContent, validateImmutable, validateNonNegative } from './validate-fields.ts';
+import { validatePodFailurePolicy, validateSuccessPolicy } from './validate-job-policies.ts';
 import { validatePodTemplate } from './validate-pod-spec.ts';
 import { validateTemplateMatch } from './validate-workloads.ts';
 
@@ -25,7 +30,8 @@ const UNCHANGEABLE = [
 ];
 /** The job's own name is made of this and eleven characters. */
 const MAX_CRON_JOB_NAME = 52;
-const CRON_FIELDS = 5;
+const MAX_INDEXES = 100_000;
+const MAX_MANAGER = 63;
 
 function isIndexed(spec: Fields | undefined): boolean {
   return spec?.['completionMode'] === 'Indexed';
@@ -33,23 +39,56 @@ function isIndexed(spec: Fields | undefined): boolean {
 
 /** What jobs and templates of jobs have in common. */
 function validateJobSpec(spec: Fields | undefined, path: string): FieldError[] {
-  const template = objectAt(spec, 'template');
   const errors = NON_NEGATIVE.flatMap((field) => validateNonNegative(spec, field, path));
-  if (isIndexed(spec)) {
-    if (typeof spec?.['completions'] !== 'number') {
-      errors.push(fieldRequired(`${path}.completions`, 'when completion mode is Indexed'));
-    }
-  } else {
-    for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes', 'successPolicy']) {
-      const value = spec?.[field];
-      if (value !== undefined && value !== null) {
-        errors.push(fieldInvalid(`${path}.${field}`, value, 'requires indexed completion mode'));
-      }
-    }
+  if (isGiven(spec, 'maxFailedIndexes') && !isGiven(spec, 'backoffLimitPerIndex')) {
+    errors.push(fieldRequired(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
   }
-  errors.push(...validatePodTemplate(template, `${path}.template`));
+  errors.push(...validateManager(spec, path));
+  errors.push(...(isIndexed(spec) ? validateIndexes(spec, path) : validateNoIndexes(spec, path)));
+  errors.push(...validatePodFailurePolicy(spec, path));
+  if (isIndexed(spec)) errors.push(...validateSuccessPolicy(spec, path));
+  const replacement = textAt(spec, 'podReplacementPolicy');
+  if (isGiven(spec, 'podFailurePolicy') && replacement === 'TerminatingOrFailed') {
+    errors.push(fieldNotSupported(`${path}.podReplacementPolicy`, replacement, ['Failed']));
+  }
+  errors.push(...validatePodTemplate(objectAt(spec, 'template'), `${path}.template`));
   errors.push(...validateRestartPolicy(spec, `${path}.template.spec.restartPolicy`));
   return errors;
+}
+
+/** Somebody else's controller: `example.com/name`. */
+function validateManager(spec: Fields | undefined, path: string): FieldError[] {
+  const manager = spec?.['managedBy'];
+  if (typeof manager !== 'string') return [];
+  const at = `${path}.managedBy`;
+  if (manager === '') return [fieldRequired(at)];
+  const errors = domainPrefixProblems(manager).map(({ value, message }) => fieldInvalid(at, value, message));
+  return manager.length > MAX_MANAGER ? [...errors, fieldTooLong(at, MAX_MANAGER)] : errors;
+}
+
+function validateIndexes(spec: Fields | undefined, path: string): FieldError[] {
+  const completions = numberAt(spec, 'completions');
+  const parallelism = numberAt(spec, 'parallelism') ?? 0;
+  const failed = numberAt(spec, 'maxFailedIndexes') ?? 0;
+  const errors: FieldError[] = [];
+  if (completions === undefined) errors.push(fieldRequired(`${path}.completions`, 'when completion mode is Indexed'));
+  if (parallelism > MAX_INDEXES) {
+    const detail = `must be less than or equal to ${MAX_INDEXES} when completion mode is Indexed`;
+    errors.push(fieldInvalid(`${path}.parallelism`, parallelism, detail));
+  }
+  if (completions !== undefined && failed > completions) {
+    errors.push(fieldInvalid(`${path}.maxFailedIndexes`, failed, 'must be less than or equal to completions'));
+  }
+  if (failed > MAX_INDEXES) {
+    errors.push(fieldInvalid(`${path}.maxFailedIndexes`, failed, `must be less than or equal to ${MAX_INDEXES}`));
+  }
+  return errors;
+}
+
+function validateNoIndexes(spec: Fields | undefined, path: string): FieldError[] {
+  return ['backoffLimitPerIndex', 'maxFailedIndexes', 'successPolicy']
+    .filter((field) => isGiven(spec, field))
+    .map((field) => fieldInvalid(`${path}.${field}`, spec?.[field], 'requires indexed completion mode'));
 }
 
 function validateRestartPolicy(spec: Fields | undefined, path: string): FieldError[] {
@@ -67,7 +106,18 @@ export function validateJob(job: Fields): FieldError[] {
   const spec = objectAt(job, 'spec');
   const errors = validateJobSpec(spec, 'spec');
   if (objectAt(spec, 'selector') === undefined) errors.push(fieldRequired('spec.selector'));
-  return [...errors, ...validateTemplateMatch(spec)];
+  return [...errors, ...validateTemplateMatch(spec), ...validateIndexedName(job)];
+}
+
+/** The pods' host names end in the index. */
+function validateIndexedName(job: Fields): FieldError[] {
+  const spec = objectAt(job, 'spec');
+  const completions = numberAt(spec, 'completions') ?? 0;
+  const name = textAt(objectAt(job, 'metadata'), 'name');
+  if (!isIndexed(spec) || completions <= 0) return [];
+  const longest = `${name}-${completions - 1}`;
+  if (isDns1123Label(longest).length === 0) return [];
+  return [fieldInvalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${longest}`)];
 }
 
 export function validateJobUpdate(next: Fields, previous: Fields): FieldError[] {
@@ -121,13 +171,8 @@ function withoutPlacement(template: Fields | undefined): unknown {
 export function validateCronJob(cronJob: Fields): FieldError[] {
   const spec = objectAt(cronJob, 'spec');
   const jobSpec = objectAt(objectAt(spec, 'jobTemplate'), 'spec');
-  const errors = [
-    ...validateSchedule(spec),
-    ...validateNonNegative(spec, 'startingDeadlineSeconds', 'spec'),
-    ...validateNonNegative(spec, 'successfulJobsHistoryLimit', 'spec'),
-    ...validateNonNegative(spec, 'failedJobsHistoryLimit', 'spec'),
-    ...validateJobSpec(jobSpec, 'spec.jobTemplate.spec'),
-  ];
+  const errors = [...validateSchedule(spec), ...validateNonNegative(spec, 'startingDeadlineSeconds', 'spec')];
+  errors.push(...validateJobSpec(jobSpec, 'spec.jobTemplate.spec'));
   if (objectAt(jobSpec, 'selector') !== undefined) {
     const detail = '`selector` will be auto-generated';
     errors.push(fieldInvalid('spec.jobTemplate.spec.selector', jobSpec?.['selector'], detail));
@@ -135,26 +180,41 @@ export function validateCronJob(cronJob: Fields): FieldError[] {
   if (jobSpec?.['manualSelector'] === true) {
     errors.push(fieldNotSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']));
   }
-  return errors;
+  return [
+    ...errors,
+    ...validateNonNegative(spec, 'successfulJobsHistoryLimit', 'spec'),
+    ...validateNonNegative(spec, 'failedJobsHistoryLimit', 'spec'),
+  ];
 }
 
-/** Only on create: a longer name cannot be changed any more. */
-export function validateCronJobName(cronJob: Fields): FieldError[] {
-  const name = String(objectAt(cronJob, 'metadata')?.['name'] ?? '');
-  if (name.length <= MAX_CRON_JOB_NAME) return [];
-  return [fieldInvalid('metadata.name', name, `must be no more than ${MAX_CRON_JOB_NAME} characters`)];
+/** A longer name cannot be changed any more. */
+export function validateCronJobOnCreate(cronJob: Fields): FieldError[] {
+  const name = textAt(objectAt(cronJob, 'metadata'), 'name');
+  const errors = validateTimeZone(cronJob);
+  if (name.length <= MAX_CRON_JOB_NAME) return errors;
+  return [...errors, fieldInvalid('metadata.name', name, `must be no more than ${MAX_CRON_JOB_NAME} characters`)];
 }
 
-/** The number of fields only; the controller that reads the schedule knows the rest. */
+/** Databases of time zones differ: one that was known once stays. */
+export function validateCronJobUpdate(next: Fields, previous: Fields): FieldError[] {
+  const before = objectAt(previous, 'spec')?.['timeZone'];
+  return objectAt(next, 'spec')?.['timeZone'] === before ? [] : validateTimeZone(next);
+}
+
+function validateTimeZone(cronJob: Fields): FieldError[] {
+  const zone = objectAt(cronJob, 'spec')?.['timeZone'];
+  const problem = typeof zone === 'string' ? timeZoneProblem(zone) : undefined;
+  return problem === undefined ? [] : [fieldInvalid('spec.timeZone', zone, problem)];
+}
+
 function validateSchedule(spec: Fields | undefined): FieldError[] {
-  const schedule = String(spec?.['schedule'] ?? '');
+  const schedule = textAt(spec, 'schedule');
   if (schedule === '') return [fieldRequired('spec.schedule')];
+  const problem = cronProblem(schedule);
+  const errors = problem === undefined ? [] : [fieldInvalid('spec.schedule', schedule, problem)];
   if (schedule.includes('TZ')) {
     const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
-    return [fieldInvalid('spec.schedule', schedule, detail)];
+    errors.push(fieldInvalid('spec.schedule', schedule, detail));
   }
-  const fields = schedule.trim().split(/\s+/);
-  if (schedule.startsWith('@') || fields.length === CRON_FIELDS) return [];
-  const detail = `expected exactly ${CRON_FIELDS} fields, found ${fields.length}: [${fields.join(' ')}]`;
-  return [fieldInvalid('spec.schedule', schedule, detail)];
+  return errors;
 }

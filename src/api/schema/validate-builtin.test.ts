@@ -149,7 +149,7 @@ describe('structure', () => {
             },
           ],
           restartPolicy: 'Maybe',
-          tolerations: [{ effect: 'NoRun' }],
+          tolerations: [{ key: 'k', effect: 'NoRun' }],
         }),
       ),
     ).toEqual([
@@ -366,7 +366,10 @@ describe('rules of single kinds on create', () => {
       'indexes without index',
       'Job',
       job({ maxFailedIndexes: 1 }),
-      ['spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode'],
+      [
+        'spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified',
+        'spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode',
+      ],
     ],
     [
       'no schedule',
@@ -723,9 +726,9 @@ describe('what may not change', () => {
     [
       'the controller of an ingress class',
       'IngressClass',
-      { spec: { controller: 'a' } },
-      { spec: { controller: 'b' } },
-      'spec.controller: Invalid value: "b": field is immutable',
+      { spec: { controller: 'example.com/a' } },
+      { spec: { controller: 'example.com/b' } },
+      'spec.controller: Invalid value: "example.com/b": field is immutable',
     ],
   ])('API-502 %s', (_, kind, previous, next, expected) => {
     expect(updated(kind, previous, next)).toEqual([expected]);
@@ -741,6 +744,8 @@ describe('what may not change', () => {
     const stored = prepared(info, pod({ restartPolicy: 'Sometimes' }));
     const labeled = { ...stored, metadata: { name: 'p', labels: { a: 'b' } } };
     expect(texts(validateBuiltinUpdate(labeled, stored, info))).toEqual([]);
+    const running = { ...labeled, status: { phase: 'Running' } };
+    expect(texts(validateBuiltinUpdate(running, stored, info))).toEqual([]);
     const repeated = { ...labeled, spec: copyJson(stored['spec']) };
     expect(texts(validateBuiltinUpdate(repeated, stored, info))).toEqual([
       expect.stringContaining('spec.restartPolicy'),

@@ -1,16 +1,30 @@
 import type { FieldError } from '../field-error.ts';
 import type { ResourceInfo } from '../kinds/resource-info.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
-import { validateCronJob, validateCronJobName, validateJob, validateJobUpdate } from './validate-batch.ts';
+import {
+  validateCronJob,
+  validateCronJobOnCreate,
+  validateCronJobUpdate,
+  validateJob,
+  validateJobUpdate,
+} from './validate-batch.ts';
 import { validateConfigMap, validateConfigMapUpdate, validateSecret, validateSecretUpdate } from './validate-config.ts';
+import { validateAutoscaler } from './validate-autoscaler.ts';
 import type { Fields } from './defaults-fields.ts';
 import { objectAt } from './defaults-fields.ts';
-import { validatePodSpec, validatePodTemplate } from './validate-pod-spec.ts';
+import { validatePod, validatePodOnCreate, validatePodTemplate } from './validate-pod-spec.ts';
 import {
-  validateAutoscaler,
+  validateIngress,
+  validateIngressClass,
+  validateIngressClassUpdate,
+  validateIngressOnCreate,
+} from './validate-ingress.ts';
+import { validateLimitRange } from './validate-limit-range.ts';
+import { validateNetworkPolicy } from './validate-network-policy.ts';
+import { validateResourceQuota, validateResourceQuotaUpdate } from './validate-quota.ts';
+import {
   validateDisruptionBudget,
   validateEndpointSliceUpdate,
-  validateIngressClassUpdate,
   validateLease,
   validatePriorityClass,
   validatePriorityClassUpdate,
@@ -18,7 +32,8 @@ import {
   validateVolumeAttachmentUpdate,
 } from './validate-policies.ts';
 import { validateRole, validateRoleBinding, validateRoleBindingUpdate } from './validate-rbac.ts';
-import { validateService, validateServiceUpdate } from './validate-service.ts';
+import { validateServiceUpdate } from './validate-service-addresses.ts';
+import { validateService } from './validate-service.ts';
 import { validateStructure } from './validate-structure.ts';
 import {
   validatePersistentVolume,
@@ -28,6 +43,7 @@ import {
   validateStorageClassUpdate,
 } from './validate-volumes.ts';
 import {
+  validateClaimTemplates,
   validateControllerRevision,
   validateControllerRevisionUpdate,
   validateDaemonSet,
@@ -53,25 +69,37 @@ const ROLE_BINDING: KindRules = { always: validateRoleBinding, onUpdate: validat
 /** By `<group>/<version>/<Kind>`. What may change in the spec of a pod depends on the subresource: the registry's strategy. */
 const RULES: Readonly<Record<string, KindRules>> = {
   '/v1/ConfigMap': { always: validateConfigMap, onUpdate: validateConfigMapUpdate },
+  '/v1/LimitRange': { always: validateLimitRange },
   '/v1/PersistentVolume': { always: validatePersistentVolume, onUpdate: validatePersistentVolumeUpdate },
   '/v1/PersistentVolumeClaim': { always: validatePersistentVolumeClaim, onUpdate: validatePersistentVolumeClaimUpdate },
-  '/v1/Pod': { always: (pod) => validatePodSpec(objectAt(pod, 'spec'), 'spec') },
+  '/v1/Pod': { always: validatePod, onCreate: validatePodOnCreate },
   '/v1/PodTemplate': { always: (object) => validatePodTemplate(objectAt(object, 'template'), 'template') },
   '/v1/ReplicationController': { always: validateReplicationController },
+  '/v1/ResourceQuota': { always: validateResourceQuota, onUpdate: validateResourceQuotaUpdate },
   '/v1/Secret': { always: validateSecret, onUpdate: validateSecretUpdate },
   '/v1/Service': { always: validateService, onUpdate: validateServiceUpdate },
   'apps/v1/ControllerRevision': { onCreate: validateControllerRevision, onUpdate: validateControllerRevisionUpdate },
   'apps/v1/DaemonSet': { always: validateDaemonSet, onUpdate: validateSelectorUnchanged },
   'apps/v1/Deployment': { always: validateDeployment, onUpdate: validateSelectorUnchanged },
   'apps/v1/ReplicaSet': { always: validateReplicaSet, onUpdate: validateSelectorUnchanged },
-  'apps/v1/StatefulSet': { always: validateStatefulSet, onUpdate: validateStatefulSetUpdate },
+  'apps/v1/StatefulSet': {
+    always: validateStatefulSet,
+    onCreate: validateClaimTemplates,
+    onUpdate: validateStatefulSetUpdate,
+  },
   'autoscaling/v1/HorizontalPodAutoscaler': AUTOSCALER,
   'autoscaling/v2/HorizontalPodAutoscaler': AUTOSCALER,
-  'batch/v1/CronJob': { always: validateCronJob, onCreate: validateCronJobName },
+  'batch/v1/CronJob': {
+    always: validateCronJob,
+    onCreate: validateCronJobOnCreate,
+    onUpdate: validateCronJobUpdate,
+  },
   'batch/v1/Job': { always: validateJob, onUpdate: validateJobUpdate },
   'coordination.k8s.io/v1/Lease': { always: validateLease },
   'discovery.k8s.io/v1/EndpointSlice': { onUpdate: validateEndpointSliceUpdate },
-  'networking.k8s.io/v1/IngressClass': { onUpdate: validateIngressClassUpdate },
+  'networking.k8s.io/v1/Ingress': { always: validateIngress, onCreate: validateIngressOnCreate },
+  'networking.k8s.io/v1/IngressClass': { always: validateIngressClass, onUpdate: validateIngressClassUpdate },
+  'networking.k8s.io/v1/NetworkPolicy': { always: validateNetworkPolicy },
   'node.k8s.io/v1/RuntimeClass': { onUpdate: validateRuntimeClassUpdate },
   'policy/v1/PodDisruptionBudget': { always: validateDisruptionBudget },
   'rbac.authorization.k8s.io/v1/ClusterRole': { always: validateRole },
@@ -99,10 +127,10 @@ export function validateBuiltinUpdate(next: KubeObject, previous: KubeObject, in
   return distinct([...state, ...(rulesOf(info).onUpdate?.(next, previous) ?? [])]);
 }
 
-/** Whether all but metadata is not merely equal but the very same, as after a patch that reaches no further. */
+/** Whether all that is judged is not merely equal but the very same, as after a patch or a status that reaches no further. */
 function sharesContent(a: KubeObject, b: KubeObject): boolean {
-  for (const key in a) if (key !== 'metadata' && a[key] !== b[key]) return false;
-  for (const key in b) if (a[key] === undefined && b[key] !== undefined) return false;
+  for (const key in a) if (key !== 'metadata' && key !== 'status' && a[key] !== b[key]) return false;
+  for (const key in b) if (key !== 'status' && a[key] === undefined && b[key] !== undefined) return false;
   return true;
 }
 

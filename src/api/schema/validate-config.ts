@@ -1,14 +1,12 @@
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../field-error.ts';
-import { byteLength } from '../validation/names.ts';
+import { isConfigKey } from '../validation/value-forms.ts';
 import type { Fields } from './defaults-fields.ts';
 import { objectAt } from './defaults-fields.ts';
 import { invalidFor, sameContent, validateImmutable } from './validate-fields.ts';
 
 /** All values of a ConfigMap or Secret together, decoded (1 MiB). */
 const MAX_DATA_BYTES = 1_048_576;
-const MAX_KEY_LENGTH = 253;
-const KEY = /^[-._a-zA-Z0-9]+$/;
 const IMMUTABLE = 'field is immutable when `immutable` is set';
 const REDACTED = '<secret contents redacted>';
 
@@ -20,21 +18,8 @@ const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 };
 
-function keyProblems(key: string): string[] {
-  const problems: string[] = [];
-  if (byteLength(key) > MAX_KEY_LENGTH) problems.push(`must be no more than ${MAX_KEY_LENGTH} characters`);
-  if (!KEY.test(key)) {
-    problems.push(
-      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-    );
-  }
-  if (key === '.' || key === '..') problems.push(`must not be '${key}'`);
-  else if (key.startsWith('..')) problems.push("must not start with '..'");
-  return problems;
-}
-
 function validateKeys(data: Fields | undefined, path: string): FieldError[] {
-  return Object.keys(data ?? {}).flatMap((key) => invalidFor(keyProblems(key), `${path}[${key}]`, key));
+  return Object.keys(data ?? {}).flatMap((key) => invalidFor(isConfigKey(key), `${path}[${key}]`, key));
 }
 
 function totalBytes(data: Fields | undefined, encoding: 'utf8' | 'base64'): number {

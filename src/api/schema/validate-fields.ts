@@ -2,6 +2,7 @@ import { equalJson, isJsonObject } from '../codec/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 import type { Fields } from './defaults-fields.ts';
+import { isGiven, objectsAt, textAt } from './defaults-fields.ts';
 
 /** Checks that many kinds share (apimachinery `pkg/api/validation`). */
 
@@ -15,6 +16,26 @@ export function validateNonNegative(owner: Fields | undefined, field: string, pa
   return typeof value === 'number' && value < 0
     ? [fieldInvalid(`${path}.${field}`, value, 'must be greater than or equal to 0')]
     : [];
+}
+
+/** The findings about every object of a list. */
+export function validateEach(
+  owner: Fields | undefined,
+  field: string,
+  list: { readonly path: string; readonly check: (item: Fields, path: string) => FieldError[] },
+): FieldError[] {
+  if (!isGiven(owner, field)) return [];
+  return objectsAt(owner, field).flatMap((item, index) => list.check(item, `${list.path}.${field}[${index}]`));
+}
+
+/** A name that may be left out. */
+export function validateOptionalText(
+  owner: Fields | undefined,
+  field: string,
+  rule: { readonly path: string; readonly check: (text: string) => string[] },
+): FieldError[] {
+  const text = textAt(owner, field);
+  return text === '' ? [] : invalidFor(rule.check(text), `${rule.path}.${field}`, text);
 }
 
 /** The finding for each message about one value. */

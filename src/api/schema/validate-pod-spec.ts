@@ -1,123 +1,137 @@
 import type { FieldError } from '../field-error.ts';
-import { fieldDuplicate, fieldInvalid, fieldNotFound, fieldRequired } from '../field-error.ts';
+import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { validateAnnotations, validateLabels } from '../validation/labels.ts';
-import { isDns1123Label, isDns1123Subdomain } from '../validation/names.ts';
+import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../validation/names.ts';
 import type { Fields } from './defaults-fields.ts';
-import { objectAt, objectsAt } from './defaults-fields.ts';
-import { invalidFor, outsideRange } from './validate-fields.ts';
+import { numberAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
+import { validateAffinity } from './validate-affinity.ts';
+import { validateContainers, validateImageSpaces } from './validate-container.ts';
+import { validateHostNetwork } from './validate-container-ports.ts';
+import { invalidFor, outsideRange, validateOptionalText } from './validate-fields.ts';
+import { validatePodVolumes } from './validate-pod-volumes.ts';
+import { validateHostAliases, validateResolver } from './validate-resolver.ts';
+import { validateOverhead } from './validate-resources.ts';
+import { validatePodSecurity, validateProcessSharing } from './validate-security-context.ts';
+import { validateTolerations } from './validate-tolerations.ts';
+import { validateTopologySpread } from './validate-topology-spread.ts';
 
-const MAX_PORT = 65_535;
 const MAX_SECONDS = 2_147_483_647;
+const SYSTEMS = ['linux', 'windows'];
 
 /** Metadata and spec of a template of pods. Upstream's paths of its metadata lack the word `metadata`. */
 export function validatePodTemplate(template: Fields | undefined, path: string): FieldError[] {
   const metadata = objectAt(template, 'metadata');
-  return [
+  const spec = objectAt(template, 'spec');
+  const errors = [
     ...validateLabels(textsAt(metadata, 'labels'), `${path}.labels`),
     ...validateAnnotations(textsAt(metadata, 'annotations'), `${path}.annotations`),
-    ...validatePodSpec(objectAt(template, 'spec'), `${path}.spec`),
+    ...validatePodSpec(spec, `${path}.spec`, 'template'),
   ];
+  if (objectsAt(spec, 'ephemeralContainers').length > 0) {
+    const detail = 'ephemeral containers not allowed in pod template';
+    errors.push(fieldForbidden(`${path}.spec.ephemeralContainers`, detail));
+  }
+  return errors;
 }
 
 export function textsAt(owner: Fields | undefined, field: string): Record<string, string> | undefined {
   return objectAt(owner, field) as Record<string, string> | undefined;
 }
 
-/** The part of upstream's checks that controllers and tools meet (API-502); required fields and closed sets are elsewhere. */
-export function validatePodSpec(spec: Fields | undefined, path: string): FieldError[] {
-  if (spec === undefined) return [fieldRequired(path)];
-  const errors: FieldError[] = [];
-  const volumes = validateVolumes(objectsAt(spec, 'volumes'), `${path}.volumes`, errors);
-  const names = new Set<string>();
-  const groups: readonly [string, Fields[]][] = ['containers', 'initContainers', 'ephemeralContainers'].map((field) => [
-    field,
-    objectsAt(spec, field),
-  ]);
-  if (groups[0]?.[1].length === 0) errors.push(fieldRequired(`${path}.containers`));
-  for (const [field, containers] of groups) {
-    for (const [index, container] of containers.entries()) {
-      const at = `${path}.${field}[${index}]`;
-      validateContainer(container, at, errors);
-      const name = String(container['name'] ?? '');
-      if (name !== '' && names.has(name)) errors.push(fieldDuplicate(`${at}.name`, name));
-      names.add(name);
-      validateMounts(container, volumes, { path: at, errors });
+/** What holds for every state of a pod. */
+export function validatePod(pod: Fields): FieldError[] {
+  const spec = objectAt(pod, 'spec');
+  const errors = validatePodSpec(spec, 'spec', 'pod');
+  if (spec === undefined) return errors;
+  for (const field of ['containers', 'initContainers']) {
+    for (const [index, container] of objectsAt(spec, field).entries()) {
+      errors.push(...validateImageSpaces(container, `spec.${field}[${index}]`));
     }
-  }
-  errors.push(...validateLabels(textsAt(spec, 'nodeSelector'), `${path}.nodeSelector`));
-  validateName(spec, 'hostname', { path, errors, check: isDns1123Label });
-  validateName(spec, 'subdomain', { path, errors, check: isDns1123Label });
-  validateName(spec, 'serviceAccountName', { path, errors, check: isDns1123Subdomain });
-  validateName(spec, 'nodeName', { path, errors, check: isDns1123Subdomain });
-  validateName(spec, 'priorityClassName', { path, errors, check: isDns1123Subdomain });
-  const deadline = spec['activeDeadlineSeconds'];
-  if (typeof deadline === 'number' && (deadline < 1 || deadline > MAX_SECONDS)) {
-    errors.push(fieldInvalid(`${path}.activeDeadlineSeconds`, deadline, outsideRange(1, MAX_SECONDS)));
   }
   return errors;
 }
 
-function validateContainer(container: Fields, path: string, errors: FieldError[]): void {
-  const name = String(container['name'] ?? '');
-  if (name === '') errors.push(fieldRequired(`${path}.name`));
-  else errors.push(...invalidFor(isDns1123Label(name), `${path}.name`, name));
-  if ((container['image'] ?? '') === '') errors.push(fieldRequired(`${path}.image`));
-  for (const [index, port] of objectsAt(container, 'ports').entries()) {
-    const at = `${path}.ports[${index}]`;
-    const number = port['containerPort'];
-    if (number === 0 || number === undefined) errors.push(fieldRequired(`${at}.containerPort`));
-    else validatePort(number, `${at}.containerPort`, errors);
-    if (port['hostPort'] !== undefined) validatePort(port['hostPort'], `${at}.hostPort`, errors);
+export function validatePodOnCreate(pod: Fields): FieldError[] {
+  const spec = objectAt(pod, 'spec');
+  const errors: FieldError[] = [];
+  if (objectsAt(spec, 'ephemeralContainers').length > 0) {
+    errors.push(fieldForbidden('spec.ephemeralContainers', 'cannot be set on create'));
   }
+  if (textAt(spec, 'nodeName') !== '' && objectsAt(spec, 'schedulingGates').length > 0) {
+    errors.push(fieldForbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));
+  }
+  return errors;
 }
 
-/** Between 1 and 65535. */
-export function validatePort(port: unknown, path: string, errors: FieldError[]): void {
-  if (typeof port === 'number' && port >= 1 && port <= MAX_PORT) return;
-  errors.push(fieldInvalid(path, port, outsideRange(1, MAX_PORT)));
+/** Upstream's checks, in its order (API-502); required fields and closed sets are elsewhere. */
+function validatePodSpec(spec: Fields | undefined, path: string, of: 'pod' | 'template'): FieldError[] {
+  if (spec === undefined) return [fieldRequired(path)];
+  const { errors, volumes } = validatePodVolumes(spec, path);
+  errors.push(...validateContainers({ spec, path, volumes }), ...validateHostNetwork(spec, path, of === 'pod'));
+  errors.push(...validateLabels(textsAt(spec, 'nodeSelector'), `${path}.nodeSelector`));
+  errors.push(...validatePodSecurity(spec, path), ...validateProcessSharing(spec, path));
+  errors.push(...validateAffinity(spec, path), ...validateResolver(spec, path), ...validateGates(spec, path));
+  errors.push(...validateTopologySpread(spec, path), ...validateHostUsers(spec, path));
+  errors.push(...validateNames(spec, path), ...validateTolerations(spec, path), ...validateHostAliases(spec, path));
+  errors.push(...validateOptionalText(spec, 'priorityClassName', { path, check: isDns1123Subdomain }));
+  const runtime = spec['runtimeClassName'];
+  if (typeof runtime === 'string') {
+    errors.push(...invalidFor(isDns1123Subdomain(runtime), `${path}.runtimeClassName`, runtime));
+  }
+  errors.push(...validateOverhead(spec, path), ...validateSystem(spec, path));
+  return errors;
 }
 
-/** @returns the names of the volumes */
-function validateVolumes(volumes: readonly Fields[], path: string, errors: FieldError[]): ReadonlySet<string> {
+function validateNames(spec: Fields, path: string): FieldError[] {
+  const errors = [
+    ...validateOptionalText(spec, 'serviceAccountName', { path, check: isDns1123Subdomain }),
+    ...validateOptionalText(spec, 'nodeName', { path, check: isDns1123Subdomain }),
+  ];
+  const deadline = numberAt(spec, 'activeDeadlineSeconds');
+  if (deadline !== undefined && (deadline < 1 || deadline > MAX_SECONDS)) {
+    errors.push(fieldInvalid(`${path}.activeDeadlineSeconds`, deadline, outsideRange(1, MAX_SECONDS)));
+  }
+  return [
+    ...errors,
+    ...validateOptionalText(spec, 'hostname', { path, check: isDns1123Label }),
+    ...validateOptionalText(spec, 'subdomain', { path, check: isDns1123Label }),
+  ];
+}
+
+/** What must be true, or gone, before the pod is ready, or scheduled. */
+function validateGates(spec: Fields, path: string): FieldError[] {
+  const errors = objectsAt(spec, 'readinessGates').flatMap((gate, index) => {
+    const type = textAt(gate, 'conditionType');
+    return invalidFor(isQualifiedName(type), `${path}.readinessGates[${index}].conditionType`, type);
+  });
   const names = new Set<string>();
-  for (const [index, volume] of volumes.entries()) {
-    const at = `${path}[${index}].name`;
-    const name = String(volume['name'] ?? '');
-    if (name === '') {
-      errors.push(fieldRequired(at));
-      continue;
-    }
-    errors.push(...invalidFor(isDns1123Label(name), at, name));
+  for (const [index, gate] of objectsAt(spec, 'schedulingGates').entries()) {
+    const name = textAt(gate, 'name');
+    const at = `${path}.schedulingGates[${index}]`;
+    errors.push(...invalidFor(isQualifiedName(name), at, name));
     if (names.has(name)) errors.push(fieldDuplicate(at, name));
     names.add(name);
   }
-  return names;
+  return errors;
 }
 
-function validateMounts(
-  container: Fields,
-  volumes: ReadonlySet<string>,
-  at: { readonly path: string; readonly errors: FieldError[] },
-): void {
-  const paths = new Set<unknown>();
-  for (const [index, mount] of objectsAt(container, 'volumeMounts').entries()) {
-    const path = `${at.path}.volumeMounts[${index}]`;
-    const name = String(mount['name'] ?? '');
-    const mountPath = mount['mountPath'];
-    if (name !== '' && !volumes.has(name)) at.errors.push(fieldNotFound(`${path}.name`, name));
-    if (mountPath !== '' && paths.has(mountPath)) {
-      at.errors.push(fieldInvalid(`${path}.mountPath`, mountPath, 'must be unique'));
-    }
-    paths.add(mountPath);
-  }
+/** Users of its own need network and processes of its own. The last two paths are upstream's. */
+function validateHostUsers(spec: Fields, path: string): FieldError[] {
+  if (spec['hostUsers'] !== false) return [];
+  const shared = [
+    ['hostNetwork', 'hostNetwork'],
+    ['hostPID', 'HostPID'],
+    ['hostIPC', 'HostIPC'],
+  ] as const;
+  return shared
+    .filter(([field]) => spec[field] === true)
+    .map(([, shown]) => fieldForbidden(`${path}.${shown}`, 'when `pod.Spec.HostUsers` is false'));
 }
 
-function validateName(
-  spec: Fields,
-  field: string,
-  by: { readonly path: string; readonly errors: FieldError[]; readonly check: (text: string) => string[] },
-): void {
-  const value = spec[field];
-  if (typeof value !== 'string' || value === '') return;
-  by.errors.push(...invalidFor(by.check(value), `${by.path}.${field}`, value));
+function validateSystem(spec: Fields, path: string): FieldError[] {
+  const system = objectAt(spec, 'os');
+  if (system === undefined) return [];
+  const name = textAt(system, 'name');
+  if (name === '') return [fieldRequired(`${path}.os.name`, 'cannot be empty')];
+  return SYSTEMS.includes(name) ? [] : [fieldNotSupported(`${path}.os`, name, SYSTEMS)];
 }

@@ -1,8 +1,9 @@
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid } from '../field-error.ts';
 import type { Fields } from './defaults-fields.ts';
-import { objectAt } from './defaults-fields.ts';
+import { isGiven, objectAt } from './defaults-fields.ts';
 import { sameContent, validateImmutable, validateNonNegative } from './validate-fields.ts';
+import { validateAtMostAll, validateIntOrPercent } from './validate-int-or-percent.ts';
 
 /** Small kinds with a check or two each. */
 
@@ -32,9 +33,15 @@ export function validatePriorityClassUpdate(next: Fields, previous: Fields): Fie
 
 export function validateDisruptionBudget(budget: Fields): FieldError[] {
   const spec = objectAt(budget, 'spec');
-  const given = (field: string): boolean => spec?.[field] !== undefined && spec[field] !== null;
-  if (!given('minAvailable') || !given('maxUnavailable')) return [];
-  return [fieldInvalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')];
+  const errors: FieldError[] = [];
+  if (isGiven(spec, 'minAvailable') && isGiven(spec, 'maxUnavailable')) {
+    errors.push(fieldInvalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
+  }
+  for (const field of ['minAvailable', 'maxUnavailable']) {
+    const value = spec?.[field];
+    errors.push(...validateIntOrPercent(value, `spec.${field}`), ...validateAtMostAll(value, `spec.${field}`));
+  }
+  return errors;
 }
 
 export function validateLease(lease: Fields): FieldError[] {
@@ -47,26 +54,8 @@ export function validateLease(lease: Fields): FieldError[] {
   return errors;
 }
 
-export function validateAutoscaler(autoscaler: Fields): FieldError[] {
-  const spec = objectAt(autoscaler, 'spec');
-  const max = Number(spec?.['maxReplicas'] ?? 0);
-  const min = Number(spec?.['minReplicas'] ?? 1);
-  const errors: FieldError[] = [];
-  if (min < 1) errors.push(fieldInvalid('spec.minReplicas', min, 'must be greater than or equal to 1'));
-  if (max < 1) errors.push(fieldInvalid('spec.maxReplicas', max, 'must be greater than 0'));
-  else if (max < min) {
-    errors.push(fieldInvalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'));
-  }
-  return errors;
-}
-
 export function validateEndpointSliceUpdate(next: Fields, previous: Fields): FieldError[] {
   return validateImmutable(next['addressType'], previous['addressType'], 'addressType');
-}
-
-export function validateIngressClassUpdate(next: Fields, previous: Fields): FieldError[] {
-  const controller = (object: Fields): unknown => objectAt(object, 'spec')?.['controller'];
-  return validateImmutable(controller(next), controller(previous), 'spec.controller');
 }
 
 export function validateRuntimeClassUpdate(next: Fields, previous: Fields): FieldError[] {

@@ -1,10 +1,14 @@
 import type { FieldError } from '../field-error.ts';
-import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
+import { fieldForbidden, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { fieldsOf } from '../kinds/type-table.ts';
 import { compareQuantities, parseQuantity } from '../quantity.ts';
+import { isDns1123Subdomain } from '../validation/names.ts';
 import type { Fields } from './defaults-fields.ts';
-import { isEmptyMap, objectAt } from './defaults-fields.ts';
-import { sameContent, validateImmutable } from './validate-fields.ts';
+import { isEmptyMap, isGiven, objectAt, textAt } from './defaults-fields.ts';
+import { validateNodeSelector } from './validate-affinity.ts';
+import { storageRequest, validateClaimSpec, validatePositive } from './validate-claim-spec.ts';
+import { sameContent, validateImmutable, validateOptionalText } from './validate-fields.ts';
+import { validateNoBacksteps } from './validate-paths.ts';
 
 const ZERO = parseQuantity('0');
 
@@ -13,29 +17,8 @@ function accessModesOf(spec: Fields | undefined): readonly unknown[] {
   return Array.isArray(modes) ? (modes as unknown[]) : [];
 }
 
-/** The amount of storage a claim asks for, as text. */
-function storageRequest(spec: Fields | undefined): string | undefined {
-  const amount = objectAt(objectAt(spec, 'resources'), 'requests')?.['storage'];
-  return typeof amount === 'string' ? amount : undefined;
-}
-
-function positive(amount: string): boolean {
-  return compareQuantities(parseQuantity(amount), ZERO) > 0;
-}
-
 export function validatePersistentVolumeClaim(claim: Fields): FieldError[] {
-  const spec = objectAt(claim, 'spec');
-  const errors: FieldError[] = [];
-  const modes = accessModesOf(spec);
-  if (modes.length === 0) errors.push(fieldRequired('spec.accessModes', 'at least 1 access mode is required'));
-  if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
-    errors.push(fieldForbidden('spec.accessModes', 'may not use ReadWriteOncePod with other access modes'));
-  }
-  const storage = storageRequest(spec);
-  if (storage === undefined) errors.push(fieldRequired('spec.resources[storage]'));
-  else if (!positive(storage))
-    errors.push(fieldInvalid('spec.resources[storage]', storage, 'must be greater than zero'));
-  return errors;
+  return validateClaimSpec(objectAt(claim, 'spec'), 'spec');
 }
 
 /** The volume's name may be set once; a bound claim may ask for more storage, and for other attributes. */
@@ -94,18 +77,52 @@ export function validatePersistentVolume(volume: Fields): FieldError[] {
   const spec = objectAt(volume, 'spec');
   const errors: FieldError[] = [];
   if (accessModesOf(spec).length === 0) errors.push(fieldRequired('spec.accessModes'));
-  const capacity = objectAt(spec, 'capacity');
-  if (isEmptyMap(capacity)) errors.push(fieldRequired('spec.capacity'));
-  const storage = capacity?.['storage'];
-  if (typeof storage === 'string' && !positive(storage)) {
-    errors.push(fieldInvalid('spec.capacity[storage]', storage, 'must be greater than zero'));
+  if (accessModesOf(spec).includes('ReadWriteOncePod') && accessModesOf(spec).length > 1) {
+    errors.push(fieldForbidden('spec.accessModes', 'may not use ReadWriteOncePod with other access modes'));
   }
+  const capacity = objectAt(spec, 'capacity');
+  const storage = capacity?.['storage'];
+  if (isEmptyMap(capacity)) errors.push(fieldRequired('spec.capacity'));
+  if (storage === undefined || Object.keys(capacity ?? {}).length > 1) {
+    errors.push(fieldNotSupported('spec.capacity', capacity ?? null, ['storage']));
+  }
+  if (typeof storage === 'string') errors.push(...validatePositive(storage, 'spec.capacity[storage]'));
+  return [...errors, ...validateVolumeSource(spec), ...validateVolumePlace(spec)];
+}
+
+function validateVolumeSource(spec: Fields | undefined): FieldError[] {
   const sources = volumeSources(spec);
-  if (sources.length === 0) errors.push(fieldRequired('spec', 'must specify a volume type'));
-  for (const extra of sources.slice(1)) {
-    errors.push(fieldForbidden(`spec.${extra}`, 'may not specify more than 1 volume type'));
+  if (sources.length === 0) return [fieldRequired('spec', 'must specify a volume type')];
+  const errors = sources
+    .slice(1)
+    .map((extra) => fieldForbidden(`spec.${extra}`, 'may not specify more than 1 volume type'));
+  for (const field of ['hostPath', 'local']) {
+    const source = objectAt(spec, field);
+    if (source !== undefined) errors.push(...validateNoBacksteps(textAt(source, 'path'), `spec.${field}.path`));
   }
   return errors;
+}
+
+/** Where the volume can be used, and by whom. */
+function validateVolumePlace(spec: Fields | undefined): FieldError[] {
+  const affinity = objectAt(spec, 'nodeAffinity');
+  const required = objectAt(affinity, 'required');
+  const errors = validateNodeSelector(required, 'spec.nodeAffinity.required');
+  if (affinity !== undefined && required === undefined) {
+    errors.push(fieldRequired('spec.nodeAffinity.required', 'must specify required node constraints'));
+  }
+  if (isGiven(spec, 'local') && affinity === undefined) {
+    errors.push(fieldRequired('spec.nodeAffinity', 'Local volume requires node affinity'));
+  }
+  if (isRoot(textAt(objectAt(spec, 'hostPath'), 'path')) && spec?.['persistentVolumeReclaimPolicy'] === 'Recycle') {
+    const detail = "may not be 'recycle' for a hostPath mount of '/'";
+    errors.push(fieldForbidden('spec.persistentVolumeReclaimPolicy', detail));
+  }
+  return [...errors, ...validateOptionalText(spec, 'storageClassName', { path: 'spec', check: isDns1123Subdomain })];
+}
+
+function isRoot(path: string): boolean {
+  return /^\/[/.]*$/.test(path);
 }
 
 export function validatePersistentVolumeUpdate(next: Fields, previous: Fields): FieldError[] {

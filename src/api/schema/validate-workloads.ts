@@ -4,25 +4,28 @@ import { labelSelectorFromObject, labelSelectorFromSet } from '../selectors/labe
 import type { LabelSelectorObject } from '../validation/labels.ts';
 import { validateLabelSelector } from '../validation/labels.ts';
 import type { Fields } from './defaults-fields.ts';
-import { isEmptyMap, objectAt } from './defaults-fields.ts';
+import { isEmptyMap, objectAt, objectsAt, textAt } from './defaults-fields.ts';
+import { validateClaimSpec } from './validate-claim-spec.ts';
 import { sameContent, validateImmutable, validateNonNegative } from './validate-fields.ts';
 import { textsAt, validatePodTemplate } from './validate-pod-spec.ts';
+import {
+  validateDaemonSetStrategy,
+  validateDeploymentStrategy,
+  validateRetention,
+  validateStatefulSetStrategy,
+} from './validate-rollout.ts';
 
 const MISMATCH = '`selector` does not match template `labels`';
 const ALWAYS = ['Always'];
 
-/** Spec of a kind that keeps pods running. `owner` names it in messages, `Deployment` calls itself ReplicaSet there. */
-function validatePodOwner(spec: Fields | undefined, owner: string): FieldError[] {
+/** Template of a kind that keeps pods running. `owner` names it in messages, `Deployment` calls itself ReplicaSet there. */
+function validateLastingTemplate(spec: Fields | undefined, owner: string): FieldError[] {
   const template = objectAt(spec, 'template');
   const podSpec = objectAt(template, 'spec');
-  const errors = [
-    ...validateNonNegative(spec, 'replicas', 'spec'),
-    ...validateNonNegative(spec, 'minReadySeconds', 'spec'),
-    ...validateNonNegative(spec, 'revisionHistoryLimit', 'spec'),
-    ...(template === undefined ? [fieldRequired('spec.template')] : validatePodTemplate(template, 'spec.template')),
-  ];
+  if (template === undefined) return [fieldRequired('spec.template')];
+  const errors = validatePodTemplate(template, 'spec.template');
   const restartPolicy = podSpec?.['restartPolicy'];
-  if (template !== undefined && restartPolicy !== 'Always') {
+  if (restartPolicy !== 'Always') {
     errors.push(fieldNotSupported('spec.template.spec.restartPolicy', restartPolicy ?? '', ALWAYS));
   }
   if (typeof podSpec?.['activeDeadlineSeconds'] === 'number') {
@@ -54,79 +57,96 @@ export function validateTemplateMatch(spec: Fields | undefined): FieldError[] {
 
 export function validateDeployment(deployment: Fields): FieldError[] {
   const spec = objectAt(deployment, 'spec');
-  const strategy = objectAt(spec, 'strategy');
-  const rollingUpdate = objectAt(strategy, 'rollingUpdate');
-  const errors = [...validateSelector(spec, 'deployment'), ...validatePodOwner(spec, 'ReplicaSet')];
-  if (strategy?.['type'] === 'Recreate' && rollingUpdate !== undefined) {
-    const detail = "may not be specified when strategy `type` is 'Recreate'";
-    errors.push(fieldForbidden('spec.strategy.rollingUpdate', detail));
-  }
-  if (isZero(rollingUpdate?.['maxUnavailable']) && isZero(rollingUpdate?.['maxSurge'])) {
-    const path = 'spec.strategy.rollingUpdate.maxUnavailable';
-    errors.push(fieldInvalid(path, rollingUpdate?.['maxUnavailable'], 'may not be 0 when `maxSurge` is 0'));
-  }
   const deadline = spec?.['progressDeadlineSeconds'];
+  const errors = [
+    ...validateNonNegative(spec, 'replicas', 'spec'),
+    ...validateSelector(spec, 'deployment'),
+    ...validateLastingTemplate(spec, 'ReplicaSet'),
+    ...validateDeploymentStrategy(spec),
+    ...validateNonNegative(spec, 'minReadySeconds', 'spec'),
+    ...validateNonNegative(spec, 'revisionHistoryLimit', 'spec'),
+    ...validateNonNegative(spec, 'progressDeadlineSeconds', 'spec'),
+  ];
   if (typeof deadline === 'number' && deadline <= Number(spec?.['minReadySeconds'] ?? 0)) {
     errors.push(fieldInvalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'));
   }
   return errors;
 }
 
-function isZero(value: unknown): boolean {
-  return value === 0 || value === '0%' || value === '0';
-}
-
 export function validateReplicaSet(replicaSet: Fields): FieldError[] {
   const spec = objectAt(replicaSet, 'spec');
-  return [...validateSelector(spec, 'deployment'), ...validatePodOwner(spec, 'ReplicaSet')];
+  return [
+    ...validateNonNegative(spec, 'replicas', 'spec'),
+    ...validateNonNegative(spec, 'minReadySeconds', 'spec'),
+    ...validateSelector(spec, 'deployment'),
+    ...validateLastingTemplate(spec, 'ReplicaSet'),
+  ];
 }
 
 export function validateDaemonSet(daemonSet: Fields): FieldError[] {
   const spec = objectAt(daemonSet, 'spec');
-  return [...validateSelector(spec, 'daemonset'), ...validatePodOwner(spec, 'DaemonSet')];
+  return [
+    ...validateSelector(spec, 'daemonset'),
+    ...validateLastingTemplate(spec, 'DaemonSet'),
+    ...validateNonNegative(spec, 'minReadySeconds', 'spec'),
+    ...validateDaemonSetStrategy(spec),
+    ...validateNonNegative(spec, 'revisionHistoryLimit', 'spec'),
+  ];
 }
 
 export function validateStatefulSet(statefulSet: Fields): FieldError[] {
   const spec = objectAt(statefulSet, 'spec');
-  const errors = [...validateSelector(spec, 'statefulset'), ...validatePodOwnerWithClaims(spec)];
   const policy = spec?.['podManagementPolicy'];
+  const errors: FieldError[] = [];
   if (policy !== 'OrderedReady' && policy !== 'Parallel') {
     errors.push(fieldInvalid('spec.podManagementPolicy', policy ?? '', "must be 'OrderedReady' or 'Parallel'"));
   }
-  const strategy = objectAt(spec, 'updateStrategy');
-  if (strategy?.['type'] === 'OnDelete' && objectAt(strategy, 'rollingUpdate') !== undefined) {
-    const detail = "only allowed for updateStrategy 'RollingUpdate'";
-    errors.push(fieldInvalid('spec.updateStrategy.rollingUpdate', strategy['rollingUpdate'], detail));
-  } else if (strategy?.['type'] !== 'RollingUpdate' && strategy?.['type'] !== 'OnDelete') {
-    errors.push(fieldInvalid('spec.updateStrategy', strategy ?? null, "must be 'RollingUpdate' or 'OnDelete'"));
-  }
-  return errors;
+  return [
+    ...errors,
+    ...validateStatefulSetStrategy(spec),
+    ...validateRetention(spec),
+    ...validateNonNegative(spec, 'replicas', 'spec'),
+    ...validateNonNegative(spec, 'minReadySeconds', 'spec'),
+    ...validateNonNegative(objectAt(spec, 'ordinals'), 'start', 'spec.ordinals'),
+    ...validateSelector(spec, 'statefulset'),
+    ...validateLastingTemplate(withClaimedVolumes(spec), 'StatefulSet'),
+    ...validateNonNegative(spec, 'revisionHistoryLimit', 'spec'),
+  ];
+}
+
+/** Only on create: the templates of claims cannot be changed any more. */
+export function validateClaimTemplates(statefulSet: Fields): FieldError[] {
+  return objectsAt(objectAt(statefulSet, 'spec'), 'volumeClaimTemplates').flatMap((claim, index) =>
+    validateClaimSpec(objectAt(claim, 'spec'), `spec.volumeClaimTemplates[${index}].spec`),
+  );
 }
 
 /** Containers may mount the volumes that the claim templates will make. */
-function validatePodOwnerWithClaims(spec: Fields | undefined): FieldError[] {
+function withClaimedVolumes(spec: Fields | undefined): Fields | undefined {
   const template = objectAt(spec, 'template');
   const podSpec = objectAt(template, 'spec');
-  const claims = Array.isArray(spec?.['volumeClaimTemplates']) ? (spec['volumeClaimTemplates'] as Fields[]) : [];
-  if (podSpec === undefined || claims.length === 0) return validatePodOwner(spec, 'StatefulSet');
-  const claimed = claims.map((claim) => ({ name: objectAt(claim, 'metadata')?.['name'] ?? '' }));
-  const own = (Array.isArray(podSpec['volumes']) ? (podSpec['volumes'] as Fields[]) : []).filter(
-    (volume) => !claimed.some((claim) => claim.name === volume['name']),
-  );
-  const withClaims = { ...template, spec: { ...podSpec, volumes: [...own, ...claimed] } };
-  return validatePodOwner({ ...spec, template: withClaims }, 'StatefulSet');
+  const claims = objectsAt(spec, 'volumeClaimTemplates');
+  if (podSpec === undefined || claims.length === 0) return spec;
+  const claimed = claims.map((claim) => {
+    const name = textAt(objectAt(claim, 'metadata'), 'name');
+    return { name, persistentVolumeClaim: { claimName: name } };
+  });
+  const names = new Set<unknown>(claimed.map(({ name }) => name));
+  const own = objectsAt(podSpec, 'volumes').filter((volume) => !names.has(volume['name']));
+  return { ...spec, template: { ...template, spec: { ...podSpec, volumes: [...own, ...claimed] } } };
 }
 
 export function validateReplicationController(controller: Fields): FieldError[] {
   const spec = objectAt(controller, 'spec');
   const selector = textsAt(spec, 'selector');
-  const errors = validatePodOwner(spec, 'ReplicationController');
-  if (isEmptyMap(selector)) return [fieldRequired('spec.selector'), ...errors];
   const labels = textsAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
-  if (!labelSelectorFromSet(selector).matches(labels)) {
-    errors.unshift(fieldInvalid('spec.template.metadata.labels', labels ?? null, MISMATCH));
+  const errors = validateNonNegative(spec, 'minReadySeconds', 'spec');
+  if (isEmptyMap(selector)) errors.push(fieldRequired('spec.selector'));
+  errors.push(...validateNonNegative(spec, 'replicas', 'spec'));
+  if (!isEmptyMap(selector) && !labelSelectorFromSet(selector).matches(labels)) {
+    errors.push(fieldInvalid('spec.template.metadata.labels', labels ?? null, MISMATCH));
   }
-  return errors;
+  return [...errors, ...validateLastingTemplate(spec, 'ReplicationController')];
 }
 
 /** Deployment, ReplicaSet and DaemonSet. */

@@ -60,7 +60,8 @@ describe('LimitRanger', () => {
       'minimum cpu usage per Container is 200m, but request is 100m',
     ],
     [{ limits: { memory: '2Gi' } }, 'maximum memory usage per Container is 1Gi, but limit is 2Gi'],
-    [{ requests: { memory: '2Gi' } }, 'maximum memory usage per Container is 1Gi, but request is 2Gi'],
+    // The range's default limit comes first, and a request above its limit is no valid pod.
+    [{ requests: { memory: '2Gi' } }, 422],
     [{ limits: { memory: '512Mi' } }, 201],
     // A range has defaults of its own for what it bounds.
     [{}, 201],

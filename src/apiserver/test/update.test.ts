@@ -284,6 +284,90 @@ describe('update', () => {
     expect(tolerated.status).toBe(200);
   });
 
+  describe('API-315 what else may change in the spec of a pod', () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    const containers = [{ name: 'c', image: 'i:1' }];
+    const key = { key: 'k', operator: 'Exists', effect: 'NoExecute' };
+    const gated = { schedulingGates: [{ name: 'g' }], nodeSelector: { a: 'b' } };
+
+    it.each<[string, object, object, string | 200]>([
+      ['a deadline comes', {}, { activeDeadlineSeconds: 60 }, 200],
+      ['a deadline shrinks', { activeDeadlineSeconds: 60 }, { activeDeadlineSeconds: 30 }, 200],
+      [
+        'a deadline does not grow',
+        { activeDeadlineSeconds: 60 },
+        { activeDeadlineSeconds: 61 },
+        'spec.activeDeadlineSeconds: Invalid value: 61: must be less than or equal to previous value',
+      ],
+      [
+        'a deadline does not go',
+        { activeDeadlineSeconds: 60 },
+        { activeDeadlineSeconds: null },
+        'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
+      ],
+      ['the seconds of a toleration', { tolerations: [key] }, { tolerations: [{ ...key, tolerationSeconds: 5 }] }, 200],
+      [
+        'a toleration itself',
+        { tolerations: [key] },
+        { tolerations: [{ ...key, key: 'l' }] },
+        'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
+      ],
+      [
+        'a container more',
+        {},
+        { containers: [...containers, { name: 'd', image: 'i' }] },
+        'spec.containers: Forbidden: pod updates may not add or remove containers',
+      ],
+      [
+        'an image with spaces',
+        {},
+        { containers: [{ name: 'c', image: ' i:1' }] },
+        'spec.containers[0].image: Invalid value: " i:1": must not have leading or trailing whitespace',
+      ],
+      ['a gate goes', gated, { schedulingGates: null }, 200],
+      [
+        'a gate comes',
+        {},
+        { schedulingGates: [{ name: 'g' }] },
+        "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'g'",
+      ],
+      ['a gated pod goes to fewer nodes', gated, { nodeSelector: { c: 'd' } }, 200],
+      [
+        'a gated pod does not go to other nodes',
+        gated,
+        { nodeSelector: { a: 'c' } },
+        'spec.nodeSelector: Invalid value: {"a":"c"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+      ],
+    ])('%s', async (_, before, patch, expected) => {
+      const { status: created } = await server.post(pods, { metadata: { name: 'p' }, spec: { containers, ...before } });
+      expect(created).toBe(201);
+      const { status, json } = await server.patch(`${pods}/p`, { spec: patch });
+      if (expected === 200) expect([status, json.message]).toEqual([200, undefined]);
+      else expect([status, json.message]).toEqual([422, `Pod "p" is invalid: ${expected}`]);
+    });
+  });
+
+  it.each([
+    ['ClusterIP', ['clusterIP', 'clusterIPs']],
+    ['ExternalName', []],
+  ])('API-502 a service that becomes %s loses what only its old type had', async (type, kept) => {
+    const services = '/api/v1/namespaces/default/services';
+    const spec = { type: 'LoadBalancer', loadBalancerClass: 'example.com/x', ports: [{ port: 80 }] };
+    await server.post(services, { metadata: { name: 's' }, spec });
+    const { status, json } = await server.patch(`${services}/s`, { spec: { type, externalName: 'example.com' } });
+    expect([status, json.message]).toEqual([200, undefined]);
+    const after = json['spec'] as Record<string, unknown>;
+    const typed = [
+      'clusterIP',
+      'clusterIPs',
+      'externalTrafficPolicy',
+      'allocateLoadBalancerNodePorts',
+      'loadBalancerClass',
+    ];
+    expect(typed.filter((field) => after[field] !== undefined)).toEqual(kept);
+    expect((after['ports'] as { nodePort?: number }[])[0]?.nodePort).toBeUndefined();
+  });
+
   it('API-236 a dry run of an update or patch stores nothing', async () => {
     const { json } = await server.post(configMaps, configMap('a'));
     const put = await server.put(`${configMaps}/a?dryRun=All`, configMap('a', { data: { k: 'v' } }));

@@ -7,18 +7,14 @@ import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 import { mergeLabelKeys } from './pod-label-keys.ts';
 import { qosClassOf } from './pod-qos.ts';
+import { type ChangingSpec, validateSpecUpdate } from './pod-update.ts';
 
 type Container = Record<string, unknown> & { name?: string };
 
-interface PodSpec extends Record<string, unknown> {
-  /** Go prints the empty list as null. */
+interface PodSpec extends ChangingSpec {
   containers?: Container[] | null;
   initContainers?: Container[];
   ephemeralContainers?: Container[];
-  tolerations?: unknown[];
-  schedulingGates?: { name?: string }[];
-  terminationGracePeriodSeconds?: number;
-  activeDeadlineSeconds?: number;
 }
 
 interface PodStatus extends Record<string, unknown> {
@@ -70,7 +66,7 @@ export const podStrategy: Strategy = {
   },
   validateUpdate(next: Pod, previous: Pod, { subresource }) {
     if (subresource === 'ephemeralcontainers') return ephemeralChanges(next.spec ?? {}, previous.spec ?? {});
-    return subresource === '' ? specChanges(next.spec ?? {}, previous.spec ?? {}) : [];
+    return subresource === '' ? validateSpecUpdate(next.spec ?? {}, previous.spec ?? {}) : [];
   },
 };
 
@@ -152,49 +148,4 @@ function ephemeralChanges(next: PodSpec, previous: PodSpec): readonly FieldError
     errors.push(fieldForbidden('spec.ephemeralContainers', text));
   }
   return errors;
-}
-
-const MUTABLE =
-  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
-
-/** API-315: what may change is made equal, then nothing may differ. */
-function specChanges(next: PodSpec, previous: PodSpec): readonly FieldError[] {
-  if (deepEqual(next, previous)) return [];
-  const leveled: PodSpec = {
-    ...next,
-    ...withImages(next.containers, previous.containers, 'containers'),
-    ...withImages(next.initContainers, previous.initContainers, 'initContainers'),
-  };
-  level(leveled, previous, 'activeDeadlineSeconds');
-  const gates = previous.schedulingGates ?? [];
-  if ((next.schedulingGates ?? []).every(({ name }) => gates.some((gate) => gate.name === name))) {
-    level(leveled, previous, 'schedulingGates');
-  }
-  if (gates.length > 0) {
-    // A gated pod is not being scheduled yet: where it may go can still be narrowed.
-    level(leveled, previous, 'nodeSelector');
-    level(leveled, previous, 'affinity');
-  }
-  const tolerations = next.tolerations ?? [];
-  if ((previous.tolerations ?? []).every((old) => tolerations.some((toleration) => deepEqual(old, toleration)))) {
-    level(leveled, previous, 'tolerations');
-  }
-  if ((previous.terminationGracePeriodSeconds ?? 0) < 0 && next.terminationGracePeriodSeconds === 1) {
-    level(leveled, previous, 'terminationGracePeriodSeconds');
-  }
-  return deepEqual(leveled, previous) ? [] : [fieldForbidden('spec', MUTABLE)];
-}
-
-function level(spec: PodSpec, previous: PodSpec, field: string): void {
-  if (previous[field] === undefined) delete spec[field];
-  else spec[field] = previous[field];
-}
-
-function withImages(
-  containers: readonly Container[] | null | undefined,
-  previous: readonly Container[] | null | undefined,
-  field: 'containers' | 'initContainers',
-): Partial<PodSpec> {
-  if (!containers || containers.length !== previous?.length) return {};
-  return { [field]: containers.map((container, i) => ({ ...container, image: previous[i]?.['image'] })) };
 }

@@ -1,0 +1,92 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
+import { isHttpHeaderName } from '../validation/value-forms.ts';
+import type { Fields } from './defaults-fields.ts';
+import { isGiven, numberAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
+import { validatePortOrName } from './validate-container-ports.ts';
+import { invalidFor, validateNonNegative } from './validate-fields.ts';
+
+/** What a container is asked, and told, while it runs: probes and lifecycle handlers. */
+
+const PROBE_HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
+const LIFECYCLE_HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'sleep'];
+const PROBE_NUMBERS = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+];
+
+export const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+
+/** `lifecycle` and the probes of one container. `grace`: the seconds the pod has to end. */
+export function validateHandlers(container: Fields, path: string, grace: number | undefined): FieldError[] {
+  const lifecycle = objectAt(container, 'lifecycle');
+  const errors: FieldError[] = [];
+  for (const moment of ['postStart', 'preStop']) {
+    const handler = objectAt(lifecycle, moment);
+    if (handler === undefined) continue;
+    errors.push(...validateHandler(handler, LIFECYCLE_HANDLERS, { path: `${path}.lifecycle.${moment}`, grace }));
+  }
+  for (const field of PROBES) {
+    const probe = objectAt(container, field);
+    if (probe !== undefined) errors.push(...validateProbe(probe, `${path}.${field}`, field === 'readinessProbe'));
+  }
+  return errors;
+}
+
+function validateProbe(probe: Fields, path: string, isReadiness: boolean): FieldError[] {
+  const errors = [
+    ...validateHandler(probe, PROBE_HANDLERS, { path, grace: undefined }),
+    ...PROBE_NUMBERS.flatMap((field) => validateNonNegative(probe, field, path)),
+  ];
+  const grace = numberAt(probe, 'terminationGracePeriodSeconds');
+  const gracePath = `${path}.terminationGracePeriodSeconds`;
+  if (grace !== undefined && grace <= 0) errors.push(fieldInvalid(gracePath, grace, 'must be greater than 0'));
+  if (isReadiness) {
+    if (grace !== undefined) errors.push(fieldInvalid(gracePath, grace, 'must not be set for readinessProbes'));
+    return errors;
+  }
+  const threshold = numberAt(probe, 'successThreshold') ?? 0;
+  if (threshold !== 1) errors.push(fieldInvalid(`${path}.successThreshold`, threshold, 'must be 1'));
+  return errors;
+}
+
+interface HandlerPlace {
+  readonly path: string;
+  readonly grace: number | undefined;
+}
+
+function validateHandler(handler: Fields, types: readonly string[], place: HandlerPlace): FieldError[] {
+  const given = types.filter((type) => isGiven(handler, type));
+  const [first, ...more] = given;
+  if (first === undefined) return [fieldRequired(place.path, 'must specify a handler type')];
+  return [
+    ...validateAction(first, objectAt(handler, first) ?? {}, place),
+    ...more.map((type) => fieldForbidden(`${place.path}.${type}`, 'may not specify more than 1 handler type')),
+  ];
+}
+
+function validateAction(type: string, action: Fields, { path, grace }: HandlerPlace): FieldError[] {
+  const at = `${path}.${type}`;
+  if (type === 'exec') {
+    const command = action['command'];
+    return Array.isArray(command) && command.length > 0 ? [] : [fieldRequired(`${at}.command`)];
+  }
+  if (type === 'sleep') return validateSleep(numberAt(action, 'seconds') ?? 0, at, grace);
+  const port = validatePortOrName(action['port'], `${at}.port`);
+  return type === 'httpGet' ? [...port, ...validateHeaders(action, at)] : port;
+}
+
+function validateHeaders(action: Fields, path: string): FieldError[] {
+  return objectsAt(action, 'httpHeaders').flatMap((header) => {
+    const name = textAt(header, 'name');
+    return invalidFor(isHttpHeaderName(name), `${path}.httpHeaders`, name);
+  });
+}
+
+function validateSleep(seconds: number, path: string, grace: number | undefined): FieldError[] {
+  if (grace === undefined || (seconds >= 0 && seconds <= grace)) return [];
+  return [fieldInvalid(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${grace})`)];
+}

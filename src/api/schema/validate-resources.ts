@@ -1,0 +1,139 @@
+import type { FieldError } from '../field-error.ts';
+import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotFound, fieldRequired } from '../field-error.ts';
+import type { Quantity } from '../quantity.ts';
+import { compareQuantities, parseQuantity, quantityAsNumber, QuantityError } from '../quantity.ts';
+import { isDns1123Label } from '../validation/names.ts';
+import type { Fields } from './defaults-fields.ts';
+import { isGiven, objectAt, objectsAt, textAt } from './defaults-fields.ts';
+import {
+  isHugePages,
+  isOvercommitAllowed,
+  isWholeNumber,
+  pageSizeOf,
+  validateContainerResourceName,
+} from './resource-names.ts';
+import { invalidFor } from './validate-fields.ts';
+
+/** Resources that a container asks for, and amounts of resources anywhere (upstream `validateResourceRequirements`). */
+
+const ZERO = parseQuantity('0');
+const COMPUTE = ['cpu', 'memory'];
+/** Digits with a suffix that makes them no smaller than one: most amounts are such, and right for every resource. */
+const WHOLE_AMOUNT = /^\d+(?:[kMGTPE]|[KMGTPE]i)?$/;
+
+/** An amount of a named resource: not negative, and whole where there are no halves. */
+export function validateAmount(name: string, amount: string, path: string): FieldError[] {
+  if (WHOLE_AMOUNT.test(amount)) return [];
+  const quantity = parseQuantity(amount);
+  const errors: FieldError[] = [];
+  if (compareQuantities(quantity, ZERO) < 0) {
+    errors.push(fieldInvalid(path, amount, 'must be greater than or equal to 0'));
+  }
+  if (isWholeNumber(name) && !Number.isInteger(quantityAsNumber(quantity))) {
+    errors.push(fieldInvalid(path, amount, 'must be an integer'));
+  }
+  return errors;
+}
+
+interface RequirementRules {
+  readonly path: string;
+  /** Names of the claims of the pod. */
+  readonly claims: readonly string[];
+  readonly nameOf?: (name: string, path: string) => FieldError[];
+}
+
+/** `limits`, `requests` and `claims` of a container. */
+export function validateResourceRequirements(resources: Fields | undefined, rules: RequirementRules): FieldError[] {
+  if (resources === undefined) return [];
+  const { path } = rules;
+  const limits = amountsOf(resources, 'limits');
+  const requests = amountsOf(resources, 'requests');
+  const errors: FieldError[] = [];
+  for (const [name, amount] of limits) errors.push(...validateEntry(name, amount, rules, `${path}.limits[${name}]`));
+  const limitOf = new Map(limits);
+  for (const [name, amount] of requests) {
+    errors.push(...validateEntry(name, amount, rules, `${path}.requests[${name}]`));
+    errors.push(...validateAgainstLimit(name, amount, limitOf.get(name), path));
+  }
+  const names = [...limits, ...requests].map(([name]) => name);
+  if (names.some(isHugePages) && !names.some((name) => COMPUTE.includes(name))) {
+    errors.push(fieldForbidden(path, 'HugePages require cpu or memory'));
+  }
+  if (isGiven(resources, 'claims')) errors.push(...validateClaims(resources, rules));
+  return errors;
+}
+
+/** What a pod costs beyond its containers: named and counted as limits are. */
+export function validateOverhead(spec: Fields, path: string): FieldError[] {
+  if (!isGiven(spec, 'overhead')) return [];
+  return validateResourceRequirements({ limits: spec['overhead'] }, { path: `${path}.overhead`, claims: [] });
+}
+
+function amountsOf(resources: Fields, field: string): [name: string, amount: string][] {
+  return Object.entries(objectAt(resources, field) ?? {}).map(([name, amount]) => [name, String(amount)]);
+}
+
+function validateEntry(name: string, amount: string, rules: RequirementRules, path: string): FieldError[] {
+  const nameOf = rules.nameOf ?? validateContainerResourceName;
+  const errors = [...nameOf(name, path), ...validateAmount(name, amount, path)];
+  if (isHugePages(name) && !isMultipleOf(amount, pageSizeOf(name))) {
+    errors.push(fieldInvalid(path, amount, `${amount} is not positive integer multiple of ${name}`));
+  }
+  return errors;
+}
+
+function isMultipleOf(amount: string, pageSize: string): boolean {
+  const size = sizeOf(pageSize);
+  if (size === undefined || size.unscaled <= 0n) return false;
+  return Number.isInteger(quantityAsNumber(parseQuantity(amount)) / quantityAsNumber(size));
+}
+
+function sizeOf(text: string): Quantity | undefined {
+  try {
+    return parseQuantity(text);
+  } catch (error) {
+    if (error instanceof QuantityError) return undefined;
+    throw error;
+  }
+}
+
+function validateAgainstLimit(name: string, amount: string, limit: string | undefined, path: string): FieldError[] {
+  if (amount === limit) return [];
+  const overcommit = isOvercommitAllowed(name);
+  if (limit === undefined) {
+    return overcommit ? [] : [fieldRequired(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
+  }
+  const difference = compareQuantities(parseQuantity(amount), parseQuantity(limit));
+  if (difference !== 0 && !overcommit) {
+    return [fieldInvalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)];
+  }
+  if (difference <= 0) return [];
+  return [fieldInvalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)];
+}
+
+/** A claim is named whole or request by request, and only once. */
+function validateClaims(resources: Fields, { path, claims }: RequirementRules): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, claim] of objectsAt(resources, 'claims').entries()) {
+    const at = `${path}.claims[${index}]`;
+    const name = textAt(claim, 'name');
+    const request = textAt(claim, 'request');
+    if (name === '') continue;
+    if (request !== '') errors.push(...invalidFor(isDns1123Label(request), `${at}.request`, request));
+    const key = request === '' ? name : `${name}/${request}`;
+    const overlaps = request === '' && [...seen].some((other) => other.startsWith(`${name}/`));
+    if (seen.has(name)) errors.push(fieldDuplicate(at, name));
+    else if (seen.has(key)) errors.push(fieldDuplicate(at, key));
+    else if (overlaps) errors.push(fieldDuplicate(at, name));
+    seen.add(key);
+    if (!claims.includes(name)) errors.push(claimNotFound(at, name, claims));
+  }
+  return errors;
+}
+
+function claimNotFound(path: string, name: string, claims: readonly string[]): FieldError {
+  const list = claims.length === 0 ? ' which is empty' : `: ${claims.toSorted().join(', ')}`;
+  const error = fieldNotFound(path, name);
+  return { ...error, message: `${error.message}: must be one of the names in pod.spec.resourceClaims${list}` };
+}

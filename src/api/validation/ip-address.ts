@@ -1,0 +1,58 @@
+import { containsAddress, type IpAddress, isWithin, parseIpAddress, parseIpPrefix } from '../cel/library/ip-address.ts';
+import type { FieldError } from '../field-error.ts';
+import { fieldInvalid } from '../field-error.ts';
+
+/** Addresses and networks as the API takes them: zeros in front, which newer parsers refuse, are let pass in old fields. */
+
+/** The address without zeros in front of the parts of an IPv4 one. */
+function plain(text: string): string {
+  return /^[\d.]{7,64}(?:\/\d+)?$/.test(text) ? text.replaceAll(/(?<=^|\.)0+(?=\d)/g, '') : text;
+}
+
+function addressOf(text: string): IpAddress | undefined {
+  const address = parseIpAddress(plain(text));
+  return address?.zone === '' ? address : undefined;
+}
+
+/** 4 or 6; undefined for what is no address. */
+export function addressFamily(text: string): 4 | 6 | undefined {
+  return addressOf(text)?.family;
+}
+
+/** 4 or 6; undefined for what is no network. `10.0.0.1/8` is one. */
+export function networkFamily(text: string): 4 | 6 | undefined {
+  return parseIpPrefix(plain(text))?.address.family;
+}
+
+/** Whether a network is a part of another one, and not all of it. */
+export function isPartOf(inner: string, outer: string): boolean {
+  const [part, whole] = [parseIpPrefix(plain(inner)), parseIpPrefix(plain(outer))];
+  if (part === undefined || whole === undefined) return false;
+  return part.length > whole.length && containsAddress(whole, part.address);
+}
+
+export function validateAddress(text: string, path: string): FieldError[] {
+  if (addressFamily(text) !== undefined) return [];
+  return [fieldInvalid(path, text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
+}
+
+export function validateNetwork(text: string, path: string): FieldError[] {
+  if (networkFamily(text) !== undefined) return [];
+  return [fieldInvalid(path, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')];
+}
+
+const SPECIAL: readonly (readonly [networks: readonly string[], words: string])[] = [
+  [['127.0.0.0/8', '::1/128'], 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  [['169.254.0.0/16', 'fe80::/10'], 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  [['224.0.0.0/24', 'ff02::/16'], 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+];
+
+/** What traffic of others cannot be sent to. */
+export function validateOrdinaryAddress(text: string, path: string): FieldError[] {
+  const address = addressOf(text);
+  if (address === undefined) return [];
+  if (address.bits === 0n) return [fieldInvalid(path, text, `may not be unspecified (${text})`)];
+  return SPECIAL.filter(([networks]) => networks.some((network) => isWithin(address, network))).map(([, words]) =>
+    fieldInvalid(path, text, words),
+  );
+}

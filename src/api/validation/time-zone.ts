@@ -1,0 +1,24 @@
+/** Names of time zones, as CronJobs have them. The texts are protocol (upstream `validateTimeZone`). */
+
+const PART = /^[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}$/;
+
+/** Undefined for a name that is known, in whatever version of the database this runtime has. */
+export function timeZoneProblem(name: string): string | undefined {
+  if (name === '') return 'timeZone must be nil or non-empty string';
+  const unknown = `unknown time zone ${name}`;
+  if (!name.split('/').every((part) => part !== '.' && part !== '..' && PART.test(part))) return unknown;
+  if (name.toLowerCase() === 'local') {
+    return 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+  }
+  return /^[A-Za-z]/.test(name) && isKnown(name) ? undefined : unknown;
+}
+
+function isKnown(name: string): boolean {
+  try {
+    Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
