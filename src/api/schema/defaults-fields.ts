@@ -30,11 +30,15 @@ export function ensureObjectAt(object: Fields, field: string): Fields {
   return made;
 }
 
-/** The objects of a list; nothing if the list is absent. */
+/** The objects of a list, which is the list itself if it has nothing else; nothing if the list is absent. */
 export function objectsAt(object: Fields | undefined, field: string): Fields[] {
   const value = object?.[field];
   if (!Array.isArray(value)) return [];
-  return value.filter((item: unknown): item is Fields => typeof item === 'object' && item !== null);
+  return value.every(isObject) ? (value as Fields[]) : value.filter(isObject);
+}
+
+function isObject(item: unknown): item is Fields {
+  return typeof item === 'object' && item !== null;
 }
 
 /** The text, empty where there is none. */

@@ -117,14 +117,19 @@ function rulesOf(info: ResourceInfo): KindRules {
 
 /** Findings about a new object, decoded and defaulted (API-502). Metadata has its own validation. */
 export function validateBuiltin(object: KubeObject, info: ResourceInfo): FieldError[] {
-  return distinct([...validateState(object, info), ...(rulesOf(info).onCreate?.(object) ?? [])]);
+  const rules = rulesOf(info);
+  const errors = validateState(object, info, rules);
+  if (rules.onCreate !== undefined) errors.push(...rules.onCreate(object));
+  return distinct(errors);
 }
 
 /** Findings about a changed object: what holds for every state, and what may not change. */
 export function validateBuiltinUpdate(next: KubeObject, previous: KubeObject, info: ResourceInfo): FieldError[] {
   // Finalizers and owners come and go, whatever an older version has let pass.
-  const state = sharesContent(next, previous) ? [] : validateState(next, info);
-  return distinct([...state, ...(rulesOf(info).onUpdate?.(next, previous) ?? [])]);
+  const rules = rulesOf(info);
+  const errors = sharesContent(next, previous) ? [] : validateState(next, info, rules);
+  if (rules.onUpdate !== undefined) errors.push(...rules.onUpdate(next, previous));
+  return distinct(errors);
 }
 
 /** Whether all that is judged is not merely equal but the very same, as after a patch or a status that reaches no further. */
@@ -134,13 +139,16 @@ function sharesContent(a: KubeObject, b: KubeObject): boolean {
   return true;
 }
 
-function validateState(object: KubeObject, info: ResourceInfo): FieldError[] {
+function validateState(object: KubeObject, info: ResourceInfo, rules: KindRules): FieldError[] {
   if (info.typeName === undefined) return [];
-  return [...validateStructure(object, info.typeName), ...(rulesOf(info).always?.(object) ?? [])];
+  const errors = validateStructure(object, info.typeName);
+  if (rules.always !== undefined) errors.push(...rules.always(object));
+  return errors;
 }
 
 /** Structure and rules may find the same thing. */
-function distinct(errors: readonly FieldError[]): FieldError[] {
+function distinct(errors: FieldError[]): FieldError[] {
+  if (errors.length < 2) return errors;
   const seen = new Set<string>();
   return errors.filter((error) => {
     const key = `${error.reason}|${error.field}|${error.message}`;

@@ -3,7 +3,7 @@ import { fieldDuplicate, fieldInvalid, fieldRequired } from '../field-error.ts';
 import { isPortName } from '../validation/value-forms.ts';
 import type { Fields } from './defaults-fields.ts';
 import { isGiven, numberAt, objectsAt, textAt } from './defaults-fields.ts';
-import { invalidFor, outsideRange } from './validate-fields.ts';
+import { invalidFor, outsideRange, validateEach } from './validate-fields.ts';
 
 const MAX_PORT = 65_535;
 
@@ -22,15 +22,16 @@ export function validatePortOrName(port: unknown, path: string): FieldError[] {
 export function validateContainerPorts(container: Fields, path: string): FieldError[] {
   if (!isGiven(container, 'ports')) return [];
   const names = new Set<string>();
-  return objectsAt(container, 'ports').flatMap((port, index) => {
-    const at = `${path}.ports[${index}]`;
-    const number = port['containerPort'] ?? 0;
-    return [
-      ...validatePortName(textAt(port, 'name'), names, at),
-      ...(number === 0 ? [fieldRequired(`${at}.containerPort`)] : validatePort(number, `${at}.containerPort`)),
-      ...(hostPortOf(port) === 0 ? [] : validatePort(port['hostPort'], `${at}.hostPort`)),
-    ];
-  });
+  return validateEach(container, 'ports', { path, check: (port, at) => validateContainerPort(port, names, at) });
+}
+
+function validateContainerPort(port: Fields, names: Set<string>, path: string): FieldError[] {
+  const number = port['containerPort'] ?? 0;
+  const errors = validatePortName(textAt(port, 'name'), names, path);
+  if (number === 0) errors.push(fieldRequired(`${path}.containerPort`));
+  else errors.push(...validatePort(number, `${path}.containerPort`));
+  if (hostPortOf(port) !== 0) errors.push(...validatePort(port['hostPort'], `${path}.hostPort`));
+  return errors;
 }
 
 function validatePortName(name: string, names: Set<string>, path: string): FieldError[] {

@@ -55,16 +55,17 @@ function graceOf(spec: Fields): number | undefined {
 /** What all sorts of containers have in common. */
 function validateContainer(container: Fields, path: string, pod: ContainerSurroundings): FieldError[] {
   const name = textAt(container, 'name');
-  const claims = objectsAt(pod.spec, 'resourceClaims').map((claim) => textAt(claim, 'name'));
   const errors = name === '' ? [fieldRequired(`${path}.name`)] : invalidFor(isDns1123Label(name), `${path}.name`, name);
   if (textAt(container, 'image') === '') errors.push(fieldRequired(`${path}.image`));
-  errors.push(
-    ...validateContainerPorts(container, path),
-    ...validateEnvironment(container, path),
-    ...validateMounts(container, pod.volumes, path),
-    ...validateResourceRequirements(objectAt(container, 'resources'), { path: `${path}.resources`, claims }),
-    ...validateContainerSecurity(container, path, pod.spec['hostUsers'] !== false),
-  );
+  errors.push(...validateContainerPorts(container, path));
+  errors.push(...validateEnvironment(container, path));
+  errors.push(...validateMounts(container, pod.volumes, path));
+  const resources = objectAt(container, 'resources');
+  if (resources !== undefined) {
+    const claims = objectsAt(pod.spec, 'resourceClaims');
+    errors.push(...validateResourceRequirements(resources, { path: `${path}.resources`, claims }));
+  }
+  errors.push(...validateContainerSecurity(container, path, pod.spec['hostUsers'] !== false));
   return errors;
 }
 

@@ -34,20 +34,20 @@ const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1
 
 /** `env` and `envFrom` of one container. Required fields are elsewhere. */
 export function validateEnvironment(container: Fields, path: string): FieldError[] {
-  return [
-    ...validateEach(container, 'env', { path, check: validateVariable }),
-    ...validateEach(container, 'envFrom', {
-      path,
-      check: (source, at) => validateEnvFrom(source, at, `${path}.envFrom`),
-    }),
-  ];
+  const errors = validateEach(container, 'env', { path, check: validateVariable });
+  if (isGiven(container, 'envFrom')) {
+    const check = (source: Fields, at: string): FieldError[] => validateEnvFrom(source, at, `${path}.envFrom`);
+    errors.push(...validateEach(container, 'envFrom', { path, check }));
+  }
+  return errors;
 }
 
 function validateVariable(variable: Fields, path: string): FieldError[] {
   const name = textAt(variable, 'name');
   const errors = name === '' ? [] : invalidFor(isEnvironmentName(name), `${path}.name`, name);
   const source = objectAt(variable, 'valueFrom');
-  return source === undefined ? errors : [...errors, ...validateSource(source, variable, `${path}.valueFrom`)];
+  if (source !== undefined) errors.push(...validateSource(source, variable, `${path}.valueFrom`));
+  return errors;
 }
 
 function validateSource(source: Fields, variable: Fields, path: string): FieldError[] {

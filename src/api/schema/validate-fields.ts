@@ -24,8 +24,14 @@ export function validateEach(
   field: string,
   list: { readonly path: string; readonly check: (item: Fields, path: string) => FieldError[] },
 ): FieldError[] {
-  if (!isGiven(owner, field)) return [];
-  return objectsAt(owner, field).flatMap((item, index) => list.check(item, `${list.path}.${field}[${index}]`));
+  const errors: FieldError[] = [];
+  if (!isGiven(owner, field)) return errors;
+  let index = 0;
+  for (const item of objectsAt(owner, field)) {
+    errors.push(...list.check(item, `${list.path}.${field}[${index}]`));
+    index += 1;
+  }
+  return errors;
 }
 
 /** A name that may be left out. */
@@ -40,7 +46,7 @@ export function validateOptionalText(
 
 /** The finding for each message about one value. */
 export function invalidFor(messages: readonly string[], path: string, value: unknown): FieldError[] {
-  return messages.map((message) => fieldInvalid(path, value, message));
+  return messages.length === 0 ? [] : messages.map((message) => fieldInvalid(path, value, message));
 }
 
 export function outsideRange(low: number, high: number): string {

@@ -23,12 +23,7 @@ export const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as con
 /** `lifecycle` and the probes of one container. `grace`: the seconds the pod has to end. */
 export function validateHandlers(container: Fields, path: string, grace: number | undefined): FieldError[] {
   const lifecycle = objectAt(container, 'lifecycle');
-  const errors: FieldError[] = [];
-  for (const moment of ['postStart', 'preStop']) {
-    const handler = objectAt(lifecycle, moment);
-    if (handler === undefined) continue;
-    errors.push(...validateHandler(handler, LIFECYCLE_HANDLERS, { path: `${path}.lifecycle.${moment}`, grace }));
-  }
+  const errors = lifecycle === undefined ? [] : validateLifecycle(lifecycle, `${path}.lifecycle`, grace);
   for (const field of PROBES) {
     const probe = objectAt(container, field);
     if (probe !== undefined) errors.push(...validateProbe(probe, `${path}.${field}`, field === 'readinessProbe'));
@@ -36,18 +31,26 @@ export function validateHandlers(container: Fields, path: string, grace: number 
   return errors;
 }
 
-function validateProbe(probe: Fields, path: string, isReadiness: boolean): FieldError[] {
-  const errors = [
-    ...validateHandler(probe, PROBE_HANDLERS, { path, grace: undefined }),
-    ...PROBE_NUMBERS.flatMap((field) => validateNonNegative(probe, field, path)),
-  ];
-  const grace = numberAt(probe, 'terminationGracePeriodSeconds');
-  const gracePath = `${path}.terminationGracePeriodSeconds`;
-  if (grace !== undefined && grace <= 0) errors.push(fieldInvalid(gracePath, grace, 'must be greater than 0'));
-  if (isReadiness) {
-    if (grace !== undefined) errors.push(fieldInvalid(gracePath, grace, 'must not be set for readinessProbes'));
-    return errors;
+function validateLifecycle(lifecycle: Fields, path: string, grace: number | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const moment of ['postStart', 'preStop']) {
+    const handler = objectAt(lifecycle, moment);
+    if (handler === undefined) continue;
+    errors.push(...validateHandler(handler, LIFECYCLE_HANDLERS, { path: `${path}.${moment}`, grace }));
   }
+  return errors;
+}
+
+function validateProbe(probe: Fields, path: string, isReadiness: boolean): FieldError[] {
+  const errors = validateHandler(probe, PROBE_HANDLERS, { path, grace: undefined });
+  for (const field of PROBE_NUMBERS) errors.push(...validateNonNegative(probe, field, path));
+  const grace = numberAt(probe, 'terminationGracePeriodSeconds');
+  if (grace !== undefined) {
+    const at = `${path}.terminationGracePeriodSeconds`;
+    if (grace <= 0) errors.push(fieldInvalid(at, grace, 'must be greater than 0'));
+    if (isReadiness) errors.push(fieldInvalid(at, grace, 'must not be set for readinessProbes'));
+  }
+  if (isReadiness) return errors;
   const threshold = numberAt(probe, 'successThreshold') ?? 0;
   if (threshold !== 1) errors.push(fieldInvalid(`${path}.successThreshold`, threshold, 'must be 1'));
   return errors;
@@ -59,13 +62,14 @@ interface HandlerPlace {
 }
 
 function validateHandler(handler: Fields, types: readonly string[], place: HandlerPlace): FieldError[] {
-  const given = types.filter((type) => isGiven(handler, type));
-  const [first, ...more] = given;
+  const first = types.find((type) => isGiven(handler, type));
   if (first === undefined) return [fieldRequired(place.path, 'must specify a handler type')];
-  return [
-    ...validateAction(first, objectAt(handler, first) ?? {}, place),
-    ...more.map((type) => fieldForbidden(`${place.path}.${type}`, 'may not specify more than 1 handler type')),
-  ];
+  const errors = validateAction(first, objectAt(handler, first) ?? {}, place);
+  for (const type of types) {
+    if (type === first || !isGiven(handler, type)) continue;
+    errors.push(fieldForbidden(`${place.path}.${type}`, 'may not specify more than 1 handler type'));
+  }
+  return errors;
 }
 
 function validateAction(type: string, action: Fields, { path, grace }: HandlerPlace): FieldError[] {
@@ -75,8 +79,9 @@ function validateAction(type: string, action: Fields, { path, grace }: HandlerPl
     return Array.isArray(command) && command.length > 0 ? [] : [fieldRequired(`${at}.command`)];
   }
   if (type === 'sleep') return validateSleep(numberAt(action, 'seconds') ?? 0, at, grace);
-  const port = validatePortOrName(action['port'], `${at}.port`);
-  return type === 'httpGet' ? [...port, ...validateHeaders(action, at)] : port;
+  const errors = validatePortOrName(action['port'], `${at}.port`);
+  if (type === 'httpGet' && isGiven(action, 'httpHeaders')) errors.push(...validateHeaders(action, at));
+  return errors;
 }
 
 function validateHeaders(action: Fields, path: string): FieldError[] {

@@ -12,6 +12,7 @@ const RECURSIVE = ['Disabled', 'Enabled', 'IfPossible'];
 
 /** `volumeMounts` and `volumeDevices` of one container. */
 export function validateMounts(container: Fields, volumes: PodVolumes, path: string): FieldError[] {
+  if (!isGiven(container, 'volumeMounts') && !isGiven(container, 'volumeDevices')) return [];
   const mounts = objectsAt(container, 'volumeMounts');
   const devices = objectsAt(container, 'volumeDevices');
   const errors: FieldError[] = [];
@@ -19,7 +20,9 @@ export function validateMounts(container: Fields, volumes: PodVolumes, path: str
   for (const [index, mount] of mounts.entries()) {
     const at = `${path}.volumeMounts[${index}]`;
     errors.push(...validateMount(mount, { volumes, at, seen }));
-    errors.push(...validateOverlap(mount, 'mountPath', { others: devices, in: 'volumeDevices', at }));
+    if (devices.length > 0) {
+      errors.push(...validateOverlap(mount, 'mountPath', { others: devices, in: 'volumeDevices', at }));
+    }
     errors.push(...validateMountOptions(mount, { at, list: `${path}.volumeMounts`, volumes, container }));
     seen.add(mount['mountPath']);
   }
@@ -47,7 +50,6 @@ function validateOverlap(
   among: { readonly others: readonly Fields[]; readonly in: string; readonly at: string },
 ): FieldError[] {
   const { others, at } = among;
-  if (others.length === 0) return [];
   const otherField = field === 'mountPath' ? 'devicePath' : 'mountPath';
   const name = textAt(mount, 'name');
   const place = textAt(mount, field);
@@ -78,16 +80,17 @@ function validateMountOptions(mount: Fields, { at, list, volumes, container }: M
     if (subPath !== '') errors.push(fieldInvalid(`${at}.subPath`, subPath, detail));
     if (expression !== '') errors.push(fieldInvalid(`${at}.subPathExpr`, expression, detail));
   }
-  errors.push(...validateRelativePath(subPath, `${list}.subPath`));
+  if (subPath !== '') errors.push(...validateRelativePath(subPath, `${list}.subPath`));
   if (expression !== '' && subPath !== '') {
     errors.push(fieldInvalid(`${at}.subPathExpr`, expression, 'subPathExpr and subPath are mutually exclusive'));
   }
-  errors.push(...validateRelativePath(expression, `${list}.subPathExpr`));
+  if (expression !== '') errors.push(...validateRelativePath(expression, `${list}.subPathExpr`));
   const propagation = mount['mountPropagation'];
   if (typeof propagation === 'string') {
     errors.push(...validatePropagation(propagation, container, `${list}.mountPropagation`));
   }
-  return [...errors, ...validateRecursion(mount, `${list}.recursiveReadOnly`)];
+  errors.push(...validateRecursion(mount, `${list}.recursiveReadOnly`));
+  return errors;
 }
 
 function validatePropagation(propagation: string, container: Fields, path: string): FieldError[] {

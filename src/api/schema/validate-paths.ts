@@ -5,12 +5,15 @@ import { fieldInvalid } from '../field-error.ts';
 
 /** Nothing that leads out of the directory; one finding is enough. */
 export function validateNoBacksteps(text: string, path: string): FieldError[] {
-  return text.split('/').includes('..') ? [fieldInvalid(path, text, "must not contain '..'")] : [];
+  return text.includes('..') && text.split('/').includes('..')
+    ? [fieldInvalid(path, text, "must not contain '..'")]
+    : [];
 }
 
 export function validateRelativePath(text: string, path: string): FieldError[] {
-  const errors = text.startsWith('/') ? [fieldInvalid(path, text, 'must be a relative path')] : [];
-  return [...errors, ...validateNoBacksteps(text, path)];
+  const errors = validateNoBacksteps(text, path);
+  if (text.startsWith('/')) errors.unshift(fieldInvalid(path, text, 'must be a relative path'));
+  return errors;
 }
 
 /** Names that begin with two dots belong to the kubelet. */

@@ -3,7 +3,7 @@ import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldR
 import { validateAnnotations, validateLabels } from '../validation/labels.ts';
 import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../validation/names.ts';
 import type { Fields } from './defaults-fields.ts';
-import { numberAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
+import { isGiven, numberAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
 import { validateAffinity } from './validate-affinity.ts';
 import { validateContainers, validateImageSpaces } from './validate-container.ts';
 import { validateHostNetwork } from './validate-container-ports.ts';
@@ -42,10 +42,11 @@ export function textsAt(owner: Fields | undefined, field: string): Record<string
 export function validatePod(pod: Fields): FieldError[] {
   const spec = objectAt(pod, 'spec');
   const errors = validatePodSpec(spec, 'spec', 'pod');
-  if (spec === undefined) return errors;
   for (const field of ['containers', 'initContainers']) {
-    for (const [index, container] of objectsAt(spec, field).entries()) {
+    let index = 0;
+    for (const container of objectsAt(spec, field)) {
       errors.push(...validateImageSpaces(container, `spec.${field}[${index}]`));
+      index += 1;
     }
   }
   return errors;
@@ -63,47 +64,71 @@ export function validatePodOnCreate(pod: Fields): FieldError[] {
   return errors;
 }
 
-/** Upstream's checks, in its order (API-502); required fields and closed sets are elsewhere. */
+type SpecCheck = (spec: Fields, path: string) => FieldError[];
+
+function nameCheck(field: string, check: (text: string) => string[]): [field: string, check: SpecCheck] {
+  return [field, (spec, path) => validateOptionalText(spec, field, { path, check })];
+}
+
+/** Upstream's checks after those of volumes and containers, in its order, each by the field that must be given for it. */
+const CHECKS: readonly (readonly [field: string, check: SpecCheck])[] = [
+  ['nodeSelector', (spec, path) => validateLabels(textsAt(spec, 'nodeSelector'), `${path}.nodeSelector`)],
+  ['securityContext', validatePodSecurity],
+  ['shareProcessNamespace', validateProcessSharing],
+  ['affinity', validateAffinity],
+  ['dnsPolicy', validateResolver],
+  ['readinessGates', validateReadinessGates],
+  ['schedulingGates', validateSchedulingGates],
+  ['topologySpreadConstraints', validateTopologySpread],
+  ['hostUsers', validateHostUsers],
+  nameCheck('serviceAccountName', isDns1123Subdomain),
+  nameCheck('nodeName', isDns1123Subdomain),
+  ['activeDeadlineSeconds', validateDeadline],
+  nameCheck('hostname', isDns1123Label),
+  nameCheck('subdomain', isDns1123Label),
+  ['tolerations', validateTolerations],
+  ['hostAliases', validateHostAliases],
+  nameCheck('priorityClassName', isDns1123Subdomain),
+  ['runtimeClassName', validateRuntimeClassName],
+  ['overhead', validateOverhead],
+  ['os', validateSystem],
+];
+
+/** API-502; required fields and closed sets are elsewhere. */
 function validatePodSpec(spec: Fields | undefined, path: string, of: 'pod' | 'template'): FieldError[] {
   if (spec === undefined) return [fieldRequired(path)];
   const { errors, volumes } = validatePodVolumes(spec, path);
-  errors.push(...validateContainers({ spec, path, volumes }), ...validateHostNetwork(spec, path, of === 'pod'));
-  errors.push(...validateLabels(textsAt(spec, 'nodeSelector'), `${path}.nodeSelector`));
-  errors.push(...validatePodSecurity(spec, path), ...validateProcessSharing(spec, path));
-  errors.push(...validateAffinity(spec, path), ...validateResolver(spec, path), ...validateGates(spec, path));
-  errors.push(...validateTopologySpread(spec, path), ...validateHostUsers(spec, path));
-  errors.push(...validateNames(spec, path), ...validateTolerations(spec, path), ...validateHostAliases(spec, path));
-  errors.push(...validateOptionalText(spec, 'priorityClassName', { path, check: isDns1123Subdomain }));
-  const runtime = spec['runtimeClassName'];
-  if (typeof runtime === 'string') {
-    errors.push(...invalidFor(isDns1123Subdomain(runtime), `${path}.runtimeClassName`, runtime));
+  errors.push(...validateContainers({ spec, path, volumes }));
+  errors.push(...validateHostNetwork(spec, path, of === 'pod'));
+  for (const [field, check] of CHECKS) {
+    if (isGiven(spec, field)) errors.push(...check(spec, path));
   }
-  errors.push(...validateOverhead(spec, path), ...validateSystem(spec, path));
   return errors;
 }
 
-function validateNames(spec: Fields, path: string): FieldError[] {
-  const errors = [
-    ...validateOptionalText(spec, 'serviceAccountName', { path, check: isDns1123Subdomain }),
-    ...validateOptionalText(spec, 'nodeName', { path, check: isDns1123Subdomain }),
-  ];
+function validateDeadline(spec: Fields, path: string): FieldError[] {
   const deadline = numberAt(spec, 'activeDeadlineSeconds');
-  if (deadline !== undefined && (deadline < 1 || deadline > MAX_SECONDS)) {
-    errors.push(fieldInvalid(`${path}.activeDeadlineSeconds`, deadline, outsideRange(1, MAX_SECONDS)));
-  }
-  return [
-    ...errors,
-    ...validateOptionalText(spec, 'hostname', { path, check: isDns1123Label }),
-    ...validateOptionalText(spec, 'subdomain', { path, check: isDns1123Label }),
-  ];
+  if (deadline === undefined || (deadline >= 1 && deadline <= MAX_SECONDS)) return [];
+  return [fieldInvalid(`${path}.activeDeadlineSeconds`, deadline, outsideRange(1, MAX_SECONDS))];
 }
 
-/** What must be true, or gone, before the pod is ready, or scheduled. */
-function validateGates(spec: Fields, path: string): FieldError[] {
-  const errors = objectsAt(spec, 'readinessGates').flatMap((gate, index) => {
+/** Not to be empty where it is given. */
+function validateRuntimeClassName(spec: Fields, path: string): FieldError[] {
+  const name = textAt(spec, 'runtimeClassName');
+  return invalidFor(isDns1123Subdomain(name), `${path}.runtimeClassName`, name);
+}
+
+/** What must be true before the pod is ready. */
+function validateReadinessGates(spec: Fields, path: string): FieldError[] {
+  return objectsAt(spec, 'readinessGates').flatMap((gate, index) => {
     const type = textAt(gate, 'conditionType');
     return invalidFor(isQualifiedName(type), `${path}.readinessGates[${index}].conditionType`, type);
   });
+}
+
+/** What must be gone before the pod is scheduled. */
+function validateSchedulingGates(spec: Fields, path: string): FieldError[] {
+  const errors: FieldError[] = [];
   const names = new Set<string>();
   for (const [index, gate] of objectsAt(spec, 'schedulingGates').entries()) {
     const name = textAt(gate, 'name');

@@ -62,15 +62,15 @@ const NO_VOLUMES: PodVolumes = new Map();
 export function validatePodVolumes(spec: Fields, path: string): VolumeFindings {
   if (!isGiven(spec, 'volumes')) return { errors: [], volumes: NO_VOLUMES };
   const volumes = new Map<string, Fields>();
-  const errors = objectsAt(spec, 'volumes').flatMap((volume, index) => {
-    const at = `${path}.volumes[${index}]`;
+  const check = (volume: Fields, at: string): FieldError[] => {
     const name = textAt(volume, 'name');
-    const found = [...validateSources(volume, at), ...validateVolumeName(name, `${at}.name`)];
+    const found = validateSources(volume, at);
+    found.push(...validateVolumeName(name, `${at}.name`));
     if (volumes.has(name)) found.push(fieldDuplicate(`${at}.name`, name));
     if (found.length === 0) volumes.set(name, volume);
     return found;
-  });
-  return { errors, volumes };
+  };
+  return { errors: validateEach(spec, 'volumes', { path, check }), volumes };
 }
 
 function validateVolumeName(name: string, path: string): FieldError[] {
@@ -79,14 +79,14 @@ function validateVolumeName(name: string, path: string): FieldError[] {
 
 function validateSources(volume: Fields, path: string): FieldError[] {
   const given = Object.keys(volume).filter((field) => SOURCES.has(field) && isGiven(volume, field));
-  const order = [...SOURCES.keys()];
-  const [first, ...more] = given.length < 2 ? given : order.filter((field) => given.includes(field));
+  const [first, ...more] = given.length < 2 ? given : [...SOURCES.keys()].filter((field) => given.includes(field));
   if (first === undefined) return [fieldRequired(path, 'must specify a volume type')];
   const check = SOURCES.get(first);
-  return [
-    ...(check === undefined ? [] : check(objectAt(volume, first) ?? {}, `${path}.${first}`)),
-    ...more.map((field) => fieldForbidden(`${path}.${field}`, 'may not specify more than 1 volume type')),
-  ];
+  const errors = check === undefined ? [] : check(objectAt(volume, first) ?? {}, `${path}.${first}`);
+  for (const field of more) {
+    errors.push(fieldForbidden(`${path}.${field}`, 'may not specify more than 1 volume type'));
+  }
+  return errors;
 }
 
 function requireText(source: Fields, field: string, path: string): FieldError[] {
@@ -113,11 +113,10 @@ function validateNfs(source: Fields, path: string): FieldError[] {
 
 /** A Secret or ConfigMap, whole or some of its keys. */
 function validateFiles(source: Fields, path: string, nameField: string): FieldError[] {
-  return [
-    ...requireText(source, nameField, path),
-    ...validateMode(numberAt(source, 'defaultMode'), `${path}.defaultMode`),
-    ...validateEach(source, 'items', { path, check: validateKeyToPath }),
-  ];
+  const errors = requireText(source, nameField, path);
+  errors.push(...validateMode(numberAt(source, 'defaultMode'), `${path}.defaultMode`));
+  errors.push(...validateEach(source, 'items', { path, check: validateKeyToPath }));
+  return errors;
 }
 
 /** Findings about a file are reported for the source. */

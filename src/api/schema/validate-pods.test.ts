@@ -48,6 +48,19 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
     ['containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'],
   ],
   [
+    'more requested than allowed by one digit',
+    resources({ memory: '9Mi' }, { memory: '10Mi' }),
+    ['containers[0].resources.requests: Invalid value: "10Mi": must be less than or equal to memory limit of 9Mi'],
+  ],
+  [
+    'more requested than allowed in other words',
+    resources({ cpu: '1500m', memory: '1Gi' }, { cpu: '2', memory: '1500Mi' }),
+    [
+      'containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1500m',
+      'containers[0].resources.requests: Invalid value: "1500Mi": must be less than or equal to memory limit of 1Gi',
+    ],
+  ],
+  [
     'a negative request',
     resources({}, { cpu: '-1' }),
     ['containers[0].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0'],
@@ -723,6 +736,16 @@ const RICH: Json = {
 };
 
 describe('what pods may be', () => {
+  it.each([
+    ['cpu', '100m', '200m'],
+    ['cpu', '900m', '1'],
+    ['memory', '9Mi', '10Mi'],
+    ['memory', '1000Mi', '1Gi'],
+    ['memory', '8Ei', '9Ei'],
+  ])('API-502 a request of %s of %s within %s', (name, request, limit) => {
+    expect(findings('Pod', { spec: resources({ [name]: limit }, { [name]: request }) })).toEqual([]);
+  });
+
   it('API-502 much that is unusual', () => {
     expect(
       findings('Pod', { metadata: { name: 'p' }, spec: { ...RICH, schedulingGates: [{ name: 'a.b/c' }] } }),

@@ -16,6 +16,7 @@ const MAX_SEARCH_CHARACTERS = 2048;
 /** `dnsConfig` of a pod. */
 export function validateResolver(spec: Fields, path: string): FieldError[] {
   const config = objectAt(spec, 'dnsConfig');
+  if (config === undefined && spec['dnsPolicy'] !== 'None') return [];
   const at = `${path}.dnsConfig`;
   const nameservers = listOfTextsAt(config, 'nameservers');
   if (spec['dnsPolicy'] === 'None') {

@@ -17,13 +17,18 @@ import { invalidFor } from './validate-fields.ts';
 /** Resources that a container asks for, and amounts of resources anywhere (upstream `validateResourceRequirements`). */
 
 const ZERO = parseQuantity('0');
+const NOTHING: Fields = {};
 const COMPUTE = ['cpu', 'memory'];
 /** Digits with a suffix that makes them no smaller than one: most amounts are such, and right for every resource. */
 const WHOLE_AMOUNT = /^\d+(?:[kMGTPE]|[KMGTPE]i)?$/;
+/** Digits with a suffix that makes them smaller, right where there are halves. */
+const PARTIAL_AMOUNT = /^\d+[num]$/;
+/** Few enough digits to be numbers, and not to come near the bound of quantities. */
+const PLAIN_AMOUNT = /^(\d{1,9})(m|[kMGT]|[KMG]i)?$/;
 
 /** An amount of a named resource: not negative, and whole where there are no halves. */
 export function validateAmount(name: string, amount: string, path: string): FieldError[] {
-  if (WHOLE_AMOUNT.test(amount)) return [];
+  if (WHOLE_AMOUNT.test(amount) || (PARTIAL_AMOUNT.test(amount) && !isWholeNumber(name))) return [];
   const quantity = parseQuantity(amount);
   const errors: FieldError[] = [];
   if (compareQuantities(quantity, ZERO) < 0) {
@@ -37,26 +42,27 @@ export function validateAmount(name: string, amount: string, path: string): Fiel
 
 interface RequirementRules {
   readonly path: string;
-  /** Names of the claims of the pod. */
-  readonly claims: readonly string[];
-  readonly nameOf?: (name: string, path: string) => FieldError[];
+  /** `resourceClaims` of the pod. */
+  readonly claims: readonly Fields[];
 }
 
 /** `limits`, `requests` and `claims` of a container. */
 export function validateResourceRequirements(resources: Fields | undefined, rules: RequirementRules): FieldError[] {
   if (resources === undefined) return [];
   const { path } = rules;
-  const limits = amountsOf(resources, 'limits');
-  const requests = amountsOf(resources, 'requests');
+  const limits = objectAt(resources, 'limits') ?? NOTHING;
+  const requests = objectAt(resources, 'requests') ?? NOTHING;
   const errors: FieldError[] = [];
-  for (const [name, amount] of limits) errors.push(...validateEntry(name, amount, rules, `${path}.limits[${name}]`));
-  const limitOf = new Map(limits);
-  for (const [name, amount] of requests) {
-    errors.push(...validateEntry(name, amount, rules, `${path}.requests[${name}]`));
-    errors.push(...validateAgainstLimit(name, amount, limitOf.get(name), path));
+  for (const name of Object.keys(limits)) {
+    errors.push(...validateEntry(name, String(limits[name]), `${path}.limits[${name}]`));
   }
-  const names = [...limits, ...requests].map(([name]) => name);
-  if (names.some(isHugePages) && !names.some((name) => COMPUTE.includes(name))) {
+  for (const name of Object.keys(requests)) {
+    const amount = String(requests[name]);
+    const limit = Object.hasOwn(limits, name) ? String(limits[name]) : undefined;
+    errors.push(...validateEntry(name, amount, `${path}.requests[${name}]`));
+    if (amount !== limit) errors.push(...validateAgainstLimit(name, amount, limit, path));
+  }
+  if ((hasHugePages(limits) || hasHugePages(requests)) && !hasCompute(limits) && !hasCompute(requests)) {
     errors.push(fieldForbidden(path, 'HugePages require cpu or memory'));
   }
   if (isGiven(resources, 'claims')) errors.push(...validateClaims(resources, rules));
@@ -69,13 +75,17 @@ export function validateOverhead(spec: Fields, path: string): FieldError[] {
   return validateResourceRequirements({ limits: spec['overhead'] }, { path: `${path}.overhead`, claims: [] });
 }
 
-function amountsOf(resources: Fields, field: string): [name: string, amount: string][] {
-  return Object.entries(objectAt(resources, field) ?? {}).map(([name, amount]) => [name, String(amount)]);
+function hasHugePages(amounts: Fields): boolean {
+  return Object.keys(amounts).some(isHugePages);
 }
 
-function validateEntry(name: string, amount: string, rules: RequirementRules, path: string): FieldError[] {
-  const nameOf = rules.nameOf ?? validateContainerResourceName;
-  const errors = [...nameOf(name, path), ...validateAmount(name, amount, path)];
+function hasCompute(amounts: Fields): boolean {
+  return COMPUTE.some((name) => Object.hasOwn(amounts, name));
+}
+
+function validateEntry(name: string, amount: string, path: string): FieldError[] {
+  const errors = validateContainerResourceName(name, path);
+  errors.push(...validateAmount(name, amount, path));
   if (isHugePages(name) && !isMultipleOf(amount, pageSizeOf(name))) {
     errors.push(fieldInvalid(path, amount, `${amount} is not positive integer multiple of ${name}`));
   }
@@ -98,12 +108,11 @@ function sizeOf(text: string): Quantity | undefined {
 }
 
 function validateAgainstLimit(name: string, amount: string, limit: string | undefined, path: string): FieldError[] {
-  if (amount === limit) return [];
   const overcommit = isOvercommitAllowed(name);
   if (limit === undefined) {
     return overcommit ? [] : [fieldRequired(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
   }
-  const difference = compareQuantities(parseQuantity(amount), parseQuantity(limit));
+  const difference = compareAmounts(amount, limit);
   if (difference !== 0 && !overcommit) {
     return [fieldInvalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)];
   }
@@ -111,9 +120,18 @@ function validateAgainstLimit(name: string, amount: string, limit: string | unde
   return [fieldInvalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)];
 }
 
+/** Amounts with the same suffix, as most pairs have, are compared as the numbers they are. */
+function compareAmounts(a: string, b: string): number {
+  const left = PLAIN_AMOUNT.exec(a);
+  const right = left === null ? null : PLAIN_AMOUNT.exec(b);
+  if (left !== null && right !== null && left[2] === right[2]) return Number(left[1]) - Number(right[1]);
+  return compareQuantities(parseQuantity(a), parseQuantity(b));
+}
+
 /** A claim is named whole or request by request, and only once. */
 function validateClaims(resources: Fields, { path, claims }: RequirementRules): FieldError[] {
   const errors: FieldError[] = [];
+  const known = claims.map((claim) => textAt(claim, 'name'));
   const seen = new Set<string>();
   for (const [index, claim] of objectsAt(resources, 'claims').entries()) {
     const at = `${path}.claims[${index}]`;
@@ -127,7 +145,7 @@ function validateClaims(resources: Fields, { path, claims }: RequirementRules): 
     else if (seen.has(key)) errors.push(fieldDuplicate(at, key));
     else if (overlaps) errors.push(fieldDuplicate(at, name));
     seen.add(key);
-    if (!claims.includes(name)) errors.push(claimNotFound(at, name, claims));
+    if (!known.includes(name)) errors.push(claimNotFound(at, name, known));
   }
   return errors;
 }

@@ -89,8 +89,11 @@ class Walk {
   }
 
   field(object: Fields, check: FieldCheck): void {
+    const value = object[check.name];
+    // Most fields are absent, and may be.
+    if (value === undefined && check.requires === 'nothing') return;
     this.#steps.push(check.name);
-    this.#value(object[check.name], check);
+    this.#value(value, check);
     this.#steps.pop();
   }
 
@@ -101,7 +104,7 @@ class Walk {
       return;
     }
     if (absent) return;
-    if (supported !== undefined) this.#supported(value, supported);
+    if (supported !== undefined && !supported.includes(value as string)) this.#supported(value, supported);
     if (nested !== undefined) this.#nested(value, nested);
   }
 
