@@ -41,6 +41,7 @@ const ZERO_SCALARS: Readonly<Record<string, string | number | boolean>> = {
   int64: 0,
   float64: 0,
 };
+const ZERO_QUANTITY = '0';
 
 /** Compiled on first use. Types refer to each other in circles (JSONSchemaProps), so entries are looked up late. */
 const structs = new Map<string, readonly FieldDecoder[]>();
@@ -113,7 +114,7 @@ function unsetOf(owner: string, field: FieldInfo, decode: ValueDecoder): Unset {
     case 'JSON':
       return NULL;
     case 'Quantity':
-      return { shows: 'constant', value: '0' };
+      return { shows: 'constant', value: ZERO_QUANTITY };
     case 'IntOrString':
       return { shows: 'constant', value: 0 };
     default:
@@ -146,7 +147,7 @@ function leaf(decode: LeafDecoder): ValueDecoder {
 
 /** A null among the elements is the zero value of the element, as in Go; free JSON keeps it. */
 function nullElement(type: string, decode: ValueDecoder): (decoding: Decoding) => unknown {
-  const zero = type === 'bytes' ? '' : (ZERO_SCALARS[type] ?? null);
+  const zero = type === 'bytes' ? '' : type === 'Quantity' ? ZERO_QUANTITY : (ZERO_SCALARS[type] ?? null);
   return isStruct(type) ? (decoding) => decode({}, decoding) : () => zero;
 }
 

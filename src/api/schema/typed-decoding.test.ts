@@ -139,6 +139,9 @@ describe('what Go would print', () => {
     ).toEqual({ metadata: { labels: { a: '' }, finalizers: [''] } });
     expect(decode({ spec: { containers: [null] } }, POD)).toMatchObject({ spec: { containers: [{ name: '' }] } });
     expect(decode({ data: { a: null } }, SECRET)).toEqual({ metadata: {}, data: { a: '' } });
+    expect(decode({ spec: { hard: { pods: null } } }, 'api/core/v1.ResourceQuota')).toMatchObject({
+      spec: { hard: { pods: '0' } },
+    });
   });
 
   it('fields stand in the order of the declaration, kind and apiVersion first', () => {

@@ -691,7 +691,7 @@ const RICH: Json = {
   ],
   initContainers: [
     { name: 'side', image: 'i', restartPolicy: 'Always', startupProbe: { grpc: { port: 1 } } },
-    { name: 'first', image: 'registry:5000/a/b@sha256:0123' },
+    { name: 'first', image: 'registry:5000/a/b@sha256:0123', resources: { requests: { cpu: null } } },
   ],
   containers: [
     {
