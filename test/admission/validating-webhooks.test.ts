@@ -15,6 +15,7 @@ import {
   type Behaviour,
   configuration,
   deny,
+  mutating,
   validating,
   WebhookServer,
   webhookTest,
@@ -30,6 +31,19 @@ async function configure(...hooks: object[]): Promise<void> {
   const { status, json } = await server.post(validating, configuration('Validating', 'test', ...hooks));
   expect([status, json.message]).toEqual([201, undefined]);
 }
+
+it.each(['Validating', 'Mutating'] as const)(
+  'API-350 a %sWebhookConfiguration has to say what its webhooks take and do',
+  async (type) => {
+    const silent = { clientConfig: hook.at(), admissionReviewVersions: undefined, sideEffects: undefined };
+    const configurations = type === 'Validating' ? validating : mutating;
+    const { status, json } = await server.post(configurations, configuration(type, 'test', silent));
+    expect([status, json.message]).toEqual([
+      422,
+      `${type}WebhookConfiguration.admissionregistration.k8s.io "test" is invalid: [webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun, webhooks[0].admissionReviewVersions: Required value: must specify one of v1, v1beta1]`,
+    ]);
+  },
+);
 
 describe('what a webhook is sent', () => {
   it('API-350 a create: kind, resource, name, user, object, options', async () => {

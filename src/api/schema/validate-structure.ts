@@ -11,6 +11,10 @@ const LABEL_SELECTOR = `${META_V1}.LabelSelector`;
 
 /** Fields the published schema calls required although the server takes them empty, or checks them with other words. */
 const NOT_REQUIRED: ReadonlySet<string> = new Set([
+  'api/admissionregistration/v1.MutatingWebhook/admissionReviewVersions',
+  'api/admissionregistration/v1.MutatingWebhook/sideEffects',
+  'api/admissionregistration/v1.ValidatingWebhook/admissionReviewVersions',
+  'api/admissionregistration/v1.ValidatingWebhook/sideEffects',
   'api/autoscaling/v2.HPAScalingPolicy/type',
   'api/autoscaling/v2.MetricIdentifier/name',
   'api/autoscaling/v2.MetricSpec/type',

@@ -22,8 +22,8 @@ const KNOWN_VERSIONS = ['v1', 'v1beta1'] as const;
 export type ReviewVersion = (typeof KNOWN_VERSIONS)[number];
 
 /** The first version of the webhook's list that is known here; undefined when there is none. */
-export function reviewVersion(versions: readonly string[] = []): ReviewVersion | undefined {
-  for (const version of versions) {
+export function reviewVersion(versions: readonly string[] | null | undefined): ReviewVersion | undefined {
+  for (const version of versions ?? []) {
     const known = KNOWN_VERSIONS.find((candidate) => candidate === version);
     if (known !== undefined) return known;
   }

@@ -124,6 +124,16 @@ describe('API-350 a configuration', () => {
       ['webhooks[0].admissionReviewVersions: Required value: must specify one of v1, v1beta1'],
     ],
     [
+      'review versions that were not given',
+      { admissionReviewVersions: null },
+      ['webhooks[0].admissionReviewVersions: Required value: must specify one of v1, v1beta1'],
+    ],
+    [
+      'side effects that were not given',
+      { sideEffects: null },
+      ['webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun'],
+    ],
+    [
       'only unknown review versions',
       { admissionReviewVersions: ['v2'] },
       ['webhooks[0].admissionReviewVersions: Invalid value: ["v2"]: must include at least one of v1, v1beta1'],

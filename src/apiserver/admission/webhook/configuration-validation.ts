@@ -33,8 +33,11 @@ export interface ConfigurationRules {
 export function rulesForUpdate(rules: ConfigurationRules, previous: WebhookConfiguration): ConfigurationRules {
   const hooks = previous.webhooks ?? [];
   const names = hooks.map(({ name }) => name);
-  const harmless = hooks.every(({ sideEffects = '' }) => NO_SIDE_EFFECTS.includes(sideEffects));
-  const known = hooks.every(({ admissionReviewVersions: v = [] }) => v.length === 0 || reviewVersion(v) !== undefined);
+  const harmless = hooks.every(({ sideEffects }) => NO_SIDE_EFFECTS.includes(sideEffects ?? ''));
+  const known = hooks.every(({ admissionReviewVersions }) => {
+    const versions = admissionReviewVersions ?? [];
+    return versions.length === 0 || reviewVersion(versions) !== undefined;
+  });
   return {
     ...rules,
     sideEffects: harmless ? 'none' : 'any',
@@ -70,7 +73,7 @@ function validateWebhook(hook: Webhook, path: string, rules: ConfigurationRules)
   errors.push(...oneOf(failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`));
   errors.push(...oneOf(matchPolicy, MATCH_POLICIES, `${path}.matchPolicy`));
   const allowed = rules.sideEffects === 'none' ? NO_SIDE_EFFECTS : SIDE_EFFECTS;
-  if (sideEffects === undefined) {
+  if (sideEffects === undefined || sideEffects === null) {
     errors.push(fieldRequired(`${path}.sideEffects`, `must specify one of ${allowed.join(', ')}`));
   }
   errors.push(...oneOf(sideEffects, allowed, `${path}.sideEffects`));
@@ -88,8 +91,10 @@ function validateWebhook(hook: Webhook, path: string, rules: ConfigurationRules)
   return errors;
 }
 
-function oneOf(value: string | undefined, supported: readonly string[], path: string): FieldError[] {
-  return value === undefined || supported.includes(value) ? [] : [fieldNotSupported(path, value, supported)];
+function oneOf(value: string | null | undefined, supported: readonly string[], path: string): FieldError[] {
+  return value === undefined || value === null || supported.includes(value)
+    ? []
+    : [fieldNotSupported(path, value, supported)];
 }
 
 function validateFullyQualifiedName(name: string, path: string): FieldError[] {
@@ -100,11 +105,8 @@ function validateFullyQualifiedName(name: string, path: string): FieldError[] {
   return [fieldInvalid(path, name, 'should be a domain with at least three segments separated by dots')];
 }
 
-function validateReviewVersions(
-  { admissionReviewVersions: versions = [] }: Webhook,
-  path: string,
-  rules: ConfigurationRules,
-): FieldError[] {
+function validateReviewVersions(hook: Webhook, path: string, rules: ConfigurationRules): FieldError[] {
+  const versions = hook.admissionReviewVersions ?? [];
   if (versions.length === 0) return [fieldRequired(path, `must specify one of ${REVIEW_VERSIONS}`)];
   const errors: FieldError[] = [];
   for (const [index, version] of versions.entries()) {

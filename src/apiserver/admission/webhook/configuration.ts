@@ -18,9 +18,11 @@ export interface Webhook {
   readonly matchPolicy?: string;
   readonly namespaceSelector?: LabelSelectorObject;
   readonly objectSelector?: LabelSelectorObject;
-  readonly sideEffects?: string;
+  /** Null where it was not given; such a configuration is not stored. */
+  readonly sideEffects?: string | null;
   readonly timeoutSeconds?: number;
-  readonly admissionReviewVersions?: readonly string[];
+  /** Null where they were not given; such a configuration is not stored. */
+  readonly admissionReviewVersions?: readonly string[] | null;
   readonly matchConditions?: readonly MatchCondition[];
   /** Mutating ones only. */
   readonly reinvocationPolicy?: string;
