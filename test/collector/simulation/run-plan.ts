@@ -28,6 +28,8 @@ const MOST_CALLS = 400;
 /** Longer than the period of discovery. */
 const RESYNC_MS = 31_000;
 const STOP_MS = 60_000;
+/** Two workers, one that releases dependents and one that decides about them, may have read the same version of an object. */
+const OWN_WORKERS_MS = 1000;
 
 export async function runPlan(plan: Plan, { trace = false }: { readonly trace?: boolean } = {}): Promise<Outcome> {
   const run = new PlanRun(plan, trace);
@@ -46,6 +48,8 @@ class PlanRun implements Outcome {
   readonly #armed = new ArmedFaults();
   /** By index of the plan; undefined while none runs. */
   readonly #processes: (CollectorProcess | undefined)[];
+  /** By path: when the collector last changed what is there. */
+  readonly #written = new Map<string, number>();
   #calls = 0;
   #writes = 0;
 
@@ -159,7 +163,7 @@ class PlanRun implements Outcome {
       },
       onAnswer: (request, status) => {
         this.#cluster.judge.requests.answered(request, status);
-        if (isQuiet(this.#plan) && status >= 400) this.#refused(request, status);
+        if (isQuiet(this.#plan)) this.#answeredInQuiet(request, status);
         this.#note(`collector ${index}`, `${request.method} ${request.target} ${status}`);
       },
       onFault: (fault) => {
@@ -172,11 +176,16 @@ class PlanRun implements Outcome {
     this.#processes[index] = new CollectorProcess({ plan, network, transport, clock, random, logger, onDecision });
   }
 
-  /** Nothing came in between, so that what the collector knew was so. */
-  #refused({ method, target }: HttpRequest, status: number): void {
+  /** Nothing came in between, so that what the collector knew was so; unless it was another worker of its own. */
+  #answeredInQuiet({ method, target }: HttpRequest, status: number): void {
     const { what } = classify(method, target);
+    if (what !== 'delete' && what !== 'patch') return;
+    const now = this.#cluster.clock.monotonic();
+    const path = target.replace(/\?.*/, '');
+    if (status < 300) this.#written.set(path, now);
     // Which patches a resource takes is learnt by asking.
-    if ((what !== 'delete' && what !== 'patch') || status === 415) return;
+    if (status < 300 || status === 415) return;
+    if (now - (this.#written.get(path) ?? Number.NEGATIVE_INFINITY) < OWN_WORKERS_MS) return;
     this.wrong.push(`a write was refused although nothing came in between: ${method} ${target} ${status}`);
   }
 
