@@ -150,7 +150,7 @@ function validateHostUsers(spec: Fields, path: string): FieldError[] {
   ] as const;
   return shared
     .filter(([field]) => spec[field] === true)
-    .map(([, shown]) => fieldForbidden(`${path}.${shown}`, 'when `pod.Spec.HostUsers` is false'));
+    .map(([, shown]) => fieldForbidden(`${path}.${shown}`, 'when `hostUsers` is false'));
 }
 
 function validateSystem(spec: Fields, path: string): FieldError[] {

@@ -516,7 +516,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
   [
     'users of its own on the network of the node',
     { containers: [C], hostUsers: false, hostPID: true },
-    ['HostPID: Forbidden: when `pod.Spec.HostUsers` is false'],
+    ['HostPID: Forbidden: when `hostUsers` is false'],
   ],
 ];
 
