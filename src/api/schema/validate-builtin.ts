@@ -1,4 +1,5 @@
 import type { FieldError } from '../field-error.ts';
+import { deepEqual } from '../../base/deep-equal.ts';
 import type { ResourceInfo } from '../kinds/resource-info.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import {
@@ -125,11 +126,16 @@ export function validateBuiltin(object: KubeObject, info: ResourceInfo): FieldEr
 
 /** Findings about a changed object: what holds for every state, and what may not change. */
 export function validateBuiltinUpdate(next: KubeObject, previous: KubeObject, info: ResourceInfo): FieldError[] {
-  // Finalizers and owners come and go, whatever an older version has let pass.
   const rules = rulesOf(info);
   const errors = sharesContent(next, previous) ? [] : validateState(next, info, rules);
+  // Finalizers and owners come and go, whatever an older version has let pass.
+  if (errors.length > 0 && repeatsContent(next, previous)) errors.length = 0;
   if (rules.onUpdate !== undefined) errors.push(...rules.onUpdate(next, previous));
   return distinct(errors);
+}
+
+function repeatsContent(a: KubeObject, b: KubeObject): boolean {
+  return deepEqual({ ...a, metadata: undefined, status: undefined }, { ...b, metadata: undefined, status: undefined });
 }
 
 /** Whether all that is judged is not merely equal but the very same, as after a patch or a status that reaches no further. */

@@ -1,7 +1,7 @@
 import { formatTime } from '../../api/meta/time.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import { deepEqual } from './deep-equal.ts';
+import { deepEqual } from '../../base/deep-equal.ts';
 
 /** Metadata of an object, made if it has none: every stored kind has it. */
 export function metadataOf(object: KubeObject): ObjectMeta {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newBadRequest } from '../../../api/status-error.ts';
-import { deepEqual } from '../deep-equal.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
 import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 

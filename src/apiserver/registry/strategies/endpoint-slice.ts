@@ -1,4 +1,4 @@
-import { deepEqual } from '../deep-equal.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
 import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 

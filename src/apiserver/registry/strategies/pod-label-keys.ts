@@ -1,4 +1,4 @@
-import { deepEqual } from '../deep-equal.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
 
 interface Requirement {
   readonly key: string;

@@ -1,5 +1,5 @@
 import { fieldForbidden, fieldInvalid, type FieldError } from '../../../api/field-error.ts';
-import { deepEqual } from '../deep-equal.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
 
 type Fields = Record<string, unknown>;
 

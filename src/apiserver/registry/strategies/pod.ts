@@ -2,7 +2,7 @@ import { fieldForbidden, type FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { formatTime } from '../../../api/meta/time.ts';
 import { isDns1123Label } from '../../../api/validation/names.ts';
-import { deepEqual } from '../deep-equal.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
 import { metadataOf } from '../object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 import { mergeLabelKeys } from './pod-label-keys.ts';
