@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { addressFamily, networkFamily, validateOrdinaryAddress } from './ip-address.ts';
+import {
+  addressFamily,
+  networkFamily,
+  validateAddress,
+  validateNetwork,
+  validateOrdinaryAddress,
+} from './ip-address.ts';
 
 describe('addresses', () => {
   it.each([
@@ -31,6 +37,34 @@ describe('addresses', () => {
     ['/8', undefined],
   ])('API-502 the network %j is of family %s', (text, family) => {
     expect(networkFamily(text)).toBe(family);
+  });
+
+  it.each([
+    ['10.0.0.1', undefined],
+    ['FE80:0:0:0:0:0:0:0abc', undefined],
+    ['010.0.0.1', 'must not have leading 0s'],
+    ['::ffff:1.2.3.4', 'must not be an IPv4-mapped IPv6 address'],
+    ['::FFFF:0102:0304', 'must not be an IPv4-mapped IPv6 address'],
+    ['10.0.0', 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+  ])('API-502 the address %j: %s', (text, why) => {
+    const findings = why === undefined ? [] : [`Invalid value: "${text}": ${why}`];
+    expect(validateAddress(text, 'p').map(({ message }) => message)).toEqual(findings);
+  });
+
+  it.each([
+    ['10.0.0.0/8', undefined],
+    ['0.0.0.0/0', undefined],
+    ['::/0', undefined],
+    ['10.0.0.1/32', undefined],
+    ['FD00:0::/64', undefined],
+    ['10.0.0.1/8', 'must not have bits set beyond the prefix length'],
+    ['fd00::1/64', 'must not have bits set beyond the prefix length'],
+    ['010.0.0.0/8', 'must not have leading 0s in IP or prefix length'],
+    ['::ffff:1.2.3.4/128', 'must not have an IPv4-mapped IPv6 address'],
+    ['10.0.0.0', 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
+  ])('API-502 the network %j: %s', (text, why) => {
+    const findings = why === undefined ? [] : [`Invalid value: "${text}": ${why}`];
+    expect(validateNetwork(text, 'p').map(({ message }) => message)).toEqual(findings);
   });
 
   it('API-502 addresses that mean something else', () => {

@@ -2,7 +2,10 @@ import { containsAddress, type IpAddress, isWithin, parseIpAddress, parseIpPrefi
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 
-/** Addresses and networks as the API takes them: zeros in front, which newer parsers refuse, are let pass in old fields. */
+/**
+ * Addresses and networks as fields take them that are older than the canonical form (feature StrictIPCIDRValidation, on since 1.36):
+ * any spelling of IPv6, but nothing that somebody else may read as another address.
+ */
 
 /** The address without zeros in front of the parts of an IPv4 one. */
 function plain(text: string): string {
@@ -32,13 +35,35 @@ export function isPartOf(inner: string, outer: string): boolean {
 }
 
 export function validateAddress(text: string, path: string): FieldError[] {
-  if (addressFamily(text) !== undefined) return [];
-  return [fieldInvalid(path, text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
+  const why = troubleWithAddress(text);
+  return why === undefined ? [] : [fieldInvalid(path, text, why)];
+}
+
+function troubleWithAddress(text: string): string | undefined {
+  if (addressOf(text) === undefined) return 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+  const address = parseIpAddress(text);
+  if (address === undefined) return 'must not have leading 0s';
+  return isMapped(address) ? 'must not be an IPv4-mapped IPv6 address' : undefined;
 }
 
 export function validateNetwork(text: string, path: string): FieldError[] {
-  if (networkFamily(text) !== undefined) return [];
-  return [fieldInvalid(path, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')];
+  const why = troubleWithNetwork(text);
+  return why === undefined ? [] : [fieldInvalid(path, text, why)];
+}
+
+function troubleWithNetwork(text: string): string | undefined {
+  if (networkFamily(text) === undefined) return 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+  const network = parseIpPrefix(text);
+  if (network === undefined) return 'must not have leading 0s in IP or prefix length';
+  if (isMapped(network.address)) return 'must not have an IPv4-mapped IPv6 address';
+  const hostBits = (network.address.family === 4 ? 32 : 128) - network.length;
+  const beyond = BigInt.asUintN(hostBits, network.address.bits) !== 0n;
+  return beyond ? 'must not have bits set beyond the prefix length' : undefined;
+}
+
+/** As `::ffff:10.0.0.1`. */
+function isMapped({ family, bits }: IpAddress): boolean {
+  return family === 6 && bits >> 32n === 0xffffn;
 }
 
 const SPECIAL: readonly (readonly [networks: readonly string[], words: string])[] = [
