@@ -28,11 +28,13 @@ const MIB = 1024 * 1024;
 const KEPT = { events: 10_000, bytes: 64 * MIB };
 const HISTORY = 256 * MIB;
 const WAITING_FOR_DISK = 256 * MIB;
-const PIECE_OF_A_READER = MIB / 4;
+const PIECE_OF_A_READER = MIB;
 const PROCESS = 200 * MIB;
 const SLOW_READERS = 4;
 const READERS = GROUP_WATCHERS + ALL_WATCHERS + SLOW_READERS;
-const MEMORY_LIMIT = PROCESS + HISTORY + KEPT.bytes + WAITING_FOR_DISK + READERS * PIECE_OF_A_READER;
+/** What was freed and is not given back yet. */
+const NOT_YET_FREE = 1.25;
+const MEMORY_LIMIT = (PROCESS + HISTORY + KEPT.bytes + WAITING_FOR_DISK + READERS * PIECE_OF_A_READER) * NOT_YET_FREE;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let program: KubegcProcess;
