@@ -14,6 +14,9 @@ const STEP_BYTES = 1 << 20;
 /** Events of the store's history a reader may hold while it reads them; with more it has to list anew. */
 const BACKLOG_LIMIT = 100_000;
 
+/** Delivered events of a backlog that may wait to be let go together. */
+const DELIVERED_KEPT = 4096;
+
 /** What a reader is interested in: keys under `prefix`, changes above `after`. */
 export interface Interest {
   readonly prefix: string;
@@ -42,10 +45,13 @@ interface InitialPhase {
   next: number;
 }
 
-/** Reading what is older than the ring from the store, until `handover`: from there on the ring has everything. */
+/**
+ * Reading what is older than the ring from the store, until `handover`: from there on the ring has everything. The backlog is what
+ * the store has; what is made of an event is made for the step it goes out with, and kept by nobody.
+ */
 interface HistoryPhase {
   readonly kind: 'history';
-  readonly backlog: CacheEvent[];
+  readonly backlog: StoreEvent[];
   next: number;
   handover: { readonly position: number; readonly after: Revision } | undefined;
 }
@@ -208,11 +214,10 @@ export class CacheReader implements CacheWatch {
   #historyStep(phase: HistoryPhase): WatchStep | undefined {
     const { backlog, handover } = phase;
     if (phase.next < backlog.length) {
-      const events = backlog.slice(
-        phase.next,
-        stepEnd(phase.next, backlog.length, (index) => backlog[index]!.current.stored.length),
-      );
-      phase.next += events.length;
+      const end = stepEnd(phase.next, backlog.length, (index) => bytesOf(backlog[index]!));
+      const events = backlog.slice(phase.next, end).map((event) => this.#source.eventOf(event));
+      phase.next = end;
+      if (end >= DELIVERED_KEPT) phase.next -= backlog.splice(0, end).length;
       this.#revision = events.at(-1)?.revision ?? this.#revision;
       return { kind: 'events', batch: new EventBatch(events) };
     }
@@ -261,7 +266,7 @@ export class CacheReader implements CacheWatch {
 
   #addToBacklog(phase: HistoryPhase, events: readonly StoreEvent[]): void {
     if (this.#phase !== phase || phase.handover !== undefined) return;
-    for (const event of events) phase.backlog.push(this.#source.eventOf(event));
+    for (const event of events) phase.backlog.push(event);
     if (phase.backlog.length - phase.next > BACKLOG_LIMIT) {
       this.end('expired', new RevisionCompactedError(this.#revision, this.#source.ring().floor));
       return;
@@ -295,10 +300,15 @@ export class CacheReader implements CacheWatch {
   }
 }
 
+/** Of the object that an event shows: of a deletion the one that was deleted. */
+function bytesOf({ value, previous }: StoreEvent): number {
+  return (value ?? previous?.value)?.length ?? 0;
+}
+
 /** Behind the last entry of a step that begins at `from`, of entries up to `end`. The same for all readers that are equally far. */
-function stepEnd(from: number, end: number, bytesOf: (index: number) => number): number {
+function stepEnd(from: number, end: number, sizeOf: (index: number) => number): number {
   let bytes = 0;
   let to = from;
-  while (to < end && to - from < STEP_LIMIT && bytes < STEP_BYTES) bytes += bytesOf(to++);
+  while (to < end && to - from < STEP_LIMIT && bytes < STEP_BYTES) bytes += sizeOf(to++);
   return to;
 }
