@@ -1,4 +1,12 @@
-import { containsAddress, type IpAddress, isWithin, parseIpAddress, parseIpPrefix } from '../cel/library/ip-address.ts';
+import {
+  containsAddress,
+  type IpAddress,
+  isMapped,
+  isWithin,
+  maskPrefix,
+  parseIpAddress,
+  parseIpPrefix,
+} from '../cel/library/ip-address.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 
@@ -56,14 +64,8 @@ function troubleWithNetwork(text: string): string | undefined {
   const network = parseIpPrefix(text);
   if (network === undefined) return 'must not have leading 0s in IP or prefix length';
   if (isMapped(network.address)) return 'must not have an IPv4-mapped IPv6 address';
-  const hostBits = (network.address.family === 4 ? 32 : 128) - network.length;
-  const beyond = BigInt.asUintN(hostBits, network.address.bits) !== 0n;
-  return beyond ? 'must not have bits set beyond the prefix length' : undefined;
-}
-
-/** As `::ffff:10.0.0.1`. */
-function isMapped({ family, bits }: IpAddress): boolean {
-  return family === 6 && bits >> 32n === 0xffffn;
+  const isMasked = maskPrefix(network).address.bits === network.address.bits;
+  return isMasked ? undefined : 'must not have bits set beyond the prefix length';
 }
 
 const SPECIAL: readonly (readonly [networks: readonly string[], words: string])[] = [

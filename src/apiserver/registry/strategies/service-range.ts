@@ -1,3 +1,11 @@
+import {
+  formatIpAddress,
+  formatIpPrefix,
+  maskPrefix,
+  parseIpAddress,
+  parseIpPrefix,
+} from '../../../api/cel/library/ip-address.ts';
+
 /** Where cluster addresses of services come from. IPv4 addresses as unsigned numbers of 32 bits. */
 export interface ServiceRange {
   /** As `10.96.0.0/12`, its first address without the bits behind the mask. */
@@ -16,16 +24,15 @@ const FEWEST_ADDRESSES = 8;
  * it has any.
  */
 export function parseServiceRange(text: string): ServiceRange {
-  const [, address = '', mask = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? [];
-  const base = parseAddress(address);
-  const bits = Number(mask);
-  if (base === undefined || bits > 32) throw new RangeError(`${text} is no range of IPv4 addresses like 10.96.0.0/12`);
-  const size = 2 ** (32 - bits);
+  const prefix = parseIpPrefix(text);
+  if (prefix?.address.family !== 4) throw new RangeError(`${text} is no range of IPv4 addresses like 10.96.0.0/12`);
+  const size = 2 ** (32 - prefix.length);
   if (size < FEWEST_ADDRESSES) {
     throw new RangeError(`the service cluster IP range must be at least ${FEWEST_ADDRESSES} IP addresses`);
   }
-  const network = base - (base % size);
-  return { cidr: `${formatAddress(network)}/${bits}`, first: network + 1, last: network + size - 2 };
+  const range = maskPrefix(prefix);
+  const network = Number(range.address.bits);
+  return { cidr: formatIpPrefix(range), first: network + 1, last: network + size - 2 };
 }
 
 /** kubeadm's. */
@@ -33,16 +40,10 @@ export const defaultServiceRange = parseServiceRange('10.96.0.0/12');
 
 /** Undefined for what is no IPv4 address. */
 export function parseAddress(text: string): number | undefined {
-  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
-  if (match === null) return undefined;
-  let address = 0;
-  for (const part of match.slice(1)) {
-    if (Number(part) > 255) return undefined;
-    address = address * 256 + Number(part);
-  }
-  return address;
+  const address = parseIpAddress(text);
+  return address?.family === 4 ? Number(address.bits) : undefined;
 }
 
 export function formatAddress(address: number): string {
-  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 0xff).join('.');
+  return formatIpAddress({ family: 4, bits: BigInt(address), zone: '' });
 }
