@@ -28,13 +28,12 @@ const MIB = 1024 * 1024;
 const KEPT = { events: 10_000, bytes: 64 * MIB };
 const HISTORY = 256 * MIB;
 const WAITING_FOR_DISK = 256 * MIB;
-const PIECE_OF_A_READER = MIB;
+/** Of the MiB that each may have on its way; all of them are never as far behind at once. */
+const PIECE_OF_A_READER = MIB / 4;
 const PROCESS = 200 * MIB;
 const SLOW_READERS = 4;
 const READERS = GROUP_WATCHERS + ALL_WATCHERS + SLOW_READERS;
-/** What was freed and is not given back yet. */
-const NOT_YET_FREE = 1.25;
-const MEMORY_LIMIT = (PROCESS + HISTORY + KEPT.bytes + WAITING_FOR_DISK + READERS * PIECE_OF_A_READER) * NOT_YET_FREE;
+const MEMORY_LIMIT = PROCESS + HISTORY + KEPT.bytes + WAITING_FOR_DISK + READERS * PIECE_OF_A_READER;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let program: KubegcProcess;
