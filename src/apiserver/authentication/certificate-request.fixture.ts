@@ -1,5 +1,14 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { TAG } from './der.ts';
+import { CertificationRequest, CertificationRequestInfo } from '@peculiar/asn1-csr';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import {
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  Name,
+  RelativeDistinguishedName,
+  SubjectPublicKeyInfo,
+} from '@peculiar/asn1-x509';
 
 export interface RequestOptions {
   readonly commonName?: string;
@@ -10,8 +19,8 @@ export interface RequestOptions {
   readonly forged?: true;
 }
 
-const SIGNED_BY = { ed25519: '06032b6570', ec: '06082a8648ce3d040302', rsa: '06092a864886f70d01010b0500' } as const;
-const NAME_TYPES = { commonName: '0603550403', organization: '060355040a' } as const;
+const SIGNED_BY = { ed25519: '1.3.101.112', ec: '1.2.840.10045.4.3.2', rsa: '1.2.840.113549.1.1.11' } as const;
+const NAME_TYPES = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
 
 /** A request for a certificate with a new key, as PEM in base64: what `spec.request` of a CertificateSigningRequest holds. */
 export function certificateRequest(
@@ -19,22 +28,25 @@ export function certificateRequest(
   algorithm: keyof typeof SIGNED_BY = 'ed25519',
 ): string {
   const [{ publicKey, privateKey }, other] = [keysOf(algorithm), keysOf(algorithm)];
-  const subject = value(
-    TAG.sequence,
-    ...organizations.map((organization) => nameOf('organization', organization)),
-    nameOf('commonName', commonName),
-  );
-  const info = value(
-    TAG.sequence,
-    Buffer.from('020100', 'hex'),
-    subject,
-    publicKey.export({ type: 'spki', format: 'der' }),
-    value(TAG.numbered0),
-  );
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  const certificationRequestInfo = new CertificationRequestInfo({
+    subject: new Name([
+      ...organizations.map((organization) => nameOf('organization', organization)),
+      nameOf('commonName', commonName),
+    ]),
+    subjectPKInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
+  });
+  const info = Buffer.from(AsnConvert.serialize(certificationRequestInfo));
   const proof = sign(algorithm === 'ed25519' ? null : 'sha256', info, forged ? other.privateKey : privateKey);
-  const identifier = value(TAG.sequence, Buffer.from(SIGNED_BY[algorithm], 'hex'));
-  const der = value(TAG.sequence, info, identifier, value(TAG.bitString, Buffer.from([0]), proof));
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  const request = new CertificationRequest({
+    certificationRequestInfo,
+    signatureAlgorithm: new AlgorithmIdentifier({ algorithm: SIGNED_BY[algorithm] }),
+    signature: Uint8Array.from(proof).buffer,
+  });
+  const lines =
+    Buffer.from(AsnConvert.serialize(request))
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   const pem = `-----BEGIN ${type}-----\n${lines.join('\n')}\n-----END ${type}-----\n`;
   return Buffer.from(pem).toString('base64');
 }
@@ -44,17 +56,7 @@ function keysOf(algorithm: keyof typeof SIGNED_BY): ReturnType<typeof generateKe
   return algorithm === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519');
 }
 
-function nameOf(type: keyof typeof NAME_TYPES, text: string): Buffer {
-  const utf8String = 0x0c;
-  return value(
-    TAG.set,
-    value(TAG.sequence, Buffer.from(NAME_TYPES[type], 'hex'), value(utf8String, Buffer.from(text))),
-  );
-}
-
-function value(tag: number, ...parts: readonly Buffer[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  const header = length < 0x80 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(header), content]);
+function nameOf(type: keyof typeof NAME_TYPES, text: string): RelativeDistinguishedName {
+  const value = new AttributeValue({ utf8String: text });
+  return new RelativeDistinguishedName([new AttributeTypeAndValue({ type: NAME_TYPES[type], value })]);
 }

@@ -65,7 +65,7 @@ describe('readCertificateRequest', () => {
     ],
     [
       '-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----',
-      "asn1: structure error: tags don't match",
+      'asn1: syntax error: sequence truncated',
     ],
     [
       '-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----',

@@ -1,5 +1,8 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { derChildren, DerError, derValues, type DerValue, objectIdentifier, TAG } from './der.ts';
+import { CertificationRequest } from '@peculiar/asn1-csr';
+import { AsnConvert, AsnParser } from '@peculiar/asn1-schema';
+import type { AlgorithmIdentifier, Name } from '@peculiar/asn1-x509';
+import { Constructed, fromBER, ObjectIdentifier, Sequence } from 'asn1js';
 import { pemBlocks } from './pem.ts';
 
 /** A request for a certificate (PKCS #10, RFC 2986), as far as somebody here asks. */
@@ -41,58 +44,48 @@ const FAULTS: Readonly<Record<SignatureAlgorithm['key'], string>> = {
   ed25519: 'x509: Ed25519 verification failure',
 };
 
-/** Of the first PEM block of a text. Throws an error whose message says, as Go would, why there is none. */
+/**
+ * Of the first PEM block of a text. Throws an error whose message says, as Go would, why there is none. Import this module on
+ * demand: it loads the ASN.1 library, and most servers never see such a request.
+ */
 export function readCertificateRequest(pem: string): CertificateRequest {
   const [block] = pemBlocks(pem);
   if (block?.type !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');
   const text = block.lines.filter((line) => !line.includes(':')).join('');
-  const [request, ...trailing] = derValues(Buffer.from(text, 'base64'));
-  if (trailing.length > 0) throw new DerError('syntax error: trailing data');
-  const [info, algorithm, signature] = derChildren(request, TAG.sequence);
-  const [version, subject, publicKey] = derChildren(info, TAG.sequence);
-  if (version?.tag !== TAG.integer) throw new DerError("structure error: tags don't match");
-  const organizations = organizationsOf(subject);
-  const fault = signatureFault(info, publicKey, { algorithm, signature });
+  const request = parseRequest(Buffer.from(text, 'base64'));
+  const organizations = organizationsOf(request.certificationRequestInfo.subject);
+  const fault = signatureFault(request);
   return { organizations, ...(fault === undefined ? {} : { signatureFault: fault }) };
 }
 
-function organizationsOf(subject: DerValue | undefined): string[] {
-  return derChildren(subject, TAG.sequence)
-    .flatMap((set) => derChildren(set, TAG.set))
-    .map((attribute) => derChildren(attribute, TAG.sequence))
-    .flatMap(([type, value]) =>
-      type !== undefined && value !== undefined && objectIdentifier(type) === ORGANIZATION ? [textOf(value)] : [],
-    );
-}
-
-/** Two bytes a character in a BMPString; the other kinds that names have are ASCII in what matters here. */
-function textOf({ tag, content }: DerValue): string {
-  const bmpString = 0x1e;
-  if (tag !== bmpString) return content.toString('utf8');
-  return Buffer.from(content.subarray(0, content.length & ~1))
-    .swap16()
-    .toString('utf16le');
-}
-
-interface Signing {
-  readonly algorithm: DerValue | undefined;
-  readonly signature: DerValue | undefined;
-}
-
-function signatureFault(
-  signed: DerValue | undefined,
-  publicKey: DerValue | undefined,
-  { algorithm, signature }: Signing,
-): string | undefined {
-  if (publicKey?.tag !== TAG.sequence || signature?.tag !== TAG.bitString || signed === undefined) {
-    throw new DerError("structure error: tags don't match");
+/** The words are those of Go's `encoding/asn1`. */
+function parseRequest(der: Buffer): CertificationRequest {
+  if (der.length === 0) throw new Error('asn1: syntax error: sequence truncated');
+  const { offset, result } = fromBER(der);
+  if (offset < 0) throw new Error('asn1: syntax error: data truncated');
+  if (offset < der.length) throw new Error('asn1: syntax error: trailing data');
+  try {
+    return AsnParser.fromASN(result, CertificationRequest) as CertificationRequest;
+  } catch {
+    throw new Error("asn1: structure error: tags don't match");
   }
-  if (signature.content[0] !== 0) throw new DerError('syntax error: invalid padding bits in BIT STRING');
-  const how = algorithmOf(derChildren(algorithm, TAG.sequence));
+}
+
+function organizationsOf(subject: Name): string[] {
+  return [...subject]
+    .flatMap((set) => [...set])
+    .filter(({ type }) => type === ORGANIZATION)
+    .map(({ value }) => value.toString());
+}
+
+function signatureFault(request: CertificationRequest): string | undefined {
+  const { certificationRequestInfo, certificationRequestInfoRaw, signatureAlgorithm, signature } = request;
+  const how = algorithmOf(signatureAlgorithm);
   if (how === undefined) return 'x509: cannot verify signature: algorithm unimplemented';
   let key: KeyObject;
   try {
-    key = createPublicKey({ key: publicKey.whole, format: 'der', type: 'spki' });
+    const spki = Buffer.from(AsnConvert.serialize(certificationRequestInfo.subjectPKInfo));
+    key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
   } catch {
     return 'x509: cannot verify signature: algorithm unimplemented';
   }
@@ -101,16 +94,22 @@ function signatureFault(
     return `x509: signature algorithm specifies an ${how.key} public key, but have public key of type ${type ?? ''}`;
   }
   const proof = how.padding === undefined ? key : { key, padding: how.padding };
-  // The first byte of a bit string counts the bits that are left over in the last.
-  return verify(how.hash, signed.whole, proof, signature.content.subarray(1)) ? undefined : FAULTS[how.key];
+  const signed = Buffer.from(certificationRequestInfoRaw ?? new ArrayBuffer());
+  return verify(how.hash, signed, proof, Buffer.from(signature)) ? undefined : FAULTS[how.key];
 }
 
-function algorithmOf([identifier, parameters]: readonly DerValue[]): SignatureAlgorithm | undefined {
-  if (identifier?.tag !== TAG.objectIdentifier) throw new DerError("structure error: tags don't match");
-  const oid = objectIdentifier(identifier);
-  if (oid !== RSA_PSS) return ALGORITHMS[oid];
-  const field = derChildren(parameters, TAG.sequence).find(({ tag }) => tag === TAG.numbered0);
-  const [hash] = field === undefined ? [] : derValues(field.content).flatMap((each) => derChildren(each, TAG.sequence));
-  const name = hash === undefined ? undefined : PSS_HASHES[objectIdentifier(hash)];
+function algorithmOf({ algorithm, parameters }: AlgorithmIdentifier): SignatureAlgorithm | undefined {
+  if (algorithm !== RSA_PSS) return ALGORITHMS[algorithm];
+  const hash = parameters ? pssHash(fromBER(parameters).result) : undefined;
+  const name = hash === undefined ? undefined : PSS_HASHES[hash];
   return name === undefined ? undefined : { key: 'rsa', hash: name, padding: constants.RSA_PKCS1_PSS_PADDING };
+}
+
+/** `hashAlgorithm`, which is field 0 of `RSASSA-PSS-params` (RFC 4055). */
+function pssHash(params: unknown): string | undefined {
+  if (!(params instanceof Sequence)) return undefined;
+  const [field] = params.valueBlock.value.filter(({ idBlock }) => idBlock.tagClass === 3 && idBlock.tagNumber === 0);
+  const [identifier] = field instanceof Constructed ? field.valueBlock.value : [];
+  const [oid] = identifier instanceof Sequence ? identifier.valueBlock.value : [];
+  return oid instanceof ObjectIdentifier ? oid.getValue() : undefined;
 }

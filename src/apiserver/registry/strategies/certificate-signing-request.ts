@@ -10,6 +10,8 @@ import {
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { formatTime } from '../../../api/meta/time.ts';
+import { assert } from '../../../base/assert.ts';
+import type { readCertificateRequest } from '../../authentication/certificate-request.ts';
 import type { UserInfo } from '../../authentication/user-info.ts';
 import { type PemBlock, pemBlocks } from '../../authentication/pem.ts';
 import type { Strategy } from '../strategy.ts';
@@ -31,12 +33,16 @@ const APPROVAL_TYPES = ['Approved', 'Denied'];
 /** They are there or not; a status other than True says nothing. They never go away. */
 const LASTING_TYPES = [...APPROVAL_TYPES, 'Failed'];
 
+let read: typeof readCertificateRequest | undefined;
+
 /**
  * Who asks is written down by the server; the request itself never changes; `/approval` decides on conditions only, `/status` on the rest
  * (`pkg/registry/certificates/certificates/strategy.go`, `pkg/apis/certificates/validation`).
  */
 export const certificateSigningRequestStrategy: Strategy = {
-  prepareForCreate(request: SigningRequest, { user }) {
+  async prepareForCreate(request: SigningRequest, { user }) {
+    // Preparation comes before validation, and waits for what reads ASN.1.
+    read ??= (await import('../../authentication/certificate-request.ts')).readCertificateRequest;
     const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = request.spec ?? {};
     request.spec = { ...asked, ...whoAsks(user) };
   },
@@ -52,7 +58,10 @@ export const certificateSigningRequestStrategy: Strategy = {
       next.status = { ...next.status, conditions: timed(withApprovalsOf(before, conditionsOf(next)), before, now) };
     }
   },
-  validate: validateSigningSpec,
+  validate(request) {
+    assert(read !== undefined, 'what is validated was prepared');
+    return validateSigningSpec(request, read);
+  },
   validateUpdate(next: SigningRequest, previous: SigningRequest, { subresource }) {
     if (subresource === '') return [];
     return [

@@ -10,7 +10,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../../../api/validation/names.ts';
 import { messageOf } from '../../../base/thrown.ts';
-import { readCertificateRequest } from '../../authentication/certificate-request.ts';
+import type { readCertificateRequest } from '../../authentication/certificate-request.ts';
 
 const MIN_EXPIRATION_SECONDS = 600;
 const MAX_DOMAIN = 253;
@@ -44,6 +44,9 @@ const USAGES: readonly string[] = [
   'timestamping',
 ];
 
+/** Given, because it is loaded on demand. */
+type ReadRequest = typeof readCertificateRequest;
+
 interface SigningSpec {
   readonly request?: string | null;
   readonly signerName?: string;
@@ -52,10 +55,10 @@ interface SigningSpec {
 }
 
 /** What is asked for in a new CertificateSigningRequest (`pkg/apis/certificates/validation`); later it never changes. */
-export function validateSigningSpec(object: KubeObject): FieldError[] {
+export function validateSigningSpec(object: KubeObject, read: ReadRequest): FieldError[] {
   const { request, signerName = '', usages, expirationSeconds } = (object['spec'] ?? {}) as SigningSpec;
   return [
-    ...validateRequest(request ?? ''),
+    ...validateRequest(request ?? '', read),
     ...validateUsages(usages ?? []),
     ...validateSignerName(signerName),
     ...(expirationSeconds !== null && expirationSeconds !== undefined && expirationSeconds < MIN_EXPIRATION_SECONDS
@@ -70,10 +73,10 @@ export function validateSigningSpec(object: KubeObject): FieldError[] {
   ];
 }
 
-function validateRequest(request: string): FieldError[] {
+function validateRequest(request: string, read: ReadRequest): FieldError[] {
   const invalid = (why: string): FieldError[] => [fieldInvalid('spec.request', request === '' ? null : request, why)];
   try {
-    const { signatureFault } = readCertificateRequest(Buffer.from(request, 'base64').toString('latin1'));
+    const { signatureFault } = read(Buffer.from(request, 'base64').toString('latin1'));
     return signatureFault === undefined ? [] : invalid(signatureFault);
   } catch (error) {
     return invalid(messageOf(error));
