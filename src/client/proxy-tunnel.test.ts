@@ -1,6 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { type AddressInfo, connect as netConnect, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../base/fake-clock.ts';
 import type { HttpRequest } from '../base/http-message.ts';
@@ -135,16 +136,42 @@ describe('a proxy', () => {
       message: `the proxy 127.0.0.1:${proxy} does not connect to localhost:${port}: HTTP/1.1 407 Proxy Authentication Required`,
     });
     await expect(failure(`socks5://me:wrong@127.0.0.1:${socks}`)).rejects.toMatchObject({
-      message: `the proxy 127.0.0.1:${socks} does not connect to localhost:${port}: name and password are wrong`,
+      message: `the proxy 127.0.0.1:${socks} does not connect to localhost:${port}: Socks5 Authentication failed`,
     });
     await expect(failure(`socks5://127.0.0.1:${socks}`)).rejects.toMatchObject({
-      message: `the proxy 127.0.0.1:${socks} does not connect to localhost:${port}: it wants another login`,
+      message: `the proxy 127.0.0.1:${socks} does not connect to localhost:${port}: Socks5 Authentication failed`,
     });
     await expect(failure('http://127.0.0.1:1')).rejects.toMatchObject({
       name: 'TransportError',
       code: 'refused',
       message: expect.stringContaining('the proxy http://127.0.0.1:1: '),
     });
+  });
+
+  it('of HTTPS has a certificate of its own, which has to be right', async () => {
+    const names: string[] = [];
+    const proxy = await listen(
+      createTlsServer({
+        key: serverKeyPem,
+        cert: serverCertPem,
+        SNICallback(name, done) {
+          names.push(name);
+          done(null);
+        },
+      }),
+    );
+    const client = connect({
+      server: 'https://api.example.com',
+      proxyUrl: `https://localhost:${proxy}`,
+      clock: new FakeClock(),
+    });
+    cleanups.push(() => client.close());
+    await expect(client.send(get('/api'))).rejects.toMatchObject({
+      name: 'TransportError',
+      code: 'protocol',
+      message: expect.stringMatching(new RegExp(`^the proxy https://localhost:${proxy}: .*certificate`)),
+    });
+    expect(new Set(names)).toEqual(new Set(['localhost']));
   });
 
   it('has ten seconds', async () => {
