@@ -35,6 +35,13 @@ export const resetAfter: Fault = async (request, next) => {
   throw new TransportError('reset', 'connection reset by peer');
 };
 
+/** The server does what was asked, and says so without showing the object. */
+export const successStatus: Fault = async (request, next) => {
+  const response = await next(request);
+  if (request.method === 'GET' || response.status >= 300) return response;
+  return answer(200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' });
+};
+
 /** As {@link resetAfter}, noticed by the clock. */
 export const timeoutAfter: Fault = async (request, next) => {
   await next(request);

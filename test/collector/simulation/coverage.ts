@@ -25,13 +25,11 @@ export class Coverage {
   }
 }
 
-/** Of decisions: what a history can not lead to, or a run of minutes need not meet, and why. */
+/** Of decisions: what a history can not lead to, and why. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   ignoredResource: 'no resource is ignored but events, which nobody deletes here',
   deleteAccepted: 'told as the decision that led to it',
   deleteConflictUnrelated: 'told as the decision that led to it',
-  patchedObjectChanged:
-    'the patch is guarded by the version read: it takes a fault that answers this very patch without an object',
   patchAccepted: 'told as the decision that led to it',
   patchNotNeeded: 'told as the decision that led to it',
 };

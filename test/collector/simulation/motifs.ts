@@ -113,9 +113,12 @@ const cycle: Motif = (scene) => {
   const places = names.map((name) => placeText({ kind, namespace, name }));
   const ownedBy = (index: number): OwnerPlan => ({ at: places.at(index - 1)!, block: true });
   const dropped = places.filter(() => random.integer(3) > 0);
+  // Who opens the cycle does not hear what has become of the object.
+  const untold = { do: 'fault', fault: 'successStatus', on: 'patch', kind, times: 1 } as const;
   return [
     ...places.map((at, index) => create(scene, at, index === 0 ? [] : [ownedBy(index)])),
     refer(places[0]!, [ownedBy(0)]),
+    ...(random.integer(8) === 0 ? [untold] : []),
     ...dropped.map((at) => drop(scene, at, random.integer(4) === 0 ? undefined : 'Foreground')),
     ...(random.integer(2) === 0 ? [refer(random.pick(places), [])] : []),
   ];

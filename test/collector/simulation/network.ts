@@ -15,6 +15,7 @@ import {
   resetBefore,
   silence,
   statusBody,
+  successStatus,
 } from '../faults.ts';
 import type { FaultName, FaultStep, LatencyPlan, StreamStep } from './plan.ts';
 import { classify, type ClassifiedRequest, isOfClass } from './request-class.ts';
@@ -209,6 +210,7 @@ const faults: Readonly<Record<FaultName, Fault>> = {
   otherNotFound: refuse(404, 'NotFound', { details: { name: 'another', kind: 'configmaps' } }),
   emptyObject: answerWith(200, {}),
   noJson: answerWith(200, 'OK'),
+  successStatus,
 };
 
 const gone = { ...statusBody(410, 'Expired') } satisfies KubeObject;

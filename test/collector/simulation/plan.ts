@@ -125,6 +125,8 @@ export const FAULTS = [
   /** 200, with something that is no object. */
   'emptyObject',
   'noJson',
+  /** A write is carried out, and answered by a Status that says so instead of by the object. */
+  'successStatus',
 ] as const;
 export type FaultName = (typeof FAULTS)[number];
 
