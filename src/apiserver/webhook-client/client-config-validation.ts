@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { type FieldError, fieldInvalid, fieldRequired } from '../../api/field-error.ts';
 import { isDns1123Subdomain } from '../../api/validation/names.ts';
+import { type PemBlock, pemBlocks } from '../authentication/pem.ts';
 import type { WebhookClientConfig, WebhookService } from './client-config.ts';
 
 const FORM = '; desired format: https://host[/path]';
@@ -17,16 +18,17 @@ export function validateClientConfig(config: WebhookClientConfig, path: string):
 /** Go's X509 key pair loading refuses a bundle without a certificate in it; an absent one means the system's. */
 export function validateCaBundle(caBundle: string | undefined, path: string): FieldError[] {
   if (caBundle === undefined || caBundle === '') return [];
-  const pem = Buffer.from(caBundle, 'base64').toString('utf8');
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  const blocks = pemBlocks(Buffer.from(caBundle, 'base64').toString('latin1')).filter(
+    ({ type }) => type === 'CERTIFICATE',
+  );
   if (blocks.length > 0 && blocks.every(isCertificate)) return [];
   const why = 'unable to load root certificates: unable to parse bytes as PEM block';
   return [fieldInvalid(path, caBundle, why)];
 }
 
-function isCertificate(pem: string): boolean {
+function isCertificate({ lines }: PemBlock): boolean {
   try {
-    return new X509Certificate(pem).raw.length > 0;
+    return new X509Certificate(Buffer.from(lines.join(''), 'base64')).raw.length > 0;
   } catch {
     return false;
   }
