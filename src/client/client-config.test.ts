@@ -130,6 +130,21 @@ describe('loadClientConfig', () => {
     expect((await setUp({ [CONFIG]: text }).load()).server).toBe(url);
   });
 
+  it.each<[string, string, { server?: string }]>([
+    ['without a scheme, which is no https here', 'k:6443', {}],
+    ['of http, in capitals', 'HTTP://k', {}],
+    ['that --master names', 'https://k', { server: 'http://127.0.0.1:8080' }],
+  ])('takes no proxy to a server %s', async (_what, server, flags) => {
+    const text = kubeconfig('', ', proxy-url: "http://p:3128"').replace('https://k:6443', server);
+    await expect(setUp({ [CONFIG]: text }).load(flags)).rejects.toThrow('proxy-url needs an https server');
+  });
+
+  it('takes a proxy to the https server that --master names', async () => {
+    const text = kubeconfig('', ', proxy-url: "http://p:3128"').replace('https://k:6443', 'http://k');
+    const config = await setUp({ [CONFIG]: text }).load({ server: 'https://k' });
+    expect(config).toMatchObject({ server: 'https://k', proxyUrl: 'http://p:3128' });
+  });
+
   it('falls back to the pod it runs in, and says so when it runs in none', async () => {
     const account = '/var/run/secrets/kubernetes.io/serviceaccount';
     const files = {
@@ -247,10 +262,10 @@ describe('exec', () => {
   it('keeps credentials without an end, and presents certificates', async () => {
     const { clock, load, runs } = setUp(
       { [CONFIG]: kubeconfig(user()) },
-      { program: () => printed({ clientCertificateData: 'C', clientKeyData: 'K' }) },
+      { program: () => printed({ clientCertificateData: clientCertPem, clientKeyData: clientKeyPem }) },
     );
     const { credentials } = await load();
-    expect(await credentials?.certificate?.()).toEqual({ certPem: 'C', keyPem: 'K' });
+    expect(await credentials?.certificate?.()).toEqual({ certPem: clientCertPem, keyPem: clientKeyPem });
     clock.advance(1e12);
     expect(await credentials?.headers()).toEqual({});
     expect(runs).toHaveLength(1);
@@ -274,6 +289,7 @@ describe('exec', () => {
     ['prints no status', printed({}, { status: undefined }), "didn't return a status field"],
     ['prints no credentials', printed({}), "didn't return a token or cert/key pair"],
     ['prints half a pair', printed({ clientKeyData: 'K' }), 'not both'],
+    ['prints no PEM', printed({ clientCertificateData: 'C', clientKeyData: 'K' }), 'no usable pair in PEM'],
     ['prints a bad time', printed({ token: 't', expirationTimestamp: 'tomorrow' }), 'bad expirationTimestamp'],
   ])('says so when the program %s, and tries again next time', async (_, result, message) => {
     const { load, runs } = setUp(

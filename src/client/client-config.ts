@@ -1,6 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { HttpHeaders } from '../base/http-message.ts';
-import { bearerToken, type ClientCertificate, type ClientConfig, type Credentials } from './connect-options.ts';
+import {
+  bearerToken,
+  type ClientCertificate,
+  type ClientConfig,
+  type Credentials,
+  parseServer,
+} from './connect-options.ts';
 import { execCredentials } from './exec-credentials.ts';
 import { inClusterConfig } from './in-cluster-config.ts';
 import {
@@ -38,7 +44,12 @@ export async function loadClientConfig(options: ClientConfigOptions): Promise<Cl
     );
   }
   const config = await clientConfigOf(selectContext(kubeconfig, context), { io, clock });
-  return server === undefined ? config : { ...config, server };
+  const reached = server === undefined ? config : { ...config, server };
+  // The context's server may have no scheme, and `--master` names another.
+  if (reached.proxyUrl !== undefined && !parseServer(reached.server).secure) {
+    throw new KubeconfigError('proxy-url needs an https server');
+  }
+  return reached;
 }
 
 /** A context with its files read. */

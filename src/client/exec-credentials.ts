@@ -4,6 +4,7 @@ import { messageOf } from '../base/thrown.ts';
 import type { ClientCertificate, Credentials } from './connect-options.ts';
 import { type ExecConfig, type KubeconfigCluster, KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
+import { checkClientCertificate } from './tls-material.ts';
 
 export interface ExecCredentialsOptions {
   readonly exec: ExecConfig;
@@ -122,9 +123,11 @@ function readCredential(exec: ExecConfig, stdout: string, now: number): Issued {
   const expiresAt = expirationTimestamp === undefined ? Infinity : parseTime(expirationTimestamp);
   if (expiresAt === undefined)
     throw refuse(`returned a bad expirationTimestamp ${JSON.stringify(expirationTimestamp)}`);
+  const pair = { certPem: clientCertificateData, keyPem: clientKeyData };
+  if (clientCertificateData !== '') checkClientCertificate(pair);
   return {
     headers: token === '' ? {} : { authorization: `Bearer ${token}` },
-    certificate: clientCertificateData === '' ? undefined : { certPem: clientCertificateData, keyPem: clientKeyData },
+    certificate: clientCertificateData === '' ? undefined : pair,
     expiresAt: Math.max(expiresAt, now + 1),
   };
 }

@@ -1,5 +1,6 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import type { AbortNotice } from '../base/abort-notice.ts';
+import { asError } from '../base/thrown.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { type ClientCertificate, MAX_CONNECTIONS, parseServer, tlsOptions } from './connect-options.ts';
 import { type Http1Connection, Http1Connections } from './http1-connections.ts';
@@ -97,7 +98,14 @@ class Http1Transport implements Transport {
       const opened = this.#tunnels.open();
       if (opened === undefined) return void connector(options, callback);
       opened.then(
-        (httpSocket) => connector({ ...options, httpSocket }, callback),
+        (httpSocket) => {
+          try {
+            connector({ ...options, httpSocket }, callback);
+          } catch (error) {
+            httpSocket.destroy();
+            callback(asError(error), null);
+          }
+        },
         (error: Error) => callback(error, null),
       );
     };

@@ -170,18 +170,17 @@ export function selectContext(config: Kubeconfig, name: string = config.currentC
   const user = context.user === '' ? NOBODY : config.users.get(context.user);
   if (user === undefined) throw new KubeconfigError(`auth info ${JSON.stringify(context.user)} does not exist`);
   if (cluster.server === '') throw new KubeconfigError(`cluster ${JSON.stringify(context.cluster)} has no server`);
-  if (cluster.proxyUrl !== undefined) checkProxy(cluster.proxyUrl, cluster.server);
+  if (cluster.proxyUrl !== undefined) checkProxy(cluster.proxyUrl);
   if (user.authProvider !== undefined) {
     throw new KubeconfigError(`user ${JSON.stringify(context.user)}: auth-provider is not supported; use exec`);
   }
   return { name, namespace: context.namespace ?? 'default', cluster, user };
 }
 
-function checkProxy(proxyUrl: string, server: string): void {
+function checkProxy(proxyUrl: string): void {
   if (!isProxyUrl(proxyUrl)) {
     throw new KubeconfigError(`proxy-url ${JSON.stringify(proxyUrl)} is no http, https or socks5 URL`);
   }
-  if (server.startsWith('http:')) throw new KubeconfigError('proxy-url needs an https server');
 }
 
 const NOBODY: KubeconfigUser = {};

@@ -190,6 +190,27 @@ describe('a proxy', () => {
     await failed;
   });
 
+  it('is not asked any more once the transport is closed', async () => {
+    const asked: string[] = [];
+    const [port, proxy] = [await apiServer(), await httpProxy(asked)];
+    let issue: (certificate: undefined) => void = () => undefined;
+    const made = connect({
+      server: `https://localhost:${port}`,
+      caPem,
+      proxyUrl: `http://me:p%40ss@127.0.0.1:${proxy}`,
+      protocol: 'auto',
+      clock: new FakeClock(),
+      credentials: { headers: () => ({}), certificate: () => new Promise((issued) => (issue = issued)) },
+    });
+    const failed = expect(made.send(get('/api?watch=true'))).rejects.toMatchObject({ name: 'TransportError' });
+    await Promise.resolve();
+    const closed = made.close();
+    issue(undefined);
+    await closed;
+    await failed;
+    expect(asked).toEqual([]);
+  });
+
   it('that says nothing is let go of when the transport is closed', async () => {
     const proxy = createServer();
     const silent = await listen(proxy);

@@ -31,6 +31,7 @@ export interface TunnelOptions extends ConnectOptions {
 export class ProxyTunnels {
   readonly #options: TunnelOptions;
   readonly #opening = new Set<AbortController>();
+  #closed = false;
 
   constructor(options: TunnelOptions) {
     this.#options = options;
@@ -39,11 +40,13 @@ export class ProxyTunnels {
   /** A socket whose other end is the server; undefined when it is reached without a proxy. Rejects with a TransportError. */
   open(): Promise<Socket> | undefined {
     const { proxyUrl } = this.#options;
-    return proxyUrl === undefined ? undefined : this.#open(new URL(proxyUrl));
+    if (proxyUrl === undefined) return undefined;
+    return this.#closed ? Promise.reject(closedError()) : this.#open(new URL(proxyUrl));
   }
 
-  /** What is being opened rejects. */
+  /** What is being opened rejects, and what is asked for later. */
   close(): void {
+    this.#closed = true;
     for (const opening of this.#opening) opening.abort(closedError());
   }
 
