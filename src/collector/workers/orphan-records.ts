@@ -24,8 +24,11 @@ const REASON: EventReason = 'DependentsOrphaned';
 /** Where Events about cluster-scoped objects lie. */
 const DEFAULT_NAMESPACE = 'default';
 const PAGE_SIZE = 500;
-/** Who takes over does not wait longer for what was recorded before, ms (BETTER-23). */
-const LOAD_TIMEOUT_MS = 2000;
+/** As many records as are remembered at once (LIFE-561): more would push others out. */
+const MAX_PAGES = 200;
+/** Who takes over does not wait longer for what was recorded before, ms: a page, and all of them. */
+const PAGE_TIMEOUT_MS = 2000;
+const LOAD_TIMEOUT_MS = 10_000;
 
 /** What is read of an Event that anybody may have written. */
 interface ForeignEvent {
@@ -76,25 +79,31 @@ export class OrphanRecords {
   async load(signal: AbortSignal): Promise<void> {
     const { client, clock, orphanedOwners, component, keptIn, logger } = this.#options;
     if (keptIn === 'memory') return;
+    const deadline = clock.monotonic() + LOAD_TIMEOUT_MS;
     try {
       let token: string | undefined;
-      do {
+      for (let page = 0; page === 0 || token !== undefined; page++) {
+        const left = deadline - clock.monotonic();
+        if (left <= 0 || page === MAX_PAGES) throw new Error(`there are more than ${page * PAGE_SIZE}`);
         const query = { fieldSelector: `reason=${REASON}`, limit: PAGE_SIZE, continue: token };
         const { items, metadata } = await client.list<ForeignEvent>(
           { gvr: EVENTS },
-          { query, signal, timeoutMs: LOAD_TIMEOUT_MS },
+          { query, signal, timeoutMs: Math.min(left, PAGE_TIMEOUT_MS) },
         );
         for (const item of items) {
           const recorded = recordIn(item, component);
           if (recorded !== undefined) orphanedOwners.record(recorded.owner, clock.now(), recorded.recordedAt);
         }
         token = metadata.continue === '' ? undefined : metadata.continue;
-      } while (token !== undefined);
+      }
     } catch (error) {
       if (signal.aborted) return;
-      logger.warn('the Events of orphaned owners could not be read: who refers to one of them is taken for garbage', {
-        error: messageOf(error),
-      });
+      logger.warn(
+        'the Events of orphaned owners could not all be read: who refers to one of them is taken for garbage',
+        {
+          error: messageOf(error),
+        },
+      );
     }
   }
 
