@@ -44,7 +44,7 @@ it('says nothing was done when nothing was, and that the object comes again', ()
 
 it('names each action in words', () => {
   const actions: Decision['actions'] = [
-    { action: 'unblockReferences', target, references: [], all: [] },
+    { action: 'unblockReferences', target, references: [], resourceVersion: '1', all: [] },
     { action: 'removeReferences', target, identity, owners: ['a', 'b'] },
     { action: 'removeFinalizer', target, finalizer: 'orphan', known: undefined },
     { action: 'noteAbsentOwner', identity },

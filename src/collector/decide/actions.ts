@@ -43,7 +43,7 @@ export interface UnblockReferencesAction {
    * Of the read that the references come from: P3 would bring back one that was removed meanwhile, and the delete that follows would
    * rest on it.
    */
-  readonly resourceVersion?: string;
+  readonly resourceVersion: string;
   /** All references after the patch: what P4 lists. */
   readonly all: readonly OwnerReference[];
 }

@@ -87,13 +87,19 @@ describe('removing references', () => {
 
 describe('unblocking', () => {
   const all = [reference('x', { blockOwnerDeletion: false, controller: true }), reference('y')];
-  const action = { action: 'unblockReferences', target, references: all.slice(0, 1), all } as const;
+  const action = {
+    action: 'unblockReferences',
+    target,
+    references: all.slice(0, 1),
+    resourceVersion: '7',
+    all,
+  } as const;
 
   it('COL-162 P3: what blocked, with all its fields, and nothing else', async () => {
     const { context, sent } = setUp([objectWith({})]);
     await unblockReferences(context, action);
     expect(sent).toEqual([
-      `PATCH strategic-merge-patch+json {"metadata":{"uid":"uid-a","ownerReferences":[${JSON.stringify(all[0])}]}}`,
+      `PATCH strategic-merge-patch+json {"metadata":{"uid":"uid-a","resourceVersion":"7","ownerReferences":[${JSON.stringify(all[0])}]}}`,
     ]);
   });
 
@@ -112,7 +118,7 @@ describe('unblocking', () => {
   it('COL-163 P4 of another version than was decided upon: a conflict, and nothing is written', async () => {
     const live = [reference('z', blocking)];
     const { context, sent } = setUp([unsupported, objectWith({ resourceVersion: '8', ownerReferences: live })]);
-    expect((await unblockReferences(context, { ...action, resourceVersion: '7' })).answer).toBe('conflict');
+    expect((await unblockReferences(context, action)).answer).toBe('conflict');
     expect(sent).toHaveLength(2);
   });
 

@@ -24,14 +24,9 @@ function remainingReferencesPatch(resourceVersion: string, remaining: readonly O
   return { metadata: { resourceVersion, ownerReferences: remaining.length === 0 ? null : remaining } };
 }
 
-/** P3: only what blocked, now with `blockOwnerDeletion: false` (COL-162). */
-function unblockReferencesPatch(
-  target: Target,
-  references: readonly OwnerReference[],
-  resourceVersion?: string,
-): object {
-  const version = resourceVersion === undefined ? {} : { resourceVersion };
-  return { metadata: { uid: target.uid, ...version, ownerReferences: references } };
+/** P3: only what blocked, now with `blockOwnerDeletion: false` (COL-162), at the version it was read at. */
+function unblockReferencesPatch({ target, references, resourceVersion }: UnblockReferencesAction): object {
+  return { metadata: { uid: target.uid, resourceVersion, ownerReferences: references } };
 }
 
 export async function removeReferences(context: PatchContext, action: RemoveReferencesAction): Promise<WriteAnswer> {
@@ -52,24 +47,17 @@ export async function removeReferences(context: PatchContext, action: RemoveRefe
 }
 
 export async function unblockReferences(context: PatchContext, action: UnblockReferencesAction): Promise<WriteAnswer> {
-  const { target, references, resourceVersion } = action;
+  const { target, resourceVersion, all } = action;
   if (context.support.takesStrategic(target) && !namesOneUidTwice(action)) {
     const answer = await send(context, target, {
       type: 'application/strategic-merge-patch+json',
-      body: unblockReferencesPatch(target, references, resourceVersion),
+      body: unblockReferencesPatch(action),
     });
     if (answer.answer !== 'unsupportedMediaType') return answer;
     context.support.noteUnsupported(target);
   }
-  const next = (current: readonly OwnerReference[]): readonly OwnerReference[] =>
-    current.map((reference) =>
-      reference.blockOwnerDeletion ? { ...reference, blockOwnerDeletion: false } : reference,
-    );
   // P4 (COL-163), at the version that was decided upon, as P3: one that came in between may block an owner that nobody decided about.
-  return replaceReferences(context, target, {
-    next,
-    ...(resourceVersion === undefined ? {} : { only: resourceVersion }),
-  });
+  return replaceReferences(context, target, { next: () => all, only: resourceVersion });
 }
 
 /**
