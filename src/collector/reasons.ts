@@ -20,7 +20,7 @@ export const reasons = {
     blocksOwner: 'An owner that waits for it was looked at.',
     waitingListed: 'A list showed that it waits, and what happened before the list is not known.',
     changedUnseen:
-      'A list showed it changed, with an owner that is not there, waits or does not fit; what happened before is not known.',
+      'A list showed it changed, with an owner that is not there, waits or does not fit, or showed an owner that waits changed; what happened before is not known.',
   },
   /** What is remembered of absences, and why it is forgotten. */
   absence: {

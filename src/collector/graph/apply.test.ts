@@ -752,10 +752,10 @@ describe('lists and vanished resources', () => {
     const queued = (...events: GraphEvent[]): string[] => said(run(graph, ...events));
     expect(queued(...list('2'))).toEqual([]);
     expect(queued({ type: 'listStarted', resource: pods }, ...list('2'))).toEqual([]);
-    expect(queued({ type: 'listStarted', resource: pods }, ...list('3'))).toEqual(['observed of w ownerStartsWaiting']);
+    expect(queued({ type: 'listStarted', resource: pods }, ...list('3'))).toEqual(['observed of w changedUnseen']);
     const other = { uid: 'w', resourceVersion: '4', deleting: true, finalizers: ['foregroundDeletion', 'x'] } as const;
     expect(queued({ type: 'listStarted', resource: pods }, observed(pods, other))).toEqual([
-      'observed of w ownerStartsWaiting',
+      'observed of w changedUnseen',
     ]);
   });
 

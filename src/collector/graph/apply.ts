@@ -149,7 +149,7 @@ function questionOwners(graph: OwnershipGraph, node: number, effects: Effect[]):
  */
 function questionDependents(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   if (!graph.isWaiting(node)) return;
-  graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'ownerStartsWaiting', effects));
+  graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'changedUnseen', effects));
 }
 
 /** What the last event showed, except references. Flags that are never taken back are left to `startTransitions`. */

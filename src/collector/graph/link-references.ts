@@ -56,7 +56,7 @@ export function replaceReferences(
     const knownBefore = before.get(owner)?.some((other) => references.sameCoordinates(other, edge)) ?? false;
     if (!knownBefore) trouble = troubleWith(graph, node, edge, effects);
   }
-  if (trouble === 'none' && lostOne(before, graph, node) && needsALook(graph, node)) trouble = 'referenceDropped';
+  if (trouble === 'none' && needsALook(graph, node) && lostOne(before, graph, node)) trouble = 'referenceDropped';
   for (const [owner, edges] of before) {
     if (blocked.has(owner) || nodes.state(owner) === STATE_GONE) continue;
     if (!edges.some((edge) => (references.flagsOf(edge) & BLOCK) !== 0)) continue;
