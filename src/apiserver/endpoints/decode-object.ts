@@ -27,9 +27,17 @@ export async function decodeObject(
   validation: FieldValidation,
 ): Promise<KubeObject> {
   const protobuf = expected.typeName === undefined ? 'refused' : 'accepted';
-  const body = await decodeBody(context, { kind: expected.kind, protobuf });
+  return decodedObject(context, await decodeBody(context, { kind: expected.kind, protobuf }), { expected, validation });
+}
+
+/** The same of a body that is read already. */
+export function decodedObject(
+  { warn }: Pick<RequestContext, 'warn'>,
+  body: DecodedRequest,
+  { expected, validation }: Pick<Typing, 'expected' | 'validation'>,
+): KubeObject {
   checkKind(body.object, expected);
-  return typedObject(body, { expected, validation, warn: context.warn });
+  return typedObject(body, { expected, validation, warn });
 }
 
 export async function decodeBody(

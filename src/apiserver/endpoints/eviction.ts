@@ -17,7 +17,7 @@ import { spendDisruption } from '../registry/disruption-budget.ts';
 import { updateObject } from '../registry/update-object.ts';
 import { statusResponse } from './body-format.ts';
 import { objectSchema, type ObjectSchema } from '../registry/object-schema.ts';
-import { decodeBody, decodeObject } from './decode-object.ts';
+import { decodeBody, decodedObject } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
 import { type ResourceScope, writeContext } from './resource-scope.ts';
 import { type FieldValidation, parseWriteOptions } from './write-options.ts';
@@ -77,9 +77,9 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
 
 /** API-317: both versions have the same fields; admission sees policy/v1 (`pkg/registry/core/pod/storage/eviction.go`). */
 async function decodeEviction(context: RequestContext, validation: FieldValidation): Promise<KubeObject> {
-  const { object } = await decodeBody(context, { kind: 'Eviction', protobuf: 'accepted' });
-  const version = object.apiVersion === 'policy/v1beta1' ? 'v1beta1' : 'v1';
-  const eviction = await decodeObject(context, { ...evictionSchema(), version }, validation);
+  const body = await decodeBody(context, { kind: 'Eviction', protobuf: 'accepted' });
+  const version = body.object.apiVersion === 'policy/v1beta1' ? 'v1beta1' : 'v1';
+  const eviction = decodedObject(context, body, { expected: { ...evictionSchema(), version }, validation });
   return { ...eviction, apiVersion: 'policy/v1' };
 }
 

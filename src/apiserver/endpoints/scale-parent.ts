@@ -1,6 +1,5 @@
 import { fieldElement, type PathElement } from '../../api/apply/path-element.ts';
 import { managersAfterScaling, type ReplicasPaths } from '../../api/apply/scale-managers.ts';
-import { equalJson } from '../../api/codec/json-value.ts';
 import { findResource } from '../../api/kinds/builtin-resources.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
@@ -56,6 +55,10 @@ function scaleOf(parent: KubeObject, paths: ScalePaths | undefined): KubeObject 
   };
 }
 
+function wantedReplicas(parent: KubeObject, paths: ScalePaths | undefined): number {
+  return (paths === undefined ? (parent as Workload).spec?.replicas : customScale(parent, paths).wanted) ?? 0;
+}
+
 function workloadScale(parent: KubeObject): ScaleValues {
   const { spec, status } = parent as Workload;
   const selector = selectorText(parent, spec?.selector);
@@ -106,7 +109,7 @@ function managersAfterUpdate(
 ): ManagedFieldsEntry[] | undefined {
   const entries = parent.metadata?.managedFields;
   const paths = resource.strategy.scale;
-  const replicas = equalJson(scaleOf(parent, paths)['spec'], scaleOf(next, paths)['spec']) ? 'same' : 'changed';
+  const replicas = wantedReplicas(parent, paths) === wantedReplicas(next, paths) ? 'same' : 'changed';
   const manager = fieldManager(context.query.get('fieldManager'), context.header('user-agent'));
   const apiVersion = apiVersionOf(resource.info);
   return managersAfterScaling({ entries, replicas: replicasPaths(resource), apiVersion }, { manager, replicas });
