@@ -7,7 +7,7 @@ import { DEDUCED, memberType, type TypeSchema } from './schema.ts';
  * A set that was written before its schema changed: who had something in a list or map that is atomic by now has all of it
  * (structured-merge-diff `ReconcileFieldSetWithSchema`). The other way round nothing is done, there as here. Itself when it fits.
  */
-export function fitSchema(set: FieldSet, type: TypeSchema): FieldSet {
+function fitSchema(set: FieldSet, type: TypeSchema): FieldSet {
   return isEmptySet(set) ? set : fitNode(set, type);
 }
 
