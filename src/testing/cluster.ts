@@ -155,7 +155,7 @@ export class TestCluster implements AsyncDisposable {
         served,
         seen: () => undefined,
       });
-      // Before the collector looks at discovery, which it does again only after half a minute.
+      // Before the collector looks at discovery: it would look again only when time passes, and here it stands still.
       await createObjects(seeder, definitions);
       await servedAll(definitions, common);
       const { services, collector } = buildControllers({

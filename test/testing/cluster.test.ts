@@ -22,6 +22,26 @@ const configMap = (name: string, rest: object = {}): KubeObject => ({
   metadata: { name, ...rest },
 });
 
+const crd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'default' } };
+
 describe('startCluster', () => {
   it('starts with the objects given as YAML, collects what they own, and says why', async () => {
     await using cluster = await startCluster({ objects: tree() });
@@ -181,25 +201,6 @@ describe('startCluster', () => {
   });
 
   it('serves custom resources from the start', async () => {
-    const crd = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'widgets.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-          },
-        ],
-      },
-    };
-    const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'default' } };
     const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: '' }];
     await using cluster = await startCluster({
       crds: [crd],
@@ -208,6 +209,20 @@ describe('startCluster', () => {
     await cluster.client.delete(widget);
     await cluster.settled();
     expect(await cluster.client.find({ apiVersion: 'v1', kind: 'ConfigMap', name: 'owned' })).toBeUndefined();
+  });
+
+  it('learns of a kind that is defined later when a second has passed', async () => {
+    await using cluster = await startCluster({ objects: [configMap('owner')] });
+    await cluster.client.create(crd);
+    await cluster.settled();
+    await cluster.clock.advance(1000);
+    await cluster.settled();
+    const owning = await cluster.client.get({ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner' });
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owning.metadata?.uid }];
+    await cluster.client.create({ ...widget, metadata: { ...widget.metadata, ownerReferences } });
+    await cluster.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner' });
+    await cluster.settled();
+    expect(await cluster.client.find(widget)).toBeUndefined();
   });
 
   it('runs two hundred clusters in one process, each on its own', async () => {
