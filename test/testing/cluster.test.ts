@@ -218,7 +218,7 @@ describe('startCluster', () => {
     await cluster.clock.advance(1000);
     await cluster.settled();
     const owning = await cluster.client.get({ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner' });
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owning.metadata?.uid }];
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owning.metadata?.uid ?? '' }];
     await cluster.client.create({ ...widget, metadata: { ...widget.metadata, ownerReferences } });
     await cluster.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner' });
     await cluster.settled();
