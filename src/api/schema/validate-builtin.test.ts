@@ -462,6 +462,20 @@ describe('rules of single kinds on create', () => {
       ],
     ],
     [
+      'a volume for one pod and for many',
+      'PersistentVolume',
+      volume({ accessModes: ['ReadWriteOncePod', 'ReadWriteOnce'] }),
+      ['spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes'],
+    ],
+    [
+      'a volume for one pod, and a mode that is none',
+      'PersistentVolume',
+      volume({ accessModes: ['ReadWriteOncePod', 'ReadWriteOncePod', 'Bogus'] }),
+      [
+        'spec.accessModes: Unsupported value: "Bogus": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
+      ],
+    ],
+    [
       'a volume of nothing',
       'PersistentVolume',
       { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1' } } },

@@ -4,10 +4,10 @@ import { compareQuantities, parseQuantity } from '../quantity.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../validation/names.ts';
 import type { Fields } from './defaults-fields.ts';
 import { listOfTextsAt, objectAt, textAt } from './defaults-fields.ts';
+import { ACCESS_MODES } from './supported-values.ts';
 import { sameContent, validateOptionalText } from './validate-fields.ts';
 
 const ZERO = parseQuantity('0');
-const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
 /** The amount of storage a claim asks for, as text. */
 export function storageRequest(spec: Fields | undefined): string | undefined {
@@ -20,16 +20,21 @@ export function validatePositive(amount: string, path: string): FieldError[] {
   return [fieldInvalid(path, amount, 'must be greater than zero')];
 }
 
+/** A mode that admits a single pod goes with no other; what is no mode at all is found elsewhere. */
+export function validateSinglePod(spec: Fields | undefined, path: string): FieldError[] {
+  const modes = listOfTextsAt(spec, 'accessModes');
+  const others = modes.filter((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode));
+  if (!modes.includes('ReadWriteOncePod') || others.length === 0) return [];
+  return [fieldForbidden(`${path}.accessModes`, 'may not use ReadWriteOncePod with other access modes')];
+}
+
 /** Spec of a claim, or of a template of one. */
 export function validateClaimSpec(spec: Fields | undefined, path: string): FieldError[] {
-  const modes = listOfTextsAt(spec, 'accessModes').filter((mode) => ACCESS_MODES.includes(mode));
   const errors: FieldError[] = [];
   if (listOfTextsAt(spec, 'accessModes').length === 0) {
     errors.push(fieldRequired(`${path}.accessModes`, 'at least 1 access mode is required'));
   }
-  if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod')) {
-    errors.push(fieldForbidden(`${path}.accessModes`, 'may not use ReadWriteOncePod with other access modes'));
-  }
+  errors.push(...validateSinglePod(spec, path));
   const storage = storageRequest(spec);
   const storagePath = `${path}.resources[storage]`;
   errors.push(...(storage === undefined ? [fieldRequired(storagePath)] : validatePositive(storage, storagePath)));

@@ -79,10 +79,12 @@ function validateExitCodes(exitCodes: Fields, spec: Fields | undefined, path: st
   }
   if (values.length === 0) errors.push(fieldInvalid(`${path}.values`, values, 'at least one value is required'));
   if (values.length > MAX_EXIT_CODES) errors.push(fieldTooMany(`${path}.values`, values.length, MAX_EXIT_CODES));
+  const seen = new Set<number>();
   for (const [index, value] of values.entries()) {
     const at = `${path}.values[${index}]`;
     if (operator === 'In' && value === 0) errors.push(fieldInvalid(at, 0, 'must not be 0 for the In operator'));
-    if (values.indexOf(value) < index) errors.push(fieldDuplicate(at, value));
+    if (seen.has(value)) errors.push(fieldDuplicate(at, value));
+    seen.add(value);
   }
   if (values.some((value, index) => index > 0 && values[index - 1]! > value)) {
     errors.push(fieldInvalid(`${path}.values`, values, 'must be ordered'));

@@ -629,6 +629,22 @@ describe('what is fine', () => {
   });
 });
 
+describe('lists as long as a request can be', () => {
+  it('API-502 exit codes', () => {
+    const values = Array.from({ length: 400_000 }, (_, n) => 1 + n);
+    expect(created('Job', failureRule({ action: 'FailJob', onExitCodes: { operator: 'In', values } }))).toEqual([
+      'spec.podFailurePolicy.rules[0].onExitCodes.values: Too many: 400000: must have at most 255 items',
+    ]);
+  });
+
+  it('API-502 constraints of where pods go', () => {
+    const one = { maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', labelSelector: {} };
+    const topologySpreadConstraints = Array.from({ length: 60_000 }, (_, n) => ({ ...one, topologyKey: `k${n}` }));
+    const spec = { containers: [{ name: 'c', image: 'i' }], topologySpreadConstraints };
+    expect(created('Pod', { metadata: { name: 'p' }, spec })).toEqual([]);
+  });
+});
+
 describe('what may not change', () => {
   it('API-502 the scopes of a quota, their order aside', () => {
     const of = (...scopes: string[]): Json => quota({ hard: { pods: '1' }, scopes });

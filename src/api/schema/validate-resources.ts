@@ -47,8 +47,7 @@ interface RequirementRules {
 }
 
 /** `limits`, `requests` and `claims` of a container. */
-export function validateResourceRequirements(resources: Fields | undefined, rules: RequirementRules): FieldError[] {
-  if (resources === undefined) return [];
+export function validateResourceRequirements(resources: Fields, rules: RequirementRules): FieldError[] {
   const { path } = rules;
   const limits = objectAt(resources, 'limits') ?? NOTHING;
   const requests = objectAt(resources, 'requests') ?? NOTHING;
@@ -71,7 +70,6 @@ export function validateResourceRequirements(resources: Fields | undefined, rule
 
 /** What a pod costs beyond its containers: named and counted as limits are. */
 export function validateOverhead(spec: Fields, path: string): FieldError[] {
-  if (!isGiven(spec, 'overhead')) return [];
   return validateResourceRequirements({ limits: spec['overhead'] }, { path: `${path}.overhead`, claims: [] });
 }
 
@@ -132,7 +130,9 @@ function compareAmounts(a: string, b: string): number {
 function validateClaims(resources: Fields, { path, claims }: RequirementRules): FieldError[] {
   const errors: FieldError[] = [];
   const known = claims.map((claim) => textAt(claim, 'name'));
+  const names = new Set(known);
   const seen = new Set<string>();
+  const partly = new Set<string>();
   for (const [index, claim] of objectsAt(resources, 'claims').entries()) {
     const at = `${path}.claims[${index}]`;
     const name = textAt(claim, 'name');
@@ -140,12 +140,13 @@ function validateClaims(resources: Fields, { path, claims }: RequirementRules): 
     if (name === '') continue;
     if (request !== '') errors.push(...invalidFor(isDns1123Label(request), `${at}.request`, request));
     const key = request === '' ? name : `${name}/${request}`;
-    const overlaps = request === '' && [...seen].some((other) => other.startsWith(`${name}/`));
+    const overlaps = request === '' && partly.has(name);
     if (seen.has(name)) errors.push(fieldDuplicate(at, name));
     else if (seen.has(key)) errors.push(fieldDuplicate(at, key));
     else if (overlaps) errors.push(fieldDuplicate(at, name));
     seen.add(key);
-    if (!known.includes(name)) errors.push(claimNotFound(at, name, known));
+    if (request !== '') partly.add(name);
+    if (!names.has(name)) errors.push(claimNotFound(at, name, known));
   }
   return errors;
 }

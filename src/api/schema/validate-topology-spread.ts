@@ -12,10 +12,11 @@ const NOT_POSITIVE = 'must be greater than zero';
 /** `topologySpreadConstraints` of a pod; what counts as one of a kind is its key and its action. */
 export function validateTopologySpread(spec: Fields, path: string): FieldError[] {
   const constraints = objectsAt(spec, 'topologySpreadConstraints');
+  const last = new Map(constraints.map((constraint, index) => [kindOf(constraint), index]));
   return constraints.flatMap((constraint, index) => {
     const at = `${path}.topologySpreadConstraints[${index}]`;
     const kind = kindOf(constraint);
-    const repeated = constraints.slice(index + 1).some((other) => kindOf(other) === kind);
+    const repeated = last.get(kind) !== index;
     return [
       ...validateConstraint(constraint, at),
       ...(repeated ? [fieldDuplicate(`${at}.{topologyKey, whenUnsatisfiable}`, kind)] : []),

@@ -6,7 +6,7 @@ import { isDns1123Subdomain } from '../validation/names.ts';
 import type { Fields } from './defaults-fields.ts';
 import { isEmptyMap, isGiven, objectAt, textAt } from './defaults-fields.ts';
 import { validateNodeSelector } from './validate-affinity.ts';
-import { storageRequest, validateClaimSpec, validatePositive } from './validate-claim-spec.ts';
+import { storageRequest, validateClaimSpec, validatePositive, validateSinglePod } from './validate-claim-spec.ts';
 import { sameContent, validateImmutable, validateOptionalText } from './validate-fields.ts';
 import { validateNoBacksteps } from './validate-paths.ts';
 
@@ -77,9 +77,7 @@ export function validatePersistentVolume(volume: Fields): FieldError[] {
   const spec = objectAt(volume, 'spec');
   const errors: FieldError[] = [];
   if (accessModesOf(spec).length === 0) errors.push(fieldRequired('spec.accessModes'));
-  if (accessModesOf(spec).includes('ReadWriteOncePod') && accessModesOf(spec).length > 1) {
-    errors.push(fieldForbidden('spec.accessModes', 'may not use ReadWriteOncePod with other access modes'));
-  }
+  errors.push(...validateSinglePod(spec, 'spec'));
   const capacity = objectAt(spec, 'capacity');
   const storage = capacity?.['storage'];
   if (isEmptyMap(capacity)) errors.push(fieldRequired('spec.capacity'));

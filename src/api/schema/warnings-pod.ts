@@ -1,19 +1,19 @@
 import { parseQuantity, quantityAsNumber } from '../quantity.ts';
 import { quoted } from '../meta/quoted.ts';
 import { type Fields, objectAt, objectsAt } from './defaults-fields.ts';
-import { portWarnings } from './warnings-ports.ts';
+import { type PlacedContainer, portWarnings } from './warnings-ports.ts';
 
 /** Labels of nodes that go by another name now, and what kube-apiserver says of them. */
-const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
-  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-  'app.kubernetes.io/created-by': 'deprecated since v1.9',
-  'scheduler.alpha.kubernetes.io/preferAvoidPods': 'deprecated since v1.22; use Taints and Tolerations instead',
-  'node-role.kubernetes.io/master': 'use "node-role.kubernetes.io/control-plane" instead',
-};
+const DEPRECATED_NODE_LABELS: ReadonlyMap<string, string> = new Map([
+  ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
+  ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
+  ['failure-domain.beta.kubernetes.io/region', 'deprecated since v1.17; use "topology.kubernetes.io/region" instead'],
+  ['failure-domain.beta.kubernetes.io/zone', 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'],
+  ['beta.kubernetes.io/instance-type', 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
+  ['app.kubernetes.io/created-by', 'deprecated since v1.9'],
+  ['scheduler.alpha.kubernetes.io/preferAvoidPods', 'deprecated since v1.22; use Taints and Tolerations instead'],
+  ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
+]);
 
 const DEPRECATED_ANNOTATIONS: Readonly<Record<string, string>> = {
   'scheduler.alpha.kubernetes.io/critical-pod': 'non-functional in v1.16+; use the "priorityClassName" field instead',
@@ -62,12 +62,6 @@ export function podWarnings(pod: Fields | undefined, path = ''): string[] {
   ];
 }
 
-/** A container, and where it stands. */
-export interface PlacedContainer {
-  readonly container: Fields;
-  readonly at: string;
-}
-
 function containersOf(spec: Fields | undefined, at: string): PlacedContainer[] {
   return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) =>
     objectsAt(spec, field).map((container, i) => ({ container, at: `${at}.${field}[${i}]` })),
@@ -77,7 +71,7 @@ function containersOf(spec: Fields | undefined, at: string): PlacedContainer[] {
 function labelWarnings(spec: Fields | undefined, at: string): string[] {
   const warnings: string[] = [];
   for (const label of Object.keys(objectAt(spec, 'nodeSelector') ?? {})) {
-    const text = DEPRECATED_NODE_LABELS[label];
+    const text = DEPRECATED_NODE_LABELS.get(label);
     if (text !== undefined) warnings.push(`${at}.nodeSelector[${label}]: ${text}`);
   }
   const affinity = objectAt(objectAt(spec, 'affinity'), 'nodeAffinity');
@@ -106,7 +100,7 @@ function termWarnings(term: Fields | undefined, at: string): string[] {
 }
 
 function deprecatedLabel(label: unknown, at: string): string[] {
-  const text = DEPRECATED_NODE_LABELS[String(label)];
+  const text = DEPRECATED_NODE_LABELS.get(String(label));
   return text === undefined ? [] : [`${at}: ${String(label)} is ${text}`];
 }
 

@@ -1,18 +1,27 @@
 import { quoted } from '../meta/quoted.ts';
 import { type Fields, objectsAt } from './defaults-fields.ts';
 
+/** A container, and where it stands. */
+export interface PlacedContainer {
+  readonly container: Fields;
+  readonly at: string;
+}
+
 interface PlacedPort {
   readonly at: string;
   readonly port: Fields;
 }
 
 /** Ports of all containers of a pod, which share one address. */
-export function portWarnings(containers: readonly { readonly container: Fields; readonly at: string }[]): string[] {
+export function portWarnings(containers: readonly PlacedContainer[]): string[] {
   const ports = containers.flatMap(({ container, at }) =>
     objectsAt(container, 'ports').map((port, i): PlacedPort => ({ port, at: `${at}.ports[${i}]` })),
   );
   return [...overlaps(ports), ...sharedNames(ports)];
 }
+
+/** Ports of one number and protocol that others are compared with; every pair of some thousands would hold up the server. */
+const MOST_OF_ONE = 100;
 
 function overlaps(ports: readonly PlacedPort[]): string[] {
   const known = new Map<string, PlacedPort[]>();
@@ -24,7 +33,7 @@ function overlaps(ports: readonly PlacedPort[]): string[] {
       const how = overlap(placed.port, other.port);
       if (how !== undefined) warnings.push(`${placed.at}: ${how} port definition with ${other.at}`);
     }
-    known.set(key, [...others, placed]);
+    if (others.length < MOST_OF_ONE) known.set(key, [...others, placed]);
   }
   return warnings;
 }

@@ -15,6 +15,17 @@ describe('API-010 what is accepted with a warning', () => {
       [],
     );
     expect(builtinWarnings({ group: '', resource: 'configmaps' }, { metadata: { name: 'a.b' } })).toEqual([]);
+    const terms = [{ matchExpressions: [{ key: 'toString', operator: 'Exists' }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+    expect(ofPod({ nodeSelector: { constructor: 'x' }, affinity: { nodeAffinity } })).toEqual([]);
+  });
+
+  it('ports beyond the hundredth of one number are compared with the first hundred only', () => {
+    const ports = Array.from({ length: 50_000 }, (_, n) => ({ containerPort: 1, hostPort: 1 + n, protocol: 'TCP' }));
+    const twins = [...ports, { containerPort: 1, hostPort: 100, protocol: 'TCP' }, ports.at(-1)!];
+    expect(ofPod({ containers: [{ ...container, ports: twins }] })).toEqual([
+      'spec.containers[0].ports[50000]: duplicate port definition with spec.containers[0].ports[99]',
+    ]);
   });
 
   it('labels, annotations and volumes of old', () => {

@@ -38,7 +38,9 @@ describe('pods', () => {
         {
           affinity: {
             podAffinity: {
-              requiredDuringSchedulingIgnoredDuringExecution: [{ ...term, matchLabelKeys: ['hash', 'absent'] }],
+              requiredDuringSchedulingIgnoredDuringExecution: [
+                { ...term, matchLabelKeys: ['hash', 'absent', 'constructor'] },
+              ],
             },
             podAntiAffinity: {
               preferredDuringSchedulingIgnoredDuringExecution: [

@@ -86,7 +86,12 @@ function validateRequest(request: string, read: ReadRequest): FieldError[] {
 function validateUsages(usages: readonly string[]): FieldError[] {
   const path = 'spec.usages';
   if (usages.length === 0) return [fieldRequired(path)];
-  const indexed = usages.map((usage, i) => ({ usage, path: `${path}[${i}]`, twin: usages.indexOf(usage) < i }));
+  const seen = new Set<string>();
+  const indexed = usages.map((usage, i) => {
+    const twin = seen.has(usage);
+    seen.add(usage);
+    return { usage, path: `${path}[${i}]`, twin };
+  });
   return [
     ...indexed.filter(({ usage }) => !USAGES.includes(usage)).map((of) => fieldNotSupported(of.path, of.usage, USAGES)),
     ...indexed.filter(({ twin }) => twin).map((of) => fieldDuplicate(of.path, of.usage)),

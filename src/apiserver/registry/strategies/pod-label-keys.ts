@@ -1,3 +1,4 @@
+import { getKey } from '../../../api/codec/json-value.ts';
 import { deepEqual } from '../../../base/deep-equal.ts';
 
 interface Requirement {
@@ -59,7 +60,7 @@ function requirements(
   labels: Readonly<Record<string, string>>,
 ): Requirement[] {
   return keys.flatMap((key) => {
-    const value = labels[key];
-    return value === undefined ? [] : [{ key, operator, values: [value] }];
+    const value = getKey(labels, key);
+    return typeof value === 'string' ? [{ key, operator, values: [value] }] : [];
   });
 }

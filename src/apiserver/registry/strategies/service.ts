@@ -88,9 +88,9 @@ async function allocateNodePorts(
 ): Promise<void> {
   const held = new Set((old?.ports ?? []).map(({ nodePort }) => nodePort ?? 0));
   const ports: ServicePort[] = [];
+  const shared = old === undefined ? requestedPorts(spec.ports ?? []) : undefined;
   for (const [i, port] of (spec.ports ?? []).entries()) {
-    const shared = old === undefined ? sharedPort([...ports, ...(spec.ports ?? [])], port) : 0;
-    const wanted = (port.nodePort ?? 0) || shared;
+    const wanted = (port.nodePort ?? 0) || (shared?.get(port.port) ?? 0);
     if (wanted === 0 && !allocatesNodePorts(spec)) {
       ports.push(port);
       continue;
@@ -101,14 +101,17 @@ async function allocateNodePorts(
       taken.push(wanted);
     }
     const nodePort = wanted === 0 ? await anyPort(addresses, taken, 'a nodePort') : wanted;
+    if (shared?.has(port.port) === false) shared.set(port.port, nodePort);
     ports.push({ ...port, nodePort });
   }
   if (spec.ports !== undefined) spec.ports = ports;
 }
 
-/** In a new service one number that is a port of two protocols is one node port (DNS). */
-function sharedPort(ports: readonly ServicePort[], { port }: ServicePort): number {
-  return ports.find((other) => other.port === port && (other.nodePort ?? 0) !== 0)?.nodePort ?? 0;
+/** In a new service one number that is a port of two protocols is one node port (DNS). By that number, the first that is asked for. */
+function requestedPorts(ports: readonly ServicePort[]): Map<ServicePort['port'], number> {
+  const requested = new Map<ServicePort['port'], number>();
+  for (const { port, nodePort = 0 } of ports) if (nodePort !== 0 && !requested.has(port)) requested.set(port, nodePort);
+  return requested;
 }
 
 async function allocateHealthCheckPort(
