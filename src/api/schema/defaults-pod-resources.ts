@@ -1,16 +1,13 @@
 import { podResources } from '../quota/pod-resources.ts';
 import { resourceListFields } from '../quota/resource-list.ts';
 import { type Fields, objectAt } from './defaults-fields.ts';
+import { isHugePages } from './resource-names.ts';
 
 /** What a node may promise more of than it has. */
 const OVERCOMMITTED: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 function isPodLevel(name: string): boolean {
   return OVERCOMMITTED.has(name) || isHugePages(name);
-}
-
-function isHugePages(name: string): boolean {
-  return name.startsWith('hugepages-');
 }
 
 /**

@@ -4,7 +4,7 @@ import { validateAddress } from '../validation/ip-address.ts';
 import { isDns1123Subdomain } from '../validation/names.ts';
 import { isSearchDomain } from '../validation/value-forms.ts';
 import type { Fields } from './defaults-fields.ts';
-import { isGiven, listOfTextsAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
+import { listOfTextsAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
 import { invalidFor, validateEach } from './validate-fields.ts';
 
 /** How a pod finds addresses for names. */
@@ -64,7 +64,6 @@ function optionsOf(config: Fields, path: string): FieldError[] {
 
 /** `hostAliases` of a pod. */
 export function validateHostAliases(spec: Fields, path: string): FieldError[] {
-  if (!isGiven(spec, 'hostAliases')) return [];
   return validateEach(spec, 'hostAliases', {
     path,
     check: (alias, at) => [

@@ -18,7 +18,8 @@ export function validateClusterAddresses(spec: Fields): FieldError[] {
   return [...errors, ...validateDualStack(addresses), ...validateMatch(addresses, families)];
 }
 
-function validateFirst(address: string, addresses: readonly string[]): FieldError[] {
+/** The one address and the list of them say the same. */
+export function validateFirst(address: string, addresses: readonly string[]): FieldError[] {
   const [first] = addresses;
   if (first === undefined || first === address) return [];
   const detail =

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  addressFamily,
-  networkFamily,
-  validateAddress,
-  validateNetwork,
-  validateOrdinaryAddress,
-} from './ip-address.ts';
+import { addressFamily, validateAddress, validateNetwork, validateOrdinaryAddress } from './ip-address.ts';
+
+const NO_NETWORK = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 describe('addresses', () => {
   it.each([
@@ -23,20 +19,6 @@ describe('addresses', () => {
     ['::1::', undefined],
   ])('API-502 %j is of family %s', (text, family) => {
     expect(addressFamily(text)).toBe(family);
-  });
-
-  it.each([
-    ['10.0.0.0/8', 4],
-    ['10.0.0.1/32', 4],
-    ['fd00::/128', 6],
-    ['10.0.0.0/33', undefined],
-    ['fd00::/129', undefined],
-    ['10.0.0.0', undefined],
-    ['10.0.0.0/', undefined],
-    ['10.0.0.0/-1', undefined],
-    ['/8', undefined],
-  ])('API-502 the network %j is of family %s', (text, family) => {
-    expect(networkFamily(text)).toBe(family);
   });
 
   it.each([
@@ -61,7 +43,13 @@ describe('addresses', () => {
     ['fd00::1/64', 'must not have bits set beyond the prefix length'],
     ['010.0.0.0/8', 'must not have leading 0s in IP or prefix length'],
     ['::ffff:1.2.3.4/128', 'must not have an IPv4-mapped IPv6 address'],
-    ['10.0.0.0', 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
+    ['fd00::/128', undefined],
+    ['10.0.0.0', NO_NETWORK],
+    ['10.0.0.0/', NO_NETWORK],
+    ['10.0.0.0/33', NO_NETWORK],
+    ['10.0.0.0/-1', NO_NETWORK],
+    ['fd00::/129', NO_NETWORK],
+    ['/8', NO_NETWORK],
   ])('API-502 the network %j: %s', (text, why) => {
     const findings = why === undefined ? [] : [`Invalid value: "${text}": ${why}`];
     expect(validateNetwork(text, 'p').map(({ message }) => message)).toEqual(findings);

@@ -30,11 +30,6 @@ export function addressFamily(text: string): 4 | 6 | undefined {
   return addressOf(text)?.family;
 }
 
-/** 4 or 6; undefined for what is no network. `10.0.0.1/8` is one. */
-export function networkFamily(text: string): 4 | 6 | undefined {
-  return parseIpPrefix(plain(text))?.address.family;
-}
-
 /** Whether a network is a part of another one, and not all of it. */
 export function isPartOf(inner: string, outer: string): boolean {
   const [part, whole] = [parseIpPrefix(plain(inner)), parseIpPrefix(plain(outer))];
@@ -60,7 +55,8 @@ export function validateNetwork(text: string, path: string): FieldError[] {
 }
 
 function troubleWithNetwork(text: string): string | undefined {
-  if (networkFamily(text) === undefined) return 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+  if (parseIpPrefix(plain(text)) === undefined)
+    return 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
   const network = parseIpPrefix(text);
   if (network === undefined) return 'must not have leading 0s in IP or prefix length';
   if (isMapped(network.address)) return 'must not have an IPv4-mapped IPv6 address';

@@ -6,7 +6,7 @@ import type { NameRule } from '../kinds/resource-info.ts';
  * respectively: both mean bytes of UTF-8).
  */
 
-const DNS1123_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+export const DNS1123_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const DNS1123_SUBDOMAIN = `${DNS1123_LABEL}(\\.${DNS1123_LABEL})*`;
 const DNS1035_LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const QUALIFIED_NAME = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
@@ -19,7 +19,7 @@ const QUALIFIED_NAME_REGEXP = new RegExp(`^${QUALIFIED_NAME}$`);
 const LABEL_VALUE_REGEXP = new RegExp(`^${LABEL_VALUE}$`);
 
 const LABEL_MAX = 63;
-const SUBDOMAIN_MAX = 253;
+export const SUBDOMAIN_MAX = 253;
 
 /** Bytes of UTF-8. */
 export function byteLength(text: string): number {
@@ -32,6 +32,11 @@ function regexMessage(rule: string, pattern: string, examples: readonly string[]
 
 function tooLong(max: number, unit: 'characters' | 'bytes'): string {
   return `must be no more than ${max} ${unit}`;
+}
+
+/** The message about a text of more bytes. */
+export function longerThan(text: string, max: number): string[] {
+  return byteLength(text) > max ? [tooLong(max, 'characters')] : [];
 }
 
 /** One part of a host name, at most 63 bytes. */

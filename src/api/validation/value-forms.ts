@@ -1,4 +1,4 @@
-import { byteLength, isDns1123Subdomain } from './names.ts';
+import { DNS1123_LABEL, isDns1123Subdomain, longerThan, SUBDOMAIN_MAX } from './names.ts';
 
 /**
  * Forms of values other than names of objects (apimachinery `pkg/util/validation`). Every check returns the messages of what is
@@ -7,19 +7,13 @@ import { byteLength, isDns1123Subdomain } from './names.ts';
 
 const MAX_PORT_NAME = 15;
 const MAX_KEY = 253;
-const MAX_SUBDOMAIN = 253;
 const PERCENT = /^[0-9]+%$/;
 const HEADER_NAME = /^[-A-Za-z0-9]+$/;
 const PRINTABLE_WITHOUT_EQUALS = /^[ -<>-~]*$/;
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const WILDCARD = new RegExp(`^\\*\\.${LABEL}(\\.${LABEL})*$`);
+const WILDCARD = new RegExp(`^\\*\\.${DNS1123_LABEL}(\\.${DNS1123_LABEL})*$`);
 const LABEL_WITH_UNDERSCORE = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN_WITH_UNDERSCORE = new RegExp(`^${LABEL_WITH_UNDERSCORE}(\\.${LABEL_WITH_UNDERSCORE})*$`);
-
-function longerThan(text: string, max: number): string[] {
-  return byteLength(text) > max ? [`must be no more than ${max} characters`] : [];
-}
 
 /** Name of a port, at most 15 bytes: `http`, `web-1`. */
 export function isPortName(text: string): string[] {
@@ -72,10 +66,10 @@ export function isConfigKey(text: string): string[] {
 
 /** `*.example.com`. */
 export function isWildcardSubdomain(text: string): string[] {
-  const messages = longerThan(text, MAX_SUBDOMAIN);
+  const messages = longerThan(text, SUBDOMAIN_MAX);
   if (!WILDCARD.test(text)) {
     messages.push(
-      `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.${LABEL}(\\.${LABEL})*')`,
+      `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.${DNS1123_LABEL}(\\.${DNS1123_LABEL})*')`,
     );
   }
   return messages;
@@ -83,7 +77,7 @@ export function isWildcardSubdomain(text: string): string[] {
 
 /** Search domain of a resolver: a subdomain whose labels may have underscores. */
 export function isSearchDomain(text: string): string[] {
-  const messages = longerThan(text, MAX_SUBDOMAIN);
+  const messages = longerThan(text, SUBDOMAIN_MAX);
   if (!SUBDOMAIN_WITH_UNDERSCORE.test(text)) {
     messages.push(
       `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${LABEL_WITH_UNDERSCORE}(\\.${LABEL_WITH_UNDERSCORE})*')`,

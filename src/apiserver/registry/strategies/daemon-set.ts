@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
 import { newBadRequest } from '../../../api/status-error.ts';
 import { deepEqual } from '../../../base/deep-equal.ts';
 import { metadataOf } from '../object-meta.ts';
@@ -17,7 +18,7 @@ export const daemonSetStrategy: Strategy = {
     const given = daemonSet.metadata?.annotations?.[TEMPLATE_GENERATION];
     if (given !== undefined && !/^[+-]?\d+$/.test(given)) {
       throw newBadRequest(
-        `DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${JSON.stringify(given)}: invalid syntax`,
+        `DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${quoted(given)}: invalid syntax`,
       );
     }
     setTemplateGeneration(daemonSet, Math.max(1, Number(given ?? 1)));

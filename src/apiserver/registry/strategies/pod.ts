@@ -1,6 +1,7 @@
 import { fieldForbidden, type FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { formatTime } from '../../../api/meta/time.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
 import { isDns1123Label } from '../../../api/validation/names.ts';
 import { deepEqual } from '../../../base/deep-equal.ts';
 import { metadataOf } from '../object-meta.ts';
@@ -144,7 +145,7 @@ function ephemeralChanges(next: PodSpec, previous: PodSpec): readonly FieldError
     const now = (next.ephemeralContainers ?? []).find(({ name }) => name === old.name);
     if (now !== undefined && deepEqual(now, old)) continue;
     const what = now === undefined ? 'removed' : 'changed';
-    const text = `existing ephemeral containers ${JSON.stringify(old.name ?? '')} may not be ${what}\n`;
+    const text = `existing ephemeral containers ${quoted(old.name ?? '')} may not be ${what}\n`;
     errors.push(fieldForbidden('spec.ephemeralContainers', text));
   }
   return errors;

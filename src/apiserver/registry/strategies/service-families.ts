@@ -1,5 +1,6 @@
 import { fieldInvalid } from '../../../api/field-error.ts';
 import type { FieldError } from '../../../api/field-error.ts';
+import { validateFirst } from '../../../api/schema/validate-service-addresses.ts';
 import { HEADLESS, isHeadlessWithoutSelector, type ServiceSpec } from './service-spec.ts';
 
 /** The only family there are cluster addresses of. */
@@ -12,7 +13,7 @@ const OTHER_FAMILY = 'IPv6';
  */
 export function settleFamilies(spec: ServiceSpec, old?: ServiceSpec): FieldError[] {
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isHeadlessWithoutSelector(spec) ? 'RequireDualStack' : 'SingleStack');
-  const errors = addressErrors(spec);
+  const errors = validateFirst(spec.clusterIP ?? '', spec.clusterIPs ?? []);
   if (errors.length > 0) return errors;
   if (old !== undefined) errors.push(...settleSecondFamily(spec, old));
   errors.push(...countErrors(spec), ...inferFamilies(spec));
@@ -24,15 +25,6 @@ export function settleFamilies(spec: ServiceSpec, old?: ServiceSpec): FieldError
   errors.push(...unavailable(spec));
   if (errors.length === 0 && (spec.ipFamilies ?? []).length === 0) spec.ipFamilies = [OWN_FAMILY];
   return errors;
-}
-
-/** The one address and the list of them say the same. */
-function addressErrors({ clusterIP = '', clusterIPs = [] }: ServiceSpec): FieldError[] {
-  const [first] = clusterIPs;
-  if (first === undefined || first === clusterIP) return [];
-  const problem =
-    clusterIP === '' ? 'must be empty when `clusterIP` is not specified' : 'first value must match `clusterIP`';
-  return [fieldInvalid('spec.clusterIPs', clusterIPs, problem)];
 }
 
 /** Whoever wants one family only gets it by saying so; whoever takes the second one away has to say so. */
