@@ -11,6 +11,7 @@ import { isQualifiedName } from '../validation/names.ts';
 import type { Fields } from './defaults-fields.ts';
 import { isGiven, numberAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
 import { invalidFor, validateNonNegative } from './validate-fields.ts';
+import { repeatedIndexes } from '../../base/repeated.ts';
 
 /** When a job has failed, and when it is done, although not all of its pods are. */
 
@@ -79,12 +80,11 @@ function validateExitCodes(exitCodes: Fields, spec: Fields | undefined, path: st
   }
   if (values.length === 0) errors.push(fieldInvalid(`${path}.values`, values, 'at least one value is required'));
   if (values.length > MAX_EXIT_CODES) errors.push(fieldTooMany(`${path}.values`, values.length, MAX_EXIT_CODES));
-  const seen = new Set<number>();
+  const repeated = repeatedIndexes(values);
   for (const [index, value] of values.entries()) {
     const at = `${path}.values[${index}]`;
     if (operator === 'In' && value === 0) errors.push(fieldInvalid(at, 0, 'must not be 0 for the In operator'));
-    if (seen.has(value)) errors.push(fieldDuplicate(at, value));
-    seen.add(value);
+    if (repeated.has(index)) errors.push(fieldDuplicate(at, value));
   }
   if (values.some((value, index) => index > 0 && values[index - 1]! > value)) {
     errors.push(fieldInvalid(`${path}.values`, values, 'must be ordered'));

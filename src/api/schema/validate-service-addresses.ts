@@ -3,6 +3,7 @@ import { fieldDuplicate, fieldInvalid, fieldNotSupported } from '../field-error.
 import { addressFamily, validateAddress } from '../validation/ip-address.ts';
 import type { Fields } from './defaults-fields.ts';
 import { listOfTextsAt, objectAt, textAt } from './defaults-fields.ts';
+import { repeatedIndexes } from '../../base/repeated.ts';
 
 const FAMILIES = ['IPv4', 'IPv6'];
 
@@ -28,11 +29,12 @@ export function validateFirst(address: string, addresses: readonly string[]): Fi
 }
 
 function validateFamilies(families: readonly string[]): FieldError[] {
+  const repeated = repeatedIndexes(families);
   return families.flatMap((family, index) => {
     const path = `spec.ipFamilies[${index}]`;
     return [
       ...(FAMILIES.includes(family) ? [] : [fieldNotSupported(path, family, FAMILIES)]),
-      ...(families.indexOf(family) < index ? [fieldDuplicate(path, family)] : []),
+      ...(repeated.has(index) ? [fieldDuplicate(path, family)] : []),
     ];
   });
 }

@@ -5,10 +5,10 @@ import {
   fieldNotSupported,
   fieldRequired,
 } from '../../api/field-error.ts';
-import { isDns1035Label } from '../../api/validation/names.ts';
 import { validateCaBundle, validateClientConfig } from '../webhook-client/client-config-validation.ts';
 import { conversionReviewVersion } from './conversion-review.ts';
 import { type Definition, type DefinitionSpec, isEstablished, type WebhookConversion } from './definition.ts';
+import { validateReviewVersionNames } from '../webhook-client/review-versions.ts';
 
 const PATH = 'spec.conversion';
 /** Upstream names the fields as its own form of a definition has them, which is flat. */
@@ -57,12 +57,7 @@ export function hasInvalidBundle({ conversion }: DefinitionSpec): boolean {
 
 function validateVersions(versions: readonly string[], before: WebhookConversion | undefined): FieldError[] {
   if (versions.length === 0) return [fieldRequired(REVIEW_VERSIONS)];
-  const errors: FieldError[] = [];
-  for (const [index, version] of versions.entries()) {
-    const at = `${REVIEW_VERSIONS}[${index}]`;
-    if (versions.indexOf(version) < index) errors.push(fieldInvalid(at, version, 'duplicate version'));
-    else errors.push(...isDns1035Label(version).map((problem) => fieldInvalid(at, version, problem)));
-  }
+  const errors = validateReviewVersionNames(versions, REVIEW_VERSIONS);
   const old = before?.conversionReviewVersions ?? [];
   const mayBeUnknown = old.length > 0 && conversionReviewVersion(old) === undefined;
   if (!mayBeUnknown && conversionReviewVersion(versions) === undefined) {

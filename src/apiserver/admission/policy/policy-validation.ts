@@ -29,6 +29,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from './validating-policy.ts';
+import { repeatedIndexes } from '../../../base/repeated.ts';
 
 /** Upstream `pkg/apis/admissionregistration/validation`. Metadata and what is required by type have been judged. */
 
@@ -229,9 +230,10 @@ function validateParamRef({ name = '', selector, parameterNotFoundAction = '' }:
 
 function validateActions(actions: readonly string[], path: string): FieldError[] {
   const errors: FieldError[] = [];
+  const repeated = repeatedIndexes(actions);
   for (const [index, action] of actions.entries()) {
     errors.push(...oneOf(action, ACTIONS, `${path}[${index}]`));
-    if (actions.indexOf(action) < index) errors.push(fieldDuplicate(`${path}[${index}]`, action));
+    if (repeated.has(index)) errors.push(fieldDuplicate(`${path}[${index}]`, action));
   }
   if (actions.includes('Deny') && actions.includes('Warn')) {
     const detail =

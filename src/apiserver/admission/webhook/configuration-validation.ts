@@ -6,11 +6,12 @@ import {
   fieldRequired,
 } from '../../../api/field-error.ts';
 import { validateLabelSelector } from '../../../api/validation/labels.ts';
-import { isDns1035Label, isDns1123Subdomain } from '../../../api/validation/names.ts';
+import { isDns1123Subdomain } from '../../../api/validation/names.ts';
 import { validateClientConfig } from '../../webhook-client/client-config-validation.ts';
 import { validateRule } from '../matching/rule-validation.ts';
 import { reviewVersion } from './admission-review.ts';
 import type { MatchCondition, Webhook, WebhookConfiguration, WebhookType } from './configuration.ts';
+import { validateReviewVersionNames } from '../../webhook-client/review-versions.ts';
 
 const FAILURE_POLICIES = ['Fail', 'Ignore'];
 const MATCH_POLICIES = ['Equivalent', 'Exact'];
@@ -108,12 +109,7 @@ function validateFullyQualifiedName(name: string, path: string): FieldError[] {
 function validateReviewVersions(hook: Webhook, path: string, rules: ConfigurationRules): FieldError[] {
   const versions = hook.admissionReviewVersions ?? [];
   if (versions.length === 0) return [fieldRequired(path, `must specify one of ${REVIEW_VERSIONS}`)];
-  const errors: FieldError[] = [];
-  for (const [index, version] of versions.entries()) {
-    const at = `${path}[${index}]`;
-    if (versions.indexOf(version) < index) errors.push(fieldInvalid(at, version, 'duplicate version'));
-    else errors.push(...isDns1035Label(version).map((problem) => fieldInvalid(at, version, problem)));
-  }
+  const errors = validateReviewVersionNames(versions, path);
   if (rules.reviewVersions === 'known' && reviewVersion(versions) === undefined) {
     errors.push(fieldInvalid(path, versions, `must include at least one of ${REVIEW_VERSIONS}`));
   }

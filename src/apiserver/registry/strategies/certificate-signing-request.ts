@@ -16,6 +16,7 @@ import type { UserInfo } from '../../authentication/user-info.ts';
 import { type PemBlock, pemBlocks } from '../../authentication/pem.ts';
 import type { Strategy } from '../strategy.ts';
 import { validateSigningSpec } from './certificate-signing-spec.ts';
+import { repeatedIndexes } from '../../../base/repeated.ts';
 
 interface RequestCondition {
   readonly type?: string;
@@ -123,18 +124,19 @@ function validateConditions(next: SigningRequest, previous: SigningRequest): Fie
   const toleratesBoth = APPROVAL_TYPES.every((type) => ofType(before, type).length > 0);
   const toleratesTwins = new Set(before.map(({ type }) => type)).size < before.length;
   const toleratesEmpty = before.some(({ type = '' }) => type === '');
+  const repeated = repeatedIndexes(conditions.map(({ type = '' }) => type));
+  const decided = new Set<string>();
   return conditions.flatMap(({ type = '', status = '' }, i) => {
     const path = `status.conditions[${i}]`;
-    const earlier = conditions.slice(0, i).map((each) => each.type ?? '');
-    const opposite =
-      APPROVAL_TYPES.includes(type) && earlier.some((each) => APPROVAL_TYPES.includes(each) && each !== type);
+    if (APPROVAL_TYPES.includes(type)) decided.add(type);
+    const opposite = APPROVAL_TYPES.includes(type) && decided.size > 1;
     return [
       ...(type === '' && !toleratesEmpty ? [fieldRequired(`${path}.type`)] : []),
       ...validateStatusValue(`${path}.status`, type, status),
       ...(opposite && !toleratesBoth
         ? [fieldInvalid('status.conditions', type, 'Approved and Denied conditions are mutually exclusive')]
         : []),
-      ...(earlier.includes(type) && !toleratesTwins ? [fieldDuplicate(`${path}.type`, type)] : []),
+      ...(repeated.has(i) && !toleratesTwins ? [fieldDuplicate(`${path}.type`, type)] : []),
     ];
   });
 }

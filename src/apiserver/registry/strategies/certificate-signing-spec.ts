@@ -11,6 +11,7 @@ import { quoted } from '../../../api/meta/quoted.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../../../api/validation/names.ts';
 import { messageOf } from '../../../base/thrown.ts';
 import type { readCertificateRequest } from '../../authentication/certificate-request.ts';
+import { repeatedIndexes } from '../../../base/repeated.ts';
 
 const MIN_EXPIRATION_SECONDS = 600;
 const MAX_DOMAIN = 253;
@@ -86,12 +87,8 @@ function validateRequest(request: string, read: ReadRequest): FieldError[] {
 function validateUsages(usages: readonly string[]): FieldError[] {
   const path = 'spec.usages';
   if (usages.length === 0) return [fieldRequired(path)];
-  const seen = new Set<string>();
-  const indexed = usages.map((usage, i) => {
-    const twin = seen.has(usage);
-    seen.add(usage);
-    return { usage, path: `${path}[${i}]`, twin };
-  });
+  const repeated = repeatedIndexes(usages);
+  const indexed = usages.map((usage, i) => ({ usage, path: `${path}[${i}]`, twin: repeated.has(i) }));
   return [
     ...indexed.filter(({ usage }) => !USAGES.includes(usage)).map((of) => fieldNotSupported(of.path, of.usage, USAGES)),
     ...indexed.filter(({ twin }) => twin).map((of) => fieldDuplicate(of.path, of.usage)),
