@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { messageOf } from '../base/thrown.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
-import { isProxyUrl } from './proxy-tunnel.ts';
+import { isProxyUrl } from './tunnel.ts';
 
 export { renderKubeconfig, type RenderKubeconfigOptions } from './render-kubeconfig.ts';
 

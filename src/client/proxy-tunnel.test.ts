@@ -1,11 +1,11 @@
-import { createServer as createHttpServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
-import { type AddressInfo, connect as netConnect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../base/fake-clock.ts';
 import type { HttpRequest } from '../base/http-message.ts';
 import { connect } from './connect.ts';
+import { httpProxy, listening, socksProxy } from './proxies.fixture.ts';
 import { caPem, serverCertPem, serverKeyPem } from './tls.fixture.ts';
 import type { Transport } from './transport.ts';
 
@@ -15,81 +15,15 @@ afterEach(async () => {
 });
 
 async function listen(server: Server): Promise<number> {
-  const sockets: Socket[] = [];
-  server.on('connection', (socket: Socket) => sockets.push(socket.on('error', () => undefined)));
-  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
-  cleanups.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+  const { port, close } = await listening(server);
+  cleanups.push(close);
+  return port;
 }
 
 /** Answers with the version of HTTP that it was asked in. */
 function apiServer(): Promise<number> {
   const options = { key: serverKeyPem, cert: serverCertPem, allowHTTP1: true };
   return listen(createSecureServer(options, (request, response) => void response.end(request.httpVersion)));
-}
-
-const join = (one: Socket, other: Socket): void => {
-  one.pipe(other.on('error', () => one.destroy()));
-  other.pipe(one);
-};
-
-/** CONNECT for who knows the password; the addresses that were asked for. */
-async function httpProxy(asked: string[]): Promise<number> {
-  const server = createHttpServer();
-  server.on('connect', ({ url = '', headers }, socket: Socket) => {
-    asked.push(url);
-    if (headers['proxy-authorization'] !== `Basic ${Buffer.from('me:p@ss').toString('base64')}`) {
-      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
-      return;
-    }
-    const upstream = netConnect(Number(url.split(':')[1]), '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\nX-Proxy: a\r\n\r\n');
-      join(socket, upstream);
-    });
-  });
-  return listen(server);
-}
-
-/** RFC 1928, byte by byte as a slow network would have it; with a login if there is a password. */
-async function socksProxy(asked: string[], password?: string): Promise<number> {
-  const server = createServer((socket) => {
-    let bytes = Buffer.alloc(0);
-    const need = async (count: number): Promise<Buffer> => {
-      while (bytes.length < count) {
-        const chunk = (await new Promise((data) => void socket.once('data', data))) as Buffer;
-        bytes = Buffer.concat([bytes, chunk]);
-      }
-      const taken = bytes.subarray(0, count);
-      bytes = bytes.subarray(count);
-      return taken;
-    };
-    const serve = async (): Promise<void> => {
-      const [, count = 0] = await need(2);
-      await need(count);
-      socket.write(Buffer.from([5, password === undefined ? 0 : 2]));
-      if (password !== undefined) {
-        const [, nameLength = 0] = await need(2);
-        const name = await need(nameLength);
-        const [length = 0] = await need(1);
-        const right = `${String(name)}:${String(await need(length))}` === password;
-        socket.write(Buffer.from([1, right ? 0 : 1]));
-        if (!right) return;
-      }
-      const [, , , , length = 0] = await need(5);
-      const address = await need(length + 2);
-      const port = address.readUInt16BE(length);
-      asked.push(`${String(address.subarray(0, length))}:${port}`);
-      const upstream = netConnect(port, '127.0.0.1', () => {
-        for (const byte of [5, 0, 0, 1, 127, 0, 0, 1, 0, 80]) socket.write(Buffer.from([byte]));
-        join(socket, upstream);
-      });
-    };
-    void serve();
-  });
-  return listen(server);
 }
 
 function transport(port: number, proxyUrl: string, protocol: 'auto' | 'http1' | 'http2' = 'auto'): Transport {
@@ -111,7 +45,7 @@ async function text(client: Transport, target: string): Promise<string> {
 describe('a proxy', () => {
   it.each(['auto', 'http1', 'http2'] as const)('of HTTP is asked to connect, for %s', async (protocol) => {
     const asked: string[] = [];
-    const [port, proxy] = [await apiServer(), await httpProxy(asked)];
+    const [port, proxy] = [await apiServer(), await listen(httpProxy(asked))];
     const client = transport(port, `http://me:p%40ss@127.0.0.1:${proxy}`, protocol);
     expect(await text(client, '/api')).toBe(protocol === 'http2' ? '2.0' : '1.1');
     expect(await text(client, '/api?watch=true')).toBe(protocol === 'http1' ? '1.1' : '2.0');
@@ -120,7 +54,7 @@ describe('a proxy', () => {
 
   it.each([undefined, 'me:secret'])('of SOCKS 5 is asked for the name, login %s', async (login) => {
     const asked: string[] = [];
-    const [port, proxy] = [await apiServer(), await socksProxy(asked, login)];
+    const [port, proxy] = [await apiServer(), await listen(socksProxy(asked, login))];
     const client = transport(port, `socks5://${login === undefined ? '' : `${login}@`}127.0.0.1:${proxy}`);
     expect(await text(client, '/api')).toBe('1.1');
     expect(await text(client, '/api?watch=true')).toBe('2.0');
@@ -128,8 +62,8 @@ describe('a proxy', () => {
   });
 
   it('that refuses is named, with its reason', async () => {
-    const [port, proxy] = [await apiServer(), await httpProxy([])];
-    const socks = await socksProxy([], 'me:secret');
+    const [port, proxy] = [await apiServer(), await listen(httpProxy([]))];
+    const socks = await listen(socksProxy([], 'me:secret'));
     const failure = (proxyUrl: string) => transport(port, proxyUrl).send(get('/api'));
     await expect(failure(`http://127.0.0.1:${proxy}`)).rejects.toMatchObject({
       code: 'refused',
@@ -192,7 +126,7 @@ describe('a proxy', () => {
 
   it('is not asked any more once the transport is closed', async () => {
     const asked: string[] = [];
-    const [port, proxy] = [await apiServer(), await httpProxy(asked)];
+    const [port, proxy] = [await apiServer(), await listen(httpProxy(asked))];
     let issue: (certificate: undefined) => void = () => undefined;
     const made = connect({
       server: `https://localhost:${port}`,

@@ -1,27 +1,15 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { connect as netConnect, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/thrown.ts';
 import { type ConnectOptions, hostOf, parseServer } from './connect-options.ts';
 import { closedError, transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
+import { keepQuiet, portOf, refusal, type Tunnel } from './tunnel.ts';
 
 /** As for a connection without a proxy. */
 const OPENING_MS = 10_000;
-const DEFAULT_PORTS: Readonly<Record<string, number>> = {
-  'http:': 80,
-  'https:': 443,
-  'socks5:': 1080,
-  'socks5h:': 1080,
-};
-
-/** Whether `proxy-url` names a proxy of a kind that is known: `http`, `https`, `socks5`. */
-export function isProxyUrl(text: string): boolean {
-  return URL.canParse(text) && new URL(text).protocol in DEFAULT_PORTS && new URL(text).hostname !== '';
-}
-
 export interface TunnelOptions extends ConnectOptions {
   /** Limits how long a proxy may take. */
   readonly clock?: Clock;
@@ -61,7 +49,9 @@ export class ProxyTunnels {
     });
     const tunnel = { proxy, target: parseServer(server).url, signal };
     try {
-      return await (proxy.protocol.startsWith('socks') ? throughSocks(tunnel) : throughHttp(tunnel));
+      if (!proxy.protocol.startsWith('socks')) return await throughHttp(tunnel);
+      const { throughSocks } = await import('./socks-tunnel.ts');
+      return await throughSocks(tunnel);
     } catch (error) {
       throw signal.aborted ? signal.reason : proxyFailure(proxy, error);
     } finally {
@@ -69,12 +59,6 @@ export class ProxyTunnels {
       this.#opening.delete(opening);
     }
   }
-}
-
-interface Tunnel {
-  readonly proxy: URL;
-  readonly target: URL;
-  readonly signal: AbortSignal;
 }
 
 async function throughHttp({ proxy, target, signal }: Tunnel): Promise<Socket> {
@@ -105,49 +89,10 @@ async function throughHttp({ proxy, target, signal }: Tunnel): Promise<Socket> {
   throw refusal(proxy, path, `HTTP/${httpVersion} ${statusCode} ${statusMessage}`);
 }
 
-async function throughSocks({ proxy, target, signal }: Tunnel): Promise<Socket> {
-  const { SocksClient } = await import('socks');
-  const socket = netConnect({ host: hostOf(proxy), port: portOf(proxy), signal });
-  keepQuiet(socket);
-  await once(socket, 'connect');
-  const destination = { host: hostOf(target), port: portOf(target) };
-  const login = { userId: decodeURIComponent(proxy.username), password: decodeURIComponent(proxy.password) };
-  try {
-    await SocksClient.createConnection({
-      command: 'connect',
-      proxy: {
-        type: 5,
-        host: hostOf(proxy),
-        port: portOf(proxy),
-        ...(login.userId === '' ? {} : login),
-      },
-      destination,
-      existing_socket: socket,
-    });
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    throw refusal(proxy, `${target.hostname}:${destination.port}`, messageOf(error));
-  }
-}
-
-/** Who holds the socket after this looks for errors itself; between two listeners nobody does. */
-function keepQuiet(socket: Socket): void {
-  socket.on('error', () => undefined);
-}
-
-function refusal(proxy: URL, target: string, why: string): TransportError {
-  return new TransportError('refused', `the proxy ${proxy.host} does not connect to ${target}: ${why}`);
-}
-
 /** What went wrong with the proxy's own TLS says nothing about the server's certificate. */
 function proxyFailure(proxy: URL, error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const { code, message } = transportErrorOf(error);
   const text = `the proxy ${proxy.protocol}//${proxy.host}: ${message}`;
   return new TransportError(code === 'tls' ? 'protocol' : code, text, { cause: error });
-}
-
-function portOf(url: URL): number {
-  return Number(url.port || (DEFAULT_PORTS[url.protocol] ?? 443));
 }

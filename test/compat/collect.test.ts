@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
+import { httpProxy, listening, socksProxy } from '../../src/client/proxies.fixture.ts';
 import { KubegcProcess, kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
 import { runCommand } from '../program/run-command.ts';
 import { until } from '../program/until.ts';
@@ -60,8 +61,10 @@ function serverOn(listen: string, writeKubeconfig: string): KubegcProcess {
   return new KubegcProcess(['up', '--controllers', noCollector, ...flags]);
 }
 
-function collector(...args: string[]): KubegcProcess {
-  const process = new KubegcProcess(['collect', '--kubeconfig', kubeconfig, ...args]);
+const collector = (...args: string[]): KubegcProcess => collectorOf(kubeconfig, ...args);
+
+function collectorOf(path: string, ...args: string[]): KubegcProcess {
+  const process = new KubegcProcess(['collect', '--kubeconfig', path, ...args]);
   started.push(process);
   return process;
 }
@@ -125,6 +128,27 @@ describe('kubegc collect', () => {
     const left = await dependents();
     expect(left).toHaveLength(5);
     expect(left.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
+  });
+
+  it.each([
+    ['HTTP', httpProxy, 'http://me:p%40ss@'],
+    ['SOCKS 5', socksProxy, 'socks5://'],
+  ] as const)('collects through a proxy of %s', async (_what, proxyOf, prefix) => {
+    const asked: string[] = [];
+    const proxy = await listening(proxyOf(asked));
+    try {
+      const through = join(directory.path, `through-${namespace}`);
+      const proxyUrl = `proxy-url: ${prefix}127.0.0.1:${proxy.port}`;
+      const text = readFileSync(kubeconfig, 'utf8').replace(/^( *)server: .*/m, `$&\n$1${proxyUrl}`);
+      await writeFile(through, text.replace('https://127.0.0.1:', 'https://localhost:'));
+      await family(5);
+      await ready(collectorOf(through, '--mode', 'collect', ...quick));
+      await deleteOwner('Background');
+      await until('the dependents are gone', allAreGone);
+      expect(new Set(asked.map((address) => address.split(':')[0]))).toEqual(new Set(['localhost']));
+    } finally {
+      proxy.close();
+    }
   });
 
   it('shows health, metrics and its graph, and says why it did what it did', async () => {

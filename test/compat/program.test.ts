@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { certificateRequest } from '../../src/apiserver/authentication/certificate-request.fixture.ts';
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
 import { runCommand } from '../program/run-command.ts';
@@ -144,6 +145,20 @@ describe('kubegc up', () => {
   it('says where the kubeconfig is and one line that it is ready', () => {
     expect(server.output).toContain(`kubeconfig: ${kubeconfig}\n`);
     expect(server.output.match(/^kubegc is ready: https:\/\/127\.0\.0\.1:\d+ /gm)).toHaveLength(1);
+  });
+
+  it('API-340 reads requests for certificates, with what is loaded for the first of them', async () => {
+    const client = new ApiClient(kubeconfig);
+    const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    const ask = (name: string, request: string) =>
+      client.send('POST', path, {
+        metadata: { name },
+        spec: { request, signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] },
+      });
+    expect((await ask('good', certificateRequest())).status).toBe(201);
+    expect((await ask('forged', certificateRequest({ forged: true }))).status).toBe(422);
+    expect((await ask('master', certificateRequest({ organizations: ['system:masters'] }))).status).toBe(403);
+    client.close();
   });
 
   it('keeps what is secret to the user: kubeconfig and data directory (0600, 0700)', () => {
