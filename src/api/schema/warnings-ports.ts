@@ -20,20 +20,24 @@ export function portWarnings(containers: readonly PlacedContainer[]): string[] {
   return [...overlaps(ports), ...sharedNames(ports)];
 }
 
-/** Ports of one number and protocol that others are compared with; every pair of some thousands would hold up the server. */
-const MOST_OF_ONE = 100;
+/**
+ * Ports of one number and protocol that others are compared with, and overlaps that are told: every pair of some thousands would hold
+ * up the server, and no answer has room for them.
+ */
+const MOST = 100;
 
 function overlaps(ports: readonly PlacedPort[]): string[] {
   const known = new Map<string, PlacedPort[]>();
   const warnings: string[] = [];
   for (const placed of ports) {
+    if (warnings.length >= MOST) break;
     const key = `${String(placed.port['containerPort'])}/${String(placed.port['protocol'])}`;
     const others = known.get(key) ?? [];
     for (const other of others) {
       const how = overlap(placed.port, other.port);
       if (how !== undefined) warnings.push(`${placed.at}: ${how} port definition with ${other.at}`);
     }
-    if (others.length < MOST_OF_ONE) known.set(key, [...others, placed]);
+    if (others.length < MOST) known.set(key, [...others, placed]);
   }
   return warnings;
 }

@@ -26,6 +26,8 @@ describe('API-010 what is accepted with a warning', () => {
     expect(ofPod({ containers: [{ ...container, ports: twins }] })).toEqual([
       'spec.containers[0].ports[50000]: duplicate port definition with spec.containers[0].ports[99]',
     ]);
+    const same = Array.from({ length: 50_000 }, () => ({ containerPort: 1, protocol: 'TCP' }));
+    expect(ofPod({ containers: [{ ...container, ports: same }] }).length).toBeLessThan(200);
   });
 
   it('labels, annotations and volumes of old', () => {
