@@ -15,6 +15,13 @@ export interface SlabSizes {
 
 const defaultSizes: SlabSizes = { slab: 256 << 10, largestShared: 16 << 10 };
 
+/**
+ * One slab in so many is ordinary memory, the others are shared: V8 counts ordinary memory only, and once it has 64 MiB more of it than
+ * after its last full collection, it marks the whole heap again, in steps of 5 to 10 ms on this thread. Requests waited for up to a tenth of
+ * a second then, whatever there was to collect. Slabs that nobody needs are so freed after 256 MiB of new ones at the latest, or when V8
+ * collects for its own heap.
+ */
+const COUNTED_EVERY = 4;
 /** Of which a slab that is not filled any more has to hold at least so much that is still wanted. */
 const WANTED = 0.75;
 
@@ -41,6 +48,7 @@ export class ValueSlabs {
   readonly #sizes: SlabSizes;
   readonly #slabs = new Map<ArrayBufferLike, Slab>();
   #newest: Slab | undefined;
+  #begun = 0;
   /** The value that was copied last, if it lies in the newest slab: mostly what is asked about, and cheaper to tell by than its memory. */
   #latest: Uint8Array | undefined;
 
@@ -100,12 +108,17 @@ export class ValueSlabs {
 
   #begin(): Slab {
     const full = this.#newest;
-    const bytes = Buffer.allocUnsafeSlow(this.#sizes.slab);
+    const bytes = this.#allocate();
     const slab = { bytes, used: 0, wanted: 0, tenants: [] };
     this.#slabs.set(bytes.buffer, slab);
     this.#newest = slab;
     if (full !== undefined) this.#tidy(full);
     return this.#newest;
+  }
+
+  #allocate(): Buffer {
+    const counted = this.#begun++ % COUNTED_EVERY === 0;
+    return counted ? Buffer.allocUnsafeSlow(this.#sizes.slab) : Buffer.from(new SharedArrayBuffer(this.#sizes.slab));
   }
 
   /** Moves out what a full slab still holds, if that is little. */
