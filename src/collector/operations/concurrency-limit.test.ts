@@ -35,7 +35,7 @@ describe('ConcurrencyLimit', () => {
     }
     expect([seen, limit.pausedUntil]).toEqual([[8, 16, 32, 50, 50, 50], Number.NEGATIVE_INFINITY]);
     expect(new ConcurrencyLimit({ ceiling: 3 }).limit).toBe(3);
-    expect(new ConcurrencyLimit({ ceiling: 1000 }).limit).toBe(12);
+    expect(new ConcurrencyLimit({ ceiling: 1000 }).limit).toBe(8);
     expect(new ConcurrencyLimit({ ceiling: 100, few: 30 }).limit).toBe(30);
   });
 
@@ -163,7 +163,7 @@ function load(
   server: Server,
   forMs: number,
 ): { readonly limit: number; readonly perMs: number; readonly waitMs: number } {
-  const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
+  const limit = new ConcurrencyLimit({ ceiling: 100 });
   const free: number[] = Array.from({ length: server.workers }, () => 0);
   const underWay: Pick<CallOutcome, 'underWay' | 'startedAt' | 'endedAt'>[] = [];
   let now = 0;

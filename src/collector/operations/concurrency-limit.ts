@@ -15,14 +15,14 @@ export interface CallOutcome {
 export interface ConcurrencyLimitOptions {
   readonly ceiling: number;
   /**
-   * Where it begins, at most the ceiling, default 12. Slowness alone reduces no further: it may be others' doing, and then
-   * waiting for them would help nobody. A dozen keep a server busy while we are busy ourselves, and let a request of others
-   * wait for no more than a dozen of ours.
+   * Where it begins, at most the ceiling, default 8. Slowness alone reduces no further: it may be others' doing, and then
+   * waiting for them would help nobody. Eight keep a server busy while we are busy ourselves, and let a request of others
+   * wait for no more than eight of ours; four do not (bench/README.md).
    */
   readonly few?: number | undefined;
 }
 
-const FEW = 12;
+const FEW = 8;
 /** While answers take no longer than this many times the best, one more does not make others wait. */
 const UNHURRIED = 2;
 /** Beyond this many times the best, more than half of the time is spent behind our own calls. */
@@ -38,7 +38,7 @@ const LEAST_WINDOW = 10;
 
 /**
  * How many calls may be under way, by what the server lets us see of its load (BETTER-19). A server that works on one request
- * at a time gets nearly as much done with a dozen as with twenty, but others then wait for twenty. So it begins with a few; twice as
+ * at a time gets as much done with eight as with twenty, but others then wait for twenty. So it begins with a few; twice as
  * many after each round of answers that took at most twice the best of their kind, if all places were in use, until a round took
  * longer; then one more after each such round, and a tenth fewer, but not below the few, after one that took more than three
  * times as long; half as many after the server refused (429, or 503 with
