@@ -22,6 +22,7 @@ const defaultSizes: SlabSizes = { slab: 256 << 10, largestShared: 16 << 10 };
  * collects for its own heap.
  */
 const COUNTED_EVERY = 4;
+
 /** Of which a slab that is not filled any more has to hold at least so much that is still wanted. */
 const WANTED = 0.75;
 
@@ -48,7 +49,8 @@ export class ValueSlabs {
   readonly #sizes: SlabSizes;
   readonly #slabs = new Map<ArrayBufferLike, Slab>();
   #newest: Slab | undefined;
-  #begun = 0;
+  /** Slabs so far. The first ones are shared: a small store, and so each test of one, goes the way that most values go. */
+  #allocated = 0;
   /** The value that was copied last, if it lies in the newest slab: mostly what is asked about, and cheaper to tell by than its memory. */
   #latest: Uint8Array | undefined;
 
@@ -117,7 +119,7 @@ export class ValueSlabs {
   }
 
   #allocate(): Buffer {
-    const counted = this.#begun++ % COUNTED_EVERY === 0;
+    const counted = ++this.#allocated % COUNTED_EVERY === 0;
     return counted ? Buffer.allocUnsafeSlow(this.#sizes.slab) : Buffer.from(new SharedArrayBuffer(this.#sizes.slab));
   }
 
