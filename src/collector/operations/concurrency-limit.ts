@@ -38,7 +38,7 @@ const LEAST_WINDOW = 10;
 
 /**
  * How many calls may be under way, by what the server lets us see of its load (BETTER-19). A server that works on one request
- * at a time gets as much done with eight as with twenty, but others then wait for twenty. So it begins with a few; twice as
+ * at a time gets nearly as much done with eight as with twenty, but others then wait for twenty. So it begins with a few; twice as
  * many after each round of answers that took at most twice the best of their kind, if all places were in use, until a round took
  * longer; then one more after each such round, and a tenth fewer, but not below the few, after one that took more than three
  * times as long; half as many after the server refused (429, or 503 with
