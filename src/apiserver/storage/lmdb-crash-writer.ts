@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 
@@ -6,7 +7,8 @@ import { openLmdbStore } from './lmdb-store.ts';
  * on its output, one line each, what was acknowledged (`<key> <count> <revision>`), and how it ended.
  */
 const [path = '', valueBytes = '100'] = process.argv.slice(2);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+// What was said must be said when it is killed: a stream would keep what a slow reader leaves in the pipe.
+const say = (line: string): void => void writeSync(1, `${line}\n`);
 const store = await openLmdbStore({ path, clock: systemClock });
 say('open');
 

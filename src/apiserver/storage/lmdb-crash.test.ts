@@ -16,14 +16,20 @@ interface Acknowledged {
   readonly revision: number;
 }
 
+interface WriterEnd {
+  readonly acknowledged: ReadonlyMap<string, Acknowledged>;
+  readonly failed: string | undefined;
+  /** How it ended and what it complained of, for whoever reads a failed test. */
+  readonly ending: string;
+}
+
 /** Runs the writer and reads what it says; `until` is asked after each line and says when to kill -9 it. */
-async function runWriter(
-  command: readonly string[],
-  until: (lines: number) => boolean,
-): Promise<{ acknowledged: Map<string, Acknowledged>; lines: number; failed: string | undefined }> {
+async function runWriter(command: readonly string[], until: (lines: number) => boolean): Promise<WriterEnd> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const exited = once(child, 'exit');
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'close');
+  const complaints: Buffer[] = [];
+  child.stderr.on('data', (piece: Buffer) => complaints.push(piece));
   const acknowledged = new Map<string, Acknowledged>();
   let lines = 0;
   let failed: string | undefined;
@@ -33,8 +39,9 @@ async function runWriter(
     if (key.startsWith('/')) acknowledged.set(key, { count: Number(count), revision: Number(revision) });
     if (until(++lines)) child.kill('SIGKILL');
   }
-  await exited;
-  return { acknowledged, lines, failed };
+  const [code, signal] = (await exited) as [number | null, string | null];
+  const ending = `exit code ${code}, signal ${signal}, ${lines} lines, ${failed}: ${Buffer.concat(complaints).toString()}`;
+  return { acknowledged, failed, ending };
 }
 
 describe('a process that writes to the lmdb store', () => {
@@ -70,8 +77,8 @@ describe('a process that writes to the lmdb store', () => {
       [700, 100],
       [1500, 20_000],
     ] as const) {
-      const { acknowledged } = await runWriter([...writer, path, String(valueBytes)], (seen) => seen === lines);
-      expect(acknowledged.size).toBeGreaterThan(0);
+      const { acknowledged, ending } = await runWriter([...writer, path, String(valueBytes)], (seen) => seen === lines);
+      expect(acknowledged.size, ending).toBeGreaterThan(0);
       await expectNothingLost(acknowledged);
     }
   });
@@ -82,8 +89,8 @@ describe('a process that writes to the lmdb store', () => {
     async () => {
       // A limit on file sizes fails lmdb's writes as a full disk does.
       const limited = ['sh', '-c', 'ulimit -f 4096; exec "$@"', 'sh', ...writer, path, '100000'];
-      const { acknowledged, failed } = await runWriter(limited, () => false);
-      expect(failed).toMatch(
+      const { acknowledged, failed, ending } = await runWriter(limited, () => false);
+      expect(failed, ending).toMatch(
         /the store failed and accepts no more writes: (Input\/output error \(is the disk full\?\)|File too large)/,
       );
       expect(acknowledged.size).toBe(8);

@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Lmdb from 'lmdb';
 import type { RootDatabase, RootDatabaseOptionsWithPath } from 'lmdb';
 import { assert } from '../../base/assert.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError, messageOf } from '../../base/thrown.ts';
 import type { Revision } from './interface.ts';
 import type { RedoState, RedoTable } from './redo-journal.ts';
 import { STORE_ID_BYTES } from './redo-record.ts';
@@ -25,6 +25,7 @@ const FORMAT = 'kubegc-journal';
 const VERSION = 2;
 const VERSION_WITHOUT_REDO = 1;
 const FOREIGN = 'an lmdb database of another program';
+const REVISION_KEY_BYTES = 8;
 const SUPERBLOCK = revisionKey(0);
 
 /** Entries of objects up to 8 KB then lie in the tree instead of taking pages of their own, which costs half the space. */
@@ -82,6 +83,8 @@ export class LmdbTable implements RedoTable {
   /** While the environment is opened anew. */
   #renewed: Promise<void> | undefined;
   #state: LmdbTableState;
+  /** Of a file that lacked pages when it was opened, until it has proved to be whole, or is written to. */
+  #shortage: Shortage | undefined;
 
   private constructor(directory: string, open: () => Environment) {
     this.#directory = directory;
@@ -94,12 +97,13 @@ export class LmdbTable implements RedoTable {
   static async open(lmdb: LmdbModule, directory: string): Promise<LmdbTable> {
     const table = new LmdbTable(directory, () => openEnvironment(lmdb, directory));
     try {
-      await checkLength(table.#database, directory);
+      table.#shortage = await makeUpForMissingPages(table.#database, table.#file);
       table.#state = readSuperblock(table.#database, directory);
       return table;
     } catch (error) {
+      const refusal = table.#refusal(error);
       await table.close();
-      throw error;
+      throw refusal;
     }
   }
 
@@ -113,22 +117,67 @@ export class LmdbTable implements RedoTable {
    */
   async read(compacted: Revision, each: (entry: BorrowedEntry) => void): Promise<Revision> {
     let last = compacted;
-    for (const { key, value } of this.#database.getRange({ start: revisionKey(1) })) {
+    let count = 0;
+    for (const { key, value } of this.#entries()) {
       const revision = readRevisionKey(key);
       if (revision > compacted && revision !== ++last) {
         throw new StoreCorruptedError(this.#directory, `revision ${last} is missing`);
       }
       each({ revision, buffer: asBuffer(value), length: value.length });
+      count++;
     }
+    // One is the superblock.
+    const expected = Math.max(statistics(this.#database).entryCount - 1, 0);
+    if (count !== expected) {
+      throw new StoreCorruptedError(this.#directory, `data.mdb has ${count} entries where it should have ${expected}`);
+    }
+    if (this.#shortage !== undefined) await this.#findFreePages();
+    this.#shortage = undefined;
     // What was read would stay in the memory map, as much again as the values themselves.
     if (last > 0) this.#renew();
     await this.#renewed;
     return last;
   }
 
+  *#entries(): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+    try {
+      for (const entry of this.#database.getRange({ start: revisionKey(1) })) {
+        if (entry.key.length !== REVISION_KEY_BYTES) {
+          throw new StoreCorruptedError(this.#directory, `data.mdb has a key of ${entry.key.length} bytes`);
+        }
+        yield entry;
+      }
+    } catch (error) {
+      throw this.#refusal(error);
+    }
+  }
+
+  /**
+   * lmdb looks for free pages when it writes, in pages that nothing else reads. Where these are damaged that had better be known before
+   * anything is acknowledged. A disk that is full is no damage: what is on it can be read.
+   */
+  async #findFreePages(): Promise<void> {
+    if (this.#state.redo === undefined) return;
+    const failure = await rejection(settled(this.#database.put(SUPERBLOCK, superblock(this.#state))));
+    if (isDamage(failure?.cause)) throw this.#refusal(failure?.cause);
+  }
+
+  /** What reading failed with, as damage where it is. */
+  #refusal(error: unknown): unknown {
+    const shortage = this.#shortage;
+    if (!isDamage(error) && (shortage === undefined || !(error instanceof StoreFormatError))) return error;
+    const found = shortage === undefined ? 'data.mdb' : `data.mdb had ${shortage.size} bytes of ${shortage.counted}`;
+    return new StoreCorruptedError(this.#directory, `${found}: ${messageOf(error)}`);
+  }
+
+  get #file(): string {
+    return join(this.#directory, 'data.mdb');
+  }
+
   /** Before the first redo log is written. */
   async beginRedo(id: Uint8Array): Promise<void> {
     const state = { ...this.#state, redo: { id, applied: 0 } };
+    this.#shortage = undefined;
     await settled(this.#database.put(SUPERBLOCK, superblock(state)));
     this.#state = state;
   }
@@ -168,6 +217,8 @@ export class LmdbTable implements RedoTable {
   async close(): Promise<void> {
     // Where opening anew failed nothing is open.
     if ((await rejection(this.#renewed)) === undefined) await this.#database.close();
+    // Whoever looks at a file that was refused finds it as it was.
+    if (this.#shortage !== undefined) await truncate(this.#file, this.#shortage.size);
   }
 }
 
@@ -198,14 +249,26 @@ function openEnvironment({ open }: LmdbModule, directory: string): Environment {
   }
 }
 
-/** A file cut short would kill the process when a page that is not there is read through the memory map. */
-async function checkLength(environment: Environment, directory: string): Promise<void> {
+/** In bytes: the size of the file as it was found, and that of the pages that lmdb counts. */
+interface Shortage {
+  readonly size: number;
+  readonly counted: number;
+}
+
+/**
+ * Makes the file as long as lmdb counts its pages, and tells what it lacked.
+ *
+ * A file may be shorter than that by pages that one transaction took and gave back: lmdb writes them when it uses them again. It may
+ * also have been cut off, and a page that is not there would kill the process that reads it through the memory map. A page of zeros
+ * does not: it is of no kind that lmdb knows, and what it should have held of an entry does not have its checksum.
+ */
+async function makeUpForMissingPages(environment: Environment, file: string): Promise<Shortage | undefined> {
   const { lastPageNumber, pageSize } = statistics(environment);
-  const { size } = await stat(join(directory, 'data.mdb'));
-  const needed = (lastPageNumber + 1) * pageSize;
-  if (size < needed) {
-    throw new StoreCorruptedError(directory, `data.mdb has ${size} bytes where it should have ${needed}`);
-  }
+  const { size } = await stat(file);
+  const counted = (lastPageNumber + 1) * pageSize;
+  if (size >= counted) return undefined;
+  await truncate(file, counted);
+  return { size, counted };
 }
 
 function isRedo(redo: Superblock['redo']): redo is NonNullable<Superblock['redo']> {
@@ -268,7 +331,7 @@ async function rejection(promise: unknown): Promise<Error | undefined> {
 const EIO = 5;
 
 function revisionKey(revision: Revision): Uint8Array {
-  const key = Buffer.alloc(8);
+  const key = Buffer.alloc(REVISION_KEY_BYTES);
   // 48 bits: a million changes a second for nearly nine years.
   key.writeUIntBE(revision, 2, 6);
   return key;
@@ -304,6 +367,11 @@ interface Statistics {
 
 function statistics(environment: Environment): Statistics {
   return environment.getStats() as Statistics;
+}
+
+/** lmdb's MDB_CORRUPTED, MDB_PAGE_NOTFOUND and MDB_PROBLEM. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && [-30_796, -30_797, -30_779].includes(Number(error.code));
 }
 
 /** lmdb's MDB_INVALID, MDB_VERSION_MISMATCH and MDB_CORRUPTED. */
