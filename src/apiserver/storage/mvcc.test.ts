@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LabelSignature, mayHave } from '../../api/selectors/label-signature.ts';
@@ -413,5 +415,22 @@ describe('MultiVersionMap', () => {
     map.dropHistory(Infinity);
     expect(map.historyBytes).toBeLessThanOrEqual(60_000);
     expect(map.historyBytes).toBeGreaterThan(58_000);
+  });
+
+  it('keeps one text of a key, however often it comes with a request', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const key = `/registry/${'k'.repeat(4000)}`;
+    const fresh = (): string => Buffer.from(key).toString();
+    const map = new MultiVersionMap({ historyBound: 20_000 });
+    map.create(fresh(), bytes('x'));
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 5000; i++) map.update(fresh(), bytes('x'), map.revision);
+    map.delete(fresh(), map.revision);
+    map.create(fresh(), bytes('x'));
+    collectGarbage();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan((5000 * key.length) / 4);
+    expect(map.historyLength).toBe(5003);
   });
 });

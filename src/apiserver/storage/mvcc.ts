@@ -22,7 +22,8 @@ export class Change implements SlabTenant {
   metadataEnd = 0;
 
   constructor(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>, previous?: Change) {
-    this.key = kv.key;
+    // The same string for all changes of a key: one that came with a request would be kept for each of them.
+    this.key = previous?.key ?? kv.key;
     this.value = kv.value;
     this.createRevision = kv.createRevision;
     this.modRevision = kv.modRevision;
