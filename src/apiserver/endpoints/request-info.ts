@@ -57,6 +57,23 @@ export function queryBoolean(query: URLSearchParams, name: string): boolean {
   return !(value === '0' || value.toLowerCase() === 'false');
 }
 
+export interface RequestLine {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Undefined: the path is no percent-encoding of anything. */
+  readonly info: RequestInfo | undefined;
+}
+
+const noQuery = new URLSearchParams();
+
+/** What a method and a target (path and query) ask for. */
+export function requestLine(method: string, target: string): RequestLine {
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
+  return { path, query, info: parseRequestInfo(method, path, query) };
+}
+
 /** Undefined when the path is not decodable percent-encoding: the caller answers 400. */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo | undefined {
   let parts: string[];

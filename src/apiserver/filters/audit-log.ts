@@ -1,9 +1,11 @@
 import { formatMicroTime } from '../../api/meta/time.ts';
+import { assert } from '../../base/assert.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
-import { queryBoolean, type ResourceRequestInfo } from '../endpoints/request-info.ts';
+import { queryBoolean, requestLine, type ResourceRequestInfo } from '../endpoints/request-info.ts';
+import { type AuditRecord, AuditRecords, type AuditTimes } from './audit-records.ts';
 
 /** Where the events are read; who reads them must be allowed to `get` this path. */
 export const AUDIT_PATH = '/debug/audit';
@@ -35,35 +37,12 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What an event is made of when it is read: most writes are never looked at. Nothing of the request's body or answer. */
-interface Recorded {
-  readonly auditId: string;
-  readonly target: string;
-  readonly info: ResourceRequestInfo;
-  /** Of an object that was created without one in its path. */
-  readonly createdName: string;
-  readonly user: UserInfo;
-  readonly impersonator: UserInfo | undefined;
-  readonly userAgent: string | undefined;
-  readonly annotations: Readonly<Record<string, string>> | undefined;
-  readonly code: number;
-  readonly times: AuditTimes;
-}
-
-export interface AuditTimes {
-  /** Epoch milliseconds. */
-  readonly received: number;
-  readonly answered: number;
-}
-
 /**
  * Every write, as a stream for consoles and for the curious (API-379). Bounded by the newest {@link KEPT_EVENTS}: who reads more
  * slowly than others write loses the rest, and is told how many those were.
  */
 export class AuditLog {
-  /** Event n stands at n modulo the bound. */
-  readonly #events: Recorded[] = [];
-  #next = 0;
+  readonly #records = new AuditRecords({ bound: KEPT_EVENTS });
   #waiting = new Set<() => void>();
   #state: 'open' | 'stopped' = 'open';
 
@@ -72,12 +51,21 @@ export class AuditLog {
     const { info } = context;
     if (info.type !== 'resource' || !WRITES.has(info.verb) || QUESTIONS.has(info.group)) return;
     const { auditId, createdName, user, impersonator } = context;
-    const { target } = context.request;
+    const { method, target } = context.request;
     const annotations = context.annotations && Object.fromEntries(context.annotations);
     const userAgent = context.header('user-agent');
-    const recorded = { auditId, target, info, createdName, user, impersonator, userAgent, annotations, code, times };
-    this.#events[this.#next % KEPT_EVENTS] = recorded;
-    this.#next++;
+    this.#records.add({
+      auditId,
+      method,
+      target,
+      createdName,
+      user,
+      impersonator,
+      userAgent,
+      annotations,
+      code,
+      times,
+    });
     const waiting = this.#waiting;
     if (waiting.size === 0) return;
     this.#waiting = new Set();
@@ -92,25 +80,25 @@ export class AuditLog {
 
   /** The newest events, one a line; with `watch` also what is still to come, until the client leaves. */
   handle({ query, request }: RequestContext): HttpResponse {
-    const from = Math.max(0, this.#next - KEPT_EVENTS);
+    const { oldest, next } = this.#records;
     const { signal } = request;
     const follow = queryBoolean(query, 'watch');
     return {
       status: 200,
       headers: { 'content-type': 'application/x-ndjson' },
-      body: follow ? this.#follow(from, signal) : this.#piece(from, this.#next),
+      body: follow ? this.#follow(oldest, signal) : this.#piece(oldest, next),
     };
   }
 
   async *#follow(from: number, signal: AbortNotice | undefined): AsyncGenerator<Uint8Array> {
     let position = from;
     while (this.#isRead(signal)) {
-      const oldest = Math.max(0, this.#next - KEPT_EVENTS);
+      const { oldest, next } = this.#records;
       if (position < oldest) {
         yield Buffer.from(`${JSON.stringify({ kind: 'Lost', events: oldest - position })}\n`);
         position = oldest;
       }
-      const end = Math.min(this.#next, position + PIECE);
+      const end = Math.min(next, position + PIECE);
       if (end > position) {
         yield this.#piece(position, end);
         position = end;
@@ -139,23 +127,24 @@ export class AuditLog {
 
   #piece(from: number, to: number): Uint8Array {
     let text = '';
-    for (let n = from; n < to; n++) text += lineOf(this.#events[n % KEPT_EVENTS]);
+    for (let n = from; n < to; n++) text += lineOf(this.#records.read(n));
     return Buffer.from(text);
   }
 }
 
-function lineOf(recorded: Recorded | undefined): string {
-  if (recorded === undefined) return '';
-  const { times } = recorded;
+function lineOf(record: AuditRecord): string {
+  const { times } = record;
   const timestamps = {
     requestReceivedTimestamp: formatMicroTime(times.received),
     stageTimestamp: formatMicroTime(times.answered),
   };
-  return `${JSON.stringify({ ...eventOf(recorded), ...timestamps })}\n`;
+  return `${JSON.stringify({ ...eventOf(record), ...timestamps })}\n`;
 }
 
-function eventOf(recorded: Recorded): AuditEvent {
-  const { auditId, target, info, user, impersonator, userAgent, annotations, code } = recorded;
+function eventOf(record: AuditRecord): AuditEvent {
+  const { auditId, target, user, impersonator, userAgent, annotations, code } = record;
+  const { info } = requestLine(record.method, target);
+  assert(info?.type === 'resource', 'what is recorded is about a resource');
   return {
     kind: 'Event',
     apiVersion: 'audit.k8s.io/v1',
@@ -167,13 +156,13 @@ function eventOf(recorded: Recorded): AuditEvent {
     user: impersonator ?? user,
     ...(impersonator === undefined ? {} : { impersonatedUser: user }),
     ...(userAgent === undefined ? {} : { userAgent }),
-    objectRef: objectRef(recorded),
+    objectRef: objectRef(info, record.createdName),
     responseStatus: { metadata: {}, code },
     ...(annotations === undefined ? {} : { annotations }),
   };
 }
 
-function objectRef({ info, createdName }: Recorded): Record<string, string> {
+function objectRef(info: ResourceRequestInfo, createdName: string): Record<string, string> {
   const { resource, namespace, group: apiGroup, version: apiVersion, subresource } = info;
   const name = info.name === '' ? createdName : info.name;
   const fields = { resource, namespace, name, apiGroup, apiVersion, subresource };

@@ -7,8 +7,9 @@ import type { Metrics } from '../../base/metrics.ts';
 import type { Random } from '../../base/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { RequestContext } from '../endpoints/request-context.ts';
-import { parseRequestInfo } from '../endpoints/request-info.ts';
-import type { AuditLog, AuditTimes } from './audit-log.ts';
+import { requestLine } from '../endpoints/request-info.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { AuditTimes } from './audit-records.ts';
 import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import { authorize } from './authorization.ts';
 import { limitBody } from './body-limit.ts';
@@ -36,8 +37,6 @@ export interface HandlerChainOptions {
   /** What is behind the filters. Rejects with a StatusError for what is wrong with the request. */
   route(context: RequestContext): Promise<HttpResponse> | HttpResponse;
 }
-
-const noQuery = new URLSearchParams();
 
 /** Longest Audit-Id a client may bring. */
 const MAX_AUDIT_ID = 128;
@@ -107,11 +106,7 @@ interface OpenedRequest {
 }
 
 function contextOf(request: HttpRequest, random: Random): OpenedRequest {
-  const { target } = request;
-  const mark = target.indexOf('?');
-  const path = mark < 0 ? target : target.slice(0, mark);
-  const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
-  const info = parseRequestInfo(request.method, path, query);
+  const { path, query, info } = requestLine(request.method, request.target);
   const context = new RequestContext({
     request,
     path,
