@@ -12,13 +12,6 @@ export interface EventRingLimits {
   readonly maxAgeMs: number;
 }
 
-interface Entry {
-  readonly event: CacheEvent;
-  /** By the monotonic clock. */
-  readonly at: number;
-  readonly bytes: number;
-}
-
 /**
  * Events whose encodings and parsed objects are kept; watchers further behind make them anew. More than a commit has as a rule, and few
  * enough to be dropped while they are young: what is kept for longer is moved to the old generation, which is expensive to clean.
@@ -35,7 +28,9 @@ const EVENT_OVERHEAD = 300;
  * Invariant: it holds every event above the revision `floor`.
  */
 export class EventRing {
-  readonly #ring: Ring<Entry>;
+  readonly #ring: Ring<CacheEvent>;
+  /** When each of them came, in whole ms of the monotonic clock: small numbers in an array, because objects beside the events would all become old. */
+  readonly #times: Ring<number>;
   readonly #limits: EventRingLimits;
   readonly #newest = new Map<string, StoredObject>();
   #first = 0;
@@ -48,6 +43,7 @@ export class EventRing {
     this.#floor = floor;
     this.#limits = limits;
     this.#ring = new Ring({ bound: limits.capacity });
+    this.#times = new Ring({ bound: limits.capacity });
   }
 
   get first(): number {
@@ -72,10 +68,10 @@ export class EventRing {
   }
 
   push(event: CacheEvent, at: number): void {
-    const bytes = EVENT_OVERHEAD + event.current.stored.length + (event.previous?.stored.length ?? 0);
     if (this.#ring.length === this.#limits.capacity) this.#evict();
-    this.#ring.pushBack({ event, at, bytes });
-    this.#bytes += bytes;
+    this.#ring.pushBack(event);
+    this.#times.pushBack(Math.round(at));
+    this.#bytes += bytesOf(event);
     if (event.type === 'DELETED') this.#newest.delete(event.key);
     else this.#newest.set(event.key, event.current);
     this.cool(HOT);
@@ -86,30 +82,30 @@ export class EventRing {
   cool(keep: number): void {
     const to = this.end - keep;
     this.#hot = Math.max(this.#hot, this.#first);
-    for (; this.#hot < to; this.#hot++) this.#ring.at(this.#hot - this.#first)?.event.dropCaches();
+    for (; this.#hot < to; this.#hot++) this.#ring.at(this.#hot - this.#first)?.dropCaches();
   }
 
   /** Forgets what is too old. */
   expire(now: number): void {
     for (;;) {
-      const oldest = this.#ring.at(0);
-      if (oldest === undefined || now - oldest.at <= this.#limits.maxAgeMs) return;
+      const oldest = this.#times.at(0);
+      if (oldest === undefined || now - oldest <= this.#limits.maxAgeMs) return;
       this.#evict();
     }
   }
 
   /** Bytes of the object that the event at this position is about; 0 when it is not kept. */
   sizeOf(position: number): number {
-    return this.#ring.at(position - this.#first)?.event.current.stored.length ?? 0;
+    return this.#ring.at(position - this.#first)?.current.stored.length ?? 0;
   }
 
   /** Events at positions `from..to-1`, as far as they are kept. */
   slice(from: number, to: number): CacheEvent[] {
     const events: CacheEvent[] = [];
     for (let i = Math.max(0, from - this.#first); i < to - this.#first; i++) {
-      const entry = this.#ring.at(i);
-      if (entry === undefined) break;
-      events.push(entry.event);
+      const event = this.#ring.at(i);
+      if (event === undefined) break;
+      events.push(event);
     }
     return events;
   }
@@ -120,7 +116,7 @@ export class EventRing {
     let high = this.#ring.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#ring.at(middle)?.event.revision ?? Infinity) <= revision) low = middle + 1;
+      if ((this.#ring.at(middle)?.revision ?? Infinity) <= revision) low = middle + 1;
       else high = middle;
     }
     return this.#first + low;
@@ -128,11 +124,17 @@ export class EventRing {
 
   #evict(): void {
     const oldest = this.#ring.popFront();
+    this.#times.popFront();
     if (oldest === undefined) return;
     this.#first++;
-    this.#bytes -= oldest.bytes;
-    this.#floor = oldest.event.revision;
-    const { key, current } = oldest.event;
+    this.#bytes -= bytesOf(oldest);
+    this.#floor = oldest.revision;
+    const { key, current } = oldest;
     if (this.#newest.get(key) === current) this.#newest.delete(key);
   }
+}
+
+/** The same whenever it is asked for: bytes of values move, their number stays. */
+function bytesOf({ current, previous }: CacheEvent): number {
+  return EVENT_OVERHEAD + current.stored.length + (previous?.stored.length ?? 0);
 }
