@@ -176,7 +176,7 @@ describe('one etcd', () => {
     await put(two, 'a', 'of two');
     expect((await one.list(prefix)).items.map(({ value }) => Buffer.from(value).toString())).toEqual(['of one']);
     await until('the other prefix has made progress', async () => seen.progress > revision);
-    expect(told.map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(['of two']);
+    expect(told.map(({ current }) => Buffer.from(current?.value ?? []).toString())).toEqual(['of two']);
   });
 
   it('keys that kubegc has not written are not mixed with its own', async () => {
@@ -356,7 +356,9 @@ describe('an etcd that dies', () => {
     const { kv } = await store.get(key);
     await until('all is told', async () => told.at(-1)?.revision === kv?.modRevision);
     expectUnbroken(told);
-    expect(told.map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(told.map((_, i) => String(i + 1)));
+    expect(told.map(({ current }) => Buffer.from(current?.value ?? []).toString())).toEqual(
+      told.map((_, i) => String(i + 1)),
+    );
     expect(seen.closed).toBeUndefined();
   });
 

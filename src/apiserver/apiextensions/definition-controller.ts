@@ -84,8 +84,8 @@ export class DefinitionController {
 
   /** Changes, in order. What is served has changed when this returns. */
   observe(events: readonly StoreEvent[]): void {
-    for (const { type, key, value, createRevision, revision } of events) {
-      if (type === 'PUT' && value !== undefined) this.#see({ key, value, createRevision, modRevision: revision });
+    for (const { key, current } of events) {
+      if (current !== undefined) this.#see(current);
       else this.#forget(this.#nameOf(key));
     }
   }

@@ -15,5 +15,5 @@ export function selectedEvent(
   if (type !== 'MODIFIED' || previous === undefined) return matches ? event : undefined;
   const matched = selection.matches(resource.serve(previous));
   if (matches) return matched ? event : new CacheEvent({ type: 'ADDED', current });
-  return matched ? new CacheEvent({ type: 'DELETED', current: previous.at(event.revision), previous }) : undefined;
+  return matched ? new CacheEvent({ type: 'DELETED', revision: event.revision, previous }) : undefined;
 }

@@ -1,4 +1,5 @@
 import { encodeWatchFrame } from '../../api/codec/partial-object-metadata.ts';
+import { assert } from '../../base/assert.ts';
 import type { Revision } from './interface.ts';
 import { spliceResourceVersion } from './stored-json.ts';
 import type { StoredObject } from './stored-object.ts';
@@ -8,33 +9,45 @@ export type CacheEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 /** Frames that need nothing but the stored bytes; for all others the caller brings the encoder. */
 export type BuiltinFrame = 'json' | 'metadata+protobuf';
 
-export interface CacheEventFields {
-  readonly type: CacheEventType;
-  /** DELETED: the last content, under the revision of the deletion (API-126). */
-  readonly current: StoredObject;
-  /** What was there before; of DELETED: the last content under its own revision. Absent for ADDED. */
-  readonly previous?: StoredObject;
-}
+export type CacheEventFields =
+  | { readonly type: 'ADDED' | 'MODIFIED'; readonly current: StoredObject; readonly previous?: StoredObject }
+  | { readonly type: 'DELETED'; readonly revision: Revision; readonly previous: StoredObject };
 
 /** One change of one object, as all watchers of a resource see it. */
 export class CacheEvent {
   readonly type: CacheEventType;
-  readonly current: StoredObject;
+  readonly revision: Revision;
+  /** What was there before; of DELETED: the last content under its own revision. Absent for ADDED. */
   readonly previous: StoredObject | undefined;
+  /** Of DELETED made when it is asked for: of the many events that are kept, few are still read. */
+  #current: StoredObject | undefined;
   #frames: Map<string, Uint8Array> | undefined;
 
-  constructor({ type, current, previous }: CacheEventFields) {
-    this.type = type;
-    this.current = current;
-    this.previous = previous;
+  constructor(fields: CacheEventFields) {
+    this.type = fields.type;
+    this.previous = fields.previous;
+    this.#current = fields.type === 'DELETED' ? undefined : fields.current;
+    this.revision = fields.type === 'DELETED' ? fields.revision : fields.current.revision;
   }
 
-  get revision(): Revision {
-    return this.current.revision;
+  /** DELETED: the last content, under the revision of the deletion (API-126). */
+  get current(): StoredObject {
+    return (this.#current ??= this.#content.at(this.revision));
   }
 
   get key(): string {
-    return this.current.key;
+    return this.#content.key;
+  }
+
+  /** Of the object that it is about. */
+  get storedBytes(): number {
+    return this.#content.storedBytes;
+  }
+
+  get #content(): StoredObject {
+    const content = this.#current ?? this.previous;
+    assert(content !== undefined, 'an event has what is there or what was');
+    return content;
   }
 
   /**
@@ -59,8 +72,9 @@ export class CacheEvent {
   /** Gives back the memory of everything that can be made again. */
   dropCaches(): void {
     this.#frames = undefined;
-    this.current.dropCaches();
+    this.#current?.dropCaches();
     this.previous?.dropCaches();
+    if (this.type === 'DELETED') this.#current = undefined;
   }
 }
 

@@ -301,8 +301,8 @@ export class CacheReader implements CacheWatch {
 }
 
 /** Of the object that an event shows: of a deletion the one that was deleted. */
-function bytesOf({ value, previous }: StoreEvent): number {
-  return (value ?? previous?.value)?.length ?? 0;
+function bytesOf({ current, previous }: StoreEvent): number {
+  return (current ?? previous)?.value.length ?? 0;
 }
 
 /** Behind the last entry of a step that begins at `from`, of entries up to `end`. The same for all readers that are equally far. */

@@ -54,8 +54,8 @@ class Recorder {
   }
 
   get told(): string[] {
-    return this.events.map(({ type, key: k, value, previous }) =>
-      [type, k.slice(prefix.length), text(value), text(previous?.value)].map((part) => part ?? '-').join(' '),
+    return this.events.map(({ type, key: k, current, previous }) =>
+      [type, k.slice(prefix.length), text(current?.value), text(previous?.value)].map((part) => part ?? '-').join(' '),
     );
   }
 

@@ -6,7 +6,10 @@ import { StoredObject, encodeStored } from './stored-object.ts';
 
 function event(revision: number, key = 'a', type: CacheEventType = 'MODIFIED'): CacheEvent {
   const value = encodeStored({ kind: 'K', apiVersion: 'v1', metadata: { name: key } });
-  return new CacheEvent({ type, current: new StoredObject({ key, value, createRevision: 1, modRevision: revision }) });
+  const object = (modRevision: number) => new StoredObject({ key, value, createRevision: 1, modRevision });
+  return type === 'DELETED'
+    ? new CacheEvent({ type, revision, previous: object(revision - 1) })
+    : new CacheEvent({ type, current: object(revision) });
 }
 
 const limits = { capacity: 4, maxBytes: 1_000_000, maxAgeMs: 1000 };

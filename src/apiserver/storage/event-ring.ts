@@ -96,7 +96,7 @@ export class EventRing {
 
   /** Bytes of the object that the event at this position is about; 0 when it is not kept. */
   sizeOf(position: number): number {
-    return this.#ring.at(position - this.#first)?.current.stored.length ?? 0;
+    return this.#ring.at(position - this.#first)?.storedBytes ?? 0;
   }
 
   /** Events at positions `from..to-1`, as far as they are kept. */
@@ -129,12 +129,12 @@ export class EventRing {
     this.#first++;
     this.#bytes -= bytesOf(oldest);
     this.#floor = oldest.revision;
-    const { key, current } = oldest;
-    if (this.#newest.get(key) === current) this.#newest.delete(key);
+    const { type, key } = oldest;
+    if (type !== 'DELETED' && this.#newest.get(key) === oldest.current) this.#newest.delete(key);
   }
 }
 
 /** The same whenever it is asked for: bytes of values move, their number stays. */
-function bytesOf({ current, previous }: CacheEvent): number {
-  return EVENT_OVERHEAD + current.stored.length + (previous?.stored.length ?? 0);
+function bytesOf({ storedBytes, previous }: CacheEvent): number {
+  return EVENT_OVERHEAD + storedBytes + (previous?.storedBytes ?? 0);
 }

@@ -92,10 +92,10 @@ export interface StoreEvent {
   readonly key: string;
   /** Revision of this change. */
   readonly revision: Revision;
-  /** New value; absent for DELETE. */
-  readonly value?: Uint8Array;
+  /** What is there now; absent for DELETE. */
+  readonly current?: KeyValue;
   readonly createRevision: Revision;
-  /** Value before the change; absent when the key was created. */
+  /** What was there before; absent when the key was created. */
   readonly previous?: KeyValue;
 }
 

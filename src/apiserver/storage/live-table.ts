@@ -83,9 +83,9 @@ export class LiveTable<T> {
     this.#synced = 'yes';
   }
 
-  #observe({ type, key, value, revision }: StoreEvent): void {
+  #observe({ key, current, revision }: StoreEvent): void {
     const name = key.slice(this.#options.prefix.length);
-    if (type === 'PUT' && value !== undefined) this.#put(name, value, revision);
+    if (current !== undefined) this.#put(name, current.value, revision);
     else this.#remove(name);
   }
 

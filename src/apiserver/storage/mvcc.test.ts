@@ -94,7 +94,8 @@ function compare(model: Model, { map }: Pick<Real, 'map'>): void {
     expect(event.key).toBe(change?.key);
     expect(event.revision).toBe(revision);
     expect(event.type).toBe(change?.value === undefined ? 'DELETE' : 'PUT');
-    expect(event.value).toEqual(change?.value);
+    expect(event.current?.value).toEqual(change?.value);
+    expect(event.current?.modRevision).toBe(change?.value === undefined ? undefined : revision);
     expect(event.createRevision).toBe(change?.createRevision);
     expect(row(event.previous)).toEqual(model.states[revision - 1]?.get(event.key));
   }

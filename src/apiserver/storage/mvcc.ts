@@ -398,11 +398,11 @@ export class MultiVersionMap {
 
 /** The event that watchers see for a change. */
 export function eventOf(change: Change): StoreEvent {
-  const { key, value, createRevision, modRevision: revision, previous } = change;
+  const { key, createRevision, modRevision: revision, previous } = change;
   const before = previous !== undefined && isLive(previous) ? { previous } : undefined;
-  return value === undefined
-    ? { type: 'DELETE', key, revision, createRevision, ...before }
-    : { type: 'PUT', key, revision, createRevision, value, ...before };
+  return isLive(change)
+    ? { type: 'PUT', key, revision, createRevision, current: change, ...before }
+    : { type: 'DELETE', key, revision, createRevision, ...before };
 }
 
 function isLive(change: Change): change is Change & KeyValue {

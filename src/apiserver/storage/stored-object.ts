@@ -21,24 +21,33 @@ import {
 
 export { type DeletionMetadata, encodeStored } from './stored-json.ts';
 
+class Forms {
+  object: KubeObject | undefined = undefined;
+  metadata: ObjectMeta | undefined = undefined;
+  labels: ObjectMeta['labels'] = undefined;
+  json: Uint8Array | undefined = undefined;
+  envelope: Uint8Array | undefined = undefined;
+}
+
 /**
  * A stored object and what has been made of its bytes so far. Each form is made on first use and kept, so that many
  * watchers of one event share it. Nothing handed out may be changed.
  */
 export class StoredObject {
   readonly #kv: KeyValue;
-  #object: KubeObject | undefined;
-  #metadata: ObjectMeta | undefined;
-  #labels: ObjectMeta['labels'];
-  #json: Uint8Array | undefined;
-  #envelope: Uint8Array | undefined;
-
-  /** The same for one content under several revisions: what is kept about it elsewhere hangs on this. */
-  readonly content: object;
+  /** Apart, because thousands of objects are kept whose forms are not. */
+  #forms: Forms | undefined;
+  readonly #content: object | undefined;
 
   constructor(kv: KeyValue, content?: object) {
-    this.content = content ?? this;
     this.#kv = kv;
+    this.#forms = undefined;
+    this.#content = content;
+  }
+
+  /** The same for one content under several revisions: what is kept about it elsewhere hangs on this. */
+  get content(): object {
+    return this.#content ?? this;
   }
 
   get key(): string {
@@ -65,30 +74,29 @@ export class StoredObject {
 
   /** The parsed object with its resourceVersion. Shared: never to be changed. */
   object(): KubeObject {
-    return (this.#object ??= parseStored(this.stored, this.revision));
+    return (this.#made.object ??= parseStored(this.stored, this.revision));
   }
 
   /** The object's metadata; cheaper than {@link object} when nothing else is needed. Shared: never to be changed. */
   metadata(): ObjectMeta {
-    return this.#object?.metadata ?? (this.#metadata ??= parseStoredMetadata(this.stored, this.revision));
+    return this.#parsedMetadata ?? (this.#made.metadata = parseStoredMetadata(this.stored, this.revision));
   }
 
   /** Its labels; cheaper than {@link metadata} when nothing of it is there yet. */
   labels(): ObjectMeta['labels'] {
-    const metadata = this.#object?.metadata ?? this.#metadata;
+    const metadata = this.#parsedMetadata;
     if (metadata !== undefined) return metadata.labels;
-    return (this.#labels ??= storedLabels(this.stored) ?? this.metadata().labels);
+    return (this.#made.labels ??= storedLabels(this.stored) ?? this.metadata().labels);
   }
 
   /** What decides about its deletion; cheaper than {@link metadata} when nothing of it is there yet. */
   deletionMetadata(): DeletionMetadata {
-    const metadata = this.#object?.metadata ?? this.#metadata;
-    return metadata ?? storedDeletionMetadata(this.stored, this.revision) ?? this.metadata();
+    return this.#parsedMetadata ?? storedDeletionMetadata(this.stored, this.revision) ?? this.metadata();
   }
 
   /** JSON with resourceVersion, kind and apiVersion first; made without parsing. */
   json(): Uint8Array {
-    return (this.#json ??= spliceResourceVersion(this.stored, this.revision));
+    return (this.#made.json ??= spliceResourceVersion(this.stored, this.revision));
   }
 
   /** The same into a longer text, without its first `skip` bytes, which must end before its metadata. */
@@ -113,7 +121,7 @@ export class StoredObject {
 
   /** Enveloped protobuf PartialObjectMetadata. */
   metadataEnvelope(): Uint8Array {
-    return (this.#envelope ??= this.#encodeEnvelope());
+    return (this.#made.envelope ??= this.#encodeEnvelope());
   }
 
   #encodeEnvelope(): Uint8Array {
@@ -129,10 +137,14 @@ export class StoredObject {
 
   /** Gives back the memory of everything that can be made again. */
   dropCaches(): void {
-    this.#object = undefined;
-    this.#metadata = undefined;
-    this.#labels = undefined;
-    this.#json = undefined;
-    this.#envelope = undefined;
+    this.#forms = undefined;
+  }
+
+  get #made(): Forms {
+    return (this.#forms ??= new Forms());
+  }
+
+  get #parsedMetadata(): ObjectMeta | undefined {
+    return this.#forms?.object?.metadata ?? this.#forms?.metadata;
   }
 }

@@ -271,15 +271,15 @@ export class WatchCache {
     if (readers?.size === 0) this.#parked.delete(reader.prefix);
   }
 
-  #eventOf({ type, key, revision, createRevision, value, previous }: StoreEvent): CacheEvent {
+  #eventOf({ revision, current: kv, previous }: StoreEvent): CacheEvent {
     const before = previous === undefined ? undefined : this.#known(previous);
-    if (type === 'PUT' && value !== undefined) {
-      const current = new StoredObject({ key, value, createRevision, modRevision: revision });
+    if (kv !== undefined) {
+      const current = new StoredObject(kv);
       if (before === undefined) return new CacheEvent({ type: 'ADDED', current });
       return new CacheEvent({ type: 'MODIFIED', current, previous: before });
     }
     assert(before !== undefined, 'a deletion tells what it deleted');
-    return new CacheEvent({ type: 'DELETED', current: before.at(revision), previous: before });
+    return new CacheEvent({ type: 'DELETED', revision, previous: before });
   }
 
   /** The object of the event that wrote it, if that is still around: what has been made of it is shared. */

@@ -84,9 +84,9 @@ export class Judge {
     return isOutOfReach(object) || (object.metadata.ownerReferences ?? []).some(({ kind }) => !this.#isServed(kind));
   }
 
-  #see({ type, key, value, previous, revision }: StoreEvent): void {
+  #see({ key, current, previous, revision }: StoreEvent): void {
     const before = this.objects.get(key);
-    const now = type === 'PUT' && value !== undefined ? knownObject(value) : undefined;
+    const now = current === undefined ? undefined : knownObject(current.value);
     if (before !== undefined && !IGNORED.has(before.kind)) {
       const successor = now?.uid === before.uid ? now : undefined;
       if (successor === undefined || (isTerminating(successor) && !isTerminating(before))) {

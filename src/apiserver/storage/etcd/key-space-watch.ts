@@ -155,14 +155,15 @@ class Position {
     const value = ownBytes(kv.value);
     const revision = Number(kv.modRevision);
     if (type !== EVENT_DELETE && kv.createRevision === kv.modRevision) {
-      return { type: 'PUT', key, revision, value, createRevision: revision };
+      const current = { key, value, createRevision: revision, modRevision: revision };
+      return { type: 'PUT', key, revision, current, createRevision: revision };
     }
     // The value before was compacted between the change and its being told: the watch is too far behind.
     if (previous === undefined) throw new RevisionCompactedError(this.revision + 1, revision);
     const { createRevision } = previous;
-    return type === EVENT_DELETE
-      ? { type: 'DELETE', key, revision, createRevision, previous }
-      : { type: 'PUT', key, revision, value, createRevision, previous };
+    if (type === EVENT_DELETE) return { type: 'DELETE', key, revision, createRevision, previous };
+    const current = { key, value, createRevision, modRevision: revision };
+    return { type: 'PUT', key, revision, current, createRevision, previous };
   }
 }
 

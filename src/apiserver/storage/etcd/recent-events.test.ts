@@ -8,7 +8,7 @@ const event = (revision: number, size = 1): StoreEvent => ({
   key: '/registry/a',
   revision,
   createRevision: revision,
-  value: new Uint8Array(size),
+  current: { key: '/registry/a', value: new Uint8Array(size), createRevision: revision, modRevision: revision },
 });
 
 describe('recent events', () => {
@@ -32,7 +32,7 @@ describe('recent events', () => {
           }
           const held = recent.since(recent.floor);
           expect(held.length).toBeLessThanOrEqual(8);
-          expect(held.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)).toBeLessThanOrEqual(100);
+          expect(held.reduce((sum, { current }) => sum + (current?.value.length ?? 0), 0)).toBeLessThanOrEqual(100);
         }
       }),
     );

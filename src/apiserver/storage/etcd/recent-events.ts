@@ -63,6 +63,6 @@ export class RecentEvents {
   }
 }
 
-function sizeOf({ value, previous }: StoreEvent): number {
-  return (value?.length ?? 0) + (previous?.value.length ?? 0);
+function sizeOf({ current, previous }: StoreEvent): number {
+  return (current?.value.length ?? 0) + (previous?.value.length ?? 0);
 }
