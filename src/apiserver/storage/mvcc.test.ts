@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LabelSignature, mayHave } from '../../api/selectors/label-signature.ts';
+import { collectGarbage } from '../../base/collect-garbage.ts';
 import { seededRandom } from '../../base/random.ts';
 import { type ListResult, RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import { MultiVersionMap, eventOf } from './mvcc.ts';
@@ -419,8 +418,6 @@ describe('MultiVersionMap', () => {
   });
 
   it('keeps one text of a key, however often it comes with a request', () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
     const key = `/registry/${'k'.repeat(4000)}`;
     const fresh = (): string => Buffer.from(key).toString();
     const map = new MultiVersionMap({ historyBound: 20_000 });

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../base/collect-garbage.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { HttpHandler } from '../../base/http-message.ts';
 import { silentLogger } from '../../base/logger.ts';
@@ -58,9 +57,6 @@ const server: HttpHandler = ({ target, signal }) => {
   }
   return Promise.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body: body() });
 };
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
  * The least that a few full collections leave. After a single one V8 reports, as chance has it, up to 250 kB too much for code and
