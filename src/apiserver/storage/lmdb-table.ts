@@ -101,9 +101,8 @@ export class LmdbTable implements RedoTable {
       table.#state = readSuperblock(table.#database, directory);
       return table;
     } catch (error) {
-      const refusal = table.#refusal(error);
       await table.close();
-      throw refusal;
+      throw table.#refusal(error);
     }
   }
 
@@ -157,7 +156,6 @@ export class LmdbTable implements RedoTable {
    * anything is acknowledged. A disk that is full is no damage: what is on it can be read.
    */
   async #findFreePages(): Promise<void> {
-    if (this.#state.redo === undefined) return;
     const failure = await rejection(settled(this.#database.put(SUPERBLOCK, superblock(this.#state))));
     if (isDamage(failure?.cause)) throw this.#refusal(failure?.cause);
   }
@@ -315,7 +313,7 @@ async function settled(commit: Promise<unknown>): Promise<void> {
   if (failure === undefined) return;
   const reason = 'commitError' in failure ? ((await rejection(failure.commitError)) ?? failure) : failure;
   // EIO is lmdb's word for a write that ended early, and nearly always this is what it means.
-  const hint = 'code' in reason && reason.code === EIO ? ' (is the disk full?)' : '';
+  const hint = codeOf(reason) === EIO ? ' (is the disk full?)' : '';
   throw new Error(reason.message + hint, { cause: reason });
 }
 
@@ -371,10 +369,15 @@ function statistics(environment: Environment): Statistics {
 
 /** lmdb's MDB_CORRUPTED, MDB_PAGE_NOTFOUND and MDB_PROBLEM. */
 function isDamage(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && [-30_796, -30_797, -30_779].includes(Number(error.code));
+  return [-30_796, -30_797, -30_779].includes(codeOf(error));
 }
 
 /** lmdb's MDB_INVALID, MDB_VERSION_MISMATCH and MDB_CORRUPTED. */
 function isInvalidFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && [-30_793, -30_794, -30_796].includes(Number(error.code));
+  return [-30_793, -30_794, -30_796].includes(codeOf(error));
+}
+
+/** lmdb's number for an error; NaN: it has none. */
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'code' in error ? Number(error.code) : Number.NaN;
 }
