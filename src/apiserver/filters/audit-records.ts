@@ -30,11 +30,7 @@ const UTF8_BYTES = 3;
 const SLOTS_A_PAGE = 128;
 const MOST_USER_AGENTS = 64;
 
-interface LongTexts {
-  readonly auditId: string;
-  readonly target: string;
-  readonly createdName: string;
-}
+type Texts = Pick<AuditRecord, 'auditId' | 'target' | 'createdName'>;
 
 /**
  * The newest records of writes, in memory that the engine does not collect. As objects they lived just long enough to be moved into the
@@ -51,7 +47,7 @@ export class AuditRecords {
   readonly #userAgents: (string | undefined)[] = [];
   readonly #annotations: AuditRecord['annotations'][] = [];
   /** Of the few records whose texts do not fit. */
-  readonly #long = new Map<number, LongTexts>();
+  readonly #long = new Map<number, Texts>();
   readonly #knownUserAgents = new Map<string, string>();
   #next = 0;
 
@@ -130,7 +126,7 @@ function lengthAt(page: Buffer, at: number, length: number): number {
   return length;
 }
 
-function textsOf(page: Buffer, at: number): LongTexts {
+function textsOf(page: Buffer, at: number): Texts {
   const targetStart = at + TEXTS + page.readUInt16LE(at + 2);
   const nameStart = targetStart + page.readUInt16LE(at + 4);
   return {

@@ -72,9 +72,9 @@ export class CacheEvent {
   /** Gives back the memory of everything that can be made again. */
   dropCaches(): void {
     this.#frames = undefined;
-    this.#current?.dropCaches();
     this.previous?.dropCaches();
     if (this.type === 'DELETED') this.#current = undefined;
+    else this.#current?.dropCaches();
   }
 }
 
