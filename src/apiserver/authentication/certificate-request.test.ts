@@ -79,6 +79,21 @@ describe('readCertificateRequest', () => {
     expect(() => readCertificateRequest(pem)).toThrow(why);
   });
 
+  it.each([
+    ['BMPString', 0x1e],
+    ['UniversalString', 0x1c],
+    ['GeneralizedTime', 0x18],
+  ])('API-340 an organization that is no %s, but says so, is an error', (_, tag) => {
+    const lines = pemOf(certificateRequest({ organizations: ['a'] }, 'ec'))
+      .trim()
+      .split('\n');
+    const der = Buffer.from(lines.slice(1, -1).join(''), 'base64');
+    const organization = der.indexOf(Buffer.from([0x55, 0x04, 0x0a])) + 3;
+    der[organization] = tag;
+    const changed = `${lines[0]}\n${der.toString('base64')}\n${lines.at(-1)}`;
+    expect(() => readCertificateRequest(changed)).toThrow('asn1: syntax error: invalid value');
+  });
+
   it('API-340 a request that is cut anywhere, or has a byte changed, is an error or proves nothing', () => {
     const lines = pemOf(certificateRequest({ organizations: ['a'] }, 'ec'))
       .trim()

@@ -61,13 +61,22 @@ export function readCertificateRequest(pem: string): CertificateRequest {
 /** The words are those of Go's `encoding/asn1`. */
 function parseRequest(der: Buffer): CertificationRequest {
   if (der.length === 0) throw new Error('asn1: syntax error: sequence truncated');
-  const { offset, result } = fromBER(der);
+  const { offset, result } = decodedBer(der);
   if (offset < 0) throw new Error('asn1: syntax error: data truncated');
   if (offset < der.length) throw new Error('asn1: syntax error: trailing data');
   try {
     return AsnParser.fromASN(result, CertificationRequest) as CertificationRequest;
   } catch {
     throw new Error("asn1: structure error: tags don't match");
+  }
+}
+
+/** The library throws what it comes upon where a text is no text of its kind: of UTF-16 with half a character, or a date that is none. */
+function decodedBer(der: Buffer): ReturnType<typeof fromBER> {
+  try {
+    return fromBER(der);
+  } catch {
+    throw new Error('asn1: syntax error: invalid value');
   }
 }
 
