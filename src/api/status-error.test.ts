@@ -194,6 +194,16 @@ describe('shape', () => {
     expect(error.details.causes).toHaveLength(2);
   });
 
+  it.each([
+    [10_000, 'spec.a[9999]: Required value]'],
+    [10_001, 'spec.a[9999]: Required value, and 1 more]'],
+    [1_000_000, 'spec.a[9999]: Required value, and 990000 more]'],
+  ])('API-072 of %i findings it says the first ten thousand, and how many more there are', (count, end) => {
+    const findings = Array.from({ length: count }, (_, n) => fieldRequired(`spec.a[${n}]`));
+    const error = newInvalid({ group: '', kind: 'Pod' }, 'n', findings);
+    expect([error.details.causes?.length, error.message.slice(-end.length)]).toEqual([10_000, end]);
+  });
+
   it('API-099 hands out a new token with the Status', () => {
     expect(newExpired('old', 'token').status.metadata).toEqual({ continue: 'token' });
   });

@@ -261,9 +261,17 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
   return statusError({ code: 409, reason: 'Conflict', message, details: { causes: [...causes] } });
 }
 
-/** The message says each text once, the causes keep all of them (API-072). */
+/** A request of 3 MiB can have a million errors; nobody reads an answer of 180 MiB about them, and the server would make it for seconds. */
+const MOST_ERRORS_TOLD = 10_000;
+
+/**
+ * The message says each text once, the causes keep all of them (API-072). Of more than ten thousand errors the first are told, and how
+ * many there are beside them.
+ */
 export function newInvalid(gk: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
-  const texts = [...new Set(errors.map(formatFieldError))];
+  const told = errors.slice(0, MOST_ERRORS_TOLD);
+  const texts = [...new Set(told.map(formatFieldError))];
+  if (told.length < errors.length) texts.push(`and ${errors.length - told.length} more`);
   const subject = `${formatGroupKind(gk)} ${quoted(name)} is invalid`;
   const message =
     texts.length === 0 ? subject : `${subject}: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`;
@@ -275,7 +283,7 @@ export function newInvalid(gk: GroupKind, name: string, errors: readonly FieldEr
       name,
       group: gk.group,
       kind: gk.kind,
-      causes: errors.map((error) => ({ reason: error.reason, message: error.message, field: error.field })),
+      causes: told.map((error) => ({ reason: error.reason, message: error.message, field: error.field })),
     },
   });
 }

@@ -1,3 +1,4 @@
+import { append } from '../base/append.ts';
 import { isJsonObject } from '../api/codec/json-value.ts';
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -74,7 +75,10 @@ export async function readManifests(paths: readonly string[]): Promise<Manifest[
           cause: error,
         });
       }
-      manifests.push(...documents.flatMap((document) => objectsIn(file, document)).map((object) => ({ file, object })));
+      append(
+        manifests,
+        documents.flatMap((document) => objectsIn(file, document)).map((object) => ({ file, object })),
+      );
     }
   }
   return manifests.toSorted((left, right) => rank(left) - rank(right));

@@ -1,3 +1,4 @@
+import { append } from '../base/append.ts';
 import { isAbortError } from '../base/abort-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -126,7 +127,7 @@ export class ConsistencyCheck {
       if (signal.aborted) break;
       const found = await this.#compare(offered, signal);
       if (found === undefined) unread.push(offered);
-      else differences.push(...found);
+      else append(differences, found);
     }
     return { differences, inconsistencies: this.invariants(), unread };
   }

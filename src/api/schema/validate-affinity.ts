@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
 import { isDns1123Label, isDns1123Subdomain, isLabelValue, isQualifiedName } from '../validation/names.ts';
@@ -61,10 +62,10 @@ function validateExpression(rule: Fields, path: string, kind: 'labelValues' | 'a
   const values = listOfTextsAt(rule, 'values');
   const key = textAt(rule, 'key');
   const errors = validateOperator(textAt(rule, 'operator'), values.length, path);
-  errors.push(...invalidFor(isQualifiedName(key), `${path}.key`, key));
+  append(errors, invalidFor(isQualifiedName(key), `${path}.key`, key));
   if (kind === 'anyValue') return errors;
   for (const [index, value] of values.entries()) {
-    errors.push(...invalidFor(isLabelValue(value), `${path}.values[${index}]`, value));
+    append(errors, invalidFor(isLabelValue(value), `${path}.values[${index}]`, value));
   }
   return errors;
 }
@@ -101,7 +102,7 @@ function validateFieldMatch(rule: Fields, path: string): FieldError[] {
   }
   if (key !== 'metadata.name') return [...errors, fieldInvalid(`${path}.key`, key, 'not a valid field selector key')];
   for (const [index, value] of values.entries()) {
-    errors.push(...invalidFor(isDns1123Subdomain(value), `${path}.values[${index}]`, value));
+    append(errors, invalidFor(isDns1123Subdomain(value), `${path}.values[${index}]`, value));
   }
   return errors;
 }
@@ -130,7 +131,7 @@ function validatePodTerm(term: Fields, path: string): FieldError[] {
   const errors = listOfTextsAt(term, 'namespaces').flatMap((name) =>
     invalidFor(isDns1123Label(name), `${path}.namespace`, name),
   );
-  errors.push(...validateLabelKeys(term, path));
+  append(errors, validateLabelKeys(term, path));
   if (topologyKey === '') errors.push(fieldRequired(`${path}.topologyKey`, 'can not be empty'));
   return [...errors, ...invalidFor(isQualifiedName(topologyKey), `${path}.topologyKey`, topologyKey)];
 }
@@ -145,10 +146,10 @@ function validateLabelKeys(term: Fields, path: string): FieldError[] {
       continue;
     }
     for (const [index, key] of keys.entries()) {
-      errors.push(...invalidFor(isQualifiedName(key), `${path}.${field}[${index}]`, key));
+      append(errors, invalidFor(isQualifiedName(key), `${path}.${field}[${index}]`, key));
     }
   }
-  errors.push(...validateKeysOnce(term, path));
+  append(errors, validateKeysOnce(term, path));
   const mismatching = listOfTextsAt(term, 'mismatchLabelKeys');
   for (const [index, key] of listOfTextsAt(term, 'matchLabelKeys').entries()) {
     if (!mismatching.includes(key)) continue;

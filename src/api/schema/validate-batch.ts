@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired, fieldTooLong } from '../field-error.ts';
 import { cronProblem } from '../validation/cron-schedule.ts';
@@ -43,16 +44,16 @@ function validateJobSpec(spec: Fields | undefined, path: string): FieldError[] {
   if (isGiven(spec, 'maxFailedIndexes') && !isGiven(spec, 'backoffLimitPerIndex')) {
     errors.push(fieldRequired(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
   }
-  errors.push(...validateManager(spec, path));
-  errors.push(...(isIndexed(spec) ? validateIndexes(spec, path) : validateNoIndexes(spec, path)));
-  errors.push(...validatePodFailurePolicy(spec, path));
-  if (isIndexed(spec)) errors.push(...validateSuccessPolicy(spec, path));
+  append(errors, validateManager(spec, path));
+  append(errors, isIndexed(spec) ? validateIndexes(spec, path) : validateNoIndexes(spec, path));
+  append(errors, validatePodFailurePolicy(spec, path));
+  if (isIndexed(spec)) append(errors, validateSuccessPolicy(spec, path));
   const replacement = textAt(spec, 'podReplacementPolicy');
   if (isGiven(spec, 'podFailurePolicy') && replacement === 'TerminatingOrFailed') {
     errors.push(fieldNotSupported(`${path}.podReplacementPolicy`, replacement, ['Failed']));
   }
-  errors.push(...validatePodTemplate(objectAt(spec, 'template'), `${path}.template`));
-  errors.push(...validateRestartPolicy(spec, `${path}.template.spec.restartPolicy`));
+  append(errors, validatePodTemplate(objectAt(spec, 'template'), `${path}.template`));
+  append(errors, validateRestartPolicy(spec, `${path}.template.spec.restartPolicy`));
   return errors;
 }
 
@@ -172,7 +173,7 @@ export function validateCronJob(cronJob: Fields): FieldError[] {
   const spec = objectAt(cronJob, 'spec');
   const jobSpec = objectAt(objectAt(spec, 'jobTemplate'), 'spec');
   const errors = [...validateSchedule(spec), ...validateNonNegative(spec, 'startingDeadlineSeconds', 'spec')];
-  errors.push(...validateJobSpec(jobSpec, 'spec.jobTemplate.spec'));
+  append(errors, validateJobSpec(jobSpec, 'spec.jobTemplate.spec'));
   if (objectAt(jobSpec, 'selector') !== undefined) {
     const detail = '`selector` will be auto-generated';
     errors.push(fieldInvalid('spec.jobTemplate.spec.selector', jobSpec?.['selector'], detail));

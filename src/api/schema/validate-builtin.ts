@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { deepEqual } from '../../base/deep-equal.ts';
 import type { ResourceInfo } from '../kinds/resource-info.ts';
@@ -120,7 +121,7 @@ function rulesOf(info: ResourceInfo): KindRules {
 export function validateBuiltin(object: KubeObject, info: ResourceInfo): FieldError[] {
   const rules = rulesOf(info);
   const errors = validateState(object, info, rules);
-  if (rules.onCreate !== undefined) errors.push(...rules.onCreate(object));
+  if (rules.onCreate !== undefined) append(errors, rules.onCreate(object));
   return distinct(errors);
 }
 
@@ -130,7 +131,7 @@ export function validateBuiltinUpdate(next: KubeObject, previous: KubeObject, in
   const errors = sharesContent(next, previous) ? [] : validateState(next, info, rules);
   // Finalizers and owners come and go, whatever an older version has let pass.
   if (errors.length > 0 && repeatsContent(next, previous)) errors.length = 0;
-  if (rules.onUpdate !== undefined) errors.push(...rules.onUpdate(next, previous));
+  if (rules.onUpdate !== undefined) append(errors, rules.onUpdate(next, previous));
   return distinct(errors);
 }
 
@@ -148,7 +149,7 @@ function sharesContent(a: KubeObject, b: KubeObject): boolean {
 function validateState(object: KubeObject, info: ResourceInfo, rules: KindRules): FieldError[] {
   if (info.typeName === undefined) return [];
   const errors = validateStructure(object, info.typeName);
-  if (rules.always !== undefined) errors.push(...rules.always(object));
+  if (rules.always !== undefined) append(errors, rules.always(object));
   return errors;
 }
 

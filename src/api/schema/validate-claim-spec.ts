@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
 import { compareQuantities, parseQuantity } from '../quantity.ts';
@@ -34,11 +35,11 @@ export function validateClaimSpec(spec: Fields | undefined, path: string): Field
   if (listOfTextsAt(spec, 'accessModes').length === 0) {
     errors.push(fieldRequired(`${path}.accessModes`, 'at least 1 access mode is required'));
   }
-  errors.push(...validateSinglePod(spec, path));
+  append(errors, validateSinglePod(spec, path));
   const storage = storageRequest(spec);
   const storagePath = `${path}.resources[storage]`;
-  errors.push(...(storage === undefined ? [fieldRequired(storagePath)] : validatePositive(storage, storagePath)));
-  errors.push(...validateOptionalText(spec, 'storageClassName', { path, check: isDns1123Subdomain }));
+  append(errors, storage === undefined ? [fieldRequired(storagePath)] : validatePositive(storage, storagePath));
+  append(errors, validateOptionalText(spec, 'storageClassName', { path, check: isDns1123Subdomain }));
   return [...errors, ...validateSources(spec, path)];
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../field-error.ts';
 import { isConfigKey } from '../validation/value-forms.ts';
@@ -53,7 +54,7 @@ export function validateSecret(secret: Fields): FieldError[] {
   for (const key of REQUIRED_KEYS[type] ?? []) {
     const present = Object.hasOwn(data ?? {}, key) && !(key === 'ssh-privatekey' && data?.[key] === '');
     if (!present) errors.push(fieldRequired(`data[${key}]`));
-    else if (key.startsWith('.docker')) errors.push(...validateJsonValue(data, key));
+    else if (key.startsWith('.docker')) append(errors, validateJsonValue(data, key));
   }
   if (type === 'kubernetes.io/basic-auth' && !hasAny(data, ['username', 'password'])) {
     errors.push(fieldRequired('data[username]'), fieldRequired('data[password]'));

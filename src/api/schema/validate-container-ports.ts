@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldInvalid, fieldRequired } from '../field-error.ts';
 import { isPortName } from '../validation/value-forms.ts';
@@ -29,8 +30,8 @@ function validateContainerPort(port: Fields, names: Set<string>, path: string): 
   const number = port['containerPort'] ?? 0;
   const errors = validatePortName(textAt(port, 'name'), names, path);
   if (number === 0) errors.push(fieldRequired(`${path}.containerPort`));
-  else errors.push(...validatePort(number, `${path}.containerPort`));
-  if (hostPortOf(port) !== 0) errors.push(...validatePort(port['hostPort'], `${path}.hostPort`));
+  else append(errors, validatePort(number, `${path}.containerPort`));
+  if (hostPortOf(port) !== 0) append(errors, validatePort(port['hostPort'], `${path}.hostPort`));
   return errors;
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotFound, fieldRequired } from '../field-error.ts';
 import { isDns1123Label } from '../validation/names.ts';
@@ -30,20 +31,20 @@ export function validateContainers(pod: ContainerSurroundings): FieldError[] {
   const errors = containers.length === 0 ? [fieldRequired(`${path}.containers`)] : [];
   for (const [index, container] of containers.entries()) {
     const at = `${path}.containers[${index}]`;
-    errors.push(...validateContainer(container, at, pod), ...validateUnique(container, names, at));
-    errors.push(...validateHandlers(container, at, graceOf(spec)));
+    append(errors, validateContainer(container, at, pod), validateUnique(container, names, at));
+    append(errors, validateHandlers(container, at, graceOf(spec)));
   }
-  errors.push(...validateHostPorts(containers, `${path}.containers`));
+  append(errors, validateHostPorts(containers, `${path}.containers`));
   for (const [index, container] of objectsAt(spec, 'initContainers').entries()) {
     const at = `${path}.initContainers[${index}]`;
-    errors.push(...validateContainer(container, at, pod), ...validateUnique(container, names, at));
-    errors.push(...validateInitHandlers(container, at, graceOf(spec)));
+    append(errors, validateContainer(container, at, pod), validateUnique(container, names, at));
+    append(errors, validateInitHandlers(container, at, graceOf(spec)));
   }
   const others = new Set(names);
   for (const [index, container] of objectsAt(spec, 'ephemeralContainers').entries()) {
     const at = `${path}.ephemeralContainers[${index}]`;
-    errors.push(...validateContainer(container, at, pod), ...validateImageSpaces(container, at));
-    errors.push(...validateUnique(container, names, at), ...validateEphemeral(container, others, at));
+    append(errors, validateContainer(container, at, pod), validateImageSpaces(container, at));
+    append(errors, validateUnique(container, names, at), validateEphemeral(container, others, at));
   }
   return errors;
 }
@@ -57,15 +58,15 @@ function validateContainer(container: Fields, path: string, pod: ContainerSurrou
   const name = textAt(container, 'name');
   const errors = name === '' ? [fieldRequired(`${path}.name`)] : invalidFor(isDns1123Label(name), `${path}.name`, name);
   if (textAt(container, 'image') === '') errors.push(fieldRequired(`${path}.image`));
-  errors.push(...validateContainerPorts(container, path));
-  errors.push(...validateEnvironment(container, path));
-  errors.push(...validateMounts(container, pod.volumes, path));
+  append(errors, validateContainerPorts(container, path));
+  append(errors, validateEnvironment(container, path));
+  append(errors, validateMounts(container, pod.volumes, path));
   const resources = objectAt(container, 'resources');
   if (resources !== undefined) {
     const claims = objectsAt(pod.spec, 'resourceClaims');
-    errors.push(...validateResourceRequirements(resources, { path: `${path}.resources`, claims }));
+    append(errors, validateResourceRequirements(resources, { path: `${path}.resources`, claims }));
   }
-  errors.push(...validateContainerSecurity(container, path, pod.spec['hostUsers'] !== false));
+  append(errors, validateContainerSecurity(container, path, pod.spec['hostUsers'] !== false));
   return errors;
 }
 

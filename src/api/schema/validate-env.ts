@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { parseQuantity } from '../quantity.ts';
@@ -37,7 +38,7 @@ export function validateEnvironment(container: Fields, path: string): FieldError
   const errors = validateEach(container, 'env', { path, check: validateVariable });
   if (isGiven(container, 'envFrom')) {
     const check = (source: Fields, at: string): FieldError[] => validateEnvFrom(source, at, `${path}.envFrom`);
-    errors.push(...validateEach(container, 'envFrom', { path, check }));
+    append(errors, validateEach(container, 'envFrom', { path, check }));
   }
   return errors;
 }
@@ -46,7 +47,7 @@ function validateVariable(variable: Fields, path: string): FieldError[] {
   const name = textAt(variable, 'name');
   const errors = name === '' ? [] : invalidFor(isEnvironmentName(name), `${path}.name`, name);
   const source = objectAt(variable, 'valueFrom');
-  if (source !== undefined) errors.push(...validateSource(source, variable, `${path}.valueFrom`));
+  if (source !== undefined) append(errors, validateSource(source, variable, `${path}.valueFrom`));
   return errors;
 }
 
@@ -116,8 +117,9 @@ function validateEnvFrom(source: Fields, path: string, list: string): FieldError
   for (const field of given) {
     const name = textAt(objectAt(source, field), 'name');
     const problems = validateName('dnsSubdomain', name, { prefix: true });
-    errors.push(
-      ...(name === '' ? [fieldRequired(`${path}.${field}.name`)] : invalidFor(problems, `${path}.${field}.name`, name)),
+    append(
+      errors,
+      name === '' ? [fieldRequired(`${path}.${field}.name`)] : invalidFor(problems, `${path}.${field}.name`, name),
     );
   }
   if (given.length === 0) errors.push(fieldInvalid(list, '', 'must specify one of: `configMapRef` or `secretRef`'));

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { equalJson, isJsonObject } from '../codec/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
@@ -28,7 +29,7 @@ export function validateEach(
   if (!isGiven(owner, field)) return errors;
   let index = 0;
   for (const item of objectsAt(owner, field)) {
-    errors.push(...list.check(item, `${list.path}.${field}[${index}]`));
+    append(errors, list.check(item, `${list.path}.${field}[${index}]`));
     index += 1;
   }
   return errors;

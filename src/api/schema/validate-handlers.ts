@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
 import { isHttpHeaderName } from '../validation/value-forms.ts';
@@ -26,7 +27,7 @@ export function validateHandlers(container: Fields, path: string, grace: number 
   const errors = lifecycle === undefined ? [] : validateLifecycle(lifecycle, `${path}.lifecycle`, grace);
   for (const field of PROBES) {
     const probe = objectAt(container, field);
-    if (probe !== undefined) errors.push(...validateProbe(probe, `${path}.${field}`, field === 'readinessProbe'));
+    if (probe !== undefined) append(errors, validateProbe(probe, `${path}.${field}`, field === 'readinessProbe'));
   }
   return errors;
 }
@@ -36,14 +37,14 @@ function validateLifecycle(lifecycle: Fields, path: string, grace: number | unde
   for (const moment of ['postStart', 'preStop']) {
     const handler = objectAt(lifecycle, moment);
     if (handler === undefined) continue;
-    errors.push(...validateHandler(handler, LIFECYCLE_HANDLERS, { path: `${path}.${moment}`, grace }));
+    append(errors, validateHandler(handler, LIFECYCLE_HANDLERS, { path: `${path}.${moment}`, grace }));
   }
   return errors;
 }
 
 function validateProbe(probe: Fields, path: string, isReadiness: boolean): FieldError[] {
   const errors = validateHandler(probe, PROBE_HANDLERS, { path, grace: undefined });
-  for (const field of PROBE_NUMBERS) errors.push(...validateNonNegative(probe, field, path));
+  for (const field of PROBE_NUMBERS) append(errors, validateNonNegative(probe, field, path));
   const grace = numberAt(probe, 'terminationGracePeriodSeconds');
   if (grace !== undefined) {
     const at = `${path}.terminationGracePeriodSeconds`;
@@ -80,7 +81,7 @@ function validateAction(type: string, action: Fields, { path, grace }: HandlerPl
   }
   if (type === 'sleep') return validateSleep(numberAt(action, 'seconds') ?? 0, at, grace);
   const errors = validatePortOrName(action['port'], `${at}.port`);
-  if (type === 'httpGet' && isGiven(action, 'httpHeaders')) errors.push(...validateHeaders(action, at));
+  if (type === 'httpGet' && isGiven(action, 'httpHeaders')) append(errors, validateHeaders(action, at));
   return errors;
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../field-error.ts';
 import { addressFamily } from '../validation/ip-address.ts';
@@ -21,7 +22,7 @@ export function validateIngress(ingress: Fields): FieldError[] {
     const detail = 'either `defaultBackend` or `rules` must be specified';
     errors.push(fieldInvalid('spec', spec?.['rules'] ?? null, detail));
   }
-  if (backend !== undefined) errors.push(...validateBackend(backend, 'spec.defaultBackend'));
+  if (backend !== undefined) append(errors, validateBackend(backend, 'spec.defaultBackend'));
   return [
     ...errors,
     ...validateEach(spec, 'rules', { path: 'spec', check: validateRule }),
@@ -47,7 +48,7 @@ function validateRule(rule: Fields, path: string): FieldError[] {
   if (addressFamily(host) !== undefined) {
     errors.push(fieldInvalid(`${path}.host`, host, 'must be a DNS name, not an IP address'));
   }
-  if (host !== '') errors.push(...validateHost(host, `${path}.host`));
+  if (host !== '') append(errors, validateHost(host, `${path}.host`));
   const http = objectAt(rule, 'http');
   if (http === undefined) return errors;
   if (objectsAt(http, 'paths').length === 0) errors.push(fieldRequired(`${path}.http.paths`));
@@ -115,7 +116,7 @@ function validateObjectReference(reference: Fields, path: string): FieldError[] 
     const value = textAt(reference, field);
     const at = `${path}.${field}`;
     if (value === '') errors.push(fieldRequired(at, `${field} is required`));
-    else errors.push(...invalidFor(isPathSegmentName(value), at, value));
+    else append(errors, invalidFor(isPathSegmentName(value), at, value));
   }
   return errors;
 }
@@ -126,7 +127,11 @@ export function validateIngressClass(ingressClass: Fields): FieldError[] {
   const path = 'spec.controller';
   const errors = controller.length > MAX_CONTROLLER ? [fieldTooLong(path, MAX_CONTROLLER)] : [];
   if (controller === '') errors.push(fieldRequired(path));
-  else errors.push(...domainPrefixProblems(controller).map(({ value, message }) => fieldInvalid(path, value, message)));
+  else
+    append(
+      errors,
+      domainPrefixProblems(controller).map(({ value, message }) => fieldInvalid(path, value, message)),
+    );
   const parameters = objectAt(spec, 'parameters');
   return parameters === undefined ? errors : [...errors, ...validateParameters(parameters, 'spec.parameters')];
 }

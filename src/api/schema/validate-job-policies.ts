@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import {
   fieldDuplicate,
@@ -45,8 +46,8 @@ function validateFailureRule(rule: Fields, spec: Fields | undefined, path: strin
   if (action === 'FailIndex' && !isGiven(spec, 'backoffLimitPerIndex')) {
     errors.push(fieldInvalid(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'));
   }
-  if (exitCodes !== undefined) errors.push(...validateExitCodes(exitCodes, spec, `${path}.onExitCodes`));
-  errors.push(...validateConditions(conditions, `${path}.onPodConditions`));
+  if (exitCodes !== undefined) append(errors, validateExitCodes(exitCodes, spec, `${path}.onExitCodes`));
+  append(errors, validateConditions(conditions, `${path}.onPodConditions`));
   if (exitCodes !== undefined && conditions.length > 0) {
     const detail = 'specifying both OnExitCodes and OnPodConditions is not supported';
     errors.push(fieldInvalidWithoutValue(path, detail));
@@ -61,9 +62,10 @@ function validateConditions(conditions: readonly Fields[], path: string): FieldE
   const errors = conditions.length > MAX_RULES ? [fieldTooMany(path, conditions.length, MAX_RULES)] : [];
   for (const [index, condition] of conditions.entries()) {
     const type = textAt(condition, 'type');
-    errors.push(
-      ...invalidFor(isQualifiedName(type), `${path}[${index}].type`, type),
-      ...validateChoice(textAt(condition, 'status'), STATUSES, `${path}[${index}].status`),
+    append(
+      errors,
+      invalidFor(isQualifiedName(type), `${path}[${index}].type`, type),
+      validateChoice(textAt(condition, 'status'), STATUSES, `${path}[${index}].status`),
     );
   }
   return errors;

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
 import { compareQuantities, parseQuantity } from '../quantity.ts';
@@ -40,7 +41,10 @@ function validateLimit(limit: Fields, type: string, path: string): FieldError[] 
       continue;
     }
     const check = type === 'Pod' || type === 'Container' ? validateContainerResourceName : validateResourceName;
-    errors.push(...names.flatMap((name) => check(name, `${path}.${field}[${name}]`)));
+    append(
+      errors,
+      names.flatMap((name) => check(name, `${path}.${field}[${name}]`)),
+    );
   }
   if (type !== 'PersistentVolumeClaim') return errors;
   if (['min', 'max'].some((field) => objectAt(limit, field)?.['storage'] !== undefined)) return errors;

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { compareQuantities, parseQuantity } from '../quantity.ts';
@@ -36,7 +37,7 @@ export function validateMetric(metric: Fields, path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (type === '') errors.push(fieldRequired(`${path}.type`, 'must specify a metric source type'));
   if (wanted === undefined) errors.push(fieldNotSupported(`${path}.type`, type, [...SOURCES.keys()]));
-  if (first !== undefined) errors.push(...validateSource(first, objectAt(metric, first) ?? {}, `${path}.${first}`));
+  if (first !== undefined) append(errors, validateSource(first, objectAt(metric, first) ?? {}, `${path}.${first}`));
   if (wanted !== undefined && !given.includes(wanted)) {
     errors.push(fieldRequired(`${path}.${wanted}`, 'must populate information for the given metric source'));
   }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotFound, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import type { Fields } from './defaults-fields.ts';
@@ -19,11 +20,11 @@ export function validateMounts(container: Fields, volumes: PodVolumes, path: str
   const seen = new Set<unknown>();
   for (const [index, mount] of mounts.entries()) {
     const at = `${path}.volumeMounts[${index}]`;
-    errors.push(...validateMount(mount, { volumes, at, seen }));
+    append(errors, validateMount(mount, { volumes, at, seen }));
     if (devices.length > 0) {
-      errors.push(...validateOverlap(mount, 'mountPath', { others: devices, in: 'volumeDevices', at }));
+      append(errors, validateOverlap(mount, 'mountPath', { others: devices, in: 'volumeDevices', at }));
     }
-    errors.push(...validateMountOptions(mount, { at, list: `${path}.volumeMounts`, volumes, container }));
+    append(errors, validateMountOptions(mount, { at, list: `${path}.volumeMounts`, volumes, container }));
     seen.add(mount['mountPath']);
   }
   return devices.length === 0 ? errors : [...errors, ...validateDevices(devices, mounts, { volumes, path })];
@@ -80,16 +81,16 @@ function validateMountOptions(mount: Fields, { at, list, volumes, container }: M
     if (subPath !== '') errors.push(fieldInvalid(`${at}.subPath`, subPath, detail));
     if (expression !== '') errors.push(fieldInvalid(`${at}.subPathExpr`, expression, detail));
   }
-  if (subPath !== '') errors.push(...validateRelativePath(subPath, `${list}.subPath`));
+  if (subPath !== '') append(errors, validateRelativePath(subPath, `${list}.subPath`));
   if (expression !== '' && subPath !== '') {
     errors.push(fieldInvalid(`${at}.subPathExpr`, expression, 'subPathExpr and subPath are mutually exclusive'));
   }
-  if (expression !== '') errors.push(...validateRelativePath(expression, `${list}.subPathExpr`));
+  if (expression !== '') append(errors, validateRelativePath(expression, `${list}.subPathExpr`));
   const propagation = mount['mountPropagation'];
   if (typeof propagation === 'string') {
-    errors.push(...validatePropagation(propagation, container, `${list}.mountPropagation`));
+    append(errors, validatePropagation(propagation, container, `${list}.mountPropagation`));
   }
-  errors.push(...validateRecursion(mount, `${list}.recursiveReadOnly`));
+  append(errors, validateRecursion(mount, `${list}.recursiveReadOnly`));
   return errors;
 }
 

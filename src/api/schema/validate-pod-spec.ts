@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { validateAnnotations, validateLabels } from '../validation/labels.ts';
@@ -45,7 +46,7 @@ export function validatePod(pod: Fields): FieldError[] {
   for (const field of ['containers', 'initContainers']) {
     let index = 0;
     for (const container of objectsAt(spec, field)) {
-      errors.push(...validateImageSpaces(container, `spec.${field}[${index}]`));
+      append(errors, validateImageSpaces(container, `spec.${field}[${index}]`));
       index += 1;
     }
   }
@@ -98,10 +99,10 @@ const CHECKS: readonly (readonly [field: string, check: SpecCheck])[] = [
 function validatePodSpec(spec: Fields | undefined, path: string, of: 'pod' | 'template'): FieldError[] {
   if (spec === undefined) return [fieldRequired(path)];
   const { errors, volumes } = validatePodVolumes(spec, path);
-  errors.push(...validateContainers({ spec, path, volumes }));
-  errors.push(...validateHostNetwork(spec, path, of === 'pod'));
+  append(errors, validateContainers({ spec, path, volumes }));
+  append(errors, validateHostNetwork(spec, path, of === 'pod'));
   for (const [field, check] of CHECKS) {
-    if (isGiven(spec, field)) errors.push(...check(spec, path));
+    if (isGiven(spec, field)) append(errors, check(spec, path));
   }
   return errors;
 }
@@ -133,7 +134,7 @@ function validateSchedulingGates(spec: Fields, path: string): FieldError[] {
   for (const [index, gate] of objectsAt(spec, 'schedulingGates').entries()) {
     const name = textAt(gate, 'name');
     const at = `${path}.schedulingGates[${index}]`;
-    errors.push(...invalidFor(isQualifiedName(name), at, name));
+    append(errors, invalidFor(isQualifiedName(name), at, name));
     if (names.has(name)) errors.push(fieldDuplicate(at, name));
     names.add(name);
   }

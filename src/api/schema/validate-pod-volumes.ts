@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
 import { compareQuantities, parseQuantity } from '../quantity.ts';
@@ -65,7 +66,7 @@ export function validatePodVolumes(spec: Fields, path: string): VolumeFindings {
   const check = (volume: Fields, at: string): FieldError[] => {
     const name = textAt(volume, 'name');
     const found = validateSources(volume, at);
-    found.push(...validateVolumeName(name, `${at}.name`));
+    append(found, validateVolumeName(name, `${at}.name`));
     if (volumes.has(name)) found.push(fieldDuplicate(`${at}.name`, name));
     if (found.length === 0) volumes.set(name, volume);
     return found;
@@ -114,8 +115,8 @@ function validateNfs(source: Fields, path: string): FieldError[] {
 /** A Secret or ConfigMap, whole or some of its keys. */
 function validateFiles(source: Fields, path: string, nameField: string): FieldError[] {
   const errors = requireText(source, nameField, path);
-  errors.push(...validateMode(numberAt(source, 'defaultMode'), `${path}.defaultMode`));
-  errors.push(...validateEach(source, 'items', { path, check: validateKeyToPath }));
+  append(errors, validateMode(numberAt(source, 'defaultMode'), `${path}.defaultMode`));
+  append(errors, validateEach(source, 'items', { path, check: validateKeyToPath }));
   return errors;
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid } from '../field-error.ts';
 import type { Fields } from './defaults-fields.ts';
@@ -39,7 +40,7 @@ export function validateDisruptionBudget(budget: Fields): FieldError[] {
   }
   for (const field of ['minAvailable', 'maxUnavailable']) {
     const value = spec?.[field];
-    errors.push(...validateIntOrPercent(value, `spec.${field}`), ...validateAtMostAll(value, `spec.${field}`));
+    append(errors, validateIntOrPercent(value, `spec.${field}`), validateAtMostAll(value, `spec.${field}`));
   }
   return errors;
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
 import type { Fields } from './defaults-fields.ts';
@@ -19,13 +20,13 @@ export function validateDownwardFile(file: Fields, path: string): FieldError[] {
   const resource = objectAt(file, 'resourceFieldRef');
   const errors = place === '' ? [fieldRequired(`${path}.path`)] : validateOwnPath(place, `${path}.path`);
   if (field !== undefined) {
-    errors.push(...validateFieldReference(field, `${path}.fieldRef`, FIELD_PATHS));
+    append(errors, validateFieldReference(field, `${path}.fieldRef`, FIELD_PATHS));
     if (resource !== undefined) {
       const detail = 'fieldRef and resourceFieldRef can not be specified simultaneously';
       errors.push(fieldInvalid(path, 'resource', detail));
     }
   } else if (resource !== undefined) {
-    errors.push(...validateResourceReference(resource, `${path}.resourceFieldRef`, 'volume'));
+    append(errors, validateResourceReference(resource, `${path}.resourceFieldRef`, 'volume'));
   } else {
     errors.push(fieldRequired(path, 'one of fieldRef and resourceFieldRef is required'));
   }
@@ -38,7 +39,7 @@ export function validateProjected(source: Fields, path: string): FieldError[] {
   const files = new Set<string>();
   for (const [index, projection] of objectsAt(source, 'sources').entries()) {
     const at = `${path}.sources[${index}]`;
-    errors.push(...validateProjection(projection, { at, volume: path, files }));
+    append(errors, validateProjection(projection, { at, volume: path, files }));
     if (SOURCES.filter((field) => isGiven(projection, field)).length > 1) {
       errors.push(fieldForbidden(at, 'may not specify more than 1 volume type per source'));
     }
@@ -57,14 +58,14 @@ function validateProjection(projection: Fields, place: ProjectionPlace): FieldEr
   const errors: FieldError[] = [];
   for (const field of ['secret', 'configMap']) {
     const source = objectAt(projection, field);
-    if (source !== undefined) errors.push(...validateKeys(source, `${at}.${field}`, place));
+    if (source !== undefined) append(errors, validateKeys(source, `${at}.${field}`, place));
   }
   for (const file of objectsAt(objectAt(projection, 'downwardAPI'), 'items')) {
     const name = textAt(file, 'path');
-    errors.push(...validateDownwardFile(file, `${at}.downwardAPI`), ...conflictOf(name, name, place));
+    append(errors, validateDownwardFile(file, `${at}.downwardAPI`), conflictOf(name, name, place));
   }
   const token = objectAt(projection, 'serviceAccountToken');
-  if (token !== undefined) errors.push(...validateToken(token, `${at}.serviceAccountToken`, volume));
+  if (token !== undefined) append(errors, validateToken(token, `${at}.serviceAccountToken`, volume));
   return errors;
 }
 
@@ -72,10 +73,7 @@ function validateKeys(source: Fields, path: string, place: ProjectionPlace): Fie
   const name = textAt(source, 'name');
   const errors = name === '' ? [fieldRequired(`${path}.name`)] : [];
   for (const [index, item] of objectsAt(source, 'items').entries()) {
-    errors.push(
-      ...validateKeyToPath(item, `${path}.items[${index}]`),
-      ...conflictOf(textAt(item, 'path'), name, place),
-    );
+    append(errors, validateKeyToPath(item, `${path}.items[${index}]`), conflictOf(textAt(item, 'path'), name, place));
   }
   return errors;
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { isDns1123Subdomain, isPathSegmentName } from '../validation/names.ts';
@@ -57,10 +58,13 @@ export function validateRoleBinding(binding: Fields): FieldError[] {
     errors.push(fieldNotSupported('roleRef.kind', kind, kinds));
   }
   if (typeof name === 'string' && name !== '') {
-    errors.push(...isPathSegmentName(name).map((why) => fieldInvalid('roleRef.name', name, why)));
+    append(
+      errors,
+      isPathSegmentName(name).map((why) => fieldInvalid('roleRef.name', name, why)),
+    );
   }
   for (const [index, subject] of objectsAt(binding, 'subjects').entries()) {
-    errors.push(...validateSubject(subject, `subjects[${index}]`, clusterWide));
+    append(errors, validateSubject(subject, `subjects[${index}]`, clusterWide));
   }
   return errors;
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldRequired } from '../field-error.ts';
 import { validateAddress } from '../validation/ip-address.ts';
@@ -32,7 +33,10 @@ export function validateResolver(spec: Fields, path: string): FieldError[] {
     const detail = `must not have more than ${MAX_NAMESERVERS} nameservers`;
     errors.push(fieldInvalid(`${at}.nameservers`, nameservers, detail));
   }
-  errors.push(...nameservers.flatMap((server, index) => validateAddress(server, `${at}.nameservers[${index}]`)));
+  append(
+    errors,
+    nameservers.flatMap((server, index) => validateAddress(server, `${at}.nameservers[${index}]`)),
+  );
   return [
     ...errors,
     ...validateSearches(listOfTextsAt(config, 'searches'), `${at}.searches`),
@@ -51,7 +55,7 @@ function validateSearches(searches: readonly string[], path: string): FieldError
   }
   for (const [index, search] of searches.entries()) {
     const domain = search.replace(/\.$/, '');
-    if (search !== '.') errors.push(...invalidFor(isSearchDomain(domain), `${path}[${index}]`, domain));
+    if (search !== '.') append(errors, invalidFor(isSearchDomain(domain), `${path}[${index}]`, domain));
   }
   return errors;
 }

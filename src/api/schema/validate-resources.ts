@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotFound, fieldRequired } from '../field-error.ts';
 import type { Quantity } from '../quantity.ts';
@@ -53,18 +54,18 @@ export function validateResourceRequirements(resources: Fields, rules: Requireme
   const requests = objectAt(resources, 'requests') ?? NOTHING;
   const errors: FieldError[] = [];
   for (const name of Object.keys(limits)) {
-    errors.push(...validateEntry(name, String(limits[name]), `${path}.limits[${name}]`));
+    append(errors, validateEntry(name, String(limits[name]), `${path}.limits[${name}]`));
   }
   for (const name of Object.keys(requests)) {
     const amount = String(requests[name]);
     const limit = Object.hasOwn(limits, name) ? String(limits[name]) : undefined;
-    errors.push(...validateEntry(name, amount, `${path}.requests[${name}]`));
-    if (amount !== limit) errors.push(...validateAgainstLimit(name, amount, limit, path));
+    append(errors, validateEntry(name, amount, `${path}.requests[${name}]`));
+    if (amount !== limit) append(errors, validateAgainstLimit(name, amount, limit, path));
   }
   if ((hasHugePages(limits) || hasHugePages(requests)) && !hasCompute(limits) && !hasCompute(requests)) {
     errors.push(fieldForbidden(path, 'HugePages require cpu or memory'));
   }
-  if (isGiven(resources, 'claims')) errors.push(...validateClaims(resources, rules));
+  if (isGiven(resources, 'claims')) append(errors, validateClaims(resources, rules));
   return errors;
 }
 
@@ -83,7 +84,7 @@ function hasCompute(amounts: Fields): boolean {
 
 function validateEntry(name: string, amount: string, path: string): FieldError[] {
   const errors = validateContainerResourceName(name, path);
-  errors.push(...validateAmount(name, amount, path));
+  append(errors, validateAmount(name, amount, path));
   if (isHugePages(name) && !isMultipleOf(amount, pageSizeOf(name))) {
     errors.push(fieldInvalid(path, amount, `${amount} is not positive integer multiple of ${name}`));
   }
@@ -138,7 +139,7 @@ function validateClaims(resources: Fields, { path, claims }: RequirementRules): 
     const name = textAt(claim, 'name');
     const request = textAt(claim, 'request');
     if (name === '') continue;
-    if (request !== '') errors.push(...invalidFor(isDns1123Label(request), `${at}.request`, request));
+    if (request !== '') append(errors, invalidFor(isDns1123Label(request), `${at}.request`, request));
     const key = request === '' ? name : `${name}/${request}`;
     const overlaps = request === '' && partly.has(name);
     if (seen.has(name)) errors.push(fieldDuplicate(at, name));

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import type { Fields } from './defaults-fields.ts';
@@ -65,7 +66,7 @@ export function validateStatefulSetStrategy(spec: Fields | undefined): FieldErro
   if (!isGiven(rolling, 'maxUnavailable')) return errors;
   const at = `${path}.rollingUpdate.maxUnavailable`;
   const maxUnavailable = rolling?.['maxUnavailable'];
-  errors.push(...validateIntOrPercent(maxUnavailable, at));
+  append(errors, validateIntOrPercent(maxUnavailable, at));
   if (isNone(maxUnavailable)) errors.push(fieldInvalid(at, maxUnavailable, 'cannot be 0'));
   return [...errors, ...validateAtMostAll(maxUnavailable, at)];
 }

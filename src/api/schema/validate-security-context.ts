@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldInvalid, fieldRequired } from '../field-error.ts';
 import type { Fields } from './defaults-fields.ts';
@@ -43,8 +44,8 @@ export function validateContainerSecurity(container: Fields, path: string, hostU
   if (hostUsers && context['procMount'] === 'Unmasked') {
     errors.push(fieldInvalid(`${at}.procMount`, 'Unmasked', '`hostUsers` must be false to use `Unmasked`'));
   }
-  errors.push(...validateProfile(context, 'seccompProfile', at));
-  if (context['allowPrivilegeEscalation'] === false) errors.push(...validateEscalation(context, at));
+  append(errors, validateProfile(context, 'seccompProfile', at));
+  if (context['allowPrivilegeEscalation'] === false) append(errors, validateEscalation(context, at));
   return [...errors, ...validateProfile(context, 'appArmorProfile', at)];
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { validateAddress, validateNetwork, validateOrdinaryAddress } from '../validation/ip-address.ts';
@@ -131,7 +132,10 @@ function validateBalancer(spec: Fields): FieldError[] {
   // The capital letter is upstream's.
   const path = 'spec.LoadBalancerSourceRanges';
   if (ranges.length > 0 && !balanced) errors.push(fieldForbidden(path, ONLY_BALANCED));
-  errors.push(...ranges.flatMap((range, index) => validateNetwork(range.trim(), `${path}[${index}]`)));
+  append(
+    errors,
+    ranges.flatMap((range, index) => validateNetwork(range.trim(), `${path}[${index}]`)),
+  );
   if (!balanced) {
     const fields = ['allocateLoadBalancerNodePorts', 'loadBalancerClass'];
     return [

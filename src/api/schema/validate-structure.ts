@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldNotSupported, fieldRequired } from '../field-error.ts';
 import type { FieldInfo } from '../kinds/type-table.ts';
@@ -125,7 +126,7 @@ class Walk {
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) this.#within(index, value[index], type);
     } else if (type === LABEL_SELECTOR) {
-      this.errors.push(...validateLabelSelector(value as LabelSelectorObject, this.#path));
+      append(this.errors, validateLabelSelector(value as LabelSelectorObject, this.#path));
     } else if (type.startsWith('map:')) {
       for (const [key, item] of Object.entries(value)) this.#within({ key }, item, type.slice('map:'.length));
     } else {

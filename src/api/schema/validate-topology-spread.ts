@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { isQualifiedName } from '../validation/names.ts';
@@ -61,6 +62,6 @@ function validateMatchLabelKeys(constraint: Fields, path: string): FieldError[] 
   const errors = isGiven(constraint, 'labelSelector')
     ? validateKeysOnce(constraint, path)
     : [fieldForbidden(path, 'must not be specified when labelSelector is not set')];
-  for (const [index, key] of keys.entries()) errors.push(...invalidFor(isQualifiedName(key), `${path}[${index}]`, key));
+  for (const [index, key] of keys.entries()) append(errors, invalidFor(isQualifiedName(key), `${path}[${index}]`, key));
   return errors;
 }

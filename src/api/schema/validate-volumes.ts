@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { fieldsOf } from '../kinds/type-table.ts';
@@ -37,7 +38,7 @@ export function validatePersistentVolumeClaimUpdate(next: Fields, previous: Fiel
   }
   const wanted = storageRequest(spec);
   const before = storageRequest(old);
-  if (wanted !== undefined && before !== undefined) errors.push(...validateShrinking(wanted, before, previous));
+  if (wanted !== undefined && before !== undefined) append(errors, validateShrinking(wanted, before, previous));
   return [...errors, ...validateImmutable(spec?.['volumeMode'], old?.['volumeMode'], 'volumeMode')];
 }
 
@@ -77,14 +78,14 @@ export function validatePersistentVolume(volume: Fields): FieldError[] {
   const spec = objectAt(volume, 'spec');
   const errors: FieldError[] = [];
   if (accessModesOf(spec).length === 0) errors.push(fieldRequired('spec.accessModes'));
-  errors.push(...validateSinglePod(spec, 'spec'));
+  append(errors, validateSinglePod(spec, 'spec'));
   const capacity = objectAt(spec, 'capacity');
   const storage = capacity?.['storage'];
   if (isEmptyMap(capacity)) errors.push(fieldRequired('spec.capacity'));
   if (storage === undefined || Object.keys(capacity ?? {}).length > 1) {
     errors.push(fieldNotSupported('spec.capacity', capacity ?? null, ['storage']));
   }
-  if (typeof storage === 'string') errors.push(...validatePositive(storage, 'spec.capacity[storage]'));
+  if (typeof storage === 'string') append(errors, validatePositive(storage, 'spec.capacity[storage]'));
   return [...errors, ...validateVolumeSource(spec), ...validateVolumePlace(spec)];
 }
 
@@ -96,7 +97,7 @@ function validateVolumeSource(spec: Fields | undefined): FieldError[] {
     .map((extra) => fieldForbidden(`spec.${extra}`, 'may not specify more than 1 volume type'));
   for (const field of ['hostPath', 'local']) {
     const source = objectAt(spec, field);
-    if (source !== undefined) errors.push(...validateNoBacksteps(textAt(source, 'path'), `spec.${field}.path`));
+    if (source !== undefined) append(errors, validateNoBacksteps(textAt(source, 'path'), `spec.${field}.path`));
   }
   return errors;
 }

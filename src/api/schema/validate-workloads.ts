@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { labelSelectorFromObject, labelSelectorFromSet } from '../selectors/label-selector.ts';
@@ -142,7 +143,7 @@ export function validateReplicationController(controller: Fields): FieldError[] 
   const labels = textsAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
   const errors = validateNonNegative(spec, 'minReadySeconds', 'spec');
   if (isEmptyMap(selector)) errors.push(fieldRequired('spec.selector'));
-  errors.push(...validateNonNegative(spec, 'replicas', 'spec'));
+  append(errors, validateNonNegative(spec, 'replicas', 'spec'));
   if (!isEmptyMap(selector) && !labelSelectorFromSet(selector).matches(labels)) {
     errors.push(fieldInvalid('spec.template.metadata.labels', labels ?? null, MISMATCH));
   }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { parseQuantity, quantityAsNumber } from '../quantity.ts';
 import { quoted } from '../meta/quoted.ts';
 import { type Fields, objectAt, objectsAt } from './defaults-fields.ts';
@@ -77,15 +78,15 @@ function labelWarnings(spec: Fields | undefined, at: string): string[] {
   const affinity = objectAt(objectAt(spec, 'affinity'), 'nodeAffinity');
   const terms = objectsAt(objectAt(affinity, 'requiredDuringSchedulingIgnoredDuringExecution'), 'nodeSelectorTerms');
   const required = `${at}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
-  for (const [i, term] of terms.entries()) warnings.push(...termWarnings(term, `${required}[${i}]`));
+  for (const [i, term] of terms.entries()) append(warnings, termWarnings(term, `${required}[${i}]`));
   const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
   for (const [i, term] of objectsAt(affinity, preferred).entries()) {
     const place = `${at}.affinity.nodeAffinity.${preferred}[${i}].preference`;
-    warnings.push(...termWarnings(objectAt(term, 'preference'), place));
+    append(warnings, termWarnings(objectAt(term, 'preference'), place));
   }
   for (const [i, constraint] of objectsAt(spec, 'topologySpreadConstraints').entries()) {
     const place = `${at}.topologySpreadConstraints[${i}]`;
-    warnings.push(...deprecatedLabel(constraint['topologyKey'], `${place}.topologyKey`));
+    append(warnings, deprecatedLabel(constraint['topologyKey'], `${place}.topologyKey`));
     if (objectAt(constraint, 'labelSelector') === undefined) warnings.push(`${place}.${MATCHES_NONE}`);
   }
   return warnings;
@@ -170,7 +171,7 @@ function containerWarnings(
   const resources = objectAt(container, 'resources');
   for (const name of ['memory', 'ephemeral-storage']) {
     for (const field of ['limits', 'requests']) {
-      warnings.push(...fractions(objectAt(resources, field), `${at}.resources.${field}`, [name]));
+      append(warnings, fractions(objectAt(resources, field), `${at}.resources.${field}`, [name]));
     }
   }
   return [...warnings, ...hiddenVariables(objectsAt(container, 'env'), `${at}.env`)];

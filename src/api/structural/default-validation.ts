@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { equalJson, isJsonObject } from '../codec/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
@@ -15,9 +16,9 @@ import { structuralSchema } from './structural-schema.ts';
 export function validateDefaults(schema: JsonSchemaProps, path: string): FieldError[] {
   const errors = schema.default === undefined ? [] : validateDefault(schema, schema.default, child(path, 'default'));
   const items = itemSchema(schema);
-  if (items !== undefined) errors.push(...validateDefaults(items, child(path, 'items')));
+  if (items !== undefined) append(errors, validateDefaults(items, child(path, 'items')));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    errors.push(...validateDefaults(property, keyed(child(path, 'properties'), name)));
+    append(errors, validateDefaults(property, keyed(child(path, 'properties'), name)));
   }
   return errors;
 }

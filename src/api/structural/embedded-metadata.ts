@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { isJsonObject, setKey } from '../codec/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldRequired } from '../field-error.ts';
@@ -105,8 +106,8 @@ function validateResource(resource: Json, path: string): FieldError[] {
   if (kind === undefined) errors.push(fieldRequired(child(path, 'kind')));
   else if (kind === '') errors.push(fieldInvalid(child(path, 'kind'), kind, 'must not be empty'));
   else if (typeof kind !== 'string') errors.push(fieldInvalid(child(path, 'kind'), kind, 'must be a string'));
-  else errors.push(...validateKind(kind, child(path, 'kind')));
-  if (isJsonObject(metadata)) errors.push(...validateMetadata(metadata as ObjectMeta, child(path, 'metadata')));
+  else append(errors, validateKind(kind, child(path, 'kind')));
+  if (isJsonObject(metadata)) append(errors, validateMetadata(metadata as ObjectMeta, child(path, 'metadata')));
   return errors;
 }
 

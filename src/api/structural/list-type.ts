@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldInvalid } from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
@@ -25,7 +26,7 @@ function validate(value: unknown, schema: StructuralSchema, path: string): Field
   const errors = listErrors(list, schema, path);
   const { items } = schema;
   if (items !== undefined) {
-    for (const [index, item] of list.entries()) errors.push(...validate(item, items, indexed(path, index)));
+    for (const [index, item] of list.entries()) append(errors, validate(item, items, indexed(path, index)));
   }
   return errors;
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid } from '../field-error.ts';
 import { UNBOUNDED } from '../cel/size-estimate.ts';
@@ -59,7 +60,7 @@ class RuleChecks {
   #default(schema: TypedSchema, path: string): void {
     const value = schema.props.default;
     const { errors, warnings } = new RuleValidator(schema).validate(value, { path, previous: { value } });
-    this.errors.push(...errors, ...warnings);
+    append(this.errors, errors, warnings);
   }
 
   #check(compiled: CompiledRule, schema: TypedSchema, place: Place): void {

@@ -135,6 +135,11 @@ describe('API-471 what rules see', () => {
     expect(errorsOf(object({ x: ruled(schema, `!(${rule})`) }), { x: value })).toHaveLength(1);
   });
 
+  it('a text that may be one of more than the stack has place for', () => {
+    const many = Array.from({ length: 1_000_000 }, (_, n) => String(n));
+    expect(errorsOf(ruled({ ...text, enum: many }, 'self == "7"'), '7')).toEqual([]);
+  });
+
   it('data that does not fit the schema is an error of the rule', () => {
     const schema = object({ x: ruled(object({ a: text }), 'has(self.a)') });
     expect(errorsOf(schema, { x: [1] })).toEqual([

@@ -176,8 +176,9 @@ function textType({ format, maxLength, enum: values = [] }: JsonSchemaProps): Ty
   }
   if (maxLength !== undefined) return bounded(celTypes.string, bytesOf(maxLength), MIN_SIZE.text);
   if (values.length === 0) return bounded(celTypes.string, MAX_REQUEST_BYTES - 2, MIN_SIZE.text);
-  const lengths = values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0));
-  return bounded(celTypes.string, Math.max(...lengths), MIN_SIZE.text);
+  const lengthOf = (value: unknown): number => (typeof value === 'string' ? Buffer.byteLength(value) : 0);
+  const longest = values.reduce<number>((most, value) => Math.max(most, lengthOf(value)), 0);
+  return bounded(celTypes.string, longest, MIN_SIZE.text);
 }
 
 /** Characters are up to four bytes. */

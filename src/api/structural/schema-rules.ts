@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
@@ -68,7 +69,7 @@ function inner(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'):
   const { path } = place;
   const at = (innerPath: string): Place => ({ ...place, path: innerPath });
   const visit = (each: JsonSchemaProps | undefined, where: Place): void => {
-    if (each !== undefined) errors.push(...walk(each, where, 'inside'));
+    if (each !== undefined) append(errors, walk(each, where, 'inside'));
   };
   const valuesAt = at(child(path, 'additionalProperties'));
   const reason = 'inside additionalProperties applying to object metadata';
@@ -98,7 +99,7 @@ function mapTypeRules(schema: JsonSchemaProps, path: string): FieldError[] {
   }
   const mapType = schema['x-kubernetes-map-type'];
   if (mapType === undefined) return errors;
-  errors.push(...typeMustBe('object', schema, { path, extension: 'x-kubernetes-map-type' }));
+  append(errors, typeMustBe('object', schema, { path, extension: 'x-kubernetes-map-type' }));
   if (mapType !== 'atomic' && mapType !== 'granular') {
     errors.push(fieldNotSupported(child(path, 'x-kubernetes-map-type'), mapType, ['atomic', 'granular']));
   }
@@ -122,7 +123,7 @@ function listTypeRules(schema: JsonSchemaProps, path: string): FieldError[] {
   const at = child(path, 'x-kubernetes-list-type');
   if (listType !== undefined) {
     const wrongType = typeMustBe('array', schema, { path, extension: 'x-kubernetes-list-type' });
-    errors.push(...(wrongType.length === 0 && listType === 'set' ? setItemRules(schema, path) : wrongType));
+    append(errors, wrongType.length === 0 && listType === 'set' ? setItemRules(schema, path) : wrongType);
     if (!['atomic', 'set', 'map'].includes(listType)) {
       errors.push(fieldNotSupported(at, listType, ['atomic', 'set', 'map']));
     }
@@ -131,8 +132,8 @@ function listTypeRules(schema: JsonSchemaProps, path: string): FieldError[] {
     const detail = 'must be map if x-kubernetes-list-map-keys is non-empty';
     errors.push(listType === undefined ? fieldRequired(at, detail) : fieldInvalid(at, listType, detail));
   }
-  if (listType === 'map') errors.push(...mapListRules(schema, keys, path));
-  if (listType === 'map' || listType === 'set') errors.push(...uniqueItemRules(schema, listType, path));
+  if (listType === 'map') append(errors, mapListRules(schema, keys, path));
+  if (listType === 'map' || listType === 'set') append(errors, uniqueItemRules(schema, listType, path));
   return errors;
 }
 

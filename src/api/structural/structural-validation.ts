@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, formatFieldError } from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
@@ -26,17 +27,17 @@ function invariants(schema: JsonSchemaProps, level: Level, path: string): FieldE
   if (type === 'array' && schema.items === undefined) {
     errors.push(fieldRequired(child(path, 'items'), 'must be specified'));
   }
-  if (items !== undefined) errors.push(...invariants(items, 'item', child(path, 'items')));
+  if (items !== undefined) append(errors, invariants(items, 'item', child(path, 'items')));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    errors.push(...invariants(property, 'field', keyed(child(path, 'properties'), name)));
+    append(errors, invariants(property, 'field', keyed(child(path, 'properties'), name)));
   }
   if (schema.additionalProperties !== undefined && level === 'root') {
     errors.push(fieldForbidden(child(path, 'additionalProperties'), 'must not be used at the root'));
   }
   const values = valueSchema(schema);
-  if (values !== undefined) errors.push(...invariants(values, 'field', child(path, 'additionalProperties')));
-  errors.push(...extensions(schema, path), ...valueValidation(schema, isSpelledOut(schema), path));
-  errors.push(...typeErrors(schema, level, path), ...resourceErrors(schema, level, path));
+  if (values !== undefined) append(errors, invariants(values, 'field', child(path, 'additionalProperties')));
+  append(errors, extensions(schema, path), valueValidation(schema, isSpelledOut(schema), path));
+  append(errors, typeErrors(schema, level, path), resourceErrors(schema, level, path));
   return errors;
 }
 
@@ -122,18 +123,18 @@ function valueValidation(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'allOf' 
   const errors: FieldError[] = [];
   if (spelledOut !== 'anyOf') {
     for (const [index, inner] of (schema.anyOf ?? []).entries()) {
-      errors.push(...nested(inner, 'no', indexed(child(path, 'anyOf'), index)));
+      append(errors, nested(inner, 'no', indexed(child(path, 'anyOf'), index)));
     }
   }
   for (const [index, inner] of (schema.allOf ?? []).entries()) {
     const skips = spelledOut === 'allOf' && index === 0 ? 'anyOf' : 'no';
-    errors.push(...nested(inner, skips, indexed(child(path, 'allOf'), index)));
+    append(errors, nested(inner, skips, indexed(child(path, 'allOf'), index)));
   }
   for (const [index, inner] of (schema.oneOf ?? []).entries()) {
-    errors.push(...nested(inner, 'no', indexed(child(path, 'oneOf'), index)));
+    append(errors, nested(inner, 'no', indexed(child(path, 'oneOf'), index)));
   }
-  if (schema.not !== undefined) errors.push(...nested(schema.not, 'no', child(path, 'not')));
-  if (schema.pattern !== undefined) errors.push(...patternErrors(schema.pattern, child(path, 'pattern')));
+  if (schema.not !== undefined) append(errors, nested(schema.not, 'no', child(path, 'not')));
+  if (schema.pattern !== undefined) append(errors, patternErrors(schema.pattern, child(path, 'pattern')));
   return errors;
 }
 
@@ -165,9 +166,9 @@ const FORBIDDEN_WHEN_NESTED: readonly (readonly [keyof JsonSchemaProps, string])
 function nested(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'no', path: string): FieldError[] {
   const errors = valueValidation(schema, spelledOut, path);
   const items = itemSchema(schema);
-  if (items !== undefined) errors.push(...nested(items, 'no', child(path, 'items')));
+  if (items !== undefined) append(errors, nested(items, 'no', child(path, 'items')));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    errors.push(...nested(property, 'no', keyed(child(path, 'properties'), name)));
+    append(errors, nested(property, 'no', keyed(child(path, 'properties'), name)));
   }
   const mustBe = (name: string, what: string): void => {
     errors.push(fieldForbidden(child(path, name), `must be ${what} to be structural`));
@@ -197,11 +198,11 @@ interface Completing {
 function completeness(validation: JsonSchemaProps, shape: JsonSchemaProps, { path, from }: Completing): FieldError[] {
   const errors: FieldError[] = [];
   if (validation.not !== undefined) {
-    errors.push(...nestedCompleteness(validation.not, shape, { path, from: child(from, 'not') }));
+    append(errors, nestedCompleteness(validation.not, shape, { path, from: child(from, 'not') }));
   }
   for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) {
     for (const [index, inner] of (validation[junctor] ?? []).entries()) {
-      errors.push(...nestedCompleteness(inner, shape, { path, from: indexed(child(from, junctor), index) }));
+      append(errors, nestedCompleteness(inner, shape, { path, from: indexed(child(from, junctor), index) }));
     }
   }
   return errors;
@@ -217,7 +218,7 @@ function nestedCompleteness(
   const items = itemSchema(validation);
   if (items !== undefined) {
     const at = { path: child(path, 'items'), from: child(from, 'items') };
-    errors.push(...nestedCompleteness(items, itemSchema(shape), at));
+    append(errors, nestedCompleteness(items, itemSchema(shape), at));
   }
   for (const [name, property] of Object.entries(validation.properties ?? {})) {
     const at = {
@@ -225,7 +226,7 @@ function nestedCompleteness(
       from: keyed(child(from, 'properties'), name),
     };
     const known = Object.hasOwn(shape.properties ?? {}, name) ? shape.properties?.[name] : undefined;
-    errors.push(...nestedCompleteness(property, known, at));
+    append(errors, nestedCompleteness(property, known, at));
   }
   return errors;
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../field-error.ts';
 import { byteLength, isLabelValue, isQualifiedName } from './names.ts';
@@ -26,7 +27,10 @@ export function validateAnnotations(
   let size = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
     size += byteLength(key) + byteLength(value);
-    errors.push(...isQualifiedName(key.toLowerCase()).map((message) => fieldInvalid(path, key, message)));
+    append(
+      errors,
+      isQualifiedName(key.toLowerCase()).map((message) => fieldInvalid(path, key, message)),
+    );
   }
   if (size > TOTAL_ANNOTATION_SIZE_LIMIT) errors.push(fieldTooLong(path, TOTAL_ANNOTATION_SIZE_LIMIT));
   return errors;
@@ -48,7 +52,7 @@ export interface LabelSelectorObject {
 export function validateLabelSelector(selector: LabelSelectorObject | undefined, path: string): FieldError[] {
   const errors = validateLabels(selector?.matchLabels ?? undefined, `${path}.matchLabels`);
   for (const [index, requirement] of (selector?.matchExpressions ?? []).entries()) {
-    errors.push(...validateRequirement(requirement, `${path}.matchExpressions[${index}]`));
+    append(errors, validateRequirement(requirement, `${path}.matchExpressions[${index}]`));
   }
   return errors;
 }
@@ -70,9 +74,12 @@ function validateRequirement(requirement: LabelSelectorRequirementObject, path: 
   } else {
     errors.push(fieldInvalid(`${path}.operator`, operator, 'not a valid selector operator'));
   }
-  errors.push(...validateLabelName(key, `${path}.key`));
+  append(errors, validateLabelName(key, `${path}.key`));
   for (const [index, value] of values.entries()) {
-    errors.push(...isLabelValue(value).map((message) => fieldInvalid(`${path}.values[${index}]`, value, message)));
+    append(
+      errors,
+      isLabelValue(value).map((message) => fieldInvalid(`${path}.values[${index}]`, value, message)),
+    );
   }
   return errors;
 }

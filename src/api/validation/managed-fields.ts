@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldTooLong } from '../field-error.ts';
 import type { ManagedFieldsEntry } from '../meta/object-meta.ts';
@@ -33,7 +34,7 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[] | u
     if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
       errors.push(fieldInvalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
     }
-    errors.push(...validateFieldManager(manager, `${at}.manager`));
+    append(errors, validateFieldManager(manager, `${at}.manager`));
     if (byteLength(subresource) > SUBRESOURCE_NAME_MAX) {
       errors.push(fieldTooLong(`${at}.subresource`, SUBRESOURCE_NAME_MAX));
     }

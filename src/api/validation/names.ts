@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { NameRule } from '../kinds/resource-info.ts';
 
 /**
@@ -109,7 +110,11 @@ export function isQualifiedName(text: string): string[] {
   if (parts.length === 2) {
     const prefix = parts[0]!;
     if (prefix === '') messages.push('prefix part must be non-empty');
-    else messages.push(...subdomainMessages(prefix, 'bytes').map((message) => `prefix part ${message}`));
+    else
+      append(
+        messages,
+        subdomainMessages(prefix, 'bytes').map((message) => `prefix part ${message}`),
+      );
   }
   if (name === '') messages.push('name part must be non-empty');
   else if (byteLength(name) > LABEL_MAX) messages.push(`name part ${tooLong(LABEL_MAX, 'bytes')}`);

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts';
 import type { NameRule } from '../kinds/resource-info.ts';
@@ -47,27 +48,37 @@ function validateCommon(meta: ObjectMeta, rules: Pick<ObjectMetaRules, 'namespac
   const errors: FieldError[] = [];
   if (generateName !== '') {
     const messages = validateName(rules.nameRule, generateName, { prefix: true });
-    errors.push(...messages.map((message) => fieldInvalid('metadata.generateName', generateName, message)));
+    append(
+      errors,
+      messages.map((message) => fieldInvalid('metadata.generateName', generateName, message)),
+    );
   }
   if (name === '') errors.push(fieldRequired('metadata.name', 'name or generateName is required'));
   else
-    errors.push(...validateName(rules.nameRule, name).map((message) => fieldInvalid('metadata.name', name, message)));
+    append(
+      errors,
+      validateName(rules.nameRule, name).map((message) => fieldInvalid('metadata.name', name, message)),
+    );
   if (!rules.namespaced) {
     if (namespace !== '') errors.push(fieldForbidden('metadata.namespace', 'not allowed on this type'));
   } else if (namespace === '') {
     errors.push(fieldRequired('metadata.namespace'));
   } else {
-    errors.push(...isDns1123Label(namespace).map((message) => fieldInvalid('metadata.namespace', namespace, message)));
+    append(
+      errors,
+      isDns1123Label(namespace).map((message) => fieldInvalid('metadata.namespace', namespace, message)),
+    );
   }
   if (generation < 0) {
     errors.push(fieldInvalid('metadata.generation', generation, 'must be greater than or equal to 0'));
   }
-  errors.push(
-    ...validateLabels(meta.labels, 'metadata.labels'),
-    ...validateAnnotations(meta.annotations, 'metadata.annotations'),
-    ...validateOwnerReferences(meta.ownerReferences, 'metadata.ownerReferences'),
-    ...validateFinalizers(meta.finalizers, 'metadata.finalizers'),
-    ...validateManagedFields(meta.managedFields, 'metadata.managedFields'),
+  append(
+    errors,
+    validateLabels(meta.labels, 'metadata.labels'),
+    validateAnnotations(meta.annotations, 'metadata.annotations'),
+    validateOwnerReferences(meta.ownerReferences, 'metadata.ownerReferences'),
+    validateFinalizers(meta.finalizers, 'metadata.finalizers'),
+    validateManagedFields(meta.managedFields, 'metadata.managedFields'),
   );
   return errors;
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../meta/group-version-kind.ts';
@@ -11,7 +12,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[] | 
   const errors: FieldError[] = [];
   let controller: OwnerReference | undefined;
   for (const reference of references ?? []) {
-    errors.push(...validateOwnerReference(reference, path));
+    append(errors, validateOwnerReference(reference, path));
     if (reference.controller !== true) continue;
     if (controller === undefined) {
       controller = reference;

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import {
   fieldDuplicate,
@@ -58,7 +59,7 @@ export function validateDefinitionUpdate(next: Definition, previous: Definition,
   }
   immutable('spec.group', next.spec.group, previous.spec.group);
   immutable('spec.names.plural', next.spec.names.plural, previous.spec.names.plural);
-  errors.push(...validateStoredVersions(next), ...validateApproval(next, previous), ...validatePreserve(next.spec));
+  append(errors, validateStoredVersions(next), validateApproval(next, previous), validatePreserve(next.spec));
   return errors;
 }
 
@@ -110,7 +111,7 @@ function validateSpec(spec: DefinitionSpec, { checkRules, previous }: SpecContex
     }
   }
   for (const [index, version] of versions.entries()) {
-    errors.push(...validateVersion(version, `spec.versions[${index}]`, checkRules));
+    append(errors, validateVersion(version, `spec.versions[${index}]`, checkRules));
   }
   const shown = versions.map(({ name, served, storage }) => ({ name, served, storage }));
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
@@ -119,7 +120,7 @@ function validateSpec(spec: DefinitionSpec, { checkRules, previous }: SpecContex
   if (versions.filter(({ storage }) => storage).length !== 1) {
     errors.push(fieldInvalid('spec.versions', shown, 'must have exactly one version marked as storage version'));
   }
-  errors.push(...validateNames(spec.names, 'spec.names'), ...validateConversion(spec, previous));
+  append(errors, validateNames(spec.names, 'spec.names'), validateConversion(spec, previous));
   return errors;
 }
 
@@ -132,8 +133,8 @@ function validateNames(names: DefinitionNames, path: string): FieldError[] {
   };
   if (plural !== '') label('plural', plural);
   if (singular !== '') label('singular', singular);
-  if (kind !== '') errors.push(...validateKind(kind, `${path}.kind`));
-  if (listKind !== '') errors.push(...validateKind(listKind, `${path}.listKind`));
+  if (kind !== '') append(errors, validateKind(kind, `${path}.kind`));
+  if (listKind !== '') append(errors, validateKind(listKind, `${path}.listKind`));
   for (const [index, name] of shortNames.entries()) label(`shortNames[${index}]`, name);
   if (kind !== '' && kind === listKind) {
     errors.push(fieldInvalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same'));
@@ -146,21 +147,21 @@ function validateVersion(version: DefinitionVersion, path: string, checkRules: R
   const errors: FieldError[] = [];
   const nameProblems = version.name === '' ? [] : isDns1035Label(version.name);
   if (nameProblems.length > 0) errors.push(fieldInvalid(`${path}.name`, version.name, nameProblems.join(',')));
-  errors.push(...deprecationErrors(version, path));
+  append(errors, deprecationErrors(version, path));
   const schema = version.schema?.openAPIV3Schema;
   if (schema !== undefined) {
     const at = `${path}.schema.openAPIV3Schema`;
     const found = schemaErrors(schema, version, at);
-    errors.push(...found);
+    append(errors, found);
     // Of a schema that is wrong as a schema, nobody can say what expressions would see.
-    if (found.length === 0 && hasRules(schema)) errors.push(...checkRules(schema, at));
+    if (found.length === 0 && hasRules(schema)) append(errors, checkRules(schema, at));
   }
   const scale = version.subresources?.scale;
-  if (scale !== undefined) errors.push(...scaleErrors(scale, `${path}.subresources.scale`));
+  if (scale !== undefined) append(errors, scaleErrors(scale, `${path}.subresources.scale`));
   for (const [index, column] of (version.additionalPrinterColumns ?? []).entries()) {
-    errors.push(...columnErrors(column, `${path}.additionalPrinterColumns[${index}]`));
+    append(errors, columnErrors(column, `${path}.additionalPrinterColumns[${index}]`));
   }
-  errors.push(...selectableFieldErrors(version, `${path}.selectableFields`));
+  append(errors, selectableFieldErrors(version, `${path}.selectableFields`));
   return errors;
 }
 
@@ -219,9 +220,9 @@ function schemaErrors(schema: JsonSchemaProps, { subresources }: DefinitionVersi
   const rules = validateSchemaRules(schema, path);
   // What cannot be read as a structural schema at all is told by the rules.
   const structural = validateStructural(schema, path);
-  if (structural.length > 0) errors.push(...structural);
-  else if (rules.length === 0) errors.push(...validateDefaults(schema, path));
-  errors.push(...rules);
+  if (structural.length > 0) append(errors, structural);
+  else if (rules.length === 0) append(errors, validateDefaults(schema, path));
+  append(errors, rules);
   if (errors.length === 0 && (schema.$schema ?? '') !== '') {
     errors.push(fieldInvalid(path, '', "OpenAPIV3Schema 'schema' is not supported"));
   }

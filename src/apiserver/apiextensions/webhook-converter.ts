@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { apiVersionOf, type GroupVersion, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newUntypedInternal, type StatusError } from '../../api/status-error.ts';
@@ -39,7 +40,7 @@ export class WebhookConverter {
     const others = objects.filter(({ apiVersion }) => apiVersion !== wanted);
     const converted: KubeObject[] = [];
     for (let start = 0; start < others.length; start += MAX_BATCH) {
-      converted.push(...(await this.#ask(others.slice(start, start + MAX_BATCH), desired)));
+      append(converted, await this.#ask(others.slice(start, start + MAX_BATCH), desired));
     }
     const next = converted[Symbol.iterator]();
     return objects.map((object) => (object.apiVersion === wanted ? object : (next.next().value ?? object)));

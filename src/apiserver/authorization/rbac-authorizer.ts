@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -109,7 +110,7 @@ export class RbacAuthorizer implements Authorizer {
     for (const binding of bindings) {
       const found = this.#rulesOf(binding.roleRef, binding.namespace);
       if (typeof found === 'string') errors.push(found);
-      else rules.push(...found);
+      else append(rules, found);
     }
     return { rules, errors };
   }

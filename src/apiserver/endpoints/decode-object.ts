@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import {
   type BodyCodecs,
   type DecodedRequest,
@@ -135,10 +136,10 @@ function findingsOf(
   const repeated = new Set(duplicates);
   const findings: string[] = [];
   for (const { path, occurrence } of scanKeys(text)) {
-    if (occurrence === 'first' && unknown.has(path)) findings.push(...strictFindings([path], []));
+    if (occurrence === 'first' && unknown.has(path)) append(findings, strictFindings([path], []));
     if (occurrence === 'first' || !repeated.delete(path)) continue;
     if (!unknownFields.some((field) => path === field || isBelow(path, field))) {
-      findings.push(...strictFindings([], [path]));
+      append(findings, strictFindings([], [path]));
     }
   }
   return findings;

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../api/field-error.ts';
 import { newBadRequest, newInvalid, newUntypedInternal } from '../../api/status-error.ts';
@@ -75,7 +76,7 @@ export function validateListOptions(options: ListOptions): void {
         fieldForbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
       );
     }
-    errors.push(...unknownMatch(resourceVersionMatch));
+    append(errors, unknownMatch(resourceVersionMatch));
     if (resourceVersionMatch === 'Exact' && resourceVersion === '0') {
       errors.push(
         fieldForbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
@@ -111,7 +112,7 @@ export function validateWatchOptions(options: ListOptions): void {
         fieldForbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
       );
     }
-    errors.push(...unknownMatch(resourceVersionMatch));
+    append(errors, unknownMatch(resourceVersionMatch));
   }
   refuse(errors);
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import { fieldForbidden, fieldNotSupported, fieldRequired } from '../../api/field-error.ts';
 import { newInvalid } from '../../api/status-error.ts';
@@ -40,7 +41,7 @@ export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
 
 function parse(query: URLSearchParams, kind: WriteOptionsKind, errors: FieldError[]): WriteOptions {
   const fieldManager = query.get('fieldManager') ?? '';
-  errors.push(...validateFieldManager(fieldManager, 'fieldManager'));
+  append(errors, validateFieldManager(fieldManager, 'fieldManager'));
   const dryRun = query.getAll('dryRun');
   if (dryRun.some((value) => value !== 'All')) errors.push(fieldNotSupported('dryRun', dryRun, ['All']));
   const fieldValidation = query.get('fieldValidation') ?? '';

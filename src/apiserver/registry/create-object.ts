@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltin } from '../../api/schema/validate-builtin.ts';
@@ -174,8 +175,8 @@ function validate(resource: ResourceStore, object: KubeObject, { warn }: Strateg
   const { info, strategy } = resource;
   const meta = metadataOf(object);
   const errors: FieldError[] = validateObjectMeta(meta, objectMetaRules(info));
-  if (info.typeName !== undefined) errors.push(...validateBuiltin(object, info));
-  if (strategy.validate !== undefined) errors.push(...strategy.validate(object));
+  if (info.typeName !== undefined) append(errors, validateBuiltin(object, info));
+  if (strategy.validate !== undefined) append(errors, strategy.validate(object));
   if (errors.length > 0) throw newInvalid(info, meta.name ?? '', errors);
   if (info.typeName !== undefined) for (const text of builtinWarnings(info, object)) warn(text);
 }

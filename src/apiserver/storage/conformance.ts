@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { append } from '../../base/append.ts';
 import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import type { KeyValue, Revision, Store, StoreEvent, StoreWatch, WatchOptions } from './interface.ts';
 
@@ -30,7 +31,7 @@ class Recorder {
       startRevision,
       onEvents: (events) => {
         this.batches.push(events);
-        this.events.push(...events);
+        append(this.events, events);
         this.#wake();
       },
       onProgress: (revision) => {

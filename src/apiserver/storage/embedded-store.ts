@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type {
@@ -274,7 +275,7 @@ export class EmbeddedStore implements Store {
     try {
       await journal.commit({ changes, forget, ...(compacted > this.#journaledCompaction && { compacted }) });
     } catch (error) {
-      this.#compactionWaiters.push(...waiters);
+      append(this.#compactionWaiters, waiters);
       throw error;
     }
     this.#journaledCompaction = compacted;

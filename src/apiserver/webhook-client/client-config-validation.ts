@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { append } from '../../base/append.ts';
 import { type FieldError, fieldInvalid, fieldRequired } from '../../api/field-error.ts';
 import { isDns1123Subdomain } from '../../api/validation/names.ts';
 import { type PemBlock, pemBlocks } from '../authentication/pem.ts';
@@ -66,7 +67,7 @@ function validateService(service: WebhookService | undefined, path: string): Fie
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     errors.push(fieldInvalid(`${path}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'));
   }
-  if (urlPath !== undefined) errors.push(...validatePath(urlPath, `${path}.path`));
+  if (urlPath !== undefined) append(errors, validatePath(urlPath, `${path}.path`));
   return errors;
 }
 
@@ -78,7 +79,11 @@ function validatePath(text: string, path: string): FieldError[] {
   const segments = text.slice(1).replace(/\/$/, '').split('/');
   for (const [index, segment] of segments.entries()) {
     if (segment === '') errors.push(invalid(`segment[${index}] may not be empty`));
-    else errors.push(...isDns1123Subdomain(segment).map((problem) => invalid(`segment[${index}]: ${problem}`)));
+    else
+      append(
+        errors,
+        isDns1123Subdomain(segment).map((problem) => invalid(`segment[${index}]: ${problem}`)),
+      );
   }
   return errors;
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { Graph, NodeId } from './graph.ts';
@@ -70,7 +71,7 @@ function render(vertices: Map<Uid, Vertex>, edges: Map<Uid, Set<Uid>>): string {
   const lines = ['strict digraph full {'];
   const sorted = [...vertices.keys()].sort(byCodePoints);
   if (sorted.length > 0) lines.push('  // Node definitions.');
-  for (const uid of sorted) lines.push(...renderVertex(vertices.get(uid)!));
+  for (const uid of sorted) append(lines, renderVertex(vertices.get(uid)!));
   const from = [...edges.keys()].sort(byCodePoints);
   if (from.length > 0) lines.push('  // Edge definitions.');
   for (const uid of from) {

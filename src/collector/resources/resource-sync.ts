@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { RestMapper } from '../../api/meta/rest-mapper.ts';
 import { exponentialBackoff, type Backoff } from '../../base/backoff.ts';
@@ -164,7 +165,7 @@ export class ResourceSync {
     const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
     if (woken > 0) logger.debug('monitors ask again for what discovery offers', { monitors: woken });
     if (added === 0 && removed.length === 0) return 'done';
-    this.#superseded.push(...removed);
+    append(this.#superseded, removed);
     this.#settleSuperseded();
     if (added > 0) this.#expectSync();
     onChanged();

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { append } from '../../base/append.ts';
 import { StatusError } from '../../api/status-error.ts';
 import { isAbortError } from '../../base/abort-error.ts';
 import { linkSignals } from '../../base/abort.ts';
@@ -73,7 +74,10 @@ export class ReconcileLoop implements Service {
     try {
       await Promise.all(caches.map((cache) => cache.waitForSync(signal)));
       if (resync !== undefined) running.push(this.#resync(resync, signal));
-      running.push(...Array.from({ length: workers }, () => this.#work(signal)));
+      append(
+        running,
+        Array.from({ length: workers }, () => this.#work(signal)),
+      );
     } catch (error) {
       if (!isAbortError(error)) throw error;
     }

@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import {
   type FieldError,
   fieldDuplicate,
@@ -25,12 +26,15 @@ export function validateMatchConditions(
     const at = `${path}[${index}]`;
     const trimmed = expression.trim();
     if (trimmed === '') errors.push(fieldRequired(`${at}.expression`));
-    else errors.push(...problemOf(compiler.compile(trimmed, 'condition', place), trimmed, `${at}.expression`));
+    else append(errors, problemOf(compiler.compile(trimmed, 'condition', place), trimmed, `${at}.expression`));
     if (name === '') {
       errors.push(fieldRequired(`${at}.name`));
       continue;
     }
-    errors.push(...isQualifiedName(name).map((problem) => fieldInvalid(`${at}.name`, name, problem)));
+    append(
+      errors,
+      isQualifiedName(name).map((problem) => fieldInvalid(`${at}.name`, name, problem)),
+    );
     if (seen.has(name)) errors.push(fieldDuplicate(`${at}.name`, name));
     seen.add(name);
   }

@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import {
   type FieldError,
   fieldDuplicate,
@@ -16,20 +17,20 @@ export function validateRule(rule: Rule, path: string): FieldError[] {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule;
   const errors: FieldError[] = [];
   if (operations.length === 0) errors.push(fieldRequired(`${path}.operations`));
-  errors.push(...aloneIfStar(operations, `${path}.operations`, 'operations'));
+  append(errors, aloneIfStar(operations, `${path}.operations`, 'operations'));
   for (const [index, operation] of operations.entries()) {
     if (!OPERATIONS.includes(operation)) {
       errors.push(fieldNotSupported(`${path}.operations[${index}]`, operation, OPERATIONS));
     }
   }
   if (apiGroups.length === 0) errors.push(fieldRequired(`${path}.apiGroups`));
-  errors.push(...aloneIfStar(apiGroups, `${path}.apiGroups`, 'API groups'));
+  append(errors, aloneIfStar(apiGroups, `${path}.apiGroups`, 'API groups'));
   if (apiVersions.length === 0) errors.push(fieldRequired(`${path}.apiVersions`));
-  errors.push(...aloneIfStar(apiVersions, `${path}.apiVersions`, 'API versions'));
+  append(errors, aloneIfStar(apiVersions, `${path}.apiVersions`, 'API versions'));
   for (const [index, version] of apiVersions.entries()) {
     if (version === '') errors.push(fieldRequired(`${path}.apiVersions[${index}]`));
   }
-  errors.push(...validateResources(resources, `${path}.resources`));
+  append(errors, validateResources(resources, `${path}.resources`));
   if (scope !== undefined && !SCOPES.includes(scope)) errors.push(fieldNotSupported(`${path}.scope`, scope, SCOPES));
   return errors;
 }
@@ -40,7 +41,10 @@ export function validateNamedRule(rule: Rule, path: string): FieldError[] {
   const seen = new Set<string>();
   for (const [index, name] of (rule.resourceNames ?? []).entries()) {
     const at = `${path}.resourceNames[${index}]`;
-    errors.push(...isPathSegmentName(name).map((problem) => fieldInvalid(at, name, problem)));
+    append(
+      errors,
+      isPathSegmentName(name).map((problem) => fieldInvalid(at, name, problem)),
+    );
     if (seen.has(name)) errors.push(fieldDuplicate(at, name));
     seen.add(name);
   }

@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import { expressionOf } from './mutating-policy.ts';
 import { type FieldError, fieldNotSupported, fieldRequired } from '../../../api/field-error.ts';
 import { AdmissionCompiler, type ExpressionPlace } from '../cel/admission-compiler.ts';
@@ -20,21 +21,21 @@ const PATCH_TYPES = ['ApplyConfiguration', 'JSONPatch'];
 export function validateMutatingPolicy({ spec = {} }: MutatingAdmissionPolicy): FieldError[] {
   const { failurePolicy, paramKind, matchConstraints, matchConditions = [], variables = [], mutations = [] } = spec;
   const errors: FieldError[] = [];
-  errors.push(...choice(failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy'));
-  if (paramKind !== undefined) errors.push(...validateParamKind(paramKind));
-  errors.push(...validateConstraints(matchConstraints));
+  append(errors, choice(failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy'));
+  if (paramKind !== undefined) append(errors, validateParamKind(paramKind));
+  append(errors, validateConstraints(matchConstraints));
   const place: ExpressionPlace = { params: paramKind === undefined ? 'none' : 'declared', authorizer: 'declared' };
-  errors.push(...validateMatchConditions(matchConditions, 'spec.matchConditions', place));
+  append(errors, validateMatchConditions(matchConditions, 'spec.matchConditions', place));
   const types = mutations.flatMap((mutation) => [...rewriteMessages(expressionOf(mutation)).types]);
   const compiler = new AdmissionCompiler({}, messageFunctions(new Set(types)));
   for (const [index, variable] of variables.entries()) {
-    errors.push(...validateVariable(variable, `spec.variables[${index}]`, { compiler, place }));
+    append(errors, validateVariable(variable, `spec.variables[${index}]`, { compiler, place }));
   }
   if (mutations.length === 0) {
     errors.push(fieldRequired('spec.mutations', 'mutations must contain at least one item'));
   }
   for (const [index, mutation] of mutations.entries()) {
-    errors.push(...validateMutation(mutation, `spec.mutations[${index}]`, { compiler, place }));
+    append(errors, validateMutation(mutation, `spec.mutations[${index}]`, { compiler, place }));
   }
   return [...errors, ...choice(spec.reinvocationPolicy, REINVOCATION_POLICIES, 'spec.reinvocationPolicy')];
 }

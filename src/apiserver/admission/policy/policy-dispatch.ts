@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newForbidden, StatusError } from '../../../api/status-error.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
@@ -63,7 +64,7 @@ export class PolicyDispatch {
     for (const binding of bound.bindings) {
       const outcomes = await this.#askFor({ bound, binding, attributes, invocation, params });
       for (const { decisions, annotations } of outcomes) {
-        denials.push(...this.#act(decisions, { bound, binding, attributes, failures }));
+        append(denials, this.#act(decisions, { bound, binding, attributes, failures }));
         for (const { key, value } of annotations) noted.set(key, (noted.get(key) ?? new Set()).add(value));
       }
     }

@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import { isReserved } from '../../../api/cel/cel-escaping.ts';
 import {
   type FieldError,
@@ -46,22 +47,22 @@ export function validatePolicy({ metadata, spec = {} }: ValidatingAdmissionPolic
   const { validations = [], auditAnnotations = [] } = spec;
   const errors: FieldError[] = [];
   if (failurePolicy === undefined) errors.push(fieldRequired('spec.failurePolicy'));
-  else errors.push(...oneOf(failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy'));
-  if (paramKind !== undefined) errors.push(...validateParamKind(paramKind));
-  errors.push(...validateConstraints(matchConstraints));
+  else append(errors, oneOf(failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy'));
+  if (paramKind !== undefined) append(errors, validateParamKind(paramKind));
+  append(errors, validateConstraints(matchConstraints));
   const params = paramKind === undefined ? 'none' : 'declared';
   const place: ExpressionPlace = { params, authorizer: 'declared' };
-  errors.push(...validateMatchConditions(matchConditions, 'spec.matchConditions', place));
+  append(errors, validateMatchConditions(matchConditions, 'spec.matchConditions', place));
   const compiler = new AdmissionCompiler();
   for (const [index, variable] of variables.entries()) {
-    errors.push(...validateVariable(variable, `spec.variables[${index}]`, { compiler, place }));
+    append(errors, validateVariable(variable, `spec.variables[${index}]`, { compiler, place }));
   }
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const detail = 'validations or auditAnnotations must contain at least one item';
     return [...errors, fieldRequired('spec.validations', detail), fieldRequired('spec.auditAnnotations', detail)];
   }
   for (const [index, validation] of validations.entries()) {
-    errors.push(...validateValidation(validation, `spec.validations[${index}]`, { compiler, place }));
+    append(errors, validateValidation(validation, `spec.validations[${index}]`, { compiler, place }));
   }
   return [...errors, ...validateAuditAnnotations(auditAnnotations, metadata?.name ?? '', { compiler, place })];
 }
@@ -112,16 +113,16 @@ function validateMatchResources(resources: PolicyMatchResources, path: string): 
   const { matchPolicy, namespaceSelector, objectSelector, resourceRules = [], excludeResourceRules = [] } = resources;
   const errors: FieldError[] = [];
   if (matchPolicy === undefined) errors.push(fieldRequired(`${path}.matchPolicy`));
-  else errors.push(...oneOf(matchPolicy, MATCH_POLICIES, `${path}.matchPolicy`));
+  else append(errors, oneOf(matchPolicy, MATCH_POLICIES, `${path}.matchPolicy`));
   if (namespaceSelector === undefined) errors.push(fieldRequired(`${path}.namespaceSelector`));
-  else errors.push(...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`));
+  else append(errors, validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`));
   if (objectSelector === undefined) errors.push(fieldRequired(`${path}.objectSelector`));
-  else errors.push(...validateLabelSelector(objectSelector, `${path}.objectSelector`));
+  else append(errors, validateLabelSelector(objectSelector, `${path}.objectSelector`));
   for (const [index, rule] of resourceRules.entries()) {
-    errors.push(...validateNamedRule(rule, `${path}.resourceRules[${index}]`));
+    append(errors, validateNamedRule(rule, `${path}.resourceRules[${index}]`));
   }
   for (const [index, rule] of excludeResourceRules.entries()) {
-    errors.push(...validateNamedRule(rule, `${path}.excludeResourceRules[${index}]`));
+    append(errors, validateNamedRule(rule, `${path}.excludeResourceRules[${index}]`));
   }
   return errors;
 }
@@ -143,19 +144,19 @@ function validateValidation(validation: PolicyValidation, path: string, { compil
   const { expression = '', message = '', messageExpression = '', reason } = validation;
   const errors: FieldError[] = [];
   if (expression.trim() === '') errors.push(fieldRequired(`${path}.expression`, 'expression is not specified'));
-  else errors.push(...problemOf(compiler.compile(expression, 'condition', place), expression, `${path}.expression`));
+  else append(errors, problemOf(compiler.compile(expression, 'condition', place), expression, `${path}.expression`));
   if (messageExpression !== '' && messageExpression.trim() === '') {
     errors.push(fieldInvalid(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'));
   } else if (messageExpression !== '') {
     const compiled = compiler.compile(messageExpression, 'message', { ...place, authorizer: 'none' });
-    errors.push(...problemOf(compiled, messageExpression, `${path}.messageExpression`));
+    append(errors, problemOf(compiled, messageExpression, `${path}.messageExpression`));
   }
   if (message !== '' && message.trim() === '') {
     errors.push(fieldInvalid(`${path}.message`, message, 'message must be non-empty if specified'));
   } else if (/[\n\r]/.test(message.trim())) {
     errors.push(fieldInvalid(`${path}.message`, message, 'message must not contain line breaks'));
   }
-  if (reason !== undefined) errors.push(...oneOf(reason, REASONS, `${path}.reason`));
+  if (reason !== undefined) append(errors, oneOf(reason, REASONS, `${path}.reason`));
   return errors;
 }
 
@@ -175,7 +176,11 @@ function validateAuditAnnotations(
     const at = `${path}[${index}]`;
     const qualified = `${policy}/${key}`;
     if (policy === '') errors.push(fieldInvalid(`${at}.key`, key, 'requires metadata.name be non-empty'));
-    else errors.push(...isQualifiedName(qualified).map((problem) => fieldInvalid(`${at}.key`, qualified, problem)));
+    else
+      append(
+        errors,
+        isQualifiedName(qualified).map((problem) => fieldInvalid(`${at}.key`, qualified, problem)),
+      );
     const trimmed = valueExpression.trim();
     if (trimmed === '') errors.push(fieldRequired(`${at}.valueExpression`, 'valueExpression is not specified'));
     else if (Buffer.byteLength(trimmed) > MAX_VALUE_EXPRESSION_BYTES) {
@@ -183,7 +188,7 @@ function validateAuditAnnotations(
       errors.push(fieldRequired(`${at}.valueExpression`, detail));
     } else {
       const compiled = compiler.compile(trimmed, 'auditAnnotation', place);
-      errors.push(...problemOf(compiled, valueExpression, `${at}.valueExpression`));
+      append(errors, problemOf(compiled, valueExpression, `${at}.valueExpression`));
     }
     if (seen.has(key)) errors.push(fieldDuplicate(`${at}.key`, key));
     seen.add(key);
@@ -203,9 +208,9 @@ export function validateBindingTarget(spec: Omit<BindingSpec, 'validationActions
     policyName === ''
       ? [fieldRequired('spec.policyName')]
       : isDns1123Subdomain(policyName).map((problem) => fieldInvalid('spec.policyName', policyName, problem));
-  if (paramRef !== undefined) errors.push(...validateParamRef(paramRef, 'spec.paramRef'));
+  if (paramRef !== undefined) append(errors, validateParamRef(paramRef, 'spec.paramRef'));
   // Upstream's own spelling.
-  if (matchResources !== undefined) errors.push(...validateMatchResources(matchResources, 'spec.matchResouces'));
+  if (matchResources !== undefined) append(errors, validateMatchResources(matchResources, 'spec.matchResouces'));
   return errors;
 }
 
@@ -213,18 +218,21 @@ function validateParamRef({ name = '', selector, parameterNotFoundAction = '' }:
   const errors: FieldError[] = [];
   const exclusive = 'name and selector are mutually exclusive';
   if (name !== '') {
-    errors.push(...isPathSegmentName(name).map((problem) => fieldInvalid(`${path}.name`, name, problem)));
+    append(
+      errors,
+      isPathSegmentName(name).map((problem) => fieldInvalid(`${path}.name`, name, problem)),
+    );
     if (selector !== undefined) errors.push(fieldForbidden(`${path}.name`, exclusive));
   }
   if (selector !== undefined) {
-    errors.push(...validateLabelSelector(selector, `${path}.selector`));
+    append(errors, validateLabelSelector(selector, `${path}.selector`));
     if (name !== '') errors.push(fieldForbidden(`${path}.selector`, exclusive));
   }
   if (name === '' && selector === undefined) {
     errors.push(fieldRequired(path, 'one of name or selector must be specified'));
   }
   if (parameterNotFoundAction === '') errors.push(fieldRequired(`${path}.parameterNotFoundAction`));
-  else errors.push(...oneOf(parameterNotFoundAction, NOT_FOUND_ACTIONS, `${path}.parameterNotFoundAction`));
+  else append(errors, oneOf(parameterNotFoundAction, NOT_FOUND_ACTIONS, `${path}.parameterNotFoundAction`));
   return errors;
 }
 
@@ -232,7 +240,7 @@ function validateActions(actions: readonly string[], path: string): FieldError[]
   const errors: FieldError[] = [];
   const repeated = repeatedIndexes(actions);
   for (const [index, action] of actions.entries()) {
-    errors.push(...oneOf(action, ACTIONS, `${path}[${index}]`));
+    append(errors, oneOf(action, ACTIONS, `${path}[${index}]`));
     if (repeated.has(index)) errors.push(fieldDuplicate(`${path}[${index}]`, action));
   }
   if (actions.includes('Deny') && actions.includes('Warn')) {

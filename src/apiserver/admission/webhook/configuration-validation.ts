@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import {
   type FieldError,
   fieldDuplicate,
@@ -56,8 +57,8 @@ export function validateWebhookConfiguration(
   const seen = new Set<string>();
   for (const [index, hook] of webhooks.entries()) {
     const path = `webhooks[${index}]`;
-    errors.push(...validateWebhook(hook, path, rules));
-    errors.push(...validateReviewVersions(hook, `${path}.admissionReviewVersions`, rules));
+    append(errors, validateWebhook(hook, path, rules));
+    append(errors, validateReviewVersions(hook, `${path}.admissionReviewVersions`, rules));
     if (rules.names === 'unique' && hook.name !== '' && seen.has(hook.name)) {
       errors.push(fieldDuplicate(`${path}.name`, hook.name));
     }
@@ -70,25 +71,25 @@ function validateWebhook(hook: Webhook, path: string, rules: ConfigurationRules)
   const { failurePolicy, matchPolicy, sideEffects, timeoutSeconds, reinvocationPolicy } = hook;
   const errors: FieldError[] = validateFullyQualifiedName(hook.name, `${path}.name`);
   for (const [index, rule] of (hook.rules ?? []).entries())
-    errors.push(...validateRule(rule, `${path}.rules[${index}]`));
-  errors.push(...oneOf(failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`));
-  errors.push(...oneOf(matchPolicy, MATCH_POLICIES, `${path}.matchPolicy`));
+    append(errors, validateRule(rule, `${path}.rules[${index}]`));
+  append(errors, oneOf(failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`));
+  append(errors, oneOf(matchPolicy, MATCH_POLICIES, `${path}.matchPolicy`));
   const allowed = rules.sideEffects === 'none' ? NO_SIDE_EFFECTS : SIDE_EFFECTS;
   if (sideEffects === undefined || sideEffects === null) {
     errors.push(fieldRequired(`${path}.sideEffects`, `must specify one of ${allowed.join(', ')}`));
   }
-  errors.push(...oneOf(sideEffects, allowed, `${path}.sideEffects`));
+  append(errors, oneOf(sideEffects, allowed, `${path}.sideEffects`));
   if (timeoutSeconds !== undefined && (timeoutSeconds > 30 || timeoutSeconds < 1)) {
     const detail = 'the timeout value must be between 1 and 30 seconds';
     errors.push(fieldInvalid(`${path}.timeoutSeconds`, timeoutSeconds, detail));
   }
-  errors.push(...validateLabelSelector(hook.namespaceSelector, `${path}.namespaceSelector`));
-  errors.push(...validateLabelSelector(hook.objectSelector, `${path}.objectSelector`));
+  append(errors, validateLabelSelector(hook.namespaceSelector, `${path}.namespaceSelector`));
+  append(errors, validateLabelSelector(hook.objectSelector, `${path}.objectSelector`));
   if (rules.type === 'mutating') {
-    errors.push(...oneOf(reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`));
+    append(errors, oneOf(reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`));
   }
-  errors.push(...validateClientConfig(hook.clientConfig, `${path}.clientConfig`));
-  errors.push(...(rules.validateConditions?.(hook.matchConditions ?? [], `${path}.matchConditions`) ?? []));
+  append(errors, validateClientConfig(hook.clientConfig, `${path}.clientConfig`));
+  append(errors, rules.validateConditions?.(hook.matchConditions ?? [], `${path}.matchConditions`) ?? []);
   return errors;
 }
 

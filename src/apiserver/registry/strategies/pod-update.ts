@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import { fieldForbidden, fieldInvalid, type FieldError } from '../../../api/field-error.ts';
 import { deepEqual } from '../../../base/deep-equal.ts';
 
@@ -37,7 +38,7 @@ export function validateSpecUpdate(next: ChangingSpec, previous: ChangingSpec): 
   }
   const errors = [...deadlineKept(next, previous), ...tolerationsKept(next, previous), ...noNewGates(next, previous)];
   const leveled = levelAlways(next, previous);
-  if ((previous.schedulingGates ?? []).length > 0) errors.push(...levelPlacement(leveled, previous));
+  if ((previous.schedulingGates ?? []).length > 0) append(errors, levelPlacement(leveled, previous));
   return deepEqual(leveled, previous) ? errors : [...errors, fieldForbidden('spec', MUTABLE)];
 }
 

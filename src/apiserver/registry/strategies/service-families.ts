@@ -1,3 +1,4 @@
+import { append } from '../../../base/append.ts';
 import { fieldInvalid } from '../../../api/field-error.ts';
 import type { FieldError } from '../../../api/field-error.ts';
 import { validateFirst } from '../../../api/schema/validate-service-addresses.ts';
@@ -15,14 +16,14 @@ export function settleFamilies(spec: ServiceSpec, old?: ServiceSpec): FieldError
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isHeadlessWithoutSelector(spec) ? 'RequireDualStack' : 'SingleStack');
   const errors = validateFirst(spec.clusterIP ?? '', spec.clusterIPs ?? []);
   if (errors.length > 0) return errors;
-  if (old !== undefined) errors.push(...settleSecondFamily(spec, old));
-  errors.push(...countErrors(spec), ...inferFamilies(spec));
+  if (old !== undefined) append(errors, settleSecondFamily(spec, old));
+  append(errors, countErrors(spec), inferFamilies(spec));
   if (errors.length > 0) return errors;
   if (isHeadlessWithoutSelector(spec)) {
     settleFreely(spec);
     return [];
   }
-  errors.push(...unavailable(spec));
+  append(errors, unavailable(spec));
   if (errors.length === 0 && (spec.ipFamilies ?? []).length === 0) spec.ipFamilies = [OWN_FAMILY];
   return errors;
 }
