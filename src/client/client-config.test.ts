@@ -163,6 +163,15 @@ describe('loadClientConfig', () => {
     expect(await config.credentials?.headers()).toEqual({ authorization: 'Bearer pod-token' });
     await expect(setUp(files).load()).rejects.toThrow('no configuration');
     expect((await setUp({ ...files, [CONFIG]: kubeconfig('') }, { env }).load()).source).toBe('c');
+    // Whoever names a context means another cluster than the pod's.
+    for (const KUBECONFIG of ['/gone/config', '']) {
+      const inPod = setUp(files, { env: { ...env, KUBECONFIG } });
+      await expect(inPod.load({ context: 'staging' })).rejects.toThrow(
+        expect.objectContaining({ name: 'KubeconfigError', message: 'context "staging" does not exist' }),
+      );
+      expect((await inPod.load({ server: 'https://other' })).server).toBe('https://other');
+    }
+    await expect(setUp(files).load({ context: 'staging' })).rejects.toThrow('context "staging" does not exist');
   });
 });
 

@@ -32,11 +32,13 @@ export interface ClientConfigOptions {
   readonly server?: string;
 }
 
-/** From a kubeconfig as kubectl finds it, else from the pod this runs in. Throws {@link KubeconfigError}. */
+/** From a kubeconfig as kubectl finds it, else, unless a context is asked for, from the pod this runs in. Throws {@link KubeconfigError}. */
 export async function loadClientConfig(options: ClientConfigOptions): Promise<ClientConfig> {
   const { io, clock, path, context, server } = options;
   const kubeconfig = await loadKubeconfig(path === undefined ? { io } : { io, path });
   if (kubeconfig === undefined) {
+    // A pod's cluster has no contexts: whoever names one means another, whose file is not there.
+    if (context !== undefined) throw new KubeconfigError(`context ${JSON.stringify(context)} does not exist`);
     const inCluster = await inClusterConfig({ io, clock });
     if (inCluster !== undefined) return server === undefined ? inCluster : { ...inCluster, server };
     throw new KubeconfigError(
