@@ -1,12 +1,13 @@
-/** Resolves with SIGINT or SIGTERM. A second signal ends the process at once: the person means it. */
+/** Resolves with SIGINT or SIGTERM. A second signal, of either kind, ends the process at once: the person means it. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((settle) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        settle(signal);
-        process.once(signal, () => process.exit(1));
-      });
-    }
+    let ending = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (ending) process.exit(1);
+      ending = true;
+      settle(signal);
+    };
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   });
 }
 
