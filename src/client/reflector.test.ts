@@ -585,6 +585,46 @@ describe('metadata only', () => {
     await stop();
   });
 
+  it.each([
+    ['as long', 'MODIFIED', 6000],
+    ['shorter', 'MODIFIED', 5900],
+    ['longer', 'MODIFIED', 6100],
+    ['of another type', 'DELETED', 6000],
+  ] as const)(
+    'resumes behind an event that spanned chunks when the next one, %s, breaks off: it comes after all',
+    async (_, type, length) => {
+      const body = partialMetadataList({ resourceVersion: '100', items: [] });
+      const [broken, resumed] = [new PushStream(), new PushStream()];
+      const { clock, server, sink, stop } = setUp(
+        [
+          { status: 200, headers: { 'content-type': PROTOBUF }, body },
+          answerStream(broken, `${PROTOBUF};stream=watch`),
+          answerStream(resumed, `${PROTOBUF};stream=watch`),
+        ],
+        { ...metadata, watchList: 'refused' },
+      );
+      const padded = (resourceVersion: string, size: number): Uint8Array =>
+        partialMetadataEnvelope({ name: 'a', resourceVersion, annotations: { padding: 'x'.repeat(size) } });
+      const [first, second] = [padded('101', 6000), padded('102', length)];
+      const [one, two] = [frame('MODIFIED', first), frame(type, second)];
+      broken
+        .push(one.subarray(0, 2000))
+        .push(Buffer.concat([one.subarray(2000), two.subarray(0, two.length * 0.75)]))
+        .fail();
+      resumed.push(two).end();
+      await clock.advanceAsync(2000);
+      expect(server.lines.slice(1)).toEqual([100, 101, 102].map((rv) => `${WATCH}&resourceVersion=${rv}`));
+      expect(sink.news).toEqual([
+        'begin',
+        'end 100 gaps unproven',
+        'synced',
+        `modified protobuf:${first.length}`,
+        `${type.toLowerCase()} protobuf:${second.length}`,
+      ]);
+      await stop();
+    },
+  );
+
   it('API-129 syncs at a protobuf bookmark', async () => {
     const end = partialMetadataEnvelope({
       name: '',

@@ -30,9 +30,9 @@ const objects = ['a', 'Größe 😀', 'x'.repeat(3000), 'line\nend'].map((name) 
 const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'];
 
 const jsonEvents = objects.map((object, i): [string, Buffer] => [types[i]!, Buffer.from(JSON.stringify(object))]);
-const jsonStream = Buffer.concat(
-  jsonEvents.map(([type, object]) => Buffer.from(`{"type":"${type}","object":${object.toString()}}\n`)),
-);
+const jsonLine = (type: string, object: Uint8Array): Uint8Array =>
+  Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object, Buffer.from('}\n')]);
+const jsonStream = Buffer.concat(jsonEvents.map(([type, object]) => jsonLine(type, object)));
 const protobufEvents = objects.map((object, i): [string, Buffer] => [
   types[i]!,
   Buffer.from(partialMetadataEnvelope(object.metadata)),
@@ -40,9 +40,9 @@ const protobufEvents = objects.map((object, i): [string, Buffer] => [
 const protobufStream = Buffer.concat(protobufEvents.map(([type, object]) => frame(type, object)));
 
 describe.each([
-  ['JSON', JSON_TYPE, jsonStream, jsonEvents],
-  ['protobuf', PROTOBUF, protobufStream, protobufEvents],
-])('watchDecoder of %s', (_, contentType, stream, events) => {
+  ['JSON', JSON_TYPE, jsonStream, jsonEvents, jsonLine],
+  ['protobuf', PROTOBUF, protobufStream, protobufEvents, frame],
+])('watchDecoder of %s', (_, contentType, stream, events, encode) => {
   it('yields the same events wherever the stream is cut, inside a UTF-8 character too', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: stream.length }), { maxLength: 20 }), (cuts) => {
@@ -54,6 +54,39 @@ describe.each([
 
   it('yields the same events byte by byte', () => {
     expect(decode(contentType, stream, Array.from(stream.keys()))).toEqual(events);
+  });
+
+  it('leaves an event as it told of it until the next push, wherever the stream is cut', () => {
+    // Much alike, so that the beginning of one fits over the one before it.
+    const alike = fc.array(
+      fc.record({
+        type: fc.constantFrom(...types),
+        length: fc.oneof(fc.constant(500), fc.integer({ min: 2, max: 900 })),
+      }),
+      { maxLength: 40 },
+    );
+    const sizes = fc.array(fc.integer({ min: 1, max: 2000 }), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(alike, sizes, (sent, chunkSizes) => {
+        const expected = sent.map(({ type, length }, i) => [type, `{${String(i % 10).repeat(length - 2)}}`] as const);
+        const whole = Buffer.concat(expected.map(([type, text]) => encode(type, Buffer.from(text))));
+        const out: [string, string][] = [];
+        let told: [string, Buffer][] = [];
+        const decoder = watchDecoder(contentType, (type, { bytes, start, end }) =>
+          told.push([type, Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)]),
+        );
+        for (let at = 0, i = 0; at < whole.length; i++) {
+          const chunk = Uint8Array.from(whole.subarray(at, at + chunkSizes[i % chunkSizes.length]!));
+          decoder.push(chunk);
+          for (const [type, text] of told) out.push([type, text.toString('latin1')]);
+          told = [];
+          chunk.fill(0xff);
+          at += chunk.length;
+        }
+        expect(out).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it('says nothing of an event that is cut off', () => {

@@ -69,6 +69,47 @@ describe('watch frames', () => {
     ]);
   });
 
+  it('an event stays as it was told of until the next push, however the stream is cut', () => {
+    // Most are much alike, so that one fits over the other; some outgrow what holds them.
+    const length = fc.oneof({ weight: 4, arbitrary: fc.nat(3000) }, { weight: 1, arbitrary: fc.nat(40_000) });
+    fc.assert(
+      fc.property(
+        fc.array(length, { maxLength: 30 }),
+        fc.array(fc.integer({ min: 1, max: 6000 }), { minLength: 1, maxLength: 8 }),
+        (lengths, sizes) => {
+          const objects = lengths.map((size, i) => new Uint8Array(size).fill(i + 1));
+          const reader = new WatchFrameReader();
+          const told: string[] = [];
+          for (const chunk of cut(Buffer.concat(objects.map((o) => encodeWatchFrame('MODIFIED', o))), sizes)) {
+            const ranges: (() => string)[] = [];
+            reader.push(chunk);
+            while (reader.next()) {
+              const { bytes, start, end } = reader;
+              ranges.push(() => hex(bytes, start, end));
+            }
+            // Another call changes nothing either.
+            expect(reader.next()).toBe(false);
+            for (const range of ranges) told.push(range());
+          }
+          expect(told).toEqual(objects.map((o) => hex(o)));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('frames that span chunks lie in one buffer of 16 KiB, and a larger one for a frame above 1 MiB is let go', () => {
+    const small = Array.from({ length: 20 }, () => 6000);
+    const frames = [...small, 3_000_000, ...small].map((size) => encodeWatchFrame('ADDED', new Uint8Array(size)));
+    const reader = new WatchFrameReader();
+    const buffers: Uint8Array[] = [];
+    for (const chunk of cut(Buffer.concat(frames), [5000])) {
+      reader.push(chunk);
+      while (reader.next()) if (reader.bytes !== chunk && reader.bytes !== buffers.at(-1)) buffers.push(reader.bytes);
+    }
+    expect(buffers.map(({ length }) => (length > 3_000_000 ? 'large' : length))).toEqual([16_384, 'large', 16_384]);
+  });
+
   it('a frame inside a chunk is not copied', () => {
     const frame = encodeWatchFrame('ADDED', Uint8Array.of(1, 2, 3));
     const reader = new WatchFrameReader();

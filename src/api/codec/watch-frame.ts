@@ -46,7 +46,7 @@ function frameLength(bytes: Uint8Array, at: number): number {
  *     reader.push(chunk);
  *     while (reader.next()) use(reader.type, reader.bytes, reader.start, reader.end);
  *
- * The range is valid until the next call.
+ * The fields are those of the last event. The bytes of each event stay as they are until the next push, if the chunk does.
  */
 export class WatchFrameReader {
   /** The event's type; see {@link WatchFrame}. */
@@ -58,8 +58,12 @@ export class WatchFrameReader {
 
   #chunk: Uint8Array = new Uint8Array(0);
   #at = 0;
-  /** The beginning of a frame that has not come whole. Grows with the bytes that come, not with what a length claims. */
+  /**
+   * The beginning of a frame that has not come whole: `#carried` bytes from `#from` on. In front of it lies the event that this chunk
+   * completed, until the next push. Grows with the bytes that come, not with what a length claims.
+   */
   #carry: Uint8Array = new Uint8Array(FIRST_CARRY);
+  #from = 0;
   #carried = 0;
 
   /** Takes the next chunk. The last one must have been read to its end. */
@@ -67,6 +71,10 @@ export class WatchFrameReader {
     if (this.#at < this.#chunk.length) throw new Error('the last chunk has not been read to its end');
     this.#chunk = chunk;
     this.#at = 0;
+    if (this.#from > 0) {
+      this.#carry.copyWithin(0, this.#from, this.#from + this.#carried);
+      this.#from = 0;
+    }
   }
 
   /** Moves to the next event; false when more bytes are needed. Throws {@link ProtobufError} for bytes that are no events. */
@@ -94,12 +102,17 @@ export class WatchFrameReader {
 
   #nextCarried(): boolean {
     if (this.#carried < LENGTH_BYTES && !this.#fill(LENGTH_BYTES)) return false;
-    const whole = LENGTH_BYTES + frameLength(this.#carry, 0);
-    if (!this.#fill(whole)) return false;
+    if (!this.#fill(LENGTH_BYTES + frameLength(this.#carry, this.#from))) return false;
     const frame = this.#carry;
+    const start = this.#from + LENGTH_BYTES;
+    const end = this.#from + this.#carried;
+    this.#from = end;
     this.#carried = 0;
-    if (frame.length > KEPT_CARRY) this.#carry = new Uint8Array(FIRST_CARRY);
-    this.readEvent(frame, LENGTH_BYTES, whole);
+    if (frame.length > KEPT_CARRY) {
+      this.#carry = new Uint8Array(FIRST_CARRY);
+      this.#from = 0;
+    }
+    this.readEvent(frame, start, end);
     return true;
   }
 
@@ -110,12 +123,15 @@ export class WatchFrameReader {
   }
 
   #take(length: number): void {
-    if (this.#carried + length > this.#carry.length) {
+    const from = this.#from;
+    const to = from + this.#carried;
+    if (to + length > this.#carry.length) {
       const grown = new Uint8Array(Math.max(this.#carry.length * 2, this.#carried + length));
-      grown.set(this.#carry.subarray(0, this.#carried));
+      grown.set(this.#carry.subarray(from, to));
       this.#carry = grown;
+      this.#from = 0;
     }
-    this.#carry.set(this.#chunk.subarray(this.#at, this.#at + length), this.#carried);
+    this.#carry.set(this.#chunk.subarray(this.#at, this.#at + length), this.#from + this.#carried);
     this.#carried += length;
     this.#at += length;
   }
