@@ -6,7 +6,8 @@ import { ProbedCollectorWatch, type WatchLease } from './probed-collector-watch.
 
 const kept: ProbeOutcome = { probe: 'kept', afterMs: 15_000 };
 const collected: ProbeOutcome = { probe: 'collected', afterMs: 1000 };
-const failed: ProbeOutcome = { probe: 'failed', detail: 'forbidden' };
+const failed: ProbeOutcome = { probe: 'failed', detail: 'connection reset by peer' };
+const refused: ProbeOutcome = { probe: 'refused', detail: 'forbidden' };
 const noLease: OtherCollector = { runs: 'no', why: 'noLease' };
 const held = (holder: string): OtherCollector => ({ runs: 'yes', why: 'renewed', holder });
 const firstLook = (holder: string): OtherCollector => ({ runs: 'unknown', why: 'firstLook', detail: '', holder });
@@ -102,13 +103,89 @@ describe('ProbedCollectorWatch', () => {
     expect([probes, told.at(-1)]).toEqual([2, 'no probeKept']);
   });
 
-  it.each([
-    { says: noLease, expected: 'no noLease' },
-    { says: held('kcm'), expected: 'yes renewed' },
-  ])('a probe that fails leaves it to the lease: $expected', async ({ says, expected }) => {
+  it.each([failed, refused])(
+    'a probe that is $probe once says nothing: what a deed has shown is asked again, soon',
+    async (once) => {
+      outcome = collected;
+      await start(noLease);
+      outcome = once;
+      await clock.advanceAsync(10 * 60_000);
+      outcome = collected;
+      await clock.advanceAsync(5000);
+      expect([probes, told]).toEqual([
+        3,
+        ['unknown probing', 'yes probeCollected', 'unknown probeFailed', 'yes probeCollected'],
+      ]);
+      await clock.advanceAsync(10 * 60_000);
+      expect(probes).toBe(4);
+    },
+  );
+
+  it('a probe that fails at the start, and on and on: observes, and asks ever less often, at least every ten minutes', async () => {
     outcome = failed;
-    await start(says);
-    expect(told.at(-1)).toBe(expected);
+    await start(noLease);
+    const askedAt: number[] = [];
+    for (let seconds = 0, before = 0; seconds <= 3600; seconds++) {
+      if (probes > before) askedAt.push(seconds);
+      before = probes;
+      await clock.advanceAsync(1000);
+    }
+    expect(askedAt).toEqual([0, 5, 15, 35, 75, 155, 315, 635, 1235, 1835, 2435, 3035]);
+    expect(told).toEqual(['unknown probing', 'unknown probeFailed']);
+    outcome = kept;
+    await clock.advanceAsync(10 * 60_000);
+    expect(told.slice(2)).toEqual(['no probeKept']);
+  });
+
+  it.each([collected, kept])('begins with short pauses again after a probe that was $probe', async (told) => {
+    outcome = failed;
+    await start();
+    await clock.advanceAsync(15_000);
+    outcome = told;
+    await clock.advanceAsync(20_000);
+    expect(probes).toBe(4);
+    outcome = failed;
+    await lease(held('kcm'));
+    await clock.advanceAsync(5000);
+    expect(probes).toBe(6);
+  });
+
+  it.each([
+    { says: noLease, expected: 'no noLease', later: 3 },
+    { says: held('kcm'), expected: 'yes renewed', later: 4 },
+  ])(
+    'a probe that is refused three times in a row leaves it to the lease: $expected',
+    async ({ says, expected, later }) => {
+      outcome = refused;
+      await start(says);
+      await clock.advanceAsync(14_999);
+      expect([probes, told]).toEqual([2, ['unknown probing', 'unknown probeFailed']]);
+      await clock.advanceAsync(1);
+      expect([probes, told.at(-1)]).toEqual([3, expected]);
+      await clock.advanceAsync(10 * 60_000);
+      expect([probes, told.at(-1)]).toEqual([later, expected]);
+    },
+  );
+
+  it('a refusal among other failures does not last', async () => {
+    outcome = refused;
+    await start();
+    await clock.advanceAsync(5000);
+    outcome = failed;
+    await clock.advanceAsync(10_000);
+    outcome = refused;
+    await clock.advanceAsync(20_000);
+    expect([probes, told.at(-1)]).toEqual([4, 'unknown probeFailed']);
+  });
+
+  it('a probe that is refused is asked again soon where the lease does not know either', async () => {
+    outcome = refused;
+    await start(firstLook('kcm'));
+    await clock.advanceAsync(15_000);
+    expect([probes, told.at(-1)]).toEqual([3, 'unknown firstLook']);
+    await lease(held('kcm'));
+    await clock.advanceAsync(20_000);
+    expect([probes, told.at(-1)]).toEqual([4, 'yes renewed']);
   });
 
   it('does not ask where an instance of ours leads, which would collect the probe', async () => {

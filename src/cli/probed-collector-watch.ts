@@ -1,5 +1,6 @@
 import { isAbortError } from '../base/abort-error.ts';
 import { linkSignals, untilAborted } from '../base/abort.ts';
+import { exponentialBackoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { CollectorProbe } from './collector-probe.ts';
 import type { OtherCollector } from './other-collector.ts';
@@ -17,13 +18,21 @@ export interface ProbedCollectorWatchOptions {
   readonly onChange: (verdict: OtherCollector) => void;
 }
 
-/** While another one collects, or it cannot be told, it is asked again after this long, ms. */
+/** While another one collects it is asked again after this long, ms. */
 const AGAIN_MS = 10 * 60_000;
+/** While it cannot be told it is asked again after this long, doubled each time up to {@link AGAIN_MS}, ms. */
+const SOON_MS = 5000;
+/**
+ * So many in a row are taken to last. A server that has just started refuses what it allows a moment later, when it has read its
+ * roles.
+ */
+const LASTING_REFUSALS = 3;
 
 /**
  * Whether another collector runs, by what becomes of a probe. The lease only says when to ask again, because it has another
- * holder; and it decides where the probe cannot be made. Where an instance of ours leads it has asked, and would collect the
- * probe itself: this one stands by.
+ * holder; and it decides where the server lastingly refuses the probe. Any other failure passes and says nothing, so this one
+ * observes meanwhile: would it collect because there is no lease, it would never ask again. Where an instance of ours leads it
+ * has asked, and would collect the probe itself: this one stands by.
  */
 export class ProbedCollectorWatch {
   readonly #options: ProbedCollectorWatchOptions;
@@ -31,6 +40,9 @@ export class ProbedCollectorWatch {
   /** Of the lease; undefined before it was read, empty when nobody holds it. */
   #holder: string | undefined;
   #verdict: OtherCollector | undefined;
+  /** In a row. */
+  #refusals = 0;
+  readonly #pauses = exponentialBackoff({ baseMs: SOON_MS, capMs: AGAIN_MS });
   #askAgain: () => void = () => undefined;
 
   constructor(options: ProbedCollectorWatchOptions) {
@@ -43,7 +55,9 @@ export class ProbedCollectorWatch {
     try {
       while (!signal.aborted) {
         const holder = this.#holder;
-        this.#tell(await this.#judge(signal));
+        const verdict = await this.#judge(signal);
+        this.#tell(verdict);
+        if (verdict.runs !== 'unknown') this.#pauses.reset();
         // Somebody took the lease while the probe was out: it may have been there too short for him.
         const changed = holder !== undefined && this.#holder !== holder && this.#holder !== '';
         if (!changed) await this.#untilDue(signal);
@@ -68,10 +82,11 @@ export class ProbedCollectorWatch {
   async #judge(signal: AbortSignal): Promise<OtherCollector> {
     if (await this.#peerLeads(signal)) return { runs: 'no', why: 'peerLeads' };
     // Whoever collects stops before the probe is there; who only observes has nothing to stop.
-    if (this.#verdict?.runs !== 'yes') {
+    if (this.#verdict === undefined || this.#verdict.runs === 'no') {
       this.#tell({ runs: 'unknown', why: 'probing', detail: 'a probe shows whether somebody collects it' });
     }
     const outcome = await this.#options.probe.run(signal);
+    this.#refusals = outcome.probe === 'refused' ? this.#refusals + 1 : 0;
     switch (outcome.probe) {
       case 'collected':
         // By an instance of ours that has begun to lead meanwhile?
@@ -79,8 +94,11 @@ export class ProbedCollectorWatch {
         return { runs: 'yes', why: 'probeCollected', holder: this.#holder ?? '' };
       case 'kept':
         return { runs: 'no', why: 'probeKept' };
-      case 'failed':
-        return this.#lease ?? { runs: 'unknown', why: 'probeFailed', detail: outcome.detail };
+      case 'refused':
+      case 'failed': {
+        const failed = { runs: 'unknown', why: 'probeFailed', detail: outcome.detail } as const;
+        return this.#refusals < LASTING_REFUSALS ? failed : (this.#lease ?? failed);
+      }
     }
   }
 
@@ -104,8 +122,9 @@ export class ProbedCollectorWatch {
     using waiting = linkSignals(signal);
     this.#askAgain = () => waiting.abort();
     try {
-      if (this.#verdict?.runs === 'no') await untilAborted(waiting.signal);
-      else await sleep(this.#options.clock, AGAIN_MS, waiting.signal);
+      const runs = this.#verdict?.runs;
+      if (runs === 'no') await untilAborted(waiting.signal);
+      else await sleep(this.#options.clock, runs === 'yes' ? AGAIN_MS : this.#pauses.next(), waiting.signal);
     } catch (error) {
       if (!isAbortError(error)) throw error;
     } finally {

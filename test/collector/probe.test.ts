@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/base/random.ts';
 import { CollectorProbe, type ProbeOutcome } from '../../src/cli/collector-probe.ts';
-import { refuse, resetAfter, resetBefore } from './faults.ts';
+import { answerWith, type Match, pathNotFound, refuse, resetAfter, resetBefore, silence } from './faults.ts';
 import { configMap } from './kinds.ts';
 import { Recorder } from './recorder.ts';
 import { Rig } from './rig.ts';
@@ -67,26 +67,67 @@ describe('the probe', () => {
     expect(await rig.names(configMap)).toEqual([]);
   });
 
+  const creation: Match = { method: 'POST', target: /configmaps/ };
+  const look: Match = { method: 'GET', target: /configmaps/ };
+  const removal: Match = { method: 'DELETE', target: /configmaps/ };
+
   it.each([
-    { what: 'it may not be created', match: { method: 'POST', target: /configmaps/ }, fault: refuse(403, 'Forbidden') },
+    { what: 'nobody may create it', fault: refuse(403, 'Forbidden') },
+    { what: 'a webhook denies it', fault: refuse(400, '') },
+    { what: 'a policy denies it', fault: refuse(422, 'Invalid') },
+    { what: 'nothing is created there', fault: refuse(405, 'MethodNotAllowed') },
+    {
+      what: 'there is no such namespace',
+      fault: refuse(404, 'NotFound', { details: { kind: 'namespaces', name: 'default' } }),
+    },
+  ])('is refused when $what, and then there is nothing to take away', async ({ fault }) => {
+    rig.faults.on(creation, fault);
+    expect(await outcome()).toMatchObject({ probe: 'refused' });
+    expect(sent.all.map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  it.each([
     { what: 'the server is away', match: { target: /./ }, fault: resetBefore },
-    { what: 'it may not be read', match: { method: 'GET', target: /configmaps/ }, fault: refuse(403, 'Forbidden') },
-    { what: 'a proxy answers', match: { method: 'GET', target: /configmaps/ }, fault: refuse(404, 'NotFound') },
+    { what: 'the server does not answer', match: { target: /./ }, fault: silence },
+    { what: 'the server has too much to do', match: creation, fault: refuse(429, 'TooManyRequests') },
+    { what: 'the server ends', match: creation, fault: refuse(503, 'ServiceUnavailable') },
+    { what: 'the server does not know who asks', match: creation, fault: refuse(401, 'Unauthorized') },
+    { what: 'a proxy refuses it', match: creation, fault: answerWith(403, 'forbidden') },
+    { what: 'a proxy has no such path', match: creation, fault: pathNotFound },
+    { what: 'it may not be read', match: look, fault: refuse(403, 'Forbidden') },
+    { what: 'a proxy answers', match: look, fault: refuse(404, 'NotFound') },
+    { what: 'a look is not answered', match: look, fault: silence },
   ])('tells nothing when $what, and leaves nothing', async ({ match, fault }) => {
     rig.faults.on(match, fault);
-    expect(await outcome()).toMatchObject({ probe: 'failed' });
+    const running = probe.run(stop.signal);
+    await rig.advance(30_000);
     rig.faults.clear();
+    await rig.advance(30_000);
+    expect(await rig.wait(running)).toMatchObject({ probe: 'failed' });
     expect(await rig.names(configMap)).toEqual([]);
   });
 
   it('whose creation was not answered is taken away too', async () => {
-    rig.faults.on({ method: 'POST', target: /configmaps/ }, resetAfter);
+    rig.faults.on(creation, resetAfter);
     expect(await outcome()).toMatchObject({ probe: 'failed' });
     expect(await rig.names(configMap)).toEqual([]);
   });
 
   it('that cannot be taken away at once is tried again', async () => {
-    rig.faults.on({ method: 'DELETE', target: /configmaps/ }, refuse(500, 'InternalError'), 3);
+    rig.faults.on(removal, refuse(500, 'InternalError'), 3);
+    expect(await outcome()).toMatchObject({ probe: 'kept' });
+    expect(await rig.names(configMap)).toEqual([]);
+  });
+
+  it('that could not be taken away goes before there is another one', async () => {
+    rig.faults.on(look, refuse(500, 'InternalError'));
+    rig.faults.on(removal, refuse(500, 'InternalError'));
+    expect(await outcome()).toMatchObject({ probe: 'failed' });
+    const left = await rig.names(configMap);
+    expect(left).toHaveLength(1);
+    expect(await outcome()).toMatchObject({ probe: 'failed' });
+    expect(await rig.names(configMap)).toEqual(left);
+    rig.faults.clear();
     expect(await outcome()).toMatchObject({ probe: 'kept' });
     expect(await rig.names(configMap)).toEqual([]);
   });
