@@ -6,7 +6,11 @@ interface Delayed<T> {
   readonly item: T;
   /** `clock.monotonic()` milliseconds. */
   readonly readyAt: number;
+  readonly origin: DelayOrigin;
 }
+
+/** Who said how long: a rate limiter, which is told when that is not waited out, or a caller. */
+export type DelayOrigin = 'limiter' | 'caller';
 
 /** A queue to which an item can be added after some time (client-go `delaying_queue.go`). */
 export class DelayingQueue<T extends QueueKey> extends Queue<T> {
@@ -30,22 +34,33 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
 
   /** Adds the item when `delayMs` are over. Of several delays for one item the earliest counts. */
   addAfter(item: T, delayMs: number): void {
+    this.delay(item, delayMs, 'caller');
+  }
+
+  /** {@link addAfter}. */
+  protected delay(item: T, delayMs: number, origin: DelayOrigin): void {
     if (this.shuttingDown) return;
     this.metrics.retried();
     if (!(delayMs > 0)) {
       this.add(item);
       return;
     }
-    const delayed: Delayed<T> = { item, readyAt: this.clock.monotonic() + delayMs };
+    const delayed: Delayed<T> = { item, readyAt: this.clock.monotonic() + delayMs, origin };
     const handle = this.#handles.get(item);
     if (handle === undefined) {
       if (this.#handles.size >= this.bound) throw new QueueFullError(this.name, this.bound);
       this.#handles.set(item, this.#heap.push(delayed));
-    } else if (delayed.readyAt < handle.value.readyAt) {
-      this.#heap.update(handle, delayed);
+    } else {
+      const sooner = delayed.readyAt < handle.value.readyAt;
+      const dropped = sooner ? handle.value : delayed;
+      if (sooner) this.#heap.update(handle, delayed);
+      if (dropped.origin === 'limiter') this.notWaitedOut(1);
     }
     this.#arm();
   }
+
+  /** So many delays that a limiter had asked for ended before their time: the item was woken, or another time counts. */
+  protected notWaitedOut(_count: number): void {}
 
   /**
    * Makes a delayed item ready at once, for when something changed that it may have waited for (BETTER-8).
@@ -57,16 +72,20 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     this.#heap.remove(handle);
     this.#handles.delete(item);
     this.#arm();
+    if (handle.value.origin === 'limiter') this.notWaitedOut(1);
     this.add(item);
     return true;
   }
 
   /** Makes every delayed item ready at once, in the order of their times. */
   wakeAll(): void {
+    let limited = 0;
     for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
       this.#handles.delete(next.item);
+      if (next.origin === 'limiter') limited++;
       this.add(next.item);
     }
+    this.notWaitedOut(limited);
     this.#arm();
   }
 

@@ -42,6 +42,18 @@ describe('bucketRateLimiter', () => {
   });
 });
 
+describe('bucketRateLimiter, told of what does not wait', () => {
+  it('gives its tokens to those that fail next, and has never more than the burst', () => {
+    const clock = new FakeClock();
+    const limiter = bucketRateLimiter<string>({ ratePerSecond: 10, burst: 3, clock });
+    for (let i = 0; i < 8; i++) limiter.when('x');
+    limiter.cancelled(4);
+    expect([limiter.when('x'), limiter.when('x')]).toEqual([200, 300]);
+    limiter.cancelled(1000);
+    expect(Array.from({ length: 4 }, () => limiter.when('x'))).toEqual([0, 0, 0, 100]);
+  });
+});
+
 describe('defaultControllerRateLimiter', () => {
   it('COL-082 takes the larger of both delays', () => {
     const limiter = defaultControllerRateLimiter<string>({ clock: new FakeClock() });
@@ -56,6 +68,12 @@ describe('defaultControllerRateLimiter', () => {
     for (let i = 0; i < 30; i++) limiter.when('a');
     expect(limiter.when('a')).toBe(60_000);
   });
+
+  it('COL-082 caps the back-off of each item, not the place behind the others', () => {
+    const limiter = defaultControllerRateLimiter<string>({ clock: new FakeClock(), capMs: 60_000 });
+    for (let i = 0; i < 5000; i++) limiter.when(`item-${i}`);
+    expect(limiter.when('one more')).toBe(490_100);
+  });
 });
 
 describe('maxOfRateLimiter', () => {
@@ -66,5 +84,16 @@ describe('maxOfRateLimiter', () => {
     expect([limiter.when('a'), limiter.numRequeues('a')]).toEqual([3, 1]);
     limiter.forget('a');
     expect([short.numRequeues('a'), long.numRequeues('a')]).toEqual([0, 0]);
+  });
+
+  it('tells each of them of what does not wait', () => {
+    const clock = new FakeClock();
+    const limiter = maxOfRateLimiter(
+      bucketRateLimiter<string>({ ratePerSecond: 10, burst: 1, clock }),
+      bucketRateLimiter<string>({ ratePerSecond: 1, burst: 1, clock }),
+    );
+    expect([limiter.when('a'), limiter.when('a')]).toEqual([0, 1000]);
+    limiter.cancelled(2);
+    expect([limiter.when('a'), limiter.when('a')]).toEqual([0, 1000]);
   });
 });

@@ -5,6 +5,11 @@ import type { Clock } from '../base/clock.ts';
 export interface RateLimiter<T> {
   /** Counts a failure and returns the delay in milliseconds. */
   when(item: T): number;
+  /**
+   * So many of the delays are not waited out, and nobody is to wait behind them (x/time/rate `Reservation.Cancel`). The failures
+   * still count.
+   */
+  cancelled(count: number): void;
   /** The item is settled: its failures no longer count. */
   forget(item: T): void;
   /** Failures counted since the item was last forgotten. */
@@ -30,6 +35,7 @@ export function itemExponentialFailureRateLimiter<T>(options: ItemExponentialOpt
       failures.set(item, n + 1);
       return Math.min(baseMs * 2 ** n, capMs);
     },
+    cancelled() {},
     forget: (item) => void failures.delete(item),
     numRequeues: (item) => failures.get(item) ?? 0,
   };
@@ -41,7 +47,10 @@ export interface BucketOptions {
   readonly clock: Clock;
 }
 
-/** One token bucket for all items: the first `burst` go at once, then `ratePerSecond`, each later one behind the others. */
+/**
+ * One token bucket for all items: the first `burst` go at once, then `ratePerSecond`, each later one behind the others. Its delay has
+ * no cap but their number: `waiting / ratePerSecond`, if whoever does not wait is told of by `cancelled`.
+ */
 export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOptions): RateLimiter<T> {
   let tokens = burst;
   let last = clock.monotonic();
@@ -52,6 +61,11 @@ export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOpti
       last = now;
       return tokens >= 0 ? 0 : (-tokens * 1000) / ratePerSecond;
     },
+    // Unlike x/time/rate it gives back the token of one that had others behind it, too. These keep their times, so that more than
+    // the rate may come due at one moment; but never more than the burst and what the time since the beginning allows.
+    cancelled(count) {
+      tokens = Math.min(burst, tokens + count);
+    },
     forget() {},
     numRequeues: () => 0,
   };
@@ -61,6 +75,9 @@ export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOpti
 export function maxOfRateLimiter<T>(...limiters: readonly RateLimiter<T>[]): RateLimiter<T> {
   return {
     when: (item) => Math.max(...limiters.map((limiter) => limiter.when(item))),
+    cancelled(count) {
+      for (const limiter of limiters) limiter.cancelled(count);
+    },
     forget(item) {
       for (const limiter of limiters) limiter.forget(item);
     },
@@ -72,7 +89,7 @@ export interface ControllerRateLimiterOptions {
   readonly clock: Clock;
   /** Milliseconds; 5 in Kubernetes. */
   readonly baseMs?: number;
-  /** Milliseconds; 1,000,000 in Kubernetes (BETTER-8 asks for 60,000). */
+  /** Of the item's own back-off, not of the bucket. Milliseconds; 1,000,000 in Kubernetes (BETTER-8 asks for 60,000). */
   readonly capMs?: number;
   readonly ratePerSecond?: number;
   readonly burst?: number;

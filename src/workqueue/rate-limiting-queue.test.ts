@@ -1,6 +1,23 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../base/fake-clock.ts';
+import {
+  bucketRateLimiter,
+  itemExponentialFailureRateLimiter,
+  maxOfRateLimiter,
+  type RateLimiter,
+} from './rate-limiters.ts';
 import { RateLimitingQueue } from './rate-limiting-queue.ts';
+
+/** Takes everything that is ready, fails all of it, and is done with it. */
+function failAll(queue: RateLimitingQueue<string>): void {
+  const taken: string[] = [];
+  for (let got = queue.tryGet(); got !== undefined && !got.shutdown; got = queue.tryGet()) taken.push(got.item);
+  for (const item of taken) {
+    queue.addRateLimited(item);
+    queue.done(item);
+  }
+}
 
 describe('RateLimitingQueue', () => {
   it('COL-082 makes an item that fails wait longer each time; COL-083 forget starts over', () => {
@@ -41,4 +58,142 @@ describe('RateLimitingQueue', () => {
     queue.addRateLimited('a');
     expect([queue.numRequeues('a'), queue.delayed]).toEqual([0, 0]);
   });
+
+  it('BETTER-8 what is woken does not wait, and what fails next does not wait for it (COL-082)', () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'q', clock });
+    for (let i = 0; i < 200; i++) queue.add(`key-${i}`);
+    failAll(queue);
+    for (let round = 0; round < 50; round++) {
+      queue.wakeAll();
+      expect([queue.delayed, queue.len()]).toEqual([0, 200]);
+      failAll(queue);
+    }
+    const delay = delayOfFresh(queue, clock);
+    expect(delay).toBeGreaterThan(9000);
+    // A tenth of a second for each of the 200 and itself, but for the burst.
+    expect(delay).toBeLessThanOrEqual(10_100);
+  });
+
+  it('BETTER-8 the same when each is woken by itself, every second', () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'q', clock });
+    for (let i = 0; i < 500; i++) queue.add(`key-${i}`);
+    failAll(queue);
+    for (let second = 0; second < 60; second++) {
+      clock.advance(1000);
+      for (let i = 0; i < 500; i++) queue.wake(`key-${i}`);
+      failAll(queue);
+    }
+    expect(delayOfFresh(queue, clock)).toBeLessThanOrEqual(40_100);
+  });
+
+  it('COL-083 an item that fails once more while it is delayed holds one place, not two', () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'q', clock });
+    for (let i = 0; i < 1000; i++) {
+      queue.add('a');
+      failAll(queue);
+    }
+    expect([queue.delayed, queue.numRequeues('a')]).toEqual([1, 1000]);
+    expect(delayOfFresh(queue, clock)).toBe(5);
+  });
+
+  it('an item that somebody else brings sooner leaves its place, as often as that is', () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'q', clock });
+    for (let i = 0; i < 1000; i++) {
+      queue.addRateLimited('a');
+      queue.addAfter('a', 1);
+      clock.advance(1);
+      failAll(queue);
+    }
+    expect(delayOfFresh(queue, clock)).toBe(5);
+  });
+
+  function setUpBucket() {
+    const clock = new FakeClock();
+    const rateLimiter = bucketRateLimiter<string>({ ratePerSecond: 10, burst: 2, clock });
+    return { clock, queue: new RateLimitingQueue<string>({ name: 'q', clock, rateLimiter }) };
+  }
+
+  it('COL-082 what waited for its time gives nothing back', () => {
+    const { clock, queue } = setUpBucket();
+    for (const item of ['a', 'b', 'c', 'd']) queue.addRateLimited(item);
+    expect(queue.delayed).toBe(2);
+    clock.advance(200);
+    expect(queue.delayed).toBe(0);
+    expect(delayOfFresh(queue, clock)).toBe(100);
+  });
+
+  it('COL-082 a time that a caller chose took nothing from the bucket, and gives nothing back', () => {
+    const { clock, queue } = setUpBucket();
+    for (const item of ['a', 'b']) queue.addRateLimited(item);
+    for (const ms of [500, 400, 600]) queue.addAfter('c', ms);
+    queue.wake('c');
+    queue.addAfter('c', 500);
+    queue.wakeAll();
+    expect(delayOfFresh(queue, clock)).toBe(100);
+  });
+
+  it('COL-082 the bucket owes no more than the delayed items explain, and lets no more pass than it has', () => {
+    const item = fc.constantFrom(...'abcdefghijkl');
+    const op = fc.record({
+      kind: fc.constantFrom('fail', 'fail', 'fail', 'add', 'addAfter', 'wake', 'wakeAll', 'advance', 'forget'),
+      item,
+      ms: fc.integer({ min: 1, max: 400 }),
+    });
+    const [ratePerSecond, burst] = [10, 3];
+    fc.assert(
+      fc.property(fc.array(op, { maxLength: 200 }), (ops) => {
+        const clock = new FakeClock();
+        const bucket = bucketRateLimiter<string>({ ratePerSecond, burst, clock });
+        const rateLimiter = maxOfRateLimiter(
+          itemExponentialFailureRateLimiter<string>({ baseMs: 5, capMs: 2000 }),
+          bucket,
+        );
+        const queue = new RateLimitingQueue<string>({ name: 'q', clock, rateLimiter });
+        // Each that came by a time, the limiter's or a caller's.
+        let timely = 0;
+        let callers = 0;
+        for (const { kind, item: chosen, ms } of ops) {
+          if (kind === 'fail') queue.addRateLimited(chosen);
+          else if (kind === 'add') queue.add(chosen);
+          else if (kind === 'wake') queue.wake(chosen);
+          else if (kind === 'wakeAll') queue.wakeAll();
+          else if (kind === 'forget') queue.forget(chosen);
+          else if (kind === 'addAfter') {
+            queue.addAfter(chosen, ms);
+            callers++;
+          } else {
+            const before = queue.delayed;
+            clock.advance(ms);
+            timely += before - queue.delayed;
+          }
+          if (kind !== 'advance') while (queue.tryGet()?.shutdown === false);
+          expect(debtOf(bucket, ratePerSecond)).toBeLessThanOrEqual(queue.delayed + 1e-6);
+          expect(timely - callers).toBeLessThanOrEqual(burst + (clock.monotonic() * ratePerSecond) / 1000 + 1e-6);
+        }
+      }),
+    );
+  });
 });
+
+/** After which time an item that never failed before is tried again, ms. */
+function delayOfFresh(queue: RateLimitingQueue<string>, clock: FakeClock): number {
+  while (queue.tryGet() !== undefined);
+  const start = clock.monotonic();
+  queue.addRateLimited('fresh');
+  for (;;) {
+    const got = queue.tryGet();
+    if (got !== undefined && !got.shutdown && got.item === 'fresh') return clock.monotonic() - start;
+    if (got === undefined) clock.advance(clock.nextTimerInMs!);
+  }
+}
+
+/** What it has given out beyond what it had. */
+function debtOf(bucket: RateLimiter<string>, ratePerSecond: number): number {
+  const delay = bucket.when('probe');
+  bucket.cancelled(1);
+  return (delay * ratePerSecond) / 1000 - 1;
+}

@@ -19,7 +19,7 @@ export class RateLimitingQueue<T extends QueueKey> extends DelayingQueue<T> {
   /** Counts a failure of the item and adds it when its limiter allows (COL-082). */
   addRateLimited(item: T): void {
     if (this.shuttingDown) return;
-    this.addAfter(item, this.#rateLimiter.when(item));
+    this.delay(item, this.#rateLimiter.when(item), 'limiter');
   }
 
   /** Success, or an outcome that is final: the next failure is the first again (COL-083). Does not stop a delay. */
@@ -29,5 +29,10 @@ export class RateLimitingQueue<T extends QueueKey> extends DelayingQueue<T> {
 
   numRequeues(item: T): number {
     return this.#rateLimiter.numRequeues(item);
+  }
+
+  /** Else the next that fails would wait behind those that were woken, and their next failures behind that (BETTER-8). */
+  protected override notWaitedOut(count: number): void {
+    this.#rateLimiter.cancelled(count);
   }
 }
