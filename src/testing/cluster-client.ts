@@ -1,7 +1,7 @@
 import type { DeleteOptions } from '../api/deletion/delete-options.ts';
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
-import { isConflict, isNotFound } from '../api/status-error.ts';
+import { isConflict, isNotFound, newNotFound } from '../api/status-error.ts';
 import type { ResourceRef } from '../client/resource-path.ts';
 import type { PatchType, RestClient } from '../client/rest-client.ts';
 import { collectionOf, findResource, type ObjectRef, refOf, type Subject } from './object-ref.ts';
@@ -101,11 +101,15 @@ export class ClusterClient {
     return this.#note(answer);
   }
 
+  /** Rejects with a 404 StatusError when there is no such object, or, for a subject with a uid, when another has taken its name. */
   addFinalizer(subject: Subject, finalizer: string): Promise<KubeObject> {
     return this.#changeFinalizers(subject, (present) => [...new Set([...present, finalizer])]);
   }
 
-  /** What an operator does when it has cleaned up. No error when the finalizer, or the object, is not there any more. */
+  /**
+   * What an operator does when it has cleaned up. No error when the finalizer, or the object, is not there any more; another
+   * object of the name keeps its own.
+   */
   async removeFinalizer(subject: Subject, finalizer: string): Promise<void> {
     try {
       await this.#changeFinalizers(subject, (present) => present.filter((name) => name !== finalizer));
@@ -116,17 +120,25 @@ export class ClusterClient {
 
   async #changeFinalizers(subject: Subject, change: (present: readonly string[]) => string[]): Promise<KubeObject> {
     for (let conflicts = 0; ; conflicts++) {
-      const object = await this.get(subject);
+      const object = await this.#getExactly(subject);
       const present = object.metadata?.finalizers ?? [];
       const finalizers = change(present);
       if (finalizers.length === present.length) return object;
-      const { resourceVersion = null } = object.metadata ?? {};
+      const { uid, resourceVersion = null } = object.metadata ?? {};
       try {
-        return await this.patch(subject, { metadata: { resourceVersion, finalizers } });
+        return await this.patch(subject, { metadata: { uid, resourceVersion, finalizers } });
       } catch (error) {
         if (!isConflict(error) || conflicts >= MAX_CONFLICTS) throw error;
       }
     }
+  }
+
+  /** Like {@link get}, but another object that has taken the name of a subject with a uid is not found either. */
+  async #getExactly(subject: Subject): Promise<KubeObject> {
+    const object = await this.get(subject);
+    const { apiVersion, kind, name, uid } = refOf(subject);
+    if (uid === undefined || uid === object.metadata?.uid) return object;
+    throw newNotFound(findResource(this.#served(), apiVersion, kind), name);
   }
 
   #path(subject: Subject): ResourceRef & { readonly name: string } {

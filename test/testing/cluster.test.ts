@@ -6,6 +6,7 @@ import { knownControllers } from '../../src/cli/controllers.ts';
 import { kubernetesVersion } from '../../src/cli/version.ts';
 import {
   controllerNames,
+  type FaultRequest,
   type KubeObject,
   NotSettledError,
   SeedError,
@@ -364,5 +365,46 @@ describe('a cluster', () => {
       { ...updated, metadata: { ...updated.metadata, name: 'never-there' } },
       'example.com/x',
     );
+  });
+
+  it('changes the finalizers of the object with the uid, not of another that has taken its name', async () => {
+    await using cluster = await startCluster();
+    const { client } = cluster;
+    const mine = configMap('a', { finalizers: ['example.com/x'] });
+    const old = await client.create(mine);
+    await client.delete(old);
+    await client.removeFinalizer(old, 'example.com/x');
+    const other = await client.create(mine);
+    await client.removeFinalizer(old, 'example.com/x');
+    expect((await client.get(other)).metadata?.finalizers).toEqual(['example.com/x']);
+    await expect(client.addFinalizer(old, 'example.com/y')).rejects.toMatchObject({
+      status: { code: 404, reason: 'NotFound', message: 'configmaps "a" not found', details: { name: 'a' } },
+    });
+    await expect(client.addFinalizer(old, 'example.com/x')).rejects.toThrow('configmaps "a" not found');
+    await client.removeFinalizer({ apiVersion: 'v1', kind: 'ConfigMap', name: 'a' }, 'example.com/x');
+    expect((await client.get(other)).metadata?.finalizers).toBeUndefined();
+  });
+
+  it('takes no finalizer off an object that takes the name while the change is on its way', async () => {
+    await using cluster = await startCluster();
+    const { client } = cluster;
+    const mine = configMap('a', { finalizers: ['example.com/x'] });
+    const old = await client.create(mine);
+    const sent = new Promise<unknown>((resolve) => {
+      const match = ({ who, verb, body }: FaultRequest): boolean => {
+        if (who !== 'operator' || verb !== 'patch') return false;
+        resolve(body);
+        return true;
+      };
+      cluster.faults.add({ match, times: 1, delay: 100 });
+    });
+    const removed = cluster.clientAs('operator').removeFinalizer(old, 'example.com/x');
+    expect(await sent).toMatchObject({ metadata: { uid: old.metadata?.uid } });
+    await client.delete(old);
+    await client.removeFinalizer(old, 'example.com/x');
+    const other = await client.create(mine);
+    await cluster.clock.advance(100);
+    await removed;
+    expect((await client.get(other)).metadata?.finalizers).toEqual(['example.com/x']);
   });
 });
