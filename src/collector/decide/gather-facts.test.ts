@@ -1,7 +1,9 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
 import { apply } from '../graph/apply.ts';
 import type { GraphEvent } from '../graph/event.ts';
+import type { Graph, NodeId } from '../graph/graph.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
 import { cluster, deleted, nodes, observed, pods, ref } from '../graph/testing/events.ts';
 import { gatherFacts, type FactSource, type Round } from './gather-facts.ts';
@@ -210,6 +212,142 @@ describe('isInWaitingCycle', () => {
 
   it('BETTER-10 a reference to itself is none', () => {
     expect(inCycle(observed(pods, { uid: 'a', owners: [blocks('a')], ...WAITING }))).toBe(false);
+  });
+
+  it.each([
+    ['walked up', { waitingOwnersMore: 0, numRuns: 2000 }],
+    ['walked down, because more is above it than below', { waitingOwnersMore: 150, numRuns: 200 }],
+  ])('COL-10C is what its definition says, in any small graph, %s', (_, { waitingOwnersMore, numRuns }) => {
+    const uids = ['a', 'b', 'c', 'd', 'e'];
+    const more = Array.from({ length: waitingOwnersMore }, (__, i) => `more-${i}`);
+    const uid = fc.constantFrom(...uids);
+    const blockOwnerDeletion = fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.boolean());
+    const owners = fc.array(
+      fc.record({ uid, blockOwnerDeletion }).map(({ uid: owner, ...flag }) => ref(owner, flag)),
+      { maxLength: 4 },
+    );
+    const state = fc.oneof({ weight: 4, arbitrary: fc.constant(WAITING) }, fc.constant({}));
+    const object = fc
+      .record({ uid, owners, state })
+      .map(({ state: then, ...rest }) =>
+        observed(pods, { ...rest, ...then, owners: [...more.map(blocks), ...rest.owners] }),
+      );
+    const event: fc.Arbitrary<GraphEvent> = fc.oneof(
+      { weight: 5, arbitrary: object },
+      { weight: 1, arbitrary: uid.map((of) => deleted(pods, of)) },
+    );
+    const found = new Set<boolean>();
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 3, maxLength: 12 }), (events) => {
+        const graph = graphOf(...more.map((of) => observed(pods, { uid: of, ...WAITING })), ...events);
+        for (const id of uids.map((of) => graph.find(of)).filter((known) => known >= 0)) {
+          const expected = comesBackDownwards(graph, id);
+          found.add(expected);
+          expect(isInWaitingCycle(graph, id)).toBe(expected);
+        }
+      }),
+      { numRuns },
+    );
+    expect(found.size).toBe(2);
+  });
+
+  it('COL-10C finds a long circle as well, and one beside many dependents that do not wait', () => {
+    const graph = graphOf(
+      ...Array.from({ length: 20_000 }, (_, i) =>
+        observed(pods, { uid: `${i}`, owners: [blocks(`${(i + 1) % 20_000}`)], ...WAITING }),
+      ),
+      observed(pods, { uid: 'a', owners: [blocks('b')], ...WAITING }),
+      observed(pods, { uid: 'b', owners: [blocks('a')], ...WAITING }),
+      ...leavesOf('a', 2000),
+    );
+    expect(isInWaitingCycle(graph, graph.find('7'))).toBe(true);
+    expect(isInWaitingCycle(graph, graph.find('a'))).toBe(true);
+  });
+});
+
+const leavesOf = (uid: string, count: number): GraphEvent[] =>
+  Array.from({ length: count }, (_, i) =>
+    observed(pods, { uid: `leaf-${uid}-${i}`, owners: [ref(uid, { blockOwnerDeletion: true })] }),
+  );
+
+/** The circle as it is defined: a walk from a node down to its blocking dependents, as far as they wait, that comes back to it. */
+function comesBackDownwards(graph: Graph, start: NodeId): boolean {
+  const seen = new Set<NodeId>();
+  const open = [start];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    graph.forEachBlockingDependent(id, (dependent) => {
+      if (!graph.isDeletingDependents(dependent) || seen.has(dependent)) return;
+      seen.add(dependent);
+      open.push(dependent);
+    });
+  }
+  return seen.has(start);
+}
+
+describe('what a look at a waiting owner costs', () => {
+  /** Counts who is looked at. */
+  class CountingGraph extends OwnershipGraph {
+    dependentsSeen = 0;
+    ownersSeen = 0;
+
+    override forEachDependent(id: NodeId, visit: (dependent: NodeId) => boolean | void): void {
+      super.forEachDependent(id, (dependent) => {
+        this.dependentsSeen++;
+        return visit(dependent);
+      });
+    }
+
+    override forEachOwner(id: NodeId, visit: (owner: NodeId, blocking: boolean, kind: number) => void): void {
+      super.forEachOwner(id, (...owner) => {
+        this.ownersSeen++;
+        visit(...owner);
+      });
+    }
+  }
+
+  /** How many dependents and owners are looked at when the facts of this object are gathered. */
+  const looksAt = (graph: CountingGraph, uid: string): { dependents: number; owners: number } => {
+    graph.dependentsSeen = 0;
+    graph.ownersSeen = 0;
+    expect(gatherFacts(source(graph), round({ uid })).node?.inWaitingCycle).toBe(false);
+    return { dependents: graph.dependentsSeen, owners: graph.ownersSeen };
+  };
+  const blocks = (uid: string) => ref(uid, { blockOwnerDeletion: true });
+  const add = (graph: OwnershipGraph, events: readonly GraphEvent[]): void => {
+    for (const event of events) apply(graph, event, []);
+  };
+
+  it('COL-103 not the number of those that block it: it is looked at after each of them', () => {
+    const graph = new CountingGraph();
+    add(graph, [observed(pods, { uid: 'a', ...WAITING }), ...leavesOf('a', 10_000)]);
+    expect(looksAt(graph, 'a')).toEqual({ dependents: 0, owners: 0 });
+    add(graph, [observed(pods, { uid: 'b', owners: [blocks('a')], ...WAITING }), ...leavesOf('b', 10_000)]);
+    expect(looksAt(graph, 'a')).toEqual({ dependents: 0, owners: 0 });
+    expect(looksAt(graph, 'b')).toEqual({ dependents: 0, owners: 1 });
+  });
+
+  it('nor that of its owners above it, where few wait below', () => {
+    const graph = new CountingGraph();
+    let most = 0;
+    for (let i = 0; i < 2000; i++) {
+      add(graph, [
+        observed(pods, { uid: `${i}`, owners: [blocks(`${i - 1}`)], ...WAITING }),
+        observed(pods, { uid: `${i + 1}`, owners: [blocks(`${i}`)] }),
+      ]);
+      const { dependents, owners } = looksAt(graph, `${i}`);
+      most = Math.max(most, dependents + owners);
+    }
+    expect(most).toBeLessThan(200);
+  });
+
+  it('and nothing like the number of dependents where both are many', () => {
+    const graph = new CountingGraph();
+    const chain = Array.from({ length: 1000 }, (_, i) =>
+      observed(pods, { uid: `${i}`, owners: [blocks(`${i - 1}`)], ...WAITING }),
+    );
+    add(graph, [...chain, ...leavesOf('999', 100_000)]);
+    const { dependents, owners } = looksAt(graph, '999');
+    expect(dependents + owners).toBeLessThan(10_000);
   });
 });
 

@@ -39,7 +39,8 @@ export interface AcceptedEnd {
 
 /**
  * The facts as they are now. Gather them anew before each call of `attemptToDelete`: the graph may have changed while an
- * answer was awaited. O(references + dependents until one is found that is deletingDependents).
+ * answer was awaited. O(references), and for an object that is not deletingDependents O(dependents until one is found that is).
+ * Of an owner that waits no dependent is looked at, unless something above it waits for it: see `waiting-cycle.ts`.
  */
 export function gatherFacts(source: FactSource, round: Round): Facts {
   const { graph, trust } = source;

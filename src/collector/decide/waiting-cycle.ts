@@ -1,28 +1,82 @@
 import type { Graph, NodeId } from '../graph/graph.ts';
 
-/** References looked at before the search gives up and says no. A cycle that long is not worth a stall of milliseconds. */
+/**
+ * References looked at, up or down, before the search gives up and says no. A cycle that long is not worth a stall of
+ * milliseconds.
+ */
 const WAITING_CYCLE_SEARCH_BOUND = 100_000;
+/** References looked at in one direction before the other one is tried, and how many times more of them the next time. */
+const FIRST_BOUND = 100;
+const GROWTH = 10;
+
+/**
+ * Calls back for each reference of a node, or to it, with the node at its other end; `waits`: one of the two waits for the other,
+ * and what is at the other end is deletingDependents. Stops when `visit` returns false.
+ */
+type Direction = (graph: Graph, id: NodeId, visit: (other: NodeId, waits: boolean) => boolean) => void;
 
 /**
  * Whether a node waits, through blocking references, for nodes that wait for it, all of them deletingDependents. Row 13 of COL-090
  * keeps such cycles from forming, but only if it sees the others wait; two members that are decided upon at
  * the same time each miss the other, and nothing would ever move again (COL-10C).
+ *
+ * A cycle is one whichever way it is walked. An owner is looked at after each of its blocking dependents (COL-103): a walk down
+ * costs their number every time, one up only the references of the node, and ends at once where nothing is above that waits. At the
+ * end of a long chain it is the walk down that ends at once. So both are tried in turn, each time further: O(references of
+ * whichever way is shorter).
  */
 export function isInWaitingCycle(graph: Graph, start: NodeId): boolean {
+  for (let bound = FIRST_BOUND; bound <= WAITING_CYCLE_SEARCH_BOUND; bound *= GROWTH) {
+    for (const direction of [up, down]) {
+      const found = walk(graph, start, { direction, bound });
+      if (found !== 'boundReached') return found === 'cameBack';
+    }
+  }
+  return false;
+}
+
+interface Walk {
+  readonly direction: Direction;
+  readonly bound: number;
+}
+
+function walk(graph: Graph, start: NodeId, { direction, bound }: Walk): 'cameBack' | 'ended' | 'boundReached' {
   const seen = new Set<NodeId>();
   const open: NodeId[] = [start];
-  const search = { looks: 0, closed: false };
+  let looks = 0;
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    graph.forEachBlockingDependent(id, (dependent) => {
-      search.looks++;
-      if (graph.isDeletingDependents(dependent)) {
-        search.closed ||= dependent === start;
-        if (!seen.has(dependent)) open.push(dependent);
-        seen.add(dependent);
+    direction(graph, id, (other, waits) => {
+      looks++;
+      if (waits && !seen.has(other)) {
+        seen.add(other);
+        open.push(other);
       }
-      return !search.closed && search.looks < WAITING_CYCLE_SEARCH_BOUND;
+      return looks < bound && !seen.has(start);
     });
-    if (search.closed || search.looks >= WAITING_CYCLE_SEARCH_BOUND) break;
+    if (seen.has(start)) return 'cameBack';
+    if (looks >= bound) return 'boundReached';
   }
-  return search.closed;
+  return 'ended';
+}
+
+const up: Direction = (graph, id, visit) => {
+  let goesOn = true;
+  graph.forEachOwner(id, (owner, blocking) => {
+    // A reference to itself never blocks (BETTER-10), and who has no node waits for nobody.
+    goesOn &&= visit(owner, blocking && owner !== id && owner >= 0 && graph.isDeletingDependents(owner));
+  });
+};
+
+const down: Direction = (graph, id, visit) => {
+  graph.forEachDependent(id, (dependent) =>
+    visit(dependent, dependent !== id && graph.isDeletingDependents(dependent) && blocks(graph, dependent, id)),
+  );
+};
+
+function blocks(graph: Graph, dependent: NodeId, owner: NodeId): boolean {
+  let found = false;
+  graph.forEachOwner(dependent, (of, blocking) => {
+    found ||= blocking && of === owner;
+  });
+  return found;
 }
