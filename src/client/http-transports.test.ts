@@ -487,6 +487,66 @@ describe('http2 transport', () => {
     expect(await slow).toBe('late');
   });
 
+  it('opens another session for another client certificate, and lets a watch on that of before finish', async () => {
+    let certificate = { certPem: clientCertPem, keyPem: clientKeyPem };
+    const watches: ServerResponse[] = [];
+    const { port, connections } = await listen(
+      createSecureServer({ ...tls, requestCert: true, ca: caPem }, ((request, response) => {
+        if (request.url !== '/watch') return void response.end('ok');
+        response.write('one ');
+        watches.push(response);
+      }) as Handler as never),
+    );
+    const clock = new FakeClock();
+    const credentials = { headers: () => ({}), certificate: () => certificate };
+    const transport = keep(http2Transport({ server: `https://127.0.0.1:${port}`, caPem, clock, credentials }));
+    const watch = text(transport, get('/watch'));
+    await expect.poll(() => watches.length).toBe(1);
+    expect([await text(transport, get('/x')), connections.length]).toEqual(['ok', 1]);
+    certificate = { certPem: `${clientCertPem}\n`, keyPem: clientKeyPem };
+    const both = [text(transport, get('/x')), text(transport, get('/x'))];
+    expect([await Promise.all(both), await text(transport, get('/x')), connections.length]).toEqual([
+      ['ok', 'ok'],
+      'ok',
+      2,
+    ]);
+    watches[0]!.write('two ');
+    watches[0]!.end('three');
+    expect(await watch).toBe('one two three');
+    // Of the old session nothing stays.
+    await expect.poll(() => [connections[0]!.destroyed, clock.pendingTimers]).toEqual([true, 1]);
+    expect([await text(transport, get('/x')), connections.length]).toEqual(['ok', 2]);
+  });
+
+  it('loses no request that was about to go to a session whose certificate is replaced', async () => {
+    const answers = ['A', 'A', 'B'];
+    const certificate = () => ({ certPem: answers.shift() ?? 'B', keyPem: '' });
+    const { port, connections } = await listen(createHttp2Server((_, response) => response.end('ok')));
+    const credentials = { headers: () => ({}), certificate };
+    const transport = keep(http2Transport({ server: `http://127.0.0.1:${port}`, clock: new FakeClock(), credentials }));
+    const sent = Array.from({ length: 3 }, () => transport.send(get('/x', { method: 'DELETE' })));
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(connections).toHaveLength(2);
+  });
+
+  it('ends what is under way on a session that another certificate has replaced, when closed', async () => {
+    const clock = new FakeClock();
+    let certPem = 'A';
+    const { port } = await listen(
+      createHttp2Server((request, response) => void (request.url === '/x' ? response.end('ok') : response.write('.'))),
+    );
+    const credentials = { headers: () => ({}), certificate: () => ({ certPem, keyPem: '' }) };
+    const transport = http2Transport({ server: `http://127.0.0.1:${port}`, clock, credentials });
+    const { body } = await transport.send(get('/watch'));
+    const reading = (async () => {
+      for await (const chunk of body as AsyncIterable<Uint8Array>) expect(chunk.length).toBe(1);
+    })();
+    certPem = 'B';
+    expect(await text(transport, get('/x'))).toBe('ok');
+    await Promise.all([transport.close(), expect(reading).rejects.toMatchObject({ name: 'TransportError' })]);
+    await expect.poll(() => clock.pendingTimers).toBe(0);
+  });
+
   it.each([
     ['a known length', { 'content-length': 2 }],
     ['an unknown length', {}],
@@ -506,8 +566,13 @@ describe('http2 transport', () => {
     expect(connections).toHaveLength(1);
   });
 
-  it('gives up a session whose other side is gone without a word', async () => {
+  it.each([
+    ['a session', false],
+    ['a session that another certificate has replaced', true],
+  ])('gives up %s whose other side is gone without a word', async (_, replaced) => {
     const clock = new FakeClock();
+    let certPem = 'A';
+    const credentials = { headers: () => ({}), certificate: () => ({ certPem, keyPem: '' }) };
     let silent = false;
     const backend = await listen(
       createHttp2Server((request, response) => void (request.url === '/x' ? response.end('ok') : response.write('.'))),
@@ -520,11 +585,15 @@ describe('http2 transport', () => {
       for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
     });
     const { port } = await listen(proxy);
-    const transport = keep(http2Transport({ server: `http://127.0.0.1:${port}`, clock }));
+    const transport = keep(http2Transport({ server: `http://127.0.0.1:${port}`, clock, credentials }));
     const { body } = await transport.send(get('/watch'));
     const reading = (async () => {
       for await (const chunk of body as AsyncIterable<Uint8Array>) expect(chunk.length).toBe(1);
     })();
+    if (replaced) {
+      certPem = 'B';
+      expect([await text(transport, get('/x')), clock.pendingTimers]).toEqual(['ok', 2]);
+    }
     // A session that lives answers the ping and stays.
     clock.advance(30_000);
     await expect.poll(() => clock.nextTimerInMs).toBe(30_000);
@@ -572,6 +641,30 @@ describe('connect', () => {
     expect(await ask(`https://127.0.0.1:${secure.port}`, 'auto')).toEqual(['1.1', '1.1']);
     const plain = await listen(createHttpServer(versions));
     expect(await ask(`http://127.0.0.1:${plain.port}`, 'auto')).toEqual(['1.1', '1.1']);
+  });
+
+  it('watches go on with the certificate that is issued after a 401', async () => {
+    let issued = 1;
+    const credentials = {
+      headers: () => ({}),
+      certificate: () => ({ certPem: clientCertPem + '\n'.repeat(issued), keyPem: clientKeyPem }),
+      rejected: () => void issued++,
+    };
+    let expired: Socket | undefined;
+    const handler: Handler = (request, response) => {
+      response.statusCode = connections.at(-1) === expired ? 401 : 200;
+      response.end(request.httpVersion);
+    };
+    const { port, connections } = await listen(
+      createSecureServer({ ...tls, requestCert: true, ca: caPem, allowHTTP1: true }, handler as never),
+    );
+    const server = `https://127.0.0.1:${port}`;
+    const transport = keep(connect({ server, caPem, credentials, clock: new FakeClock() }));
+    const watch = () => transport.send(get('/api/v1/pods?watch=true')).then(({ status }) => status);
+    expect(await watch()).toBe(200);
+    expired = connections.at(-1);
+    expect([await watch(), await watch(), await watch()]).toEqual([401, 200, 200]);
+    expect(issued).toBe(2);
   });
 
   it('asks again when the server was away at first', async () => {

@@ -1,6 +1,7 @@
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
+  type ClientSessionRequestOptions,
   connect,
   constants,
   type IncomingHttpHeaders,
@@ -33,7 +34,10 @@ const SMALL_BODY = 256 * 1024;
 const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 16 * 1024 * 1024;
 
-/** All requests over one HTTP/2 session, which is opened on demand and replaced when it ends or the server says GOAWAY. */
+/**
+ * All requests over one HTTP/2 session, which is opened on demand and replaced when it ends, the server says GOAWAY, or there is another
+ * client certificate: a server judges every request by that of its connection, and answers 401 when it has expired.
+ */
 export function http2Transport(options: Http2Options): Transport {
   return new Http2Transport(options);
 }
@@ -64,7 +68,9 @@ class Http2Transport implements Transport {
     const headers = credentials === undefined ? undefined : await credentials.headers();
     if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
     try {
-      const session = await orAborted(this.#usableSession(), request.signal);
+      let session = await orAborted(this.#usableSession(), request.signal);
+      // Another request may have found that it has to be replaced, just before this one's turn.
+      if (!session.usable) session = await orAborted(this.#usableSession(), request.signal);
       if (this.#closed) throw closedError();
       const response = await exchange(session, this.#prefix, { request, credentials: headers });
       if (response.status === 401) credentials?.rejected?.();
@@ -82,13 +88,25 @@ class Http2Transport implements Transport {
     session?.destroy();
   }
 
-  /** Node tells of the end of a session a turn later than it knows; such a session is replaced, once. */
+  /**
+   * Node tells of the end of a session a turn later than it knows; such a session is replaced, once, and so is one that was opened
+   * with another certificate than that of now.
+   */
   async #usableSession(): Promise<Session> {
     const opening = this.#sessionNow();
     const session = await opening;
-    if (session.usable) return session;
-    if (this.#session === opening) this.#session = undefined;
+    if (session.usable && (await this.#hasPresentCertificate(session))) return session;
+    if (this.#session === opening) {
+      this.#session = undefined;
+      session.retire();
+    }
     return await this.#sessionNow();
+  }
+
+  async #hasPresentCertificate({ certPem }: Session): Promise<boolean> {
+    const { credentials } = this.#options;
+    if (credentials?.certificate === undefined) return true;
+    return (await credentials.certificate())?.certPem === certPem;
   }
 
   #sessionNow(): Promise<Session> {
@@ -118,7 +136,7 @@ class Http2Transport implements Transport {
       createConnection: () => socket,
       settings: { initialWindowSize: STREAM_WINDOW },
     });
-    const session = new Session(http2, this.#options);
+    const session = new Session(http2, certificate?.certPem, this.#options);
     // No new request goes to a session that ends; those under way may still be answered after a GOAWAY.
     http2.on('goaway', forget);
     http2.on('close', forget);
@@ -143,17 +161,23 @@ class Http2Transport implements Transport {
 
 /** A session that notices when the other side is gone without a word. */
 class Session {
-  readonly http2: ClientHttp2Session;
+  readonly #http2: ClientHttp2Session;
+  /** Of the client certificate that the other side was shown. */
+  readonly certPem: string | undefined;
   readonly #clock: Clock;
   readonly #pingAfterMs: number;
   readonly #pingTimeoutMs: number;
   #lastHeard: number;
   #timer: Timer | undefined;
+  /** Begun and not ended. */
+  #streams = 0;
+  #retired = false;
   /** Why the session was given up. */
   gone: TransportError | undefined;
 
-  constructor(http2: ClientHttp2Session, options: Http2Options) {
-    this.http2 = http2;
+  constructor(http2: ClientHttp2Session, certPem: string | undefined, options: Http2Options) {
+    this.#http2 = http2;
+    this.certPem = certPem;
     this.#clock = options.clock;
     this.#pingAfterMs = options.pingAfterMs ?? PING_AFTER_MS;
     this.#pingTimeoutMs = options.pingTimeoutMs ?? PING_TIMEOUT_MS;
@@ -164,7 +188,17 @@ class Session {
   }
 
   get usable(): boolean {
-    return !this.http2.closed && !this.http2.destroyed;
+    return !this.#retired && !this.#http2.closed && !this.#http2.destroyed;
+  }
+
+  begin(headers: OutgoingHttpHeaders, options: ClientSessionRequestOptions): ClientHttp2Stream {
+    const stream = this.#http2.request(headers, options);
+    this.#streams++;
+    stream.once('close', () => {
+      this.#streams--;
+      this.#closeWhenDone();
+    });
+    return stream;
   }
 
   /** Something came from the server. */
@@ -172,9 +206,22 @@ class Session {
     this.#lastHeard = this.#clock.monotonic();
   }
 
+  /**
+   * Nothing new may begin, and the session is closed when what is under way has ended: a watch after the time it asked its server for,
+   * anything else at its deadline, and all of it when the other side does not answer pings. Closed at once it could not ping any more.
+   */
+  retire(): void {
+    this.#retired = true;
+    this.#closeWhenDone();
+  }
+
   destroy(): void {
     this.#timer?.cancel();
-    this.http2.destroy();
+    this.#http2.destroy();
+  }
+
+  #closeWhenDone(): void {
+    if (this.#retired && this.#streams === 0) this.#http2.close();
   }
 
   #watch(delay: number): void {
@@ -189,12 +236,12 @@ class Session {
   #ping(): void {
     this.#timer = this.#clock.setTimer(this.#pingTimeoutMs, () => {
       this.gone = new TransportError('timeout', 'the server does not answer pings');
-      this.http2.destroy(this.gone);
+      this.#http2.destroy(this.gone);
     });
     const sent =
-      !this.http2.destroyed &&
-      this.http2.ping((error) => {
-        if (error !== null || this.http2.destroyed) return;
+      !this.#http2.destroyed &&
+      this.#http2.ping((error) => {
+        if (error !== null || this.#http2.destroyed) return;
         this.heard();
         this.#watch(this.#pingAfterMs);
       });
@@ -216,7 +263,7 @@ function exchange(
   if (refused !== undefined) return Promise.reject(refused);
   return new Promise((resolve, reject) => {
     // Node ends the stream at once for GET, HEAD and DELETE unless told otherwise; the body would be lost.
-    const stream = session.http2.request(outgoingHeaders(prefix, message), { endStream: !hasBody });
+    const stream = session.begin(outgoingHeaders(prefix, message), { endStream: !hasBody });
     const onAbort = (): void => {
       stream.close(constants.NGHTTP2_CANCEL);
       // On a connection that has died unnoticed the stream would wait for its reset to be sent.
