@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../base/fake-clock.ts';
 import { loadClientConfig } from './client-config.ts';
-import { caPem, clientCertPem, clientKeyPem, serverKeyPem } from './tls.fixture.ts';
+import { caPem, clientCertPem, clientKeyPem, serverCertPem, serverKeyPem } from './tls.fixture.ts';
 import type { KubeconfigIo, ProgramCall, ProgramResult } from './kubeconfig-io.ts';
 
 /** A world of files and one program. */
@@ -210,6 +210,99 @@ describe('a token file', () => {
     delete files['/t'];
     clock.advance(120_000);
     expect(await credentials?.headers()).toEqual({ authorization: 'Bearer one' });
+  });
+});
+
+describe('files of a client certificate', () => {
+  const before = { certPem: clientCertPem, keyPem: clientKeyPem };
+  const after = { certPem: serverCertPem, keyPem: serverKeyPem };
+  const start = async (user = 'client-certificate: /c, client-key: /k', first = before) => {
+    const files: Record<string, string> = { [CONFIG]: kubeconfig(user) };
+    const write = ({ certPem, keyPem }: Partial<typeof before>): void => {
+      if (certPem !== undefined) files['/c'] = certPem;
+      if (keyPem !== undefined) files['/k'] = keyPem;
+    };
+    write(first);
+    const { clock, reads, load } = setUp(files);
+    const { credentials } = await load();
+    const read = async () => await credentials?.certificate?.();
+    const looks = () => reads.filter((path) => path === '/c').length;
+    return { files, write, clock, looks, read, rejected: () => credentials?.rejected?.() };
+  };
+
+  it('are read again after a minute and after a 401, once for all who ask', async () => {
+    const { write, clock, looks, read, rejected } = await start();
+    write(after);
+    clock.advance(59_999);
+    expect([await read(), looks()]).toEqual([before, 1]);
+    clock.advance(1);
+    expect([await Promise.all([read(), read(), read()]), looks()]).toEqual([[after, after, after], 2]);
+    write(before);
+    expect(await read()).toEqual(after);
+    rejected();
+    expect([await Promise.all([read(), read()]), await read(), looks()]).toEqual([[before, before], before, 3]);
+  });
+
+  it('that were being read when a 401 came are read once more', async () => {
+    const { write, looks, read, rejected } = await start();
+    rejected();
+    const reading = read();
+    rejected();
+    write(after);
+    await reading;
+    expect([await read(), looks()]).toEqual([after, 3]);
+  });
+
+  it.each<[string, Partial<typeof before>, Partial<typeof before>]>([
+    ['the certificate first', { certPem: serverCertPem }, { keyPem: serverKeyPem }],
+    ['the key first', { keyPem: serverKeyPem }, { certPem: serverCertPem }],
+    ['a certificate that is cut off', { certPem: serverCertPem.slice(0, 300), keyPem: serverKeyPem }, after],
+  ])(
+    'leave the last pair in use while a rotation has written %s, and are read again each second',
+    async (_, one, two) => {
+      const { write, clock, looks, read } = await start();
+      write(one);
+      clock.advance(60_000);
+      expect([await read(), await read(), looks()]).toEqual([before, before, 2]);
+      write(two);
+      clock.advance(999);
+      expect([await read(), looks()]).toEqual([before, 2]);
+      clock.advance(1);
+      expect([await read(), looks()]).toEqual([after, 3]);
+      clock.advance(59_999);
+      await read();
+      expect(looks()).toBe(3);
+    },
+  );
+
+  it.each(['/c', '/k'])('leave the last pair in use while %s cannot be read', async (path) => {
+    const { files, write, clock, read, rejected } = await start();
+    write(after);
+    delete files[path];
+    rejected();
+    expect(await read()).toEqual(before);
+    write(after);
+    clock.advance(1_000);
+    expect(await read()).toEqual(after);
+  });
+
+  it('may be one and the same', async () => {
+    const bundle = ({ certPem, keyPem }: typeof before) => ({ certPem: certPem + keyPem, keyPem: certPem + keyPem });
+    const { write, clock, read } = await start('client-certificate: /c, client-key: /c', bundle(before));
+    expect(await read()).toEqual(bundle(before));
+    write(bundle(after));
+    clock.advance(60_000);
+    expect(await read()).toEqual(bundle(after));
+  });
+
+  it('are read once when only one half is a file, as by client-go', async () => {
+    const { write, clock, looks, read, rejected } = await start(
+      `client-certificate: /c, client-key-data: ${base64(clientKeyPem)}`,
+    );
+    write(after);
+    clock.advance(60_000);
+    rejected();
+    expect([await read(), looks()]).toEqual([before, 1]);
   });
 });
 

@@ -1,12 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { HttpHeaders } from '../base/http-message.ts';
-import {
-  bearerToken,
-  type ClientCertificate,
-  type ClientConfig,
-  type Credentials,
-  parseServer,
-} from './connect-options.ts';
+import { certificateFiles } from './certificate-files.ts';
+import { bearerToken, type ClientConfig, type Credentials, parseServer } from './connect-options.ts';
 import { execCredentials } from './exec-credentials.ts';
 import { inClusterConfig } from './in-cluster-config.ts';
 import {
@@ -18,7 +13,7 @@ import {
   selectContext,
 } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
-import { checkAuthority, checkClientCertificate } from './tls-material.ts';
+import { checkAuthority, checkClientCertificate, readPem } from './tls-material.ts';
 import { tokenFile } from './token-file.ts';
 
 export interface ClientConfigOptions {
@@ -70,7 +65,7 @@ async function clientConfigOf(
       cluster.certificateAuthorityData ? 'certificate-authority-data' : (certificateAuthority ?? ''),
     );
   }
-  const certificate = await certificateOf(user, io);
+  const certificate = await certificateOf(user, { io, clock });
   const secured = insecureSkipTlsVerify || caPem !== undefined || certificate !== undefined;
   const bearer = bearerOf(user, { io, clock });
   // The program is told the authority as data, wherever it was written.
@@ -97,22 +92,23 @@ function serverUrl(server: string, secured: boolean): string {
   throw new KubeconfigError(`server ${JSON.stringify(server)} is neither an http or https URL nor HOST:PORT`);
 }
 
-async function readPem(io: KubeconfigIo, path: string): Promise<string> {
-  try {
-    return await io.readFile(path);
-  } catch (error) {
-    throw new KubeconfigError(`unable to read ${path}`, { cause: error });
+async function certificateOf(
+  user: KubeconfigUser,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Promise<CertificateSource | undefined> {
+  const { clientCertificate, clientCertificateData, clientKey, clientKeyData } = user;
+  const data = clientCertificateData ?? clientKeyData;
+  if (data === undefined && clientCertificate !== undefined && clientKey !== undefined) {
+    return await certificateFiles({ certificate: clientCertificate, key: clientKey, io, clock });
   }
-}
-
-async function certificateOf(user: KubeconfigUser, io: KubeconfigIo): Promise<ClientCertificate | undefined> {
-  const certPem = user.clientCertificateData ?? (user.clientCertificate && (await readPem(io, user.clientCertificate)));
-  const keyPem = user.clientKeyData ?? (user.clientKey && (await readPem(io, user.clientKey)));
+  // Data does not change, and a file beside it would not match it any more.
+  const certPem = clientCertificateData ?? (clientCertificate && (await readPem(io, clientCertificate)));
+  const keyPem = clientKeyData ?? (clientKey && (await readPem(io, clientKey)));
   if (certPem === undefined && keyPem === undefined) return undefined;
   if (certPem === undefined || keyPem === undefined)
     throw new KubeconfigError('a client certificate needs its key, and a key its certificate');
   checkClientCertificate({ certPem, keyPem });
-  return { certPem, keyPem };
+  return { certificate: () => ({ certPem, keyPem }) };
 }
 
 function bearerOf(
@@ -130,8 +126,10 @@ function bearerOf(
   return { headers: () => ({ authorization: `Basic ${pair}` }) };
 }
 
+type CertificateSource = Pick<Credentials, 'certificate' | 'rejected'>;
+
 interface Parts {
-  readonly certificate: ClientCertificate | undefined;
+  readonly certificate: CertificateSource | undefined;
   readonly bearer: Credentials | undefined;
   readonly exec: Credentials | undefined;
   readonly impersonate: Impersonation | undefined;
@@ -143,8 +141,11 @@ function combined({ certificate, bearer, exec, impersonate }: Parts): Credential
     headers: async () => ({ ...(await bearer?.headers()), ...extra }),
     ...(certificate === undefined && exec?.certificate === undefined
       ? {}
-      : { certificate: async () => certificate ?? (await exec?.certificate?.()) }),
-    rejected: () => bearer?.rejected?.(),
+      : { certificate: async () => await (certificate ?? exec)?.certificate?.() }),
+    rejected() {
+      bearer?.rejected?.();
+      certificate?.rejected?.();
+    },
   };
 }
 

@@ -2,6 +2,16 @@ import { createSecureContext } from 'node:tls';
 import { messageOf } from '../base/thrown.ts';
 import type { ClientCertificate } from './connect-options.ts';
 import { KubeconfigError } from './kubeconfig.ts';
+import type { KubeconfigIo } from './kubeconfig-io.ts';
+
+/** The text of a file that the kubeconfig names. Throws {@link KubeconfigError}. */
+export async function readPem(io: Pick<KubeconfigIo, 'readFile'>, path: string): Promise<string> {
+  try {
+    return await io.readFile(path);
+  } catch (error) {
+    throw new KubeconfigError(`unable to read ${path}`, { cause: error });
+  }
+}
 
 /**
  * Certificates are looked at before anybody connects with them: what TLS says later does not tell whose certificate is meant.
