@@ -138,6 +138,23 @@ describe('EventRecorder', () => {
     expect(new Set(server.requests.map((r) => Buffer.from(r.body ?? []).toString())).size).toBe(1000);
   });
 
+  it('COL-146 gives back what waits, and not what it has written or is about to', async () => {
+    const { clock, server, recorder, run } = setUp(answerJson({}, 201), new Error('refused'), answerJson({}, 201));
+    void run();
+    const record = (name: string): void => recorder.event({ ...dependent, name }, event);
+    record('written');
+    await clock.settle();
+    for (const name of ['tried again', 'waiting', 'waiting, too']) record(name);
+    await clock.settle();
+    expect(recorder.takeWaiting().map(({ involvedObject }) => involvedObject.name)).toEqual([
+      'waiting',
+      'waiting, too',
+    ]);
+    expect(recorder.takeWaiting()).toEqual([]);
+    await clock.advanceAsync(60_000);
+    expect(server.lines).toHaveLength(3);
+  });
+
   it('stops while it waits, writes or has nothing to do', async () => {
     const idle = setUp();
     const done = idle.run();

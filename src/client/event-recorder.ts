@@ -25,7 +25,7 @@ export interface EventRecorderOptions {
   readonly correlator?: Omit<CorrelatorOptions, 'component'>;
 }
 
-/** Occurrences that may wait; more are dropped (COL-146). */
+/** Occurrences that may wait; what comes when they are as many is dropped, as client-go's broadcaster does (COL-146). */
 export const MAX_QUEUED_EVENTS = 1000;
 /** Attempts at one Event while the server can not be reached (COL-146). */
 const MAX_TRIES = 12;
@@ -69,7 +69,20 @@ export class EventRecorder implements Service {
     this.#wake?.();
   }
 
-  /** Writes what was recorded, one after the other. Resolves after `signal` is aborted; what waits then is lost. */
+  /**
+   * Takes back what waits to be written, the oldest first: somebody else may have written it by the next time there is a `run`. What is
+   * under way is not among it.
+   */
+  takeWaiting(): EventOccurrence[] {
+    const waiting: EventOccurrence[] = [];
+    for (let next = this.#queue.popFront(); next !== undefined; next = this.#queue.popFront()) waiting.push(next);
+    return waiting;
+  }
+
+  /**
+   * Writes what was recorded, one after the other. Resolves after `signal` is aborted. What waits then is written by the next run, unless
+   * it is taken back; what was under way may be lost.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#wake?.();
     signal.addEventListener('abort', onAbort, { once: true });

@@ -20,7 +20,7 @@ import { workKey, type WorkKey } from './graph/work-key.ts';
 import { OrphanedOwners } from './graph/orphaned-owners.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { GraphWriter } from './graph-writer.ts';
-import { invalidNamespaceEvent } from './invalid-namespace-event.ts';
+import { InvalidNamespaceReports } from './invalid-namespace-reports.ts';
 import { KindMapper, type UnservedVersions } from './kind-mapper.ts';
 import { Monitors } from './monitors/monitors.ts';
 import { ObjectReader } from './monitors/object-reader.ts';
@@ -136,6 +136,7 @@ export class GarbageCollector implements Service {
   readonly #support = new PatchSupport();
   readonly #deleteOptions = new DeleteOptionsSupport();
   readonly #recorder: EventRecorder;
+  readonly #invalidNamespaces: InvalidNamespaceReports;
   /** One object for all monitors: its columns are those of the last object read, and `apply` reads them at once. */
   readonly #reader: ObjectReader;
   readonly #pools: WorkerPool[] = [];
@@ -172,6 +173,7 @@ export class GarbageCollector implements Service {
     this.#reader = new ObjectReader(this.#graph);
     this.#troubles = new TroubleLog({ clock, logger });
     this.#recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });
+    this.#invalidNamespaces = new InvalidNamespaceReports({ graph: this.#graph, logger, recorder: this.#recorder });
     this.#orphanRecords = new OrphanRecords({
       client,
       clock,
@@ -187,11 +189,7 @@ export class GarbageCollector implements Service {
       clock,
       metrics,
       onQueued: this.#onQueued,
-      report: (report) => {
-        const { involvedObject, event } = invalidNamespaceEvent(report);
-        logger.warn(event.message, { dependent: report.dependent, reason: event.reason });
-        this.#recorder.event(involvedObject, event);
-      },
+      report: this.#invalidNamespaces.report,
     });
     this.#kinds = new KindMapper(
       new RestMapper([]),
@@ -320,6 +318,7 @@ export class GarbageCollector implements Service {
     // What was orphaned before must be known before anything is taken for garbage (LIFE-561).
     await this.#orphanRecords.load(stopping.signal);
     if (stopping.signal.aborted) return;
+    this.#invalidNamespaces.beginTerm();
     const recorder = this.#recorder.run(stopping.signal);
     this.#gate.open({ stopping: stopping.signal, calls: calls.signal });
     // Before the workers start nothing is collected, and what they wait for says what follows.
@@ -330,6 +329,7 @@ export class GarbageCollector implements Service {
     await this.#gate.close();
     graceOver.cancel();
     await recorder;
+    this.#invalidNamespaces.endTerm();
   }
 
   /** While another one leads nobody takes the keys. */

@@ -3,6 +3,7 @@ import { LeaseLostError } from '../../src/client/leader-elector.ts';
 import type { Decision } from '../../src/collector/workers/decision.ts';
 import type { Fault } from './faults.ts';
 import { configMap, pod, refTo, secret } from './kinds.ts';
+import type { Call } from './recorder.ts';
 import { Rig, type RunningCollector } from './rig.ts';
 
 /** A collector that watches while another one leads, and what happens when leadership changes hands. */
@@ -39,6 +40,8 @@ function lead(): { stop: AbortController; done: Promise<void> } {
   return term;
 }
 
+const writesEvent = ({ method, path }: Call): boolean => method !== 'GET' && path.includes('/events');
+
 const untilAborted: Fault = (request) =>
   new Promise((_, reject) => request.signal?.addEventListener('abort', () => reject(new Error('cut'))));
 
@@ -73,6 +76,34 @@ describe('COL-214 a collector that does not lead', () => {
     await rig.advance(1000);
     expect(rig.recorder.all.some(({ method, path }) => method === 'POST' && path.endsWith('/events'))).toBe(true);
   });
+
+  it('COL-143 says nothing of it in its log, and writes no Event once what it saw is gone', async () => {
+    const elsewhere = await rig.create(configMap, 'elsewhere', { namespace: 'kube-system' });
+    await rig.create(secret, 'stray', { owners: [refTo(elsewhere)] });
+    await rig.advance(60_000);
+    await rig.delete(secret, 'stray');
+    await rig.advance(3 * 86_400_000);
+    lead();
+    await rig.advance(60_000);
+    expect(rig.recorder.all.filter(writesEvent)).toEqual([]);
+    expect(rig.logger.lines.filter(({ level, fields }) => level === 'warn' && 'dependent' in fields)).toEqual([]);
+  });
+
+  it('COL-143 tells of what there is when its term begins, and of no more, however much it saw before', async () => {
+    const elsewhere = await rig.create(configMap, 'elsewhere', { namespace: 'kube-system' });
+    const names = Array.from({ length: 1500 }, (_, i) => `stray-${i}`);
+    for (const name of names) await rig.create(secret, name, { owners: [refTo(elsewhere)] });
+    for (const name of names.slice(0, -10)) await rig.delete(secret, name);
+    await rig.advance(86_400_000);
+    const begin = rig.clock.now();
+    lead();
+    await rig.advance(60_000);
+    const told = rig.recorder.all.filter(writesEvent).map(({ method, body }) => {
+      const { involvedObject, firstTimestamp } = body as { involvedObject: { name: string }; firstTimestamp: string };
+      return { method, name: involvedObject.name, sinceBegin: Date.parse(firstTimestamp) - begin };
+    });
+    expect(told).toEqual(names.slice(-10).map((name) => ({ method: 'POST', name, sinceBegin: 0 })));
+  }, 60_000);
 
   it('forgets what another one has done meanwhile: its backlog does not grow', async () => {
     const leader = await rig.startCollector();
@@ -167,6 +198,41 @@ describe('the end of a term', () => {
     lead();
     await rig.advance(999);
     expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-143 an Event that was written is not written again in the next term, and one that was not is', async () => {
+    const elsewhere = await rig.create(configMap, 'elsewhere', { namespace: 'kube-system' });
+    const stray = { owners: [refTo(elsewhere)], finalizers: ['x.io/hold'] };
+    await rig.create(secret, 'first', stray);
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const term = lead();
+    await rig.advance(1000);
+    rig.faults.on(
+      { method: 'POST', target: /events/ },
+      async (request, next) => {
+        await held;
+        return next(request);
+      },
+      1,
+    );
+    await rig.create(secret, 'second', stray);
+    await rig.create(secret, 'third', stray);
+    await rig.advance(1000);
+    term.stop.abort();
+    letGo();
+    await rig.wait(term.done);
+    await rig.create(secret, 'fourth', stray);
+    await rig.advance(86_400_000);
+    const told = (): string[] =>
+      rig.recorder.all.filter(writesEvent).map(({ method, body }) => {
+        const { involvedObject } = body as { involvedObject?: { name: string } };
+        return `${method} ${involvedObject?.name}`;
+      });
+    expect(told()).toEqual(['POST first', 'POST second']);
+    lead();
+    await rig.advance(60_000);
+    expect(told()).toEqual(['POST first', 'POST second', 'POST third', 'POST fourth']);
   });
 
   it('COL-215 lets the requests under way finish when it was asked to stop, and takes nothing new', async () => {
