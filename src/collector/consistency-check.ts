@@ -1,6 +1,8 @@
 import { append } from '../base/append.ts';
-import { isAbortError } from '../base/abort-error.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { abortErrorOf, isAbortError } from '../base/abort-error.ts';
+import { untilAborted } from '../base/abort.ts';
+import type { AbortNotice } from '../base/abort-notice.ts';
+import { type Clock, sleep, sleepUnlessAborted } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Counter, Metrics } from '../base/metrics.ts';
 import type { RestClient } from '../client/rest-client.ts';
@@ -40,6 +42,14 @@ export interface ConsistencyCheckOptions {
   readonly periodMs: number | undefined;
 }
 
+/** There is nothing to compare, because nobody keeps the graph up to date. */
+export class NotRunningError extends Error {
+  constructor(when: 'before' | 'after') {
+    super(when === 'before' ? 'the collector does not run yet' : 'the collector is stopped');
+    this.name = 'NotRunningError';
+  }
+}
+
 /** Between the two looks of a check, ms: no watch that works is so far behind. */
 const APART_MS = 10_000;
 /** Named in the log, of each resource. */
@@ -53,6 +63,8 @@ export class ConsistencyCheck {
   readonly #options: ConsistencyCheckOptions;
   readonly #checks: Counter;
   readonly #differences: Counter;
+  /** That of `run`, of which every check is a part, whoever asked for it. Undefined before. */
+  #stopping: AbortSignal | undefined;
   /** The check under way: whoever asks meanwhile gets its report. */
   #underWay: Promise<ConsistencyReport> | undefined;
 
@@ -86,22 +98,30 @@ export class ConsistencyCheck {
     return { ...graph.counts, nameBytes: graph.bytes.names.used };
   }
 
-  /** Checks again and again, until aborted; returns at once when there is no period. */
+  /** Lets checks be asked for, and checks again and again if there is a period, until aborted. Once; no check is under way after it. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, periodMs } = this.#options;
-    if (periodMs === undefined) return;
+    const { periodMs } = this.#options;
+    this.#stopping = signal;
+    if (periodMs === undefined) await untilAborted(signal);
+    else await this.#checkEvery(periodMs, signal);
+    // Its outcome is for those who asked.
+    await this.#underWay?.catch(() => {});
+  }
+
+  async #checkEvery(periodMs: number, signal: AbortSignal): Promise<void> {
     try {
-      while (!signal.aborted) {
-        await sleep(clock, periodMs, signal);
-        await this.check(signal);
+      for (;;) {
+        await sleepUnlessAborted(this.#options.clock, periodMs, signal);
+        await this.check();
       }
     } catch (error) {
-      if (!isAbortError(error)) throw error;
+      if (!(error instanceof NotRunningError)) throw error;
     }
   }
 
-  /** Lists everything anew, whatever the graph has. */
+  /** Lists everything anew, whatever the graph has. Throws {@link NotRunningError} outside of `run`. */
   rescan(): readonly OfferedResource[] {
+    this.#signal();
     const { monitors, logger } = this.#options;
     logger.info('everything is listed anew', { resources: monitors.size });
     void monitors.restart();
@@ -110,13 +130,22 @@ export class ConsistencyCheck {
 
   /**
    * Two looks, unless the first finds nothing. What both found is logged as an error, counted, and repaired by listing its
-   * resources anew. Costs the server one list a resource and look. Rejects when aborted.
+   * resources anew. Costs the server one list a resource and look. Rejects with {@link NotRunningError} outside of `run` or when
+   * that ends meanwhile. With an AbortError when `asker` is aborted: the check goes on, for others and for the repair.
    */
-  check(signal: AbortSignal): Promise<ConsistencyReport> {
-    this.#underWay ??= this.#check(signal).finally(() => {
+  async check(asker?: AbortNotice): Promise<ConsistencyReport> {
+    const signal = this.#signal();
+    if (asker?.aborted === true) throw abortErrorOf(asker);
+    this.#underWay ??= this.#checkUntil(signal).finally(() => {
       this.#underWay = undefined;
     });
-    return this.#underWay;
+    return orAborted(this.#underWay, asker);
+  }
+
+  #signal(): AbortSignal {
+    if (this.#stopping === undefined) throw new NotRunningError('before');
+    if (this.#stopping.aborted) throw new NotRunningError('after');
+    return this.#stopping;
   }
 
   /** One list of each resource, one after the other. Holds the metadata of one resource at a time. */
@@ -132,15 +161,31 @@ export class ConsistencyCheck {
     return { differences, inconsistencies: this.invariants(), unread };
   }
 
+  async #checkUntil(signal: AbortSignal): Promise<ConsistencyReport> {
+    try {
+      return await this.#check(signal);
+    } catch (error) {
+      if (signal.aborted && isAbortError(error)) throw new NotRunningError('after');
+      throw error;
+    }
+  }
+
   async #check(signal: AbortSignal): Promise<ConsistencyReport> {
-    const first = await this.look(signal);
+    const first = await this.#wholeLook(signal);
     if (first.differences.length + first.inconsistencies.length === 0) return this.#ended(first, 'equal');
     await sleep(this.#options.clock, APART_MS, signal);
-    const second = await this.look(signal);
+    const second = await this.#wholeLook(signal);
     const report = { ...second, differences: persisting(first, second) };
     const equal = report.differences.length + report.inconsistencies.length === 0;
     if (!equal) await this.#repair(report);
     return this.#ended(report, equal ? 'equal' : 'different');
+  }
+
+  /** One that was cut short has not seen everything, and says nothing. */
+  async #wholeLook(signal: AbortSignal): Promise<ConsistencyReport> {
+    const report = await this.look(signal);
+    if (signal.aborted) throw abortErrorOf(signal);
+    return report;
   }
 
   #ended(report: ConsistencyReport, outcome: 'equal' | 'different'): ConsistencyReport {
@@ -193,6 +238,16 @@ export class ConsistencyCheck {
       resourceVersion: objects.get(difference.uid)?.resourceVersion ?? '',
     }));
   }
+}
+
+/** The outcome of what several wait for, or an AbortError for the one whose signal is aborted. */
+function orAborted<T>(work: Promise<T>, signal: AbortNotice | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortErrorOf(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.finally(() => signal.removeEventListener('abort', onAbort)).then(resolve, reject);
+  });
 }
 
 /** What two looks have in common: the same object, at the same version, differs in the same way. */

@@ -1,5 +1,6 @@
-import type { HttpHandler, HttpResponse } from '../base/http-message.ts';
-import type { ConsistencyCheck } from './consistency-check.ts';
+import { isAbortError } from '../base/abort-error.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
+import { type ConsistencyCheck, NotRunningError } from './consistency-check.ts';
 import { dumpGraph } from './graph/dump.ts';
 import type { Graph } from './graph/graph.ts';
 import { resourceKey } from './resources/deletable-resources.ts';
@@ -10,6 +11,7 @@ export const DEBUG_BASES = [
   '/debug/controllers/garbagecollector',
 ] as const;
 
+const PLAIN = 'text/plain; charset=utf-8';
 const notFound: HttpResponse = { status: 404, headers: {}, body: new Uint8Array() };
 
 export interface DebugOptions {
@@ -19,11 +21,11 @@ export interface DebugOptions {
 
 /**
  * `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`: compares it with fresh lists
- * and answers with what is different. `POST <base>/rescan`: lists everything anew, and answers with what that is. Who may ask
- * is decided by the server it is mounted in (COL-18A).
+ * and answers with what is different. `POST <base>/rescan`: lists everything anew, and answers with what that is. Both answer 503
+ * before the collector runs and when it stops. Who may ask is decided by the server it is mounted in (COL-18A).
  */
 export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler {
-  return async ({ method, target }) => {
+  const answerTo = async ({ method, target, signal }: HttpRequest): Promise<HttpResponse> => {
     const url = new URL(target, 'http://debug.invalid');
     const base = DEBUG_BASES.find((each) => url.pathname.startsWith(`${each}/`));
     const page = base === undefined ? '' : url.pathname.slice(base.length);
@@ -31,9 +33,7 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
       case 'GET /graph':
         return answer(200, 'text/vnd.graphviz', dumpGraph(graph, url.searchParams.getAll('uid')));
       case 'POST /consistency': {
-        // Goes on when the one who asked goes away: another one may have asked meanwhile.
-        const report = await consistency.check(new AbortController().signal);
-        const { differences, inconsistencies, unread } = report;
+        const { differences, inconsistencies, unread } = await consistency.check(signal);
         return json(200, {
           differences: differences.map(({ resource, ...found }) => ({ resource: resourceKey(resource), ...found })),
           inconsistencies,
@@ -46,6 +46,14 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
         return notFound;
     }
   };
+  return (request) => answerTo(request).catch(unavailable);
+}
+
+function unavailable(error: unknown): HttpResponse {
+  if (error instanceof NotRunningError) return answer(503, PLAIN, `${error.message}\n`);
+  // Its time may be over while somebody still reads the answer.
+  if (isAbortError(error)) return answer(503, PLAIN, 'the request was given up; the comparison goes on\n');
+  throw error;
 }
 
 function json(status: number, value: unknown): HttpResponse {

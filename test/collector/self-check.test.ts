@@ -1,9 +1,13 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEBUG_BASES } from '../../src/collector/debug-handler.ts';
-import type { HttpRequest } from '../../src/base/http-message.ts';
+import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
+import { seededRandom } from '../../src/base/random.ts';
+import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
+import type { Fault } from './faults.ts';
 import { isIntake } from './recorder.ts';
 import { configMap, refTo, secret } from './kinds.ts';
-import { Rig } from './rig.ts';
+import { Rig, type RunningCollector } from './rig.ts';
 
 /** The collector compares its graph with fresh lists (ANCHORS' self-check), on demand and again and again. */
 let rig: Rig;
@@ -146,6 +150,151 @@ describe('a rescan on demand', () => {
     expect((await ask('POST', 'graph')).status).toBe(404);
   });
 });
+
+describe('COL-215 a stop while a comparison is under way', () => {
+  let timers: number;
+  let running: RunningCollector;
+  let lists: number;
+
+  /** A collector of its own whose graph differs, so that its comparison waits for a second look. */
+  async function begin(selfCheckPeriodMs: number | undefined): Promise<void> {
+    await rig.stop();
+    rig = await Rig.start();
+    timers = rig.clock.pendingTimers;
+    await rig.create(configMap, 'differs');
+    rig.weather = async (request, next) => {
+      const response = await next(request);
+      return response.body instanceof Uint8Array ? response : { ...response, body: withoutLost(response.body) };
+    };
+    running = await rig.startCollector({ selfCheckPeriodMs });
+    await rig.advance(60_000);
+    lost = /DELETED/;
+    await rig.delete(configMap, 'differs');
+    await rig.settle();
+  }
+
+  /** Without any time passing: else the rig gives up. */
+  async function stop(): Promise<void> {
+    lists = rig.recorder.all.length;
+    const at = rig.clock.monotonic();
+    await running.stop();
+    expect(rig.clock.monotonic()).toBe(at);
+    expect(rig.clock.pendingTimers).toBe(timers);
+    await rig.advance(CHECK_MS);
+    expect(rig.recorder.all).toHaveLength(lists);
+    expect([checks('equal'), checks('incomplete'), checks('different')]).toEqual([0, 0, 0]);
+  }
+
+  const post = (signal?: AbortSignal): Promise<HttpResponse> =>
+    running.collector.debugHandler({ method: 'POST', target: `${DEBUG_BASES[0]}/consistency`, headers: {}, signal });
+  const wordsOf = ({ body }: HttpResponse): string => Buffer.from(body as Uint8Array).toString();
+
+  it.each([PERIOD_MS, undefined])('waits for no second look that was asked for, with a period of %s ms', async (ms) => {
+    await begin(ms);
+    const asking = post();
+    await rig.advance(1000);
+    await stop();
+    expect(await rig.wait(asking)).toMatchObject({ status: 503 });
+    expect(wordsOf(await asking)).toBe('the collector is stopped\n');
+  });
+
+  it('nor when the periodic comparison came due meanwhile', async () => {
+    await begin(62_000);
+    const asking = post();
+    await rig.advance(5000);
+    await stop();
+    expect(await rig.wait(asking)).toMatchObject({ status: 503 });
+  });
+
+  it('answers who joined the periodic one', async () => {
+    await begin(60_500);
+    await rig.advance(1000);
+    const asking = post();
+    await rig.advance(1000);
+    await stop();
+    expect(await rig.wait(asking)).toMatchObject({ status: 503 });
+  });
+
+  it('cuts a list under way, and counts no comparison that has not seen everything', async () => {
+    await begin(undefined);
+    lost = undefined;
+    running.collector.consistency.rescan();
+    await rig.settle();
+    rig.faults.on({ target: /secrets\?limit/ }, untilAborted);
+    const asking = post();
+    await rig.advance(1000);
+    await stop();
+    expect(await rig.wait(asking)).toMatchObject({ status: 503 });
+  });
+
+  it.each([PERIOD_MS, undefined])('waits for what cannot be cut, with a period of %s ms', async (ms) => {
+    await begin(ms);
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    rig.faults.on({ target: /secrets\?limit/ }, async () => {
+      await held;
+      throw new Error('cut at last');
+    });
+    const asking = post();
+    await rig.advance(1000);
+    let stopped = false;
+    const stopping = running.stop().then(() => (stopped = true));
+    await rig.settle();
+    expect(stopped).toBe(false);
+    letGo();
+    await rig.wait(stopping);
+    expect(await asking).toMatchObject({ status: 503 });
+  });
+
+  it('after it nothing is begun any more', async () => {
+    await begin(undefined);
+    await stop();
+    for (const page of ['consistency', 'rescan']) {
+      const target = `${DEBUG_BASES[0]}/${page}`;
+      const response = await running.collector.debugHandler({ method: 'POST', target, headers: {} });
+      expect([response.status, wordsOf(response)]).toEqual([503, 'the collector is stopped\n']);
+    }
+    expect(rig.clock.pendingTimers).toBe(timers);
+    expect(rig.recorder.all).toHaveLength(lists);
+  });
+
+  it('nor before it runs', async () => {
+    const { clock, logger, metrics } = rig;
+    const collector = new GarbageCollector({
+      client: rig.clientWith('collector'),
+      clock,
+      random: seededRandom(1),
+      logger,
+      metrics,
+    });
+    for (const page of ['consistency', 'rescan']) {
+      const target = `${DEBUG_BASES[0]}/${page}`;
+      const response = await collector.debugHandler({ method: 'POST', target, headers: {} });
+      expect([response.status, wordsOf(response)]).toEqual([503, 'the collector does not run yet\n']);
+    }
+  });
+
+  it('who asked and went away ends it for nobody else', async () => {
+    await begin(undefined);
+    const gone = new AbortController();
+    const first = post(gone.signal);
+    const stays = new AbortController();
+    const second = post(stays.signal);
+    await rig.advance(1000);
+    gone.abort();
+    expect(await rig.wait(first)).toMatchObject({ status: 503 });
+    await rig.advance(CHECK_MS);
+    expect(await rig.wait(second)).toMatchObject({ status: 200 });
+    expect(getEventListeners(stays.signal, 'abort')).toEqual([]);
+    expect(wordsOf(await second)).toContain('"difference":"extra"');
+    expect(checks('different')).toBe(1);
+    expect(await rig.wait(post(gone.signal))).toMatchObject({ status: 503 });
+    expect(checks('equal')).toBe(0);
+  });
+});
+
+const untilAborted: Fault = (request) =>
+  new Promise((_, reject) => request.signal?.addEventListener('abort', () => reject(new Error('cut'))));
 
 async function* after(
   held: Promise<void>,
