@@ -8,6 +8,7 @@ const widgets = (version: string) => ({
   kind: 'Widget',
   resource: 'widgets',
   namespaced: true,
+  verbs: ['get', 'list', 'delete'],
 });
 
 function setUp() {
@@ -44,6 +45,45 @@ describe('KindMapper', () => {
     mapper.replace(new RestMapper([widgets('v1')]));
     mapper.mapping('example.com/v2', 'Widget');
     expect(told()).toBe(2);
+  });
+
+  it('COL-116 absence from one of several resources of a kind proves nothing, unless it is known which one has the object', () => {
+    const spares = { ...widgets('v1'), resource: 'sparewidgets' };
+    const mapper = new KindMapper(new RestMapper([widgets('v1'), spares, widgets('v2')]), () => undefined);
+    expect(mapper.mapping('example.com/v1', 'Widget')).toMatchObject({ alsoElsewhere: true });
+    for (const resource of ['widgets', 'sparewidgets']) {
+      const mapping = { apiVersion: 'example.com/v1', resource, namespaced: true };
+      expect(mapper.mapping('example.com/v1', 'Widget', resource)).toEqual(mapping);
+    }
+    expect(mapper.mapping('example.com/v2', 'Widget')).not.toHaveProperty('alsoElsewhere');
+    // What referred to an object of the resource that went still names the kind alone.
+    mapper.replace(new RestMapper([spares]));
+    expect(mapper.mapping('example.com/v1', 'Widget')).toMatchObject({ resource: 'sparewidgets', alsoElsewhere: true });
+    expect([mapper.mapping('example.com/v1', 'Widget', 'widgets'), mapper.unknown]).toEqual([undefined, 0]);
+  });
+
+  it('COL-116 a resource that can only be created from has no objects that a kind could have elsewhere', () => {
+    const reviews = { ...widgets('v1'), resource: 'widgetreviews', verbs: ['create'] };
+    const mapper = new KindMapper(new RestMapper([widgets('v1'), reviews]), () => undefined);
+    expect(mapper.mapping('example.com/v1', 'Widget')).not.toHaveProperty('alsoElsewhere');
+  });
+
+  it('BETTER-12 an object that was seen in a resource is looked for in that one, in another version too', () => {
+    const spares = { ...widgets('v2'), resource: 'sparewidgets' };
+    const mapper = new KindMapper(new RestMapper([widgets('v2'), spares]), () => undefined, 'otherVersion');
+    expect(mapper.mapping('example.com/v1', 'Widget')).toBeUndefined();
+    const mapping = { apiVersion: 'example.com/v2', resource: 'sparewidgets', namespaced: true };
+    expect(mapper.mapping('example.com/v1', 'Widget', 'sparewidgets')).toEqual(mapping);
+  });
+
+  it('remembers a bounded number of kinds that several resources had, and all that several have', () => {
+    const twice = (group: string) =>
+      ['widgets', 'sparewidgets'].map((resource) => ({ ...widgets('v1'), group, resource }));
+    const mapper = new KindMapper(new RestMapper(twice('first')), () => undefined);
+    const groups = Array.from({ length: 1500 }, (_, i) => `group-${i}`);
+    mapper.replace(new RestMapper([...groups.flatMap(twice), { ...widgets('v1'), group: 'first' }]));
+    const spread = ['first', ...groups].filter((group) => mapper.mapping(`${group}/v1`, 'Widget')?.alsoElsewhere);
+    expect(spread).toEqual(groups);
   });
 
   it('remembers a bounded number of them', () => {

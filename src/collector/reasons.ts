@@ -52,10 +52,12 @@ export const reasons = {
     namespaceUnknown: 'The kind is namespaced, but the object is only known from a cluster-scoped dependent.',
     objectAbsent: 'The server proved that the object does not exist.',
     objectReplaced: 'Another object has taken the name; the one with this uid does not exist.',
-    objectUnreadable: 'Reading the object failed, which proves nothing.',
+    objectUnreadable:
+      'Reading the object failed, or it may be in another resource of its kind than the one asked: that proves nothing.',
     noOwners: 'The object refers to no owner.',
     ownerKindUnknown: 'The server does not serve the kind of an owner, so nothing about that owner can be proved.',
-    ownerUnreadable: 'Reading an owner failed, which proves nothing.',
+    ownerUnreadable:
+      'Reading an owner failed, or it may be in another resource of its kind than the one asked: that proves nothing.',
     namespacedOwnerOfClusterScoped:
       'A cluster-scoped object refers to an owner of a namespaced kind, which is not valid.',
     solidOwner: 'An owner exists and does not wait for its dependents.',

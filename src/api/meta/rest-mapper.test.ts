@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { RestMapper, type RestMapping } from './rest-mapper.ts';
 
-const pods: RestMapping = { group: '', version: 'v1', kind: 'Pod', resource: 'pods', namespaced: true };
+const verbs = ['create', 'delete', 'get', 'list', 'watch'];
+const pods: RestMapping = { group: '', version: 'v1', kind: 'Pod', resource: 'pods', namespaced: true, verbs };
 const deployments: RestMapping = {
   group: 'apps',
   version: 'v1',
   kind: 'Deployment',
   resource: 'deployments',
   namespaced: true,
+  verbs,
 };
 const old: RestMapping = { ...deployments, version: 'v1beta1' };
 const legacy: RestMapping = { ...deployments, group: 'extensions', version: 'v1beta1' };
@@ -44,6 +46,15 @@ describe('RestMapper', () => {
     const both = new RestMapper([pods, twin]);
     expect(both.forKind('v1', 'Pod')).toBe(pods);
     expect(both.forResource({ group: '', version: 'v1', resource: 'podsagain' })).toBe(twin);
-    expect(both.kindsInGroup({ group: '', kind: 'Pod' })).toEqual([pods]);
+    expect(both.kindsInGroup({ group: '', kind: 'Pod' })).toEqual([pods, twin]);
+  });
+
+  it('names the kinds that objects of several resources of a version have, each once', () => {
+    const twin = { ...pods, resource: 'podsagain' };
+    const review = { ...deployments, resource: 'deploymentreviews', verbs: ['create'] };
+    const several = new RestMapper([pods, twin, { ...twin, resource: 'podsonce' }, deployments, old, review]);
+    expect(mapper.kindsInSeveralResources).toEqual([]);
+    expect(several.kindsInSeveralResources).toMatchObject([{ group: '', version: 'v1', kind: 'Pod' }]);
+    expect(several.kindsInGroup({ group: 'apps', kind: 'Deployment' })).toEqual([deployments, old]);
   });
 });

@@ -5,6 +5,8 @@ import { parseGroupVersion } from './group-version-kind.ts';
 export interface RestMapping extends GroupVersionKind {
   readonly resource: string;
   readonly namespaced: boolean;
+  /** What discovery says may be done with it. */
+  readonly verbs: readonly string[];
 }
 
 /**
@@ -15,6 +17,8 @@ export class RestMapper {
   readonly #byKind = new Map<string, RestMapping>();
   readonly #byResource = new Map<string, RestMapping>();
   readonly #byGroupKind = new Map<string, RestMapping[]>();
+  /** Kinds of a version that objects of several resources have. Hardly ever any. */
+  readonly kindsInSeveralResources: readonly GroupVersionKind[];
 
   constructor(mappings: Iterable<RestMapping>) {
     for (const mapping of mappings) {
@@ -22,12 +26,15 @@ export class RestMapper {
       const resourceKey = key(group, version, resource);
       if (!this.#byResource.has(resourceKey)) this.#byResource.set(resourceKey, mapping);
       const kindKey = key(group, version, kind);
-      if (this.#byKind.has(kindKey)) continue;
-      this.#byKind.set(kindKey, mapping);
-      const versions = this.#byGroupKind.get(key(group, kind));
-      if (versions === undefined) this.#byGroupKind.set(key(group, kind), [mapping]);
-      else versions.push(mapping);
+      if (!this.#byKind.has(kindKey)) this.#byKind.set(kindKey, mapping);
+      if (!mayHoldObjects(mapping)) continue;
+      const others = this.#byGroupKind.get(key(group, kind));
+      if (others === undefined) this.#byGroupKind.set(key(group, kind), [mapping]);
+      else others.push(mapping);
     }
+    this.kindsInSeveralResources = [...this.#byGroupKind.values()].flatMap((served) =>
+      served.filter(({ version }, i) => served.slice(0, i).filter((other) => other.version === version).length === 1),
+    );
   }
 
   /** Exactly this version (COL-117); undefined if it is not served or the apiVersion does not parse (COL-118). */
@@ -40,10 +47,15 @@ export class RestMapper {
     return this.#byResource.get(key(group, version, resource));
   }
 
-  /** All served versions, in the order given; empty if there is none. */
+  /** Every resource of the kind that may hold objects, in all served versions, in the order given; empty if there is none. */
   kindsInGroup({ group, kind }: GroupKind): RestMapping[] {
     return [...(this.#byGroupKind.get(key(group, kind)) ?? [])];
   }
+}
+
+/** What can only be created is an answer that nobody keeps: `subjectaccessreviews`, OpenShift's `processedtemplates`. */
+function mayHoldObjects({ verbs }: RestMapping): boolean {
+  return verbs.some((verb) => verb !== 'create');
 }
 
 /** No part contains a slash but for none: groups, versions, kinds and resources are all single path segments. */

@@ -88,6 +88,18 @@ describe('what is asked for', () => {
     });
   });
 
+  it.each([
+    ['nothing is', { state: 'absent', target }],
+    ['another object is', found({ uid: 'other' })],
+  ] as const)(
+    'COL-116 where %s in the one resource asked for an object whose kind has several, nothing is proven',
+    (_, latest) => {
+      const virtual = node({ state: 'virtual', mapping: { ...pods, alsoElsewhere: true }, resourceVersion: undefined });
+      const requeued = { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };
+      expect(attemptToDelete(facts({ node: virtual, latest, owners: [] }))).toEqual(requeued);
+    },
+  );
+
   it('COL-117 an owner is read in exactly the version that the reference names', () => {
     const beta = { ...reference, apiVersion: 'v1beta1' };
     const step = attemptToDelete(

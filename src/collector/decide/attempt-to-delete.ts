@@ -42,11 +42,13 @@ export function attemptToDelete(facts: Facts): Step {
   if (latest.state !== 'unasked' && !sameTarget(latest.target, target)) return { need: 'latest', target };
   switch (latest.state) {
     case 'absent':
+      if (mapping.alsoElsewhere === true) return requeue('objectUnreadable');
       return { verdict: 'forget', reason: 'objectAbsent', actions: [virtualDelete(node)] };
     case 'error':
       return requeue('objectUnreadable');
     case 'found':
       if (latest.object.uid !== node.identity.uid) {
+        if (mapping.alsoElsewhere === true) return requeue('objectUnreadable');
         return { verdict: 'forget', reason: 'objectReplaced', actions: [virtualDelete(node)] };
       }
       return decideWith(facts, { node, mapping, target, live: latest.object });

@@ -5,7 +5,7 @@ import { apply } from '../graph/apply.ts';
 import type { GraphEvent } from '../graph/event.ts';
 import type { Graph, NodeId } from '../graph/graph.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
-import { cluster, deleted, nodes, observed, pods, ref } from '../graph/testing/events.ts';
+import { cluster, deleted, nodes, observed, pods, ref, standbyPods } from '../graph/testing/events.ts';
 import { gatherFacts, type FactSource, type Round } from './gather-facts.ts';
 import { beginOrphanRound, gatherOrphanFacts } from './gather-orphan-facts.ts';
 import { liveObjectOf } from './live-object.ts';
@@ -44,6 +44,45 @@ function round(change: Partial<Round> = {}): Round {
     ...change,
   };
 }
+
+/** Pods are in two resources. */
+function spread(graph: OwnershipGraph): FactSource {
+  return {
+    ...source(graph),
+    mapping: (_, kind, resource) =>
+      resource === undefined
+        ? { ...MAPPINGS.Pod, alsoElsewhere: true }
+        : { apiVersion: 'v1', resource, namespaced: kind === 'Pod' },
+  };
+}
+
+describe('a kind that several resources have', () => {
+  const graph = graphOf(
+    observed(standbyPods, { uid: 'o' }),
+    observed(standbyPods, { uid: 'a', owners: [ref('o'), ref('v')] }),
+  );
+
+  it('COL-116 what was seen is where it was seen, and an owner that was not may be in any of them', () => {
+    const { node, owners } = gatherFacts(spread(graph), round());
+    const seen = { apiVersion: 'v1', resource: 'standbypods', namespaced: true };
+    expect(node?.mapping).toEqual(seen);
+    expect(owners.map(({ mapping }) => mapping)).toEqual([seen, { ...MAPPINGS.Pod, alsoElsewhere: true }]);
+    expect(gatherFacts(spread(graph), round({ uid: 'v' })).node?.mapping?.alsoElsewhere).toBe(true);
+    expect(gatherOrphanFacts(spread(graph), beginOrphanRound({ graph }, 'o')).node?.mapping).toEqual(seen);
+  });
+
+  it('LIFE-560 an owner of it that was orphaned is known with a namespace or without', () => {
+    for (const place of ['ns', '']) {
+      const absentOwners = new AbsentOwnerCache();
+      absentOwners.note({ apiVersion: 'v1', kind: 'Pod', name: 'v', uid: 'v', namespace: place });
+      const facts = gatherFacts(
+        { ...spread(graph), absentOwners, wasOrphaned: ({ namespace }) => namespace === place },
+        round(),
+      );
+      expect(facts.owners[1]).toMatchObject({ knownAbsent: true, orphaned: true });
+    }
+  });
+});
 
 const WAITING = { deleting: true, finalizers: ['foregroundDeletion'] };
 const toNode = ref('n', { kind: 'Node' });

@@ -14,8 +14,11 @@ export interface FactSource {
   readonly absentOwners: { has(coordinates: Coordinates, namespace: string): boolean };
   /** Whether an owner is known to have gone with policy Orphan (LIFE-560). Absent: none is. */
   readonly wasOrphaned?: (owner: OrphanedOwner) => boolean;
-  /** The REST mapper (COL-029); undefined for a kind it does not know. */
-  mapping(apiVersion: string, kind: string): KindMapping | undefined;
+  /**
+   * The REST mapper (COL-029); undefined for a kind it does not know. `resource`: where the graph has seen the object; undefined: only its
+   * kind is known.
+   */
+  mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined;
   readonly trust: Facts['graph'];
 }
 
@@ -59,7 +62,7 @@ function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, en
   return {
     state,
     identity,
-    mapping: source.mapping(identity.apiVersion, identity.kind),
+    mapping: source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id)),
     beingDeleted,
     deletingDependents,
     resourceVersion,
@@ -105,8 +108,8 @@ interface Question {
 
 function ownerFacts(source: FactSource, { reference, namespace, answers }: Question): OwnerFacts {
   const { graph, absentOwners } = source;
-  const mapping = source.mapping(reference.apiVersion, reference.kind);
   const state = ownerInGraph(graph, reference, namespace);
+  const mapping = ownerMapping(source, reference, state);
   const key = mapping === undefined || answers.size === 0 ? undefined : ownerLookup(reference, mapping, namespace).key;
   const live = (key === undefined ? undefined : answers.get(key)) ?? 'unasked';
   const knownAbsent = absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace);
@@ -123,6 +126,16 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
   };
 }
 
+function ownerMapping(
+  source: FactSource,
+  { apiVersion, kind, uid }: Coordinates,
+  state: OwnerFacts['graph'],
+): KindMapping | undefined {
+  const mapping = source.mapping(apiVersion, kind);
+  if (mapping?.alsoElsewhere !== true || state === 'unproven') return mapping;
+  return source.mapping(apiVersion, kind, source.graph.resourceAt(source.graph.find(uid)));
+}
+
 interface Place {
   readonly mapping: KindMapping | undefined;
   /** The dependent's. */
@@ -132,8 +145,8 @@ interface Place {
 /** Whether the reference means an owner that was recorded, where it was (COL-140, COL-241). */
 function wasOrphaned(source: FactSource, { kind, name, uid }: Coordinates, { mapping, namespace }: Place): boolean {
   const had = (place: string): boolean => source.wasOrphaned?.({ kind, name, uid, namespace: place }) === true;
-  // Nobody can say any more whether a kind that went was namespaced.
-  if (mapping === undefined) return had(namespace) || had('');
+  // Nobody can say any more whether a kind that went was namespaced; and of two resources of a kind one may be, and the other not.
+  if (mapping === undefined || mapping.alsoElsewhere === true) return had(namespace) || had('');
   return had(mapping.namespaced ? namespace : '');
 }
 

@@ -22,7 +22,7 @@ export function gatherOrphanFacts(source: Pick<FactSource, 'graph' | 'mapping'>,
   return {
     node: {
       identity,
-      mapping: source.mapping(identity.apiVersion, identity.kind),
+      mapping: source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(node.id)),
       resourceVersion,
       orphanFinalizer,
       otherFinalizers: otherFinalizers || foregroundFinalizer,

@@ -21,7 +21,15 @@ describe('ownerAnswer', () => {
     ['COL-116 a proof of absence', 'absent', 'absent'],
     ['COL-156 a failure', 'error', 'error'],
   ] as const)('%s', (_, read, expected) => {
-    expect(ownerAnswer(reference, read)).toBe(expected);
+    expect(ownerAnswer({ reference }, read)).toBe(expected);
+  });
+
+  it.each([
+    ['none of its name', 'absent', 'error'],
+    ['another object of its name', found('p'), 'error'],
+    ['the owner', found('o'), 'solid'],
+  ] as const)('COL-116 one of the resources that the owner may be in has %s', (_, read, expected) => {
+    expect(ownerAnswer({ reference, alsoElsewhere: true }, read)).toBe(expected);
   });
 });
 
@@ -31,6 +39,11 @@ describe('ownerLookup', () => {
     expect(keyIn(configMaps, 'a')).not.toBe(keyIn(configMaps, 'b'));
     expect(keyIn(roles, 'a')).toBe(keyIn(roles, 'b'));
     expect(ownerLookup(reference, roles, 'a').target.namespace).toBe('');
+  });
+
+  it('COL-116 says of a kind that is in another resource too that absence will prove nothing', () => {
+    expect(ownerLookup(reference, configMaps, 'a')).not.toHaveProperty('alsoElsewhere');
+    expect(ownerLookup(reference, { ...configMaps, alsoElsewhere: true }, 'a')).toMatchObject({ alsoElsewhere: true });
   });
 
   it.each(['apiVersion', 'kind', 'name', 'uid'] as const)('COL-117 COL-241 another %s is another question', (field) => {

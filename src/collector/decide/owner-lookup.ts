@@ -10,6 +10,8 @@ export interface OwnerLookup {
   readonly key: OwnerKey;
   readonly reference: OwnerReference;
   readonly target: Target;
+  /** The owner may be in another resource of its kind too: only its presence in this one says something. */
+  readonly alsoElsewhere?: true;
 }
 
 export type OwnerKey = string;
@@ -27,12 +29,16 @@ export function ownerKey({ apiVersion, kind, name, uid }: Coordinates, target: T
 export function ownerLookup(reference: OwnerReference, mapping: KindMapping, namespace: string): OwnerLookup {
   const { apiVersion, kind, name, uid } = reference;
   const target = targetOf({ apiVersion, kind, name, uid, namespace }, mapping);
-  return { key: ownerKey(reference, target), reference, target };
+  const lookup = { key: ownerKey(reference, target), reference, target };
+  return mapping.alsoElsewhere === true ? { ...lookup, alsoElsewhere: true } : lookup;
 }
 
-/** What a read at the reference's coordinates proves. Pass `absent` only for a proof (COL-116), `error` for all else. */
-export function ownerAnswer(reference: Coordinates, read: LiveObject | 'absent' | 'error'): OwnerAnswer {
-  if (read === 'absent' || read === 'error') return read;
-  if (read.uid !== reference.uid) return 'absent';
+/** What a read at the lookup's target proves. Pass `absent` only for a proof (COL-116), `error` for all else. */
+export function ownerAnswer(
+  { reference, alsoElsewhere }: Pick<OwnerLookup, 'reference' | 'alsoElsewhere'>,
+  read: LiveObject | 'absent' | 'error',
+): OwnerAnswer {
+  if (read === 'error') return read;
+  if (read === 'absent' || read.uid !== reference.uid) return alsoElsewhere === true ? 'error' : 'absent';
   return isWaiting(read) ? 'waiting' : 'solid';
 }

@@ -7,6 +7,11 @@ export interface KindMapping {
   /** Plural: `pods`. */
   readonly resource: string;
   readonly namespaced: boolean;
+  /**
+   * Objects of the kind may be in another resource too, so that the absence of one from this resource proves nothing. Never set where
+   * the resource of the object is known.
+   */
+  readonly alsoElsewhere?: true;
 }
 
 /** Where a call about one object goes. `namespace` is empty exactly for cluster-scoped kinds (COL-172). */

@@ -8,9 +8,9 @@ import type { GraphEvent, MonitoredResource, ObservedEvent } from './event.ts';
 import type { Identity } from './identity.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { NaiveGraph } from './testing/naive-graph.ts';
-import { nodes, pods, replicaSets } from './testing/events.ts';
+import { nodes, pods, replicaSets, standbyPods } from './testing/events.ts';
 
-const RESOURCES: readonly MonitoredResource[] = [pods, replicaSets, nodes];
+const RESOURCES: readonly MonitoredResource[] = [pods, replicaSets, nodes, standbyPods];
 /** Of both kinds: words and text. */
 const UIDS = [
   '00000000-0000-0000-0000-000000000001',
@@ -56,11 +56,12 @@ type Layout = readonly Place[];
 
 const layout: fc.Arbitrary<Layout> = fc.array(
   fc.record({ name: fc.oneof({ weight: 4, arbitrary: fc.constant('a') }, name), namespace }),
-  { minLength: 15, maxLength: 15 },
+  { minLength: UIDS.length * RESOURCES.length, maxLength: UIDS.length * RESOURCES.length },
 );
 
 function placeOf(places: Layout, of: string, { kind }: MonitoredResource): Place {
-  return places[UIDS.indexOf(of) * 3 + RESOURCES.findIndex((known) => known.kind === kind)]!;
+  // One name of a uid is enough for two resources of one kind.
+  return places[UIDS.indexOf(of) * RESOURCES.length + RESOURCES.findIndex((known) => known.kind === kind)]!;
 }
 
 const observedEvent: fc.Arbitrary<Command> = fc
@@ -163,7 +164,8 @@ function compare(graph: OwnershipGraph, naive: NaiveGraph): void {
   graph.forEachNode((id) => found.push(graph.uidAt(id)));
   expect(found.sort()).toEqual([...naive.nodes.keys()].sort());
   for (const [of, expected] of naive.nodes) {
-    const { finalizers: held, refs, version, seen: _, ...rest } = expected;
+    const { finalizers: held, refs, version, seen: _, resource: shownBy, ...rest } = expected;
+    expect(graph.resourceAt(graph.find(of)) ?? '').toBe(shownBy);
     expect(graph.node(of)).toMatchObject({
       ...rest,
       ownerReferences: refs,
@@ -231,12 +233,9 @@ describe('apply against a naive graph', () => {
         for (const of of UIDS) {
           const found = graph.node(of);
           if (found?.state !== 'observed') continue;
-          const { apiVersion, kind, name: called, namespace: at } = found.identity;
-          apply(
-            graph,
-            { type: 'deleted', resource: { apiVersion, kind, resource: '' }, uid: of, name: called, namespace: at },
-            [],
-          );
+          const { name: called, namespace: at } = found.identity;
+          const from = RESOURCES.find(({ kind }) => kind === found.identity.kind)!;
+          apply(graph, { type: 'deleted', resource: from, uid: of, name: called, namespace: at }, []);
         }
         for (const of of RESOURCES) apply(graph, { type: 'resourceVanished', resource: of }, []);
         expect(graph.counts).toEqual({ nodes: 0, virtual: 0, observed: 0, gone: 0, references: 0 });

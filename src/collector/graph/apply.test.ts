@@ -10,7 +10,7 @@ import type { Effect } from './effect.ts';
 import type { GraphEvent, MonitoredResource, ObservedObject } from './event.ts';
 import type { Identity } from './identity.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
-import { cluster, deleted, observed, pods, ref, replicaSets, nodes } from './testing/events.ts';
+import { cluster, deleted, observed, pods, ref, replicaSets, nodes, standbyPods } from './testing/events.ts';
 
 function run(graph: OwnershipGraph, ...events: GraphEvent[]): Effect[] {
   const effects: Effect[] = [];
@@ -757,6 +757,73 @@ describe('lists and vanished resources', () => {
     expect(queued({ type: 'listStarted', resource: pods }, observed(pods, other))).toEqual([
       'observed of w changedUnseen',
     ]);
+  });
+
+  it('COL-002 COL-047 the list of one of two resources of a kind says nothing about the objects of the other', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(replicaSets, { uid: 'd', owners: [ref('o')] }));
+    for (const consistent of [true, false]) {
+      const effects = run(graph, { type: 'listStarted', resource: standbyPods }, observed(standbyPods, { uid: 's' }), {
+        type: 'listFinished',
+        resource: standbyPods,
+        consistent,
+      });
+      expect(effects).toEqual([]);
+    }
+    expect(graph.resourceAt(graph.find('o'))).toBe('pods');
+    expect(graph.resourceAt(graph.find('s'))).toBe('standbypods');
+    const list = (...events: GraphEvent[]): string[] =>
+      said(
+        run(graph, { type: 'listStarted', resource: pods }, ...events, {
+          type: 'listFinished',
+          resource: pods,
+          consistent: true,
+        }),
+      );
+    expect(list(observed(pods, { uid: 'o' }))).toEqual([]);
+    expect(list()).toEqual(['absent o Pod ns/o', 'observed d ownerGone']);
+    expect(graph.find('s')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('BETTER-2 one of two resources of a kind vanishes without the objects of the other', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(replicaSets, { uid: 'd', owners: [ref('o')] }));
+    run(graph, observed(standbyPods, { uid: 's' }));
+    expect(run(graph, { type: 'resourceVanished', resource: standbyPods })).toEqual([]);
+    expect([graph.find('s'), graph.node('o')?.state]).toEqual([-1, 'observed']);
+    // The place of the one that went is free again.
+    run(graph, observed({ ...pods, resource: 'sparepods' }, { uid: 't' }));
+    expect([graph.resourceAt(graph.find('t')), graph.resources.size]).toEqual(['sparepods', 3]);
+    expect(said(run(graph, { type: 'resourceVanished', resource: pods }))).toEqual([
+      'alive o',
+      'virtual o observationLost',
+    ]);
+    expect(graph.resourceAt(graph.find('o'))).toBeUndefined();
+    expect(graph.node('t')?.identity.kind).toBe('Pod');
+  });
+
+  it('COL-015 an object that two resources of a kind show is of the one that showed it last', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o' }), observed(standbyPods, { uid: 'o' }));
+    expect(graph.resourceAt(graph.find('o'))).toBe('standbypods');
+    run(graph, { type: 'listStarted', resource: pods }, { type: 'listFinished', resource: pods, consistent: true });
+    expect(graph.counts.observed).toBe(1);
+    run(graph, { type: 'listStarted', resource: standbyPods }, observed(pods, { uid: 'o' }));
+    run(graph, { type: 'listFinished', resource: standbyPods, consistent: true });
+    expect(graph.counts.observed).toBe(1);
+  });
+
+  it('a kind has up to 256 resources; one more is refused, and nothing of it is kept', () => {
+    const graph = new OwnershipGraph();
+    const nth = (i: number): MonitoredResource => ({ ...pods, resource: `pods${i}` });
+    for (let i = 0; i < 256; i++) apply(graph, observed(nth(i), { uid: `u${i}`, name: 'x'.repeat(i % 250) }), []);
+    expect(() => apply(graph, { type: 'listStarted', resource: nth(256) }, [])).toThrow(RangeError);
+    for (const i of [0, 127, 128, 255]) {
+      const id = graph.find(`u${i}`);
+      expect([graph.resourceAt(id), graph.identityAt(id).name]).toEqual([`pods${i}`, 'x'.repeat(i % 250)]);
+    }
+    for (let i = 0; i < 256; i++) apply(graph, { type: 'resourceVanished', resource: nth(i) }, []);
+    expect([graph.counts.nodes, graph.nodes.sharedTextCount, graph.resources.size]).toEqual([0, 0, 0]);
   });
 
   it('COL-116 what a cached list lacks is questioned, not believed', () => {

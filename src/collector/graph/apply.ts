@@ -16,6 +16,7 @@ import {
   NONE,
   ORPHAN,
   OTHER_FINALIZERS,
+  RESOURCE_MASK,
   SEEN,
   STATE_GONE,
   STATE_OBSERVED,
@@ -80,7 +81,7 @@ function observe(
 ): ApplyOutcome {
   const { nodes, references } = graph;
   const { table } = nodes;
-  const kind = graph.kindOfResource(resource);
+  const { kind, mark } = graph.resources.of(resource);
   const { hash } = graph;
   hash.of(columns);
   let node = nodes.findObject(columns);
@@ -88,7 +89,7 @@ function observe(
     // Before anything is written, because it may throw. A reference that the object before had is known already.
     if (!graph.sibling.hasSameReference(hash)) columns.readOwners();
     node = nodes.createObserved(columns, kind);
-    remember(graph, node, columns);
+    remember(graph, node, columns, mark);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
@@ -99,7 +100,7 @@ function observe(
     columns.readOwners();
     meetObject(graph, node, columns, kind, effects);
     nodes.setState(node, STATE_OBSERVED);
-    remember(graph, node, columns);
+    remember(graph, node, columns, mark);
     linkReferences(graph, node, columns, effects);
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
@@ -109,7 +110,7 @@ function observe(
   const same = unmoved && table.hasHash(node, hash);
   if (!unmoved) columns.readOwners();
   const changedUnseen = (before & SEEN) === 0 && table.version(node) !== columns.resourceVersion;
-  remember(graph, node, columns);
+  remember(graph, node, columns, mark);
   if (same) {
     if (changedUnseen) questionOwners(graph, node, effects);
     if (changedUnseen) questionDependents(graph, node, effects);
@@ -152,12 +153,16 @@ function questionDependents(graph: OwnershipGraph, node: number, effects: Effect
   graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'changedUnseen', effects));
 }
 
-/** What the last event showed, except references. Flags that are never taken back are left to `startTransitions`. */
-function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns): void {
+/**
+ * What the last event showed, except references, and the mark of the resource it was of. Flags that are never taken back are left to
+ * `startTransitions`.
+ */
+function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns, mark: number): void {
   const { table } = graph.nodes;
   table.setVersion(node, columns.resourceVersion);
   table.setHash(node, graph.hash);
-  table.set(node, FLAGS, (table.get(node, FLAGS) & ~FINALIZERS) | finalizersOf(columns) | SEEN);
+  const kept = table.get(node, FLAGS) & ~(FINALIZERS | RESOURCE_MASK);
+  table.set(node, FLAGS, kept | finalizersOf(columns) | SEEN | mark);
 }
 
 function finalizersOf(columns: ObjectColumns): number {
@@ -241,7 +246,7 @@ function observeDeletion(
   const { nodes } = graph;
   const node = nodes.findObject(columns);
   if (node === NONE || nodes.state(node) === STATE_GONE) return 'ignored';
-  const kind = graph.kindOfResource(resource);
+  const { kind } = graph.resources.of(resource);
   if (nodes.state(node) === STATE_VIRTUAL) meetObject(graph, node, columns, kind, effects);
   else if (!nodes.objectMatches(node, columns, kind)) {
     graph.references.rename(node, identityOf(resource, nodes.uid(node), columns));
@@ -333,23 +338,19 @@ function clearObservation(graph: OwnershipGraph, node: number): void {
   graph.references.endWaiting(node);
 }
 
-/** The nodes of a monitored kind, without those that go while we look. */
-function nodesOfKind(graph: OwnershipGraph, kind: number, unseenOnly: boolean): number[] {
+/** The nodes that this resource showed last, not those of its kind that another one shows. They must not go while we look. */
+function forEachOf(graph: OwnershipGraph, resource: MonitoredResource, visit: (node: number) => void): void {
   const { table } = graph.nodes;
-  const found: number[] = [];
+  const { kind, mark } = graph.resources.of(resource);
   for (let node = 0; node < table.end; node++) {
-    if (table.get(node, KIND) !== kind || graph.nodes.state(node) !== STATE_OBSERVED) continue;
-    if (!unseenOnly || !graph.nodes.has(node, SEEN)) found.push(node);
+    if (table.get(node, KIND) !== kind || (table.get(node, FLAGS) & RESOURCE_MASK) !== mark) continue;
+    if (table.state(node) === STATE_OBSERVED) visit(node);
   }
-  return found;
 }
 
 function startList(graph: OwnershipGraph, resource: MonitoredResource): ApplyOutcome {
   const { table } = graph.nodes;
-  const kind = graph.kindOfResource(resource);
-  for (let node = 0; node < table.end; node++) {
-    if (table.get(node, KIND) === kind) table.set(node, FLAGS, table.get(node, FLAGS) & ~SEEN);
-  }
+  forEachOf(graph, resource, (node) => table.set(node, FLAGS, table.get(node, FLAGS) & ~SEEN));
   return 'unchanged';
 }
 
@@ -360,7 +361,10 @@ function finishList(
   consistent: boolean,
   effects: Effect[],
 ): ApplyOutcome {
-  const missing = nodesOfKind(graph, graph.kindOfResource(resource), true);
+  const missing: number[] = [];
+  forEachOf(graph, resource, (node) => {
+    if (!graph.nodes.has(node, SEEN)) missing.push(node);
+  });
   if (missing.length === 0) return 'unchanged';
   if (consistent) for (const node of missing) removeNode(graph, node, effects);
   else loseObservation(graph, missing, effects);
@@ -369,9 +373,10 @@ function finishList(
 
 /** BETTER-2. */
 function vanish(graph: OwnershipGraph, resource: MonitoredResource, effects: Effect[]): ApplyOutcome {
-  const lost = nodesOfKind(graph, graph.kindOfResource(resource), false);
+  const lost: number[] = [];
+  forEachOf(graph, resource, (node) => void lost.push(node));
   loseObservation(graph, lost, effects);
-  graph.forgetResource(resource);
+  graph.resources.forget(resource);
   return lost.length === 0 ? 'unchanged' : 'changed';
 }
 

@@ -4,7 +4,7 @@ import { checkInvariants, compareWithList } from './check-consistency.ts';
 import type { ObservedEvent } from './event.ts';
 import { DELETING_DEPENDENTS, FIRST, FLAGS, REFS, UID } from './node-table.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
-import { deleted, observed, pods, ref, replicaSets, type TestObject } from './testing/events.ts';
+import { deleted, observed, pods, ref, replicaSets, standbyPods, type TestObject } from './testing/events.ts';
 
 function graphOf(...events: ObservedEvent[]): OwnershipGraph {
   const graph = new OwnershipGraph();
@@ -78,6 +78,12 @@ describe('compareWithList', () => {
     ['no finalizer', { finalizers: [] }, 'finalizers'],
   ])('COL-047 an object with %s differs in its %s', (_, change, difference) => {
     expect(compareWithList(graphOf(observed(pods, object)), pods, list(change))).toEqual([{ uid: 'a', difference }]);
+  });
+
+  it('COL-047 the objects of another resource of the kind are nothing that a list could lack', () => {
+    const graph = graphOf(observed(pods, object), observed(standbyPods, { uid: 's' }));
+    expect(compareWithList(graph, pods, list())).toEqual([]);
+    expect(compareWithList(graph, standbyPods, [])).toEqual([{ uid: 's', difference: 'extra' }]);
   });
 
   it('COL-047 tells what is missing and what is there too much', () => {

@@ -94,7 +94,8 @@ export function compareWithList(
   }
   graph.forEachNode((id) => {
     const { apiVersion, kind } = graph.kindOf(graph.kindAt(id));
-    if (!graph.isObserved(id) || apiVersion !== resource.apiVersion || kind !== resource.kind) return;
+    if (apiVersion !== resource.apiVersion || kind !== resource.kind) return;
+    if (graph.resourceAt(id) !== resource.resource) return;
     const uid = graph.uidAt(id);
     if (!listed.has(uid)) found.push({ uid, difference: 'extra' });
   });

@@ -5,7 +5,7 @@ import type { ObjectColumns } from './object-columns.ts';
 /**
  * What a monitor watches. The identity of an observed object takes its apiVersion and kind from here, not from the
  * payload (COL-045). Make one object per monitor and pass the same one with every event: the graph recognises it by
- * reference first.
+ * reference first, and then by what it says.
  */
 export interface MonitoredResource {
   /** `v1`, `apps/v1`. */

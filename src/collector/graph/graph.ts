@@ -74,6 +74,11 @@ export interface Graph {
   /** A small integer that two nodes share exactly if they have the same apiVersion and kind. */
   kindAt(id: NodeId): number;
   kindOf(kind: number): { readonly apiVersion: string; readonly kind: string };
+  /**
+   * Plural of the resource whose monitor showed the node last: where the object is, whatever else is served of its kind. Undefined for
+   * virtual nodes.
+   */
+  resourceAt(id: NodeId): string | undefined;
 
   /** Calls back once for each node, in no particular order. */
   forEachNode(visit: (id: NodeId) => void): void;

@@ -62,6 +62,10 @@ export function rowOf(node: number): number {
 
 /** Above the flags. */
 const NAME_LENGTH_SHIFT = 16;
+/** Above that length, of an observed node: which of the monitored resources of its kind showed it last. See ResourceTable. */
+export const RESOURCE_SHIFT = 24;
+export const RESOURCE_MASK = 0xff << RESOURCE_SHIFT;
+export const RESOURCES_OF_A_KIND = 256;
 /** The length of a name kept in `longNames`. */
 export const LONG_NAME = 255;
 
@@ -126,7 +130,7 @@ export class NodeTable {
   }
 
   setNameLength(node: number, length: number): void {
-    this.set(node, FLAGS, (this.get(node, FLAGS) & ((1 << NAME_LENGTH_SHIFT) - 1)) | (length << NAME_LENGTH_SHIFT));
+    this.set(node, FLAGS, (this.get(node, FLAGS) & ~(0xff << NAME_LENGTH_SHIFT)) | (length << NAME_LENGTH_SHIFT));
   }
 
   /** The EventHash of the last event; of an observed node only. */

@@ -1,7 +1,6 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { BlockingDependents, Graph, GraphCounts, GraphNode, NodeId } from './graph.ts';
 import type { Coordinates, Identity, Uid } from './identity.ts';
-import type { MonitoredResource } from './event.ts';
 import { EventHash } from './event-hash.ts';
 import { NodeStore } from './node-store.ts';
 import {
@@ -13,12 +12,14 @@ import {
   NONE,
   ORPHAN,
   OTHER_FINALIZERS,
+  RESOURCE_MASK,
   STATE_FREE,
   STATE_GONE,
   STATE_OBSERVED,
 } from './node-table.ts';
 import type { ObjectColumns } from './object-columns.ts';
 import { ReferenceStore } from './reference-store.ts';
+import { ResourceTable } from './resource-table.ts';
 import { Sibling } from './sibling.ts';
 
 export interface OwnershipGraphOptions {
@@ -47,15 +48,12 @@ export class OwnershipGraph implements Graph {
   /** For `apply` and the files of this folder only. */
   readonly nodes: NodeStore;
   readonly references: ReferenceStore;
+  readonly resources: ResourceTable;
   /** Of the event that `apply` is at. */
   readonly hash: EventHash;
   readonly sibling = new Sibling();
   readonly #hashSeed: number;
   readonly #absentOwners: { readonly size: number } | undefined;
-  /** The ids of monitored kinds, each a user of its kind until the resource vanishes. One entry per monitor. */
-  readonly #resources: Map<MonitoredResource, number>;
-  #lastResource: MonitoredResource | undefined;
-  #lastKind = NONE;
 
   constructor({ hashSeed = 0, absentOwners }: OwnershipGraphOptions = {}, from?: OwnershipGraph) {
     this.#absentOwners = absentOwners;
@@ -63,7 +61,7 @@ export class OwnershipGraph implements Graph {
     this.hash = new EventHash(this.#hashSeed);
     this.nodes = new NodeStore(this.#hashSeed, from?.nodes);
     this.references = new ReferenceStore(this.nodes, from?.references);
-    this.#resources = new Map(from === undefined ? [] : from.#resources);
+    this.resources = new ResourceTable(this.nodes.kinds, from?.resources);
   }
 
   /** An independent copy, to try things out on: one copy of the arrays. */
@@ -155,6 +153,12 @@ export class OwnershipGraph implements Graph {
     return this.nodes.kinds.words(kind);
   }
 
+  resourceAt(id: NodeId): string | undefined {
+    if (!this.isObserved(id)) return undefined;
+    const { table } = this.nodes;
+    return this.resources.nameOf(table.get(id, KIND), table.get(id, FLAGS) & RESOURCE_MASK);
+  }
+
   forEachNode(visit: (id: NodeId) => void): void {
     const { table } = this.nodes;
     for (let node = 0; node < table.end; node++) {
@@ -241,30 +245,6 @@ export class OwnershipGraph implements Graph {
   /** Somebody may have cached that a uid is absent. */
   get hasAbsences(): boolean {
     return this.#absentOwners === undefined || this.#absentOwners.size > 0;
-  }
-
-  /** The id of the monitor's apiVersion and kind, in use until `forgetResource`. */
-  kindOfResource(resource: MonitoredResource): number {
-    if (resource === this.#lastResource) return this.#lastKind;
-    let kind = this.#resources.get(resource);
-    if (kind === undefined) {
-      kind = this.nodes.kinds.acquireText(resource.apiVersion, resource.kind);
-      this.#resources.set(resource, kind);
-    }
-    this.#lastResource = resource;
-    this.#lastKind = kind;
-    return kind;
-  }
-
-  /** The monitor of this apiVersion and kind is no more. */
-  forgetResource(resource: MonitoredResource): void {
-    this.#lastResource = undefined;
-    this.#lastKind = NONE;
-    for (const [known, kind] of this.#resources) {
-      if (known.apiVersion !== resource.apiVersion || known.kind !== resource.kind) continue;
-      this.#resources.delete(known);
-      this.nodes.kinds.release(kind);
-    }
   }
 
   /** Gives back the room of released names. O(nodes), and only after at least half of the room was released. */

@@ -5,6 +5,7 @@ import { silentLogger } from '../../base/logger.ts';
 import { seededRandom } from '../../base/random.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { RestClient } from '../../client/rest-client.ts';
+import { applied } from '../graph/apply.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
 import { ObjectReader } from './object-reader.ts';
 import { startMonitor } from './start-monitor.ts';
@@ -55,7 +56,7 @@ const answers = {
 
 type Answer = keyof typeof answers;
 
-async function setUp(script: readonly Answer[]) {
+async function setUp(script: readonly Answer[], graph = new OwnershipGraph()) {
   const clock = new FakeClock();
   const asked = { count: 0 };
   const server: HttpHandler = (request) => answers[script[asked.count++] ?? 'does not answer'](request);
@@ -65,8 +66,8 @@ async function setUp(script: readonly Answer[]) {
     random: seededRandom(1),
     logger: silentLogger,
     troubles: new TroubleLog({ clock, logger: silentLogger }),
-    reader: new ObjectReader(new OwnershipGraph()),
-    apply: () => {},
+    reader: new ObjectReader(graph),
+    apply: (event) => void applied(graph, event),
     onWaitingListed: () => {},
     onSynced: () => {},
     onTrouble: () => {},
@@ -91,6 +92,17 @@ describe('a monitor', () => {
   ])('BETTER-3 COL-048 $script: absent is $absent', async ({ script, absent }) => {
     const { monitor } = await setUp(script);
     expect(monitor.absent).toBe(absent);
+    await monitor.stop();
+  });
+
+  it('COL-022 is refused where the graph has no place for one more resource of the kind, and asks for nothing', async () => {
+    const graph = new OwnershipGraph();
+    const others = { apiVersion: 'example.com/v1', kind: 'Widget' };
+    for (let i = 0; i < 256; i++) applied(graph, { type: 'listStarted', resource: { ...others, resource: `w${i}` } });
+    await expect(setUp(['follows'], graph)).rejects.toThrow('more than 256 resources of kind Widget');
+    applied(graph, { type: 'resourceVanished', resource: { ...others, resource: 'w7' } });
+    const { monitor } = await setUp(['follows'], graph);
+    expect(monitor.synced).toBe(true);
     await monitor.stop();
   });
 

@@ -30,13 +30,18 @@ export interface MonitorOptions {
   readonly onChanged?: () => void;
 }
 
-/** One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). */
+/**
+ * One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). Throws when the graph has no place for one more
+ * resource of its kind.
+ */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
   const { client, clock, random, logger, troubles, reader, apply } = options;
   const { onWaitingListed, onSynced, onTrouble, onHistoryReset, onChanged } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
   const key = resourceKey(offered);
+  // As its first list will do again: here it can still be refused.
+  apply({ type: 'listStarted', resource });
   const stopping = new AbortController();
   const sink = new MonitorSink({
     resource,

@@ -63,7 +63,7 @@ export function factSource(context: CollectorContext): FactSource {
     graph,
     absentOwners,
     wasOrphaned: (owner) => orphanedOwners.has(owner, now),
-    mapping: (apiVersion, kind) => kinds.mapping(apiVersion, kind),
+    mapping: (apiVersion, kind, resource) => kinds.mapping(apiVersion, kind, resource),
     trust: context.trust(),
   };
 }

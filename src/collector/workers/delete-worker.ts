@@ -129,9 +129,9 @@ export class DeleteWorker {
   ): Promise<ReadonlyMap<OwnerKey, OwnerAnswer>> {
     const answers = new Map(known);
     await Promise.all(
-      lookups.map(async ({ key, reference, target }) => {
-        const read = await this.#read(target);
-        answers.set(key, ownerAnswer(reference, read.state === 'found' ? read.object : read.state));
+      lookups.map(async (lookup) => {
+        const read = await this.#read(lookup.target);
+        answers.set(lookup.key, ownerAnswer(lookup, read.state === 'found' ? read.object : read.state));
       }),
     );
     return answers;

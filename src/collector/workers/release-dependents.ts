@@ -31,7 +31,7 @@ export class ReleaseDependents {
     for (const uid of dependents) {
       const node = graph.node(uid);
       if (node === undefined) continue;
-      const mapping = kinds.mapping(node.identity.apiVersion, node.identity.kind);
+      const mapping = kinds.mapping(node.identity.apiVersion, node.identity.kind, graph.resourceAt(node.id));
       if (mapping === undefined) unmapped = true;
       else known.push({ target: targetOf(node.identity, mapping), identity: node.identity });
     }

@@ -208,7 +208,7 @@ function work(state: State, violations: string[]): State {
       return { ...state, working: { key, round: { ...round, latest: read(state.server, step.target) } } };
     const owners = new Map(round.owners);
     for (const lookup of step.lookups) {
-      owners.set(lookup.key, ownerAnswer(lookup.reference, state.server.read(lookup.target) ?? 'absent'));
+      owners.set(lookup.key, ownerAnswer(lookup, state.server.read(lookup.target) ?? 'absent'));
     }
     return { ...state, working: { key, round: { ...round, owners } } };
   }

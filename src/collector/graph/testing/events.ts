@@ -2,6 +2,8 @@ import type { OwnerReference } from '../../../api/meta/object-meta.ts';
 import type { DeletedEvent, MonitoredResource, ObservedEvent } from '../event.ts';
 
 export const pods: MonitoredResource = { apiVersion: 'v1', kind: 'Pod', resource: 'pods' };
+/** Of the kind that {@link pods} has, in the same version: other objects. */
+export const standbyPods: MonitoredResource = { ...pods, resource: 'standbypods' };
 export const nodes: MonitoredResource = { apiVersion: 'v1', kind: 'Node', resource: 'nodes' };
 export const replicaSets: MonitoredResource = { apiVersion: 'apps/v1', kind: 'ReplicaSet', resource: 'replicasets' };
 

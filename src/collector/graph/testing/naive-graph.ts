@@ -12,6 +12,8 @@ export interface NaiveNode {
   finalizers: readonly string[];
   version: string | undefined;
   seen: boolean;
+  /** Plural of what showed it last; empty for virtual nodes. */
+  resource: string;
 }
 
 const FG = 'foregroundDeletion';
@@ -81,6 +83,7 @@ export class NaiveGraph {
       finalizers,
       version: object.resourceVersion,
       seen: true,
+      resource: resource.resource,
     };
     this.gone.delete(uid);
     this.#unblocked(before?.refs ?? [], ownerReferences);
@@ -250,9 +253,13 @@ export class NaiveGraph {
     this.#addVirtual(identity);
   }
 
-  #ofResource({ apiVersion, kind }: MonitoredResource): NaiveNode[] {
+  #ofResource(of: MonitoredResource): NaiveNode[] {
     return [...this.nodes.values()].filter(
-      ({ state, identity }) => state === 'observed' && identity.apiVersion === apiVersion && identity.kind === kind,
+      ({ state, identity, resource }) =>
+        state === 'observed' &&
+        identity.apiVersion === of.apiVersion &&
+        identity.kind === of.kind &&
+        resource === of.resource,
     );
   }
 
@@ -283,6 +290,7 @@ function virtualNode(identity: Identity): NaiveNode {
     finalizers: [],
     version: undefined,
     seen: false,
+    resource: '',
   };
 }
 
