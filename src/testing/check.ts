@@ -103,10 +103,13 @@ async function look(
 }
 
 /** The time is rounded up: to advance by what is said is enough. */
-function advise({ clock }: TestCluster): (waiting: string) => string {
+function advise({ clock, paused }: TestCluster): (waiting: string) => string {
   const next = clock.nextTimerInMs;
-  return (waiting) =>
-    next === undefined ? waiting : `${waiting} (the next timer is due in ${Math.ceil(next)} ms: cluster.clock.advance)`;
+  if (next !== undefined) {
+    return (waiting) => `${waiting} (the next timer is due in ${Math.ceil(next)} ms: cluster.clock.advance)`;
+  }
+  const wait = clock.kind === 'real' && !paused ? ' (cluster.settled({ advanceMs }) waits for it)' : '';
+  return (waiting) => `${waiting}${wait}`;
 }
 
 /** What keeps an object that was deleted, when it is not the collector who would let it go. */

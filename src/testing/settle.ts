@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { Activity } from './activity.ts';
 import type { Faults } from './faults.ts';
-import type { QueueActivity } from './queue-activity.ts';
+import type { DelayedKeys, QueueActivity } from './queue-activity.ts';
 import { untilQuiet } from './quiet.ts';
 import type { Recorder } from './recorder.ts';
 import { type RunningClock, StandingClock } from './test-clock.ts';
@@ -14,14 +14,18 @@ export interface SettleOptions {
   /** What else must be at rest: the operator under test. Asked again until it says true. */
   readonly idle?: () => boolean;
   /**
-   * With the fake clock: lets up to so many milliseconds pass while something waits for time, such as a retry. 0 unless given.
-   * What passes by itself after a conflict is not counted in.
+   * Lets up to so many milliseconds pass while something waits for time, such as a retry. 0 unless given.
+   * What passes by itself after a conflict is not counted in. With the real clock it is waited for what a controller will
+   * look at again later, no longer than `timeoutMs`; what failed is waited for anyhow.
    */
   readonly advanceMs?: number;
 }
 
 export interface Settled {
-  /** With the fake clock: what goes on when time does. Empty when nothing is left to do at all. */
+  /**
+   * What goes on when time does. Empty when nothing is left to do at all. With the real clock no more than what a controller
+   * will look at again though nothing went wrong, such as a namespace whose content waits for a finalizer.
+   */
   readonly waiting: readonly string[];
 }
 
@@ -53,6 +57,8 @@ const DEFAULT_TIMEOUT_MS = 5000;
  * (10, 50 and 250 ms apart) and the first of its queue, too little for a Retry-After, which is whole seconds.
  */
 const AFTER_CONFLICT_MS = 500;
+/** With the real clock: how long it sleeps before it looks whether more has happened. */
+const NAP_MS = 1;
 /** Turns of the event loop between two looks at the time. */
 const TURNS_A_ROUND = 500;
 
@@ -63,6 +69,16 @@ export interface SettlerParts {
   readonly faults: Faults;
   readonly recorder: Recorder;
   readonly collector: GarbageCollector | undefined;
+}
+
+/** What one settling may still take. */
+interface Budget {
+  /** `systemClock.monotonic()` milliseconds. */
+  deadline: number;
+  /** Milliseconds of the cluster's clock that may pass by themselves after a conflict. */
+  conflicts: number;
+  /** Milliseconds that the test gives. */
+  advance: number;
 }
 
 /** Knows when nothing is left to do. */
@@ -80,37 +96,59 @@ export class Settler {
    * {@link NotSettledError} after `timeoutMs` of real time.
    */
   async settle(options: SettleOptions = {}): Promise<Settled> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, idle = () => true } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, idle = () => true, advanceMs = 0 } = options;
     const { clock, activity, recorder } = this.#parts;
-    const deadline = systemClock.monotonic() + timeoutMs;
-    const budget = { conflicts: AFTER_CONFLICT_MS, advance: options.advanceMs ?? 0 };
+    const budget: Budget = {
+      deadline: systemClock.monotonic() + timeoutMs,
+      conflicts: AFTER_CONFLICT_MS,
+      advance: clock instanceof StandingClock ? advanceMs : Math.min(advanceMs, timeoutMs),
+    };
     for (;;) {
       const quiet = await untilQuiet(activity, TURNS_A_ROUND);
-      const waiting = this.#waiting();
-      const done = clock instanceof StandingClock ? quiet : quiet && waiting.length === 0;
+      const { unfinished, looks } = this.#waiting();
+      const waiting = [...unfinished, ...looks];
+      const done = clock instanceof StandingClock ? quiet : quiet && unfinished.length === 0;
       if (done && idle()) {
-        if (waiting.length === 0 || !(await this.#advance(budget))) {
+        if (waiting.length === 0 || !(await this.#advance(budget, unfinished.length > 0))) {
           this.#conflicts = activity.conflicts;
           return { waiting };
         }
-      } else if (systemClock.monotonic() >= deadline) {
+      } else if (systemClock.monotonic() >= budget.deadline) {
         const pending = [...this.#underWay(), ...waiting, ...(idle() ? [] : ['idle() says that it is not'])];
         throw new NotSettledError(timeoutMs, pending, recorder.trace());
       } else if (quiet) {
-        await new Promise<void>((resolve) => void systemClock.setTimer(1, resolve));
+        await nap();
       }
     }
   }
 
-  /** Lets time pass up to the next timer, and takes it off the budget (milliseconds); false when that is too small. */
-  async #advance(budget: { conflicts: number; advance: number }): Promise<boolean> {
-    const { clock, activity } = this.#parts;
-    const next = clock instanceof StandingClock ? clock.nextTimerInMs : undefined;
-    if (next === undefined || !(clock instanceof StandingClock)) return false;
-    const purse = activity.conflicts > this.#conflicts && next <= budget.conflicts ? 'conflicts' : 'advance';
+  /** Lets time pass and takes it off the budget; false when that is too small for what comes next. */
+  #advance(budget: Budget, unfinished: boolean): Promise<boolean> {
+    const { clock } = this.#parts;
+    return clock instanceof StandingClock ? this.#advanceTo(clock, budget, unfinished) : this.#awaitLook(budget);
+  }
+
+  /** Up to the next timer. A look that comes later does not draw on what a conflict gives. */
+  async #advanceTo(clock: StandingClock, budget: Budget, unfinished: boolean): Promise<boolean> {
+    const next = clock.nextTimerInMs;
+    if (next === undefined) return false;
+    const afterConflict = unfinished && this.#parts.activity.conflicts > this.#conflicts && next <= budget.conflicts;
+    const purse = afterConflict ? 'conflicts' : 'advance';
     if (next > budget[purse]) return false;
     budget[purse] -= next;
     await clock.advanceAsync(next);
+    return true;
+  }
+
+  /** A moment of real time. It is not counted as time that the cluster took to come to rest. */
+  async #awaitLook(budget: Budget): Promise<boolean> {
+    const next = Math.min(...this.#parts.queues.delayed.map(({ nextInMs }) => nextInMs));
+    if (next > budget.advance) return false;
+    const before = systemClock.monotonic();
+    await nap();
+    const passed = systemClock.monotonic() - before;
+    budget.advance -= passed;
+    budget.deadline += passed;
     return true;
   }
 
@@ -119,15 +157,34 @@ export class Settler {
     return [`${requests} requests under way, ${changes} writes so far`];
   }
 
-  #waiting(): string[] {
+  /** What has to be done, or tried again; and what is only looked at again later, which may go on for ever. */
+  #waiting(): { readonly unfinished: readonly string[]; readonly looks: readonly string[] } {
     const { queues, faults, collector } = this.#parts;
     const busy = [...queues.busy].map(
       ([name, { ready, working }]) => `queue ${name}: ${ready} ready, ${working} in work`,
     );
-    return [
+    const { delayed } = queues;
+    const unfinished = [
       ...busy,
+      ...delayed.filter(hasFailed).map(describeDelay),
       ...(faults.held > 0 ? [`${faults.held} requests held back by a fault rule`] : []),
       ...(collector && !collector.atRest && busy.length === 0 ? ['the collector will try something again'] : []),
     ];
+    return { unfinished, looks: delayed.filter((delay) => !hasFailed(delay)).map(describeDelay) };
   }
+}
+
+function hasFailed({ reason }: DelayedKeys): boolean {
+  return reason === 'failed';
+}
+
+/** The time is rounded up: to advance by what is said is enough. */
+function describeDelay(delay: DelayedKeys): string {
+  const { queue, keys, nextInMs } = delay;
+  const ms = Math.ceil(nextInMs);
+  return `queue ${queue}: ${keys} ${hasFailed(delay) ? `failed, next try in ${ms} ms` : `delayed, next look in ${ms} ms`}`;
+}
+
+function nap(): Promise<void> {
+  return new Promise((resolve) => void systemClock.setTimer(NAP_MS, resolve));
 }

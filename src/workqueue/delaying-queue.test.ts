@@ -55,6 +55,21 @@ describe('DelayingQueue', () => {
     expect(ready()).toEqual([]);
   });
 
+  it('tells which items wait, and for how long still', () => {
+    const { clock, queue } = setUp();
+    expect([...queue.delays()]).toEqual([]);
+    queue.addAfter('a', 100);
+    queue.addAfter('b', 70);
+    queue.addAfter('a', 50);
+    clock.advance(20);
+    expect([...queue.delays()]).toEqual([
+      { item: 'a', inMs: 30 },
+      { item: 'b', inMs: 50 },
+    ]);
+    queue.wake('a');
+    expect([...queue.delays()]).toEqual([{ item: 'b', inMs: 50 }]);
+  });
+
   it('uses one timer however many items wait', () => {
     const { clock, queue, ready } = setUp();
     for (let i = 0; i < 100; i++) queue.addAfter(`i${i}`, 1000 - i);

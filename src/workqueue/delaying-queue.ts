@@ -32,6 +32,14 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     return found;
   }
 
+  /** Each of them once, in no order, with the milliseconds until its time. */
+  *delays(): Iterable<{ readonly item: T; readonly inMs: number }> {
+    const now = this.clock.monotonic();
+    for (const { value } of this.#handles.values()) {
+      yield { item: value.item, inMs: Math.max(0, value.readyAt - now) };
+    }
+  }
+
   /** Adds the item when `delayMs` are over. Of several delays for one item the earliest counts. */
   addAfter(item: T, delayMs: number): void {
     this.delay(item, delayMs, 'caller');

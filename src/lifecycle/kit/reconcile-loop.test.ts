@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { abortErrorOf } from '../../base/abort-error.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { MemoryLogger } from '../../base/memory-logger.ts';
+import { MemoryMetrics } from '../../base/memory-metrics.ts';
 import { noMetrics } from '../../base/metrics.ts';
 import { type Cache, ReconcileLoop, type ReconcileLoopOptions, type SyncOutcome } from './reconcile-loop.ts';
 
@@ -145,6 +146,37 @@ describe('ReconcileLoop', () => {
     loop.trigger('a');
     await clock.advanceAsync(10_000);
     expect(syncs).toEqual(['a@0', 'a@500', 'a@600']);
+  });
+
+  it('shows how many keys wait for their next try or for another look, and how soon the first of them is due', async () => {
+    const metrics = new MemoryMetrics();
+    const { clock, loop, outcomes, begin } = setUp({ metrics });
+    const shown = () =>
+      (['failed', 'later'] as const).map((reason) =>
+        ['delayed_keys', 'next_delayed_key_seconds'].map((name) =>
+          metrics.value(`kubegc_lifecycle_${name}`, { name: 'test', reason }),
+        ),
+      );
+    await begin();
+    expect(shown()).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+    outcomes.push({ next: 'back-off' }, { next: 'later', afterMs: 500 }, { next: 'later', afterMs: 300 });
+    for (const key of ['a', 'b', 'c']) loop.trigger(key);
+    await clock.settle();
+    expect(shown()).toEqual([
+      [1, 0.005],
+      [2, 0.3],
+    ]);
+    await clock.advanceAsync(400);
+    expect(shown()).toEqual([
+      [0, 0],
+      [1, 0.1],
+    ]);
+    loop.trigger('b');
+    await clock.settle();
+    expect(shown()[1]).toEqual([0, 0]);
   });
 
   it('waits with a key that is triggered for later', async () => {

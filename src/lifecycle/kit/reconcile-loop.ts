@@ -9,6 +9,7 @@ import type { Metrics } from '../../base/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { defaultControllerRateLimiter } from '../../workqueue/rate-limiters.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
+import { reportDelayedKeys } from './delayed-keys.ts';
 
 /** What a controller reads: an `Informer`, as far as the loop is concerned. */
 export interface Cache extends Service {
@@ -53,6 +54,7 @@ export class ReconcileLoop implements Service {
     const cap = backOffCapMs === undefined ? {} : { capMs: backOffCapMs };
     const rateLimiter = defaultControllerRateLimiter<string>({ clock, ...cap });
     this.#queue = new RateLimitingQueue({ name, clock, metrics, rateLimiter });
+    reportDelayedKeys(this.#queue, metrics);
   }
 
   /** Something changed about this key. It is synced after `delayMs`; without one at once, also if it waits for a retry. */
