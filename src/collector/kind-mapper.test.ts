@@ -65,7 +65,11 @@ describe('KindMapper', () => {
   it('COL-116 a resource that can only be created from has no objects that a kind could have elsewhere', () => {
     const reviews = { ...widgets('v1'), resource: 'widgetreviews', verbs: ['create'] };
     const mapper = new KindMapper(new RestMapper([widgets('v1'), reviews]), () => undefined);
-    expect(mapper.mapping('example.com/v1', 'Widget')).not.toHaveProperty('alsoElsewhere');
+    expect(mapper.mapping('example.com/v1', 'Widget')).toEqual({
+      apiVersion: 'example.com/v1',
+      resource: 'widgets',
+      namespaced: true,
+    });
   });
 
   it('BETTER-12 an object that was seen in a resource is looked for in that one, in another version too', () => {

@@ -10,7 +10,7 @@ import { Rig } from './rig.ts';
 let rig: Rig;
 const PERIOD_MS = 30_000;
 const spare: TestKind = { ...widget, gvr: { ...widget.gvr, resource: 'sparewidgets' } };
-/** Discovery names them in the order in which they were registered: whichever a kind is mapped to, objects are in both. */
+/** A kind is mapped to one of them, whichever was there first; objects are in both. */
 const ORDERS = [
   { first: widget, second: spare, last: 'sparewidgets' },
   { first: spare, second: widget, last: 'widgets' },
@@ -39,7 +39,7 @@ async function serveBoth(first: TestKind, second: TestKind): Promise<void> {
 
 const both = ['of-in-sparewidgets', 'of-in-widgets'];
 
-describe.each(ORDERS)('a kind that two resources of one version have, $last named last', ({ first, second }) => {
+describe.each(ORDERS)('a kind that two resources of one version have, $last served last', ({ first, second }) => {
   it('COL-002 who has a living owner in one of them stays, whatever the lists of the other say, until that owner goes', async () => {
     await serve(first);
     await rig.startCollector();

@@ -41,13 +41,29 @@ describe('RestMapper', () => {
     expect(mapper.kindsInGroup({ group: '', kind: 'Deployment' })).toEqual([]);
   });
 
-  it('the first of two resources of one kind wins, both have their path', () => {
+  it('COL-029 of several resources of one kind the last wins, as in client-go, and all have their path', () => {
     const twin = { ...pods, resource: 'podsagain' };
     const both = new RestMapper([pods, twin]);
-    expect(both.forKind('v1', 'Pod')).toBe(pods);
-    expect(both.forResource({ group: '', version: 'v1', resource: 'podsagain' })).toBe(twin);
+    expect(both.forKind('v1', 'Pod')).toBe(twin);
+    for (const each of [pods, twin]) expect(both.forResource(each)).toBe(each);
     expect(both.kindsInGroup({ group: '', kind: 'Pod' })).toEqual([pods, twin]);
   });
+
+  it.each(['create', 'create,get,list', 'delete'])(
+    'COL-029 one that can be read and deleted from goes before one with %s only, in whatever order',
+    (less) => {
+      const review = { ...pods, resource: 'podreviews', verbs: less.split(',') };
+      const last = { ...review, resource: 'lastreviews' };
+      for (const given of [
+        [pods, review],
+        [review, pods],
+        [review, pods, last],
+      ]) {
+        expect(new RestMapper(given).forKind('v1', 'Pod')).toBe(pods);
+      }
+      expect(new RestMapper([review, last]).forKind('v1', 'Pod')).toBe(last);
+    },
+  );
 
   it('names the kinds that objects of several resources of a version have, each once', () => {
     const twin = { ...pods, resource: 'podsagain' };

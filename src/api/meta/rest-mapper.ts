@@ -11,7 +11,10 @@ export interface RestMapping extends GroupVersionKind {
 
 /**
  * From kinds, as owner references name them, to resources, as paths name them, and back. Immutable: discovery makes a new one.
- * When two resources of a version serve one kind, the first given wins.
+ * When several resources of a version have one kind, the last given wins, as in client-go: `NewDiscoveryRESTMapper`
+ * (restmapper/discovery.go) goes through them in the order of discovery, and `DefaultRESTMapper.AddSpecific` (api/meta/restmapper.go) writes
+ * over what it had of the kind. Unlike there one that can be read and deleted from goes before one that cannot: of
+ * OpenShift's `processedtemplates` and `templates` only the second keeps objects, and nothing is said about which is named last.
  */
 export class RestMapper {
   readonly #byKind = new Map<string, RestMapping>();
@@ -26,7 +29,8 @@ export class RestMapper {
       const resourceKey = key(group, version, resource);
       if (!this.#byResource.has(resourceKey)) this.#byResource.set(resourceKey, mapping);
       const kindKey = key(group, version, kind);
-      if (!this.#byKind.has(kindKey)) this.#byKind.set(kindKey, mapping);
+      const before = this.#byKind.get(kindKey);
+      if (before === undefined || isUsable(mapping) || !isUsable(before)) this.#byKind.set(kindKey, mapping);
       if (!mayHoldObjects(mapping)) continue;
       const others = this.#byGroupKind.get(key(group, kind));
       if (others === undefined) this.#byGroupKind.set(key(group, kind), [mapping]);
@@ -51,6 +55,11 @@ export class RestMapper {
   kindsInGroup({ group, kind }: GroupKind): RestMapping[] {
     return [...(this.#byGroupKind.get(key(group, kind)) ?? [])];
   }
+}
+
+/** An object of it can be looked for, and be deleted: what references are about. */
+function isUsable({ verbs }: RestMapping): boolean {
+  return verbs.includes('get') && verbs.includes('delete');
 }
 
 /** What can only be created is an answer that nobody keeps: `subjectaccessreviews`, OpenShift's `processedtemplates`. */
