@@ -72,45 +72,51 @@ async function heapInUse(): Promise<number> {
   return least;
 }
 
+function setUp() {
+  const clock = new FakeClock();
+  const absentOwners = new AbsentOwnerCache();
+  const graph = new OwnershipGraph({ absentOwners });
+  const reader = new ObjectReader(graph);
+  const client = new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' });
+  const troubles = new TroubleLog({ clock, logger: silentLogger });
+  const news = { synced: 0 };
+  const monitors = new Monitors((offered, { onSynced, onTrouble }) =>
+    startMonitor(offered, {
+      client,
+      clock,
+      random: seededRandom(1),
+      logger: silentLogger,
+      troubles,
+      reader,
+      apply: (event) => void applied(graph, event),
+      onWaitingListed: () => undefined,
+      onSynced: () => {
+        news.synced++;
+        onSynced();
+      },
+      onTrouble,
+      onHistoryReset: () => undefined,
+    }),
+  );
+  const none: ReadonlySet<string> = new Set();
+  /** Monitors exactly these, and has seen what they are synced with. */
+  const watch = async (wanted: readonly OfferedResource[]): Promise<void> => {
+    const before = news.synced;
+    const { added, removed } = await monitors.sync(wanted, none);
+    for (let turns = 0; news.synced < before + added && turns < 100; turns++) await clock.settle();
+    for (const { resource } of removed) applied(graph, { type: 'resourceVanished', resource });
+  };
+  return { clock, graph, monitors, news, watch };
+}
+
 describe('resources that come and go', () => {
   it('COL-028 BETTER-2 ten thousand of them leave nothing: no monitor, no node, no text, no byte', async () => {
-    const clock = new FakeClock();
-    const absentOwners = new AbsentOwnerCache();
-    const graph = new OwnershipGraph({ absentOwners });
-    const reader = new ObjectReader(graph);
-    const client = new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' });
-    const troubles = new TroubleLog({ clock, logger: silentLogger });
-    const news = { synced: 0 };
-    const monitors = new Monitors((offered, { onSynced, onTrouble }) =>
-      startMonitor(offered, {
-        client,
-        clock,
-        random: seededRandom(1),
-        logger: silentLogger,
-        troubles,
-        reader,
-        apply: (event) => void applied(graph, event),
-        onWaitingListed: () => undefined,
-        onSynced: () => {
-          news.synced++;
-          onSynced();
-        },
-        onTrouble,
-        onHistoryReset: () => undefined,
-      }),
-    );
-    const none: ReadonlySet<string> = new Set();
+    const { clock, graph, monitors, news, watch } = setUp();
     const comeAndGo = async (from: number, rounds: number): Promise<void> => {
       for (let round = 0; round < rounds; round++) {
-        const before = news.synced;
-        await monitors.sync(
-          Array.from({ length: ROUND }, (_, i) => definition(from + round * ROUND + i)),
-          none,
-        );
-        for (let turns = 0; news.synced < before + ROUND && turns < 100; turns++) await clock.settle();
+        await watch(Array.from({ length: ROUND }, (_, i) => definition(from + round * ROUND + i)));
         expect(graph.counts.observed).toBe(ROUND);
-        const { removed } = await monitors.sync([], none);
-        for (const { resource } of removed) applied(graph, { type: 'resourceVanished', resource });
+        await watch([]);
       }
     };
     const measure = async (): Promise<{ graph: number; heap: number }> => ({
@@ -132,5 +138,19 @@ describe('resources that come and go', () => {
     expect(after.graph).toBe(warm.graph);
     // Fifty bytes of each of six thousand. A third of that is what V8 still compiles; sixty thousand leave no more.
     expect(after.heap - warm.heap).toBeLessThan(300_000);
+  });
+
+  it('COL-028 a hundred restarts of their monitors leave nothing behind', async () => {
+    const { clock, graph, monitors, news, watch } = setUp();
+    const wanted = [definition(1), definition(2), { ...definition(2), resource: 'plural3' }];
+    await watch(wanted);
+    expect([graph.resources.size, graph.counts.observed]).toEqual([3, 3]);
+    for (let i = 1; i <= 100; i++) {
+      await monitors.restart();
+      for (let turns = 0; news.synced < (i + 1) * wanted.length && turns < 100; turns++) await clock.settle();
+    }
+    expect([news.synced, graph.resources.size, graph.counts.observed]).toEqual([303, 3, 3]);
+    await watch([]);
+    expect([graph.resources.size, graph.counts, graph.nodes.sharedTextCount]).toMatchObject([0, { nodes: 0 }, 0]);
   });
 });
