@@ -68,6 +68,43 @@ describe('a definition of resources', () => {
   });
 });
 
+describe('definitions that come one after the other', () => {
+  const TIMED_OUT = 'timed out waiting for dependency graph builder sync during GC sync';
+  const timedOut = () =>
+    rig.logger.lines.filter(({ message }) => message === TIMED_OUT).map(({ fields }) => fields['unsynced']);
+  const syncErrors = () => rig.metrics.value('garbagecollector_controller_resources_sync_error_total') ?? 0;
+  const come = async (kind: TestKind) => {
+    rig.serve(kind);
+    await rig.create(definition, `${kind.gvr.resource}.example.com`);
+  };
+  const nth = (i: number): TestKind => ({ ...widget, kind: `Kind${i}`, gvr: { ...widget.gvr, resource: `kind${i}s` } });
+
+  it('COL-024 a resource that does not sync is told of after a period, however often others come meanwhile', async () => {
+    rig.faults.on({ target: /\/widgets\?/ }, refuse(403, 'Forbidden'));
+    await come(widget);
+    for (let i = 0; i < 6; i++) {
+      await rig.advance(20_000);
+      await come(nth(i));
+    }
+    expect(timedOut()[0]).toEqual(['example.com/v1/widgets (Widget)']);
+    // Once a period at most.
+    expect([1, 2, 3, 4]).toContain(syncErrors());
+  });
+
+  it('COL-024 one that comes while others are waited for has a period of its own', async () => {
+    rig.faults.on({ target: /\/widgets\?/ }, refuse(403, 'Forbidden'));
+    await come(nth(0));
+    await rig.advance(20_000);
+    await come(widget);
+    await rig.advance(25_000);
+    expect(timedOut()).toEqual([]);
+    await rig.advance(20_000);
+    expect(timedOut()).toEqual([['example.com/v1/widgets (Widget)']]);
+    await rig.advance(200_000);
+    expect(syncErrors()).toBe(1);
+  });
+});
+
 describe('a definition that comes back', () => {
   const intake = () => rig.recorder.intake.filter(({ path }) => path.endsWith('/widgets'));
   const come = async () => {
