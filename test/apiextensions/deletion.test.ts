@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { HeldAdmission } from '../../src/apiserver/test/held-admission.ts';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import {
   conditionOf,
@@ -233,6 +234,26 @@ describe('coming back', () => {
     const { json } = await server.post(widgets, widget('w', { a: 'x', b: 'y' }));
     expect([json['a'], json['b']]).toEqual([undefined, 'y']);
     expect((await server.get(`${widgets}/w`)).json).toEqual(json);
+  });
+
+  it('API-456 a DELETE means the definition it found, not a later one of that name', async () => {
+    const held = new HeldAdmission('DELETE', 'customresourcedefinitions');
+    server = await startTestServer({ admission: [held.plugin] });
+    const first = await establish(server, schema('a'));
+    const late = server.delete(path);
+    await held.reached;
+    await server.delete(path);
+    await gone(path);
+    const second = await establish(server, schema('b'));
+    await server.post(widgets, widget('w', { b: 'y' }));
+    held.release();
+    const { status, json } = await late;
+    expect([status, json.message]).toEqual([
+      409,
+      `Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "${name}": precondition failed: UID in precondition: ${first.metadata?.uid}, UID in object meta: ${second.metadata?.uid}`,
+    ]);
+    expect((await server.get(path)).json.metadata?.deletionTimestamp).toBeUndefined();
+    expect((await server.get(`${widgets}/w`)).json['b']).toBe('y');
   });
 
   it('API-153 not while the old one is going', async () => {

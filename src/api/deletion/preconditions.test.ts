@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { thing } from './fixtures.ts';
-import { checkDeletePreconditions, failedPrecondition, storagePreconditionText } from './preconditions.ts';
+import {
+  checkDeletePreconditions,
+  failedPrecondition,
+  impliedPreconditions,
+  storagePreconditionText,
+} from './preconditions.ts';
 
 const gk = { group: 'apps', kind: 'Thing' };
 
@@ -44,5 +49,37 @@ describe('checkDeletePreconditions', () => {
     expect(storagePreconditionText({ field: 'resourceVersion', wanted: '1', found: '2' })).toBe(
       'Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: 2',
     );
+  });
+});
+
+describe('impliedPreconditions', () => {
+  const namespaces = { group: '', resource: 'namespaces' };
+  const definitions = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
+
+  it.each([namespaces, definitions])(
+    'API-301 API-456 $resource: the uid that was found, beside what was asked',
+    (kind) => {
+      expect(impliedPreconditions({}, kind, { uid: 'a' })).toEqual({ preconditions: { uid: 'a' } });
+      const options = { propagationPolicy: 'Orphan', preconditions: { resourceVersion: '7' } };
+      expect(impliedPreconditions(options, kind, { uid: 'a' })).toEqual({
+        propagationPolicy: 'Orphan',
+        preconditions: { resourceVersion: '7', uid: 'a' },
+      });
+      expect(options.preconditions).toEqual({ resourceVersion: '7' });
+    },
+  );
+
+  it('API-242 a uid that was asked for stays', () => {
+    const options = { preconditions: { uid: 'b' } };
+    expect(impliedPreconditions(options, namespaces, { uid: 'a' })).toBe(options);
+  });
+
+  it.each([
+    { group: '', resource: 'pods' },
+    { group: 'example.com', resource: 'namespaces' },
+    { group: '', resource: 'customresourcedefinitions' },
+  ])('other kinds imply nothing: $group $resource', (kind) => {
+    const options = {};
+    expect(impliedPreconditions(options, kind, { uid: 'a' })).toBe(options);
   });
 });

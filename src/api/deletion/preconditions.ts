@@ -1,5 +1,6 @@
+import type { ResourceInfo } from '../kinds/resource-info.ts';
 import type { GroupKind } from '../meta/group-version-kind.ts';
-import type { KubeObject } from '../meta/object-meta.ts';
+import type { KubeObject, ObjectMeta } from '../meta/object-meta.ts';
 import type { StatusError } from '../status-error.ts';
 import { newConflict } from '../status-error.ts';
 import type { DeleteOptions } from './delete-options.ts';
@@ -20,6 +21,23 @@ export function failedPrecondition(
     return { field: 'resourceVersion', wanted: resourceVersion, found: meta.resourceVersion ?? '' };
   }
   return undefined;
+}
+
+/**
+ * The options, with the uid of what a DELETE found first as a precondition unless it brought one. So it is for kinds whose deletion
+ * takes other objects along: a later object of the name is another one, with other content (API-301). Follows the storage of
+ * namespaces and of CustomResourceDefinitions upstream.
+ */
+export function impliedPreconditions(
+  options: DeleteOptions,
+  { group, resource }: Pick<ResourceInfo, 'group' | 'resource'>,
+  { uid }: Pick<ObjectMeta, 'uid'>,
+): DeleteOptions {
+  const takesOthersAlong =
+    (group === '' && resource === 'namespaces') ||
+    (group === 'apiextensions.k8s.io' && resource === 'customresourcedefinitions');
+  if (!takesOthersAlong || uid === undefined || options.preconditions?.uid !== undefined) return options;
+  return { ...options, preconditions: { ...options.preconditions, uid } };
 }
 
 /**

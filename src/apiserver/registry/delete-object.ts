@@ -2,6 +2,7 @@ import { decideDelete } from '../../api/deletion/before-delete.ts';
 import type { DeleteDecision } from '../../api/deletion/delete-decision.ts';
 import { type DeleteOptions, isDryRun } from '../../api/deletion/delete-options.ts';
 import { graceRuleOf } from '../../api/deletion/pod-grace.ts';
+import { impliedPreconditions } from '../../api/deletion/preconditions.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import type { KeyValue } from '../storage/interface.ts';
@@ -35,16 +36,22 @@ export interface DeleteResult {
 
 /**
  * DELETE of one object. The rules are `api/deletion`'s; here they are carried out under the guard of the revision they were
- * decided on, and decided again when a concurrent write won, so that preconditions hold up to the removal (API-242).
+ * decided on, and decided again when a concurrent write won, so that preconditions hold up to the removal (API-242). Some kinds
+ * imply one: {@link impliedPreconditions}.
  */
 export async function deleteObject(resource: ResourceStore, request: DeleteRequest): Promise<DeleteResult> {
   const { info, environment } = resource;
+  let meant = request;
   let { kv } = await environment.store.get(resource.key(request.namespace, request.name));
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (attempt > 0 && request.context.expired()) break;
     if (kv === undefined) throw newNotFound(info, request.name);
-    const step = await deleteOnce(resource, request, kv);
+    const step: Step = await deleteOnce(resource, meant, kv);
     if (step.outcome === 'done') return step.result;
+    if (attempt === 0) {
+      const found = resource.stored(kv).deletionMetadata();
+      meant = { ...request, options: impliedPreconditions(request.options, info, found) };
+    }
     kv = step.current;
   }
   throw newServerTimeout(info, 'delete', 1);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { HeldAdmission } from './held-admission.ts';
 import { configMap, startTestServer, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -73,6 +74,37 @@ describe('namespaces', () => {
     expect(json.message).toContain(
       `Precondition failed: UID in precondition: other, UID in object meta: ${created.metadata?.uid}`,
     );
+  });
+
+  it('API-301 a DELETE means the namespace it found, not a later one of that name', async () => {
+    const held = new HeldAdmission('DELETE', 'namespaces');
+    server = await startTestServer({ admission: [held.plugin] });
+    const { json: first } = await server.post(namespaces, { metadata: { name: 'x' } });
+    const late = server.delete(`${namespaces}/x`);
+    await held.reached;
+    await server.delete(`${namespaces}/x`);
+    await server.put(`${namespaces}/x/finalize`, { metadata: { name: 'x' }, spec: {} });
+    const { json: second } = await server.post(namespaces, { metadata: { name: 'x' } });
+    held.release();
+    const { status, json } = await late;
+    expect([status, json.message]).toEqual([
+      409,
+      `Operation cannot be fulfilled on namespaces "x": Precondition failed: UID in precondition: ${first.metadata?.uid}, UID in object meta: ${second.metadata?.uid}`,
+    ]);
+    expect((await server.get(`${namespaces}/x`)).json).toEqual(second);
+    expect(second).toMatchObject({ status: { phase: 'Active' } });
+  });
+
+  it('API-242 a DELETE that lost against a change of the same namespace is decided anew', async () => {
+    const held = new HeldAdmission('DELETE', 'namespaces');
+    server = await startTestServer({ admission: [held.plugin] });
+    await server.post(namespaces, { metadata: { name: 'x' } });
+    const late = server.delete(`${namespaces}/x`);
+    await held.reached;
+    await server.patch(`${namespaces}/x`, { metadata: { labels: { a: 'b' } } });
+    held.release();
+    const { status, json } = await late;
+    expect([status, json.metadata?.labels?.['a'], json['status']]).toEqual([200, 'b', { phase: 'Terminating' }]);
   });
 
   it('API-303 nothing new in a terminating one; updates and deletions go on', async () => {

@@ -1,0 +1,28 @@
+import type { AdmissionPlugin } from '../admission/admission-chain.ts';
+import type { AdmissionAttributes, AdmissionOperation } from '../admission/attributes.ts';
+
+/** A slow validating webhook: the first request of one sort waits in it until it is let go, and later ones pass. */
+export class HeldAdmission {
+  readonly plugin: AdmissionPlugin;
+  /** The request waits: what it goes by has been read. */
+  readonly reached: Promise<void>;
+  release: () => void = () => undefined;
+
+  /** `resource`: the plural. */
+  constructor(operation: AdmissionOperation, resource: string) {
+    let arrive: () => void = () => undefined;
+    this.reached = new Promise((resolve) => (arrive = resolve));
+    const gate = new Promise<void>((resolve) => (this.release = resolve));
+    let first = true;
+    this.plugin = {
+      name: 'HeldAdmission',
+      operations: [operation],
+      validate({ info }: AdmissionAttributes): Promise<void> | undefined {
+        if (!first || info.resource !== resource) return undefined;
+        first = false;
+        arrive();
+        return gate;
+      },
+    };
+  }
+}
