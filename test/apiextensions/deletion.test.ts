@@ -220,10 +220,87 @@ describe('deleting a definition', () => {
   });
 });
 
-describe('coming back', () => {
-  const schema = (field: string): KubeObject =>
-    definition({ versions: [version({ schema: { type: 'object', properties: { [field]: { type: 'string' } } } })] });
+const schema = (field: string): KubeObject =>
+  definition({ versions: [version({ schema: { type: 'object', properties: { [field]: { type: 'string' } } } })] });
 
+describe('API-456 API-457 a create that its definition does not outlive', () => {
+  const deleteDefinition = async (): Promise<void> => {
+    await server.delete(path);
+    await gone(path);
+  };
+
+  const change = async (): Promise<void> => {
+    const { versions } = schema('b')['spec'] as { versions: object };
+    expect((await server.patch(path, { spec: { versions } })).status).toBe(200);
+  };
+
+  it.each<readonly [string, () => Promise<void>]>([
+    ['is removed', deleteDefinition],
+    [
+      'is changed and then removed',
+      async () => {
+        await change();
+        await deleteDefinition();
+      },
+    ],
+    [
+      'is removed and made again',
+      async () => {
+        await deleteDefinition();
+        await establish(server, schema('b'));
+      },
+    ],
+  ])('leaves nothing when the definition %s in between', async (_what, happens) => {
+    const held = new HeldAdmission('CREATE', 'widgets');
+    server = await startTestServer({ admission: [held.plugin] });
+    await establish(server, schema('a'));
+    const late = server.post(widgets, widget('n', { metadata: { finalizers: ['example.com/x'] } }));
+    await held.reached;
+    await happens();
+    held.release();
+    const { status, json } = await late;
+    expect([status, json.message]).toEqual([
+      403,
+      'widgets.example.com "n" is forbidden: create not allowed while custom resource definition is terminating',
+    ]);
+    expect((await server.store.list('/registry/example.com/widgets/')).items).toEqual([]);
+  });
+
+  it('is refused while the definition waits for others, and leaves those alone', async () => {
+    const held = new HeldAdmission('CREATE', 'gadgets');
+    server = await startTestServer({ admission: [held.plugin] });
+    const names = { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' };
+    await establish(server, definition({ names }));
+    const gadgets = '/apis/example.com/v1/namespaces/default/gadgets';
+    const gadget = (of: string): KubeObject => ({
+      ...widget(of, { metadata: { finalizers: ['example.com/x'] } }),
+      kind: 'Gadget',
+    });
+    const late = server.post(gadgets, gadget('n'));
+    await held.reached;
+    expect((await server.post(gadgets, gadget('other'))).status).toBe(201);
+    await server.delete(`${definitions}/gadgets.example.com`);
+    held.release();
+    expect((await late).status).toBe(403);
+    expect((await server.store.list('/registry/example.com/gadgets/')).items.map(({ key }) => key)).toEqual([
+      '/registry/example.com/gadgets/default/other',
+    ]);
+  });
+
+  it('goes on when the definition is only changed', async () => {
+    const held = new HeldAdmission('CREATE', 'widgets');
+    server = await startTestServer({ admission: [held.plugin] });
+    await establish(server, schema('a'));
+    const late = server.post(widgets, widget('n'));
+    await held.reached;
+    await change();
+    held.release();
+    expect((await late).status).toBe(201);
+    expect((await server.get(`${widgets}/n`)).status).toBe(200);
+  });
+});
+
+describe('coming back', () => {
   it('API-458 a definition of the same name, with another schema', async () => {
     await establish(server, schema('a'));
     await server.post(widgets, widget('w', { a: 'x', b: 'y' }));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HeldAdmission } from '../../src/apiserver/test/held-admission.ts';
 import { startTestServer } from '../../src/apiserver/test/test-server.ts';
 import type { Store, StoreWatch, WatchOptions } from '../../src/apiserver/storage/interface.ts';
 import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
@@ -107,5 +108,32 @@ describe('when the store fails', () => {
     );
     await until('the old one is gone', async () => ((await server.get(widgets)).status === 404 ? true : undefined));
     await server.server.stop();
+  });
+
+  it('API-456 API-457 a definition that went and came again unseen is another one', async () => {
+    const store = new FaultyStore();
+    const held = new HeldAdmission('CREATE', 'widgets');
+    const server = await startTestServer({ store, admission: [held.plugin] });
+    await establish(server, definition());
+    const late = server.post(widgets, widget('n'));
+    await held.reached;
+    const [first] = store.watches.filter(({ prefix }) => prefix.includes('customresourcedefinitions'));
+    first?.watch.cancel();
+    const other = await startTestServer({ store, seed: 2 });
+    await other.delete(`${definitions}/${name}`);
+    await until('it is gone', async () =>
+      (await other.get(`${definitions}/${name}`)).status === 404 ? true : undefined,
+    );
+    const names = { plural: 'widgets', singular: 'widget', kind: 'Gizmo', listKind: 'GizmoList' };
+    await establish(other, definition({ names }));
+    first?.options.onClose?.(new Error('the store has ended it'));
+    await until('the new one is served', async () =>
+      (await server.get(widgets)).text.includes('"GizmoList"') ? true : undefined,
+    );
+    held.release();
+    expect((await late).status).toBe(403);
+    expect((await store.list('/registry/example.com/widgets/')).items).toEqual([]);
+    await server.server.stop();
+    await other.server.stop();
   });
 });

@@ -17,7 +17,7 @@ import type { WebhookConverter } from './webhook-converter.ts';
 import { VersionSchema } from './version-schema.ts';
 
 export interface RegistrationOptions {
-  /** Whether the definition is being deleted by now; asked at each create. */
+  /** Whether the definition is being deleted by now, or is gone; asked at each create, before and after it is stored. */
   terminating(): boolean;
   converterFor(webhook: WebhookConversion): WebhookConverter;
 }

@@ -1,10 +1,11 @@
 import type { FieldError, FieldErrorReason } from '../../api/field-error.ts';
 import { fieldInvalid, formatFieldError } from '../../api/field-error.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import { customSelectableFields } from '../../api/selectors/selectable-fields.ts';
-import { newForbidden } from '../../api/status-error.ts';
+import { newForbidden, type StatusError } from '../../api/status-error.ts';
 import { validateEmbedded } from '../../api/structural/embedded-metadata.ts';
 import { validateListTypes } from '../../api/structural/list-type.ts';
 import { isQualifiedName } from '../../api/validation/names.ts';
@@ -19,7 +20,7 @@ export interface CustomResourceStrategyOptions {
   readonly schema: VersionSchema;
   readonly conversion: StorageConversion;
   readonly versions: CustomVersions;
-  /** Whether the definition is being deleted by now. */
+  /** Whether the definition is being deleted by now, or is gone. */
   readonly terminating: () => boolean;
 }
 
@@ -36,12 +37,13 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
     ...(scale === undefined ? {} : { scale }),
     ...(schema.props === undefined ? {} : { openApiSchema: schema.props }),
     prepareForCreate(object, { info, warn }) {
-      if (terminating()) {
-        const why = 'create not allowed while custom resource definition is terminating';
-        throw newForbidden(info, object.metadata?.name ?? '', why);
-      }
+      if (terminating()) throw newTerminating(info, object);
       for (const text of finalizerWarnings(object)) warn(text);
       return schema.prepareRules();
+    },
+    stored(object, { info }) {
+      // What is stored after the last look for objects would stay behind for ever; a definition that still lives then looks later.
+      if (terminating()) throw newTerminating(info, object);
     },
     prepareForUpdate(next, previous, { subresource, warn }) {
       if (subresource === '') for (const text of finalizerWarnings(next, previous)) warn(text);
@@ -61,6 +63,12 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
       return [...errors, ...ruleErrors(schema, { errors, object: next, previous: { value: previous }, warn })];
     },
   };
+}
+
+/** API-457. */
+function newTerminating(info: ResourceInfo, { metadata }: KubeObject): StatusError {
+  const why = 'create not allowed while custom resource definition is terminating';
+  return newForbidden(info, metadata?.name ?? '', why);
 }
 
 interface Judged {

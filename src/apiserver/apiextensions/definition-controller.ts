@@ -40,6 +40,7 @@ interface Known {
   rows: readonly ResourceRegistration[];
   /** Deletes the objects; absent as long as nothing was ever served. */
   storage: ResourceRegistration | undefined;
+  /** One for as long as it lives, because requests that began under an earlier schema go by it too; in the end it stays true. */
   readonly state: { terminating: boolean };
 }
 
@@ -103,7 +104,12 @@ export class DefinitionController {
   #see(kv: KeyValue): void {
     const name = this.#nameOf(kv.key);
     const definition = definitionOf(new StoredObject(kv).object());
-    const before = this.#known.get(name);
+    let before = this.#known.get(name);
+    if (before !== undefined && before.definition.metadata?.uid !== definition.metadata?.uid) {
+      // It went and came again while nobody told: whatever was known or under way belongs to the old one.
+      this.#forget(name);
+      before = undefined;
+    }
     if (before !== undefined && isServedAlike(definition, before.definition)) {
       this.#update(before, definition);
     } else {
@@ -126,7 +132,8 @@ export class DefinitionController {
 
   #serve(name: string, definition: Definition, before: Known | undefined): void {
     const { registry } = this.#options;
-    const state = { terminating: isTerminating(definition) };
+    const state = before?.state ?? { terminating: false };
+    state.terminating = isTerminating(definition);
     const registrations =
       isServed(definition) && !overlapsBuiltin(definition) ? this.#registrations(definition, state) : undefined;
     const rows = registrations?.served ?? [];
@@ -151,6 +158,7 @@ export class DefinitionController {
     const known = this.#known.get(name);
     if (known === undefined) return;
     this.#known.delete(name);
+    known.state.terminating = true;
     this.#pauses.get(name)?.timer?.cancel();
     this.#pauses.delete(name);
     this.#deletions.get(name)?.stop();

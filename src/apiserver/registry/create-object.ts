@@ -116,6 +116,7 @@ async function takeBack(store: Store, { key, createRevision, modRevision }: KeyV
 
 interface Written extends CreateRequest {
   readonly name: string;
+  readonly context: StrategyContext;
 }
 
 async function write(resource: ResourceStore, { object, namespace, name, context }: Written): Promise<WriteOutcome> {
@@ -129,13 +130,14 @@ async function write(resource: ResourceStore, { object, namespace, name, context
   }
   const result = await store.create(key, await resource.encodeBounded(object), resource.lifetime);
   if (result.succeeded) {
-    if (context.admission !== 'skipped' && namespace !== '') {
-      try {
+    try {
+      resource.strategy.stored?.(object, context);
+      if (context.admission !== 'skipped' && namespace !== '') {
         await admission.stored({ info: resource.info, namespace, name });
-      } catch (error) {
-        await takeBack(store, result.kv);
-        throw error;
       }
+    } catch (error) {
+      await takeBack(store, result.kv);
+      throw error;
     }
     return { created: await resource.read(result.kv) };
   }

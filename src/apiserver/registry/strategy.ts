@@ -131,6 +131,11 @@ export interface Strategy {
    * again, on its own output, with the next name.
    */
   prepareForCreate?(object: KubeObject, context: StrategyContext): void | Promise<void>;
+  /**
+   * After a create has been stored: refuses it by throwing when what {@link prepareForCreate} has seen no longer holds. Whoever
+   * created the object takes it back.
+   */
+  stored?(object: KubeObject, context: StrategyContext): void;
   /** For the object itself and every subresource; status has already been split off (API-152, API-175, API-330). */
   prepareForUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): void | Promise<void>;
   validate?(object: KubeObject): readonly FieldError[];
