@@ -21,7 +21,7 @@ export interface FieldError {
 }
 
 /** Texts are quoted, numbers and booleans bare, everything else compact JSON (apimachinery `field.Error.ErrorBody`). */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : marshalled(value);
 }
 
@@ -30,11 +30,12 @@ function withDetail(head: string, detail: string | undefined): string {
 }
 
 export function fieldInvalid(path: string, value: unknown, detail: string): FieldError {
-  return {
-    reason: 'FieldValueInvalid',
-    field: path,
-    message: withDetail(`Invalid value: ${shown(value)}`, detail),
-  };
+  return fieldInvalidAsShown(path, shown(value), detail);
+}
+
+/** Like {@link fieldInvalid}, with the value as {@link shown}: several findings about one long value share its text. */
+export function fieldInvalidAsShown(path: string, text: string, detail: string): FieldError {
+  return { reason: 'FieldValueInvalid', field: path, message: withDetail(`Invalid value: ${text}`, detail) };
 }
 
 /** Like {@link fieldInvalid}, for findings that do not repeat the value (API-471). */

@@ -204,6 +204,28 @@ describe('shape', () => {
     expect([error.details.causes?.length, error.message.slice(-end.length)]).toEqual([10_000, end]);
   });
 
+  it.each([
+    [1, 1, 'x]'],
+    [2, 2, 'x]'],
+    [3, 2, 'x, and 1 more]'],
+    [9000, 2, 'x, and 8998 more]'],
+  ])('API-072 of %i findings of half a mebibyte it says %i, and how many more there are', (count, told, end) => {
+    const detail = 'x'.repeat(2 ** 19 - 100);
+    const findings = Array.from({ length: count }, (_, n) => fieldForbidden(`spec.a[${n}]`, detail));
+    const error = newInvalid({ group: '', kind: 'Pod' }, 'n', findings);
+    expect(error.details.causes).toHaveLength(told);
+    expect(`${error.message}${count === 1 ? ']' : ''}`.endsWith(end)).toBe(true);
+  });
+
+  it('API-072 says the first finding, however long it is', () => {
+    const detail = 'x'.repeat(2 ** 21);
+    const error = newInvalid({ group: '', kind: 'Pod' }, 'n', [fieldForbidden('a', detail), fieldRequired('b')]);
+    expect(error.details.causes).toEqual([
+      { reason: 'FieldValueForbidden', message: `Forbidden: ${detail}`, field: 'a' },
+    ]);
+    expect(error.message.endsWith('x, and 1 more]')).toBe(true);
+  });
+
   it('API-099 hands out a new token with the Status', () => {
     expect(newExpired('old', 'token').status.metadata).toEqual({ continue: 'token' });
   });

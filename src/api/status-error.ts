@@ -264,12 +264,25 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
 /** A request of 3 MiB can have a million errors; nobody reads an answer of 180 MiB about them, and the server would make it for seconds. */
 const MOST_ERRORS_TOLD = 10_000;
 
+/** Of all causes together, in characters. A finding may hold the value it is about, and that be most of the request. */
+const MOST_TEXT_TOLD = 2 ** 20;
+
+/** As many errors as can be told, from the first on; that one always. */
+function toldOf(errors: readonly FieldError[]): readonly FieldError[] {
+  let text = 0;
+  const end = errors.findIndex(({ field, message }, index) => {
+    text += field.length + message.length;
+    return index > 0 && (index === MOST_ERRORS_TOLD || text > MOST_TEXT_TOLD);
+  });
+  return end === -1 ? errors : errors.slice(0, end);
+}
+
 /**
- * The message says each text once, the causes keep all of them (API-072). Of more than ten thousand errors the first are told, and how
- * many there are beside them.
+ * The message says each text once, the causes keep all of them (API-072). Of more than ten thousand errors, or a mebibyte of them, the
+ * first are told, and how many there are beside them.
  */
 export function newInvalid(gk: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
-  const told = errors.slice(0, MOST_ERRORS_TOLD);
+  const told = toldOf(errors);
   const texts = [...new Set(told.map(formatFieldError))];
   if (told.length < errors.length) texts.push(`and ${errors.length - told.length} more`);
   const subject = `${formatGroupKind(gk)} ${quoted(name)} is invalid`;

@@ -13,6 +13,20 @@ describe('validateFieldManager', () => {
       'fieldManager: Invalid value: "ä\\n": invalid character U+000A (at position 2)',
     ]);
   });
+
+  it('API-078 names the first three characters that are not printable', () => {
+    const finding = (n: number): string =>
+      `fieldManager: Invalid value: "\\x01\\x01\\x01\\x01": invalid character U+0001 (at position ${n})`;
+    expect(validateFieldManager('\u0001'.repeat(4), 'fieldManager').map(formatFieldError)).toEqual(
+      [0, 1, 2].map(finding),
+    );
+  });
+
+  it('API-078 a manager that is too long is not quoted', () => {
+    expect(validateFieldManager('\u0001'.repeat(40_000), 'fieldManager').map(formatFieldError)).toEqual([
+      'fieldManager: Too long: may not be more than 128 bytes',
+    ]);
+  });
 });
 
 describe('validateManagedFields', () => {

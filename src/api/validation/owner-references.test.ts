@@ -67,6 +67,30 @@ describe('validateOwnerReferences', () => {
       'metadata.ownerReferences: Invalid value: [{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"u-1","controller":true},{"apiVersion":"apps/v1","kind":"StatefulSet","name":"db","uid":"u-2","controller":true,"blockOwnerDeletion":true}]: Only one reference can have Controller set to true. Found "true" in references for ReplicaSet/web and StatefulSet/db',
     ]);
   });
+
+  const controllers = (count: number): OwnerReference[] =>
+    Array.from({ length: count }, (_, n) => ({ ...owner, name: `web-${n}`, uid: `u-${n}`, controller: true }));
+
+  it('API-068 names the first controller with each of the others', () => {
+    const list = JSON.stringify(controllers(11));
+    expect(texts(controllers(11))).toEqual(
+      Array.from(
+        { length: 10 },
+        (_, n) =>
+          `metadata.ownerReferences: Invalid value: ${list}: Only one reference can have Controller set to true. Found "true" in references for ReplicaSet/web-0 and ReplicaSet/web-${n + 1}`,
+      ),
+    );
+  });
+
+  it('API-068 of very many it says ten, for each finding holds the whole list', () => {
+    const found = texts(controllers(1000));
+    expect(found.map((text) => /web-\d+$/.exec(text)?.[0])).toEqual(
+      Array.from({ length: 10 }, (_, n) => `web-${n + 1}`),
+    );
+    expect(validateOwnerReferences([...controllers(1000), { ...owner, uid: '' }], path).at(-1)?.field).toBe(
+      `${path}.uid`,
+    );
+  });
 });
 
 describe('dedupOwnerReferences', () => {

@@ -1,8 +1,11 @@
 import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
-import { fieldInvalid } from '../field-error.ts';
+import { fieldInvalid, fieldInvalidAsShown, shown } from '../field-error.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../meta/group-version-kind.ts';
 import type { ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
+
+/** Further controllers that are told. Each finding holds the whole list: one for each of thousands is more than a heap takes. */
+const MOST_CONTROLLERS_TOLD = 10;
 
 /**
  * Checks of owner references on every write (API-067, API-068). The paths carry no index. Whether an owner exists, or could own
@@ -11,6 +14,8 @@ import type { ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
 export function validateOwnerReferences(references: readonly OwnerReference[] | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller: OwnerReference | undefined;
+  let list: string | undefined;
+  let told = 0;
   for (const reference of references ?? []) {
     append(errors, validateOwnerReference(reference, path));
     if (reference.controller !== true) continue;
@@ -18,11 +23,14 @@ export function validateOwnerReferences(references: readonly OwnerReference[] | 
       controller = reference;
       continue;
     }
+    if (told === MOST_CONTROLLERS_TOLD) continue;
+    told += 1;
+    list ??= shown((references ?? []).map(canonical));
     const found = `${controller.kind ?? ''}/${controller.name ?? ''} and ${reference.kind ?? ''}/${reference.name ?? ''}`;
     errors.push(
-      fieldInvalid(
+      fieldInvalidAsShown(
         path,
-        (references ?? []).map(canonical),
+        list,
         `Only one reference can have Controller set to true. Found "true" in references for ${found}`,
       ),
     );

@@ -164,6 +164,14 @@ describe('metadata', () => {
       ),
     ],
     [
+      'six thousand controllers',
+      owners(...Array.from({ length: 6000 }, (_, n) => ({ ...owner, uid: `u-${n}`, controller: true }))),
+      refusal(
+        422,
+        /^ConfigMap "x" is invalid: \[metadata\.ownerReferences: Invalid value: .{400000,1800000}, and \d more\]$/,
+      ),
+    ],
+    [
       'in a PUT',
       {
         method: 'PUT',
@@ -234,6 +242,26 @@ describe('metadata', () => {
       'unprintable',
       { target: `${configMaps}?fieldManager=%07`, body: configMap('x') },
       refusal(422, /fieldManager: Invalid value: "\\a": invalid character U\+0007 \(at position 0\)$/),
+    ],
+    [
+      'long and unprintable',
+      { target: `${configMaps}?fieldManager=${'%01'.repeat(40_000)}`, body: configMap('x') },
+      refusal(422, 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes'),
+    ],
+    [
+      'long and unprintable, in the body',
+      withMeta({
+        managedFields: [
+          {
+            manager: '\u0001'.repeat(40_000),
+            operation: 'Update',
+            apiVersion: 'v1',
+            fieldsType: 'FieldsV1',
+            fieldsV1: { 'f:data': { 'f:k': {} } },
+          },
+        ],
+      }),
+      refusal(422, invalid('metadata.managedFields[0].manager: Too long: may not be more than 128 bytes')),
     ],
   ]);
 });
