@@ -95,6 +95,10 @@ export class CacheReader implements CacheWatch {
     return atEnd ? Math.max(this.#revision, this.#source.revision()) : this.#revision;
   }
 
+  get closed(): boolean {
+    return this.#phase.kind === 'closed';
+  }
+
   /** Begins with the state at `revision`. */
   startWithList(items: readonly KeyValue[], revision: Revision): void {
     this.#phase = { kind: 'initial', items, revision, next: 0 };

@@ -23,19 +23,36 @@ class Objects {
   watches = 0;
   /** Turns of the event loop that pass before a watch on the store is confirmed; its events may come before. */
   delay = 0;
+  /** What lists and the current revision wait for. */
+  gate: Promise<void> | undefined;
+  /** The watch that feeds the cache: the first one, and the first one after its end. */
+  #feed: WatchOptions | undefined;
+
+  endFeed(error: Error | undefined): void {
+    const feed = this.#feed;
+    this.#feed = undefined;
+    feed?.onClose?.(error);
+  }
 
   cache(options: Partial<WatchCacheOptions> = {}): WatchCache {
     const store: Store = {
       get: (key) => this.store.get(key),
-      list: (p, o) => this.store.list(p, o),
+      list: async (p, o) => {
+        await this.gate;
+        return this.store.list(p, o);
+      },
       create: (key, value) => this.store.create(key, value),
       update: (key, value, expected) => this.store.update(key, value, expected),
       delete: (key, expected) => this.store.delete(key, expected),
-      currentRevision: () => this.store.currentRevision(),
+      currentRevision: async () => {
+        await this.gate;
+        return this.store.currentRevision();
+      },
       compact: (revision) => this.store.compact(revision),
       close: () => this.store.close(),
       watch: async (p: string, o: WatchOptions): Promise<StoreWatch> => {
         this.watches++;
+        this.#feed ??= o;
         const watch = await this.store.watch(p, o);
         for (let i = 0; i < this.delay; i++) await settled();
         return watch;
@@ -493,18 +510,9 @@ describe('WatchCache', () => {
 
   it('starts anew when the store ended its watch', async () => {
     const objects = new Objects();
-    let end: ((error: Error | undefined) => void) | undefined;
-    const failing: Store = Object.assign(Object.create(objects.store) as Store, {
-      list: objects.store.list.bind(objects.store),
-      currentRevision: objects.store.currentRevision.bind(objects.store),
-      watch: async (p: string, options: WatchOptions) => {
-        end = options.onClose;
-        return objects.store.watch(p, options);
-      },
-    });
-    const cache = objects.cache({ store: failing });
+    const cache = objects.cache();
     const watch = await cache.watch();
-    end?.(new Error('connection lost'));
+    objects.endFeed(new Error('connection lost'));
     expect(await watch.next()).toMatchObject({
       kind: 'closed',
       reason: 'stopped',
@@ -514,6 +522,34 @@ describe('WatchCache', () => {
     await objects.write('a', 1);
     expect(await step(again)).toEqual(['1 ADDED a 1 -']);
   });
+
+  it.each([
+    ['with a list', { initial: 'list' }],
+    ['above what the cache was told', { startRevision: 3 }],
+  ] as const)(
+    'API-122, API-128 a watch %s that opens while the feed of the cache ends is over too',
+    async (_, start) => {
+      const objects = new Objects();
+      const cache = objects.cache();
+      await cache.start();
+      await objects.write('x', 1);
+      await objects.store.create('/registry/core/secrets/a', encodeStored({}));
+      let open = (): void => undefined;
+      objects.gate = new Promise((resolve) => (open = resolve));
+      const opening = cache.watch(start);
+      await settled();
+      objects.endFeed(undefined);
+      open();
+      const watch = await opening;
+      const reading = read(watch, (all) => /closed|ADDED b/.test(all.at(-1) ?? ''));
+      await settled();
+      await objects.write('a', 1);
+      await cache.watch();
+      await objects.write('b', 1);
+      expect(await reading).toEqual(['closed stopped']);
+      expect(await step(await cache.watch({ startRevision: 3 }))).toEqual(['3 ADDED a 1 -', '4 ADDED b 1 -']);
+    },
+  );
 
   it('no reader misses or doubles a change, wherever it starts and however it dawdles', async () => {
     const write = fc.record({ name: fc.constantFrom('a', 'b', 'n/c'), deletes: fc.boolean() });

@@ -120,10 +120,13 @@ export class WatchCache {
 
   /**
    * Rejects with RevisionCompactedError when history does not reach back to `startRevision` (API-123), with
-   * RevisionFutureError when it has not come yet (API-124), and with the store's error when that is gone.
+   * RevisionFutureError when it has not come yet (API-124), and with the store's error when that is gone. When the store ends the
+   * cache's own watch in the meantime, the new one is `stopped` from the beginning, and its client goes on from what it has (apiserver
+   * `pkg/storage/cacher/cacher.go`, `newImmediateCloseWatcher`).
    */
   async watch({ startRevision, initial = 'none', prefix = this.#prefix }: CacheWatchOptions = {}): Promise<CacheWatch> {
-    await this.start();
+    const run = this.start();
+    await run;
     const reader = new CacheReader(this.#source, prefix);
     if (initial === 'list') {
       const { items, revision } = await this.#store.list(prefix);
@@ -133,8 +136,9 @@ export class WatchCache {
       await this.#assertHappened(after);
       await reader.resume(after);
     }
-    if (this.#state === 'stopped') reader.end('stopped', undefined);
-    else this.#readers.add(reader);
+    // The ring that the reader stands in front of may be one that nothing feeds any more, or one that begins above what it has.
+    if (this.#started !== run) reader.end('stopped', undefined);
+    if (!reader.closed) this.#readers.add(reader);
     if (this.#state === 'finishing') reader.finish();
     return reader;
   }
