@@ -500,6 +500,11 @@ describe('versions', () => {
   });
   const widgets2 = widgets.replace('v1', 'v2');
 
+  const stored = async (name: string): Promise<unknown> => {
+    const { kv } = await server.store.get(`/registry/example.com/widgets/default/${name}`);
+    return JSON.parse(Buffer.from(kv?.value ?? []).toString());
+  };
+
   it('API-463 all show the same objects, each in its own light', async () => {
     await establish(server, definition({ versions: [v1, v2, version({ name: 'v3', served: false, storage: false })] }));
     await server.post(widgets, widget('a', { spec: { a: 'x', old: 'y' } }));
@@ -548,6 +553,41 @@ describe('versions', () => {
     expect((await server.get(`${widgets2}/a`)).json['spec']).toEqual({ a: 'x', fresh: 'd' });
     await server.patch(`${widgets}/a`, { metadata: { labels: { touched: 'yes' } } });
     expect((await server.get(`${widgets}/a`)).json['spec']).toEqual({ a: 'x' });
+  });
+
+  it.each(['PATCH', 'PUT'])(
+    'API-473 API-077 when the storage version moves, a %s that changes nothing else moves an object, once',
+    async (method) => {
+      const [first, second] = [version({ name: 'v1' }), version({ name: 'v2', storage: false })];
+      await establish(server, definition({ versions: [first, second] }));
+      await server.post(widgets, widget('a', { spec: { a: 'x' } }));
+      const versions = [
+        { ...first, storage: false },
+        { ...second, storage: true },
+      ];
+      await server.patch(`${definitions}/widgets.example.com`, { spec: { versions } });
+      const write = async (): Promise<Json> =>
+        (method === 'PUT'
+          ? await server.put(`${widgets}/a`, (await server.get(`${widgets}/a`)).json)
+          : await server.patch(`${widgets}/a`, {})
+        ).json;
+      const { json: before } = await server.get(`${widgets}/a`);
+      const moved = await write();
+      expect(moved).toMatchObject({ apiVersion: 'example.com/v1', metadata: { generation: 1 }, spec: { a: 'x' } });
+      expect(moved.metadata?.resourceVersion).not.toBe(before.metadata?.resourceVersion);
+      expect(await stored('a')).toMatchObject({ apiVersion: 'example.com/v2', spec: { a: 'x' } });
+      expect(await write()).toEqual(moved);
+    },
+  );
+
+  it('API-461 API-077 what another schema makes of an object is written, even where it is as long as before', async () => {
+    await withSpec({ old: text });
+    await server.post(widgets, widget('a', { spec: { old: 'x' } }));
+    const versions = [version({ schema: object({ spec: object({ new: { type: 'string', default: 'd' } }) }) })];
+    await server.patch(`${definitions}/widgets.example.com`, { spec: { versions } });
+    expect((await server.get(`${widgets}/a`)).json['spec']).toEqual({ new: 'd' });
+    expect((await server.patch(`${widgets}/a`, {})).status).toBe(200);
+    expect(await stored('a')).toMatchObject({ spec: { new: 'd' } });
   });
 
   it('API-215 API-223 without a webhook an apply ends where a manager writes in a version that lacks a field', async () => {

@@ -143,7 +143,8 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
     return { outcome: 'removed', object: new TransientObject(next, removal.revision) };
   }
   const bytes = await resource.encodeBounded(next);
-  if (changesNothing(bytes, kv.value, next, previous)) return { outcome: 'unchanged', object: served };
+  if (changesNothing(resource, { bytes, stored: kv.value, next, previous }))
+    return { outcome: 'unchanged', object: served };
   if (request.context.dryRun) {
     metadataOf(next).resourceVersion = String(served.revision);
     return { outcome: 'updated', object: new TransientObject(next, served.revision) };
@@ -270,11 +271,28 @@ function validate(resource: ResourceStore, { next, previous, context, name }: Ju
   }
 }
 
+interface Encoded extends Change {
+  /** `next` as it would be stored. */
+  readonly bytes: Uint8Array;
+  readonly stored: Uint8Array;
+}
+
 /** API-077. A different order of keys has the same length, so trees are compared only then. */
-function changesNothing(bytes: Uint8Array, stored: Uint8Array, next: KubeObject, previous: KubeObject): boolean {
+function changesNothing(resource: ResourceStore, { bytes, stored, next, previous }: Encoded): boolean {
   if (bytes.length !== stored.length) return false;
   if (Buffer.compare(bytes, stored) === 0) return true;
   const { resourceVersion, managedFields } = previous.metadata ?? {};
   const metadata = { ...next.metadata, resourceVersion, managedFields };
-  return deepEqual({ ...next, metadata }, previous) && differInTimesOnly(next.metadata?.managedFields, managedFields);
+  if (!deepEqual({ ...next, metadata }, previous)) return false;
+  if (!differInTimesOnly(next.metadata?.managedFields, managedFields)) return false;
+  return resource.servesStoredBytes || sameWhereStored(bytes, stored);
+}
+
+/** What a version shows alike may lie in the store in another one, or in the form of an earlier schema: then it moves (API-473). */
+function sameWhereStored(bytes: Uint8Array, stored: Uint8Array): boolean {
+  const [left, right] = [bytes, stored].map((form) => {
+    const object = JSON.parse(Buffer.from(form).toString()) as KubeObject;
+    return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
+  });
+  return deepEqual(left, right);
 }
