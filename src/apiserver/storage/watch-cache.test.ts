@@ -28,10 +28,37 @@ class Objects {
   /** The watch that feeds the cache: the first one, and the first one after its end. */
   #feed: WatchOptions | undefined;
 
+  /** What that one tells while it lags behind the store. */
+  #held: (() => void)[] | undefined;
+
   endFeed(error: Error | undefined): void {
     const feed = this.#feed;
     this.#feed = undefined;
+    this.#held = undefined;
     feed?.onClose?.(error);
+  }
+
+  /** From now on the cache learns nothing, as one whose store is in another process. */
+  holdFeed(): void {
+    this.#held ??= [];
+  }
+
+  releaseFeed(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const tell of held) tell();
+  }
+
+  #lagging({ onEvents, onProgress, ...options }: WatchOptions): WatchOptions {
+    const tell = (work: () => void): void => {
+      if (this.#held === undefined) work();
+      else this.#held.push(work);
+    };
+    return {
+      ...options,
+      onEvents: (events) => tell(() => onEvents(events)),
+      onProgress: (revision) => tell(() => onProgress?.(revision)),
+    };
   }
 
   cache(options: Partial<WatchCacheOptions> = {}): WatchCache {
@@ -53,7 +80,7 @@ class Objects {
       watch: async (p: string, o: WatchOptions): Promise<StoreWatch> => {
         this.watches++;
         this.#feed ??= o;
-        const watch = await this.store.watch(p, o);
+        const watch = await this.store.watch(p, this.#feed === o ? this.#lagging(o) : o);
         for (let i = 0; i < this.delay; i++) await settled();
         return watch;
       },
@@ -437,6 +464,26 @@ describe('WatchCache', () => {
     expect(first.batch.events[1]?.previous).toBe(first.batch.events[0]?.current);
   });
 
+  it('API-122, API-135 does not share a batch that lacks what one reader had from history and the other needs', async () => {
+    const objects = new Objects();
+    const cache = objects.cache();
+    for (let i = 1; i <= 5; i++) await objects.write('a', i);
+    await cache.start();
+    objects.holdFeed();
+    for (let i = 6; i <= 7; i++) await objects.write('a', i);
+    const behind = await cache.watch({ startRevision: 2 });
+    await settled();
+    for (let i = 8; i <= 9; i++) await objects.write('a', i);
+    const ahead = await cache.watch({ startRevision: 2 });
+    await settled();
+    await objects.write('a', 10);
+    objects.releaseFeed();
+    for (const watch of [ahead, behind]) {
+      const seen = await read(watch, (all) => all.at(-1)?.startsWith('10 ') === true);
+      expect(seen.map((line) => Number.parseInt(line))).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+  });
+
   it('API-523 frames metadata as protobuf', async () => {
     const objects = new Objects();
     const watch = await objects.cache().watch();
@@ -567,7 +614,9 @@ describe('WatchCache', () => {
       fc.integer({ min: 2, max: 60 }),
       fc.nat(3),
       fc.integer({ min: 1, max: 4 }),
-      async (writes, plans, capacity, delay, together) => {
+      /** How many writes the cache is behind the store, or up with it, in turns. */
+      fc.array(fc.nat(12), { minLength: 1, maxLength: 8 }),
+      async (writes, plans, capacity, delay, together, lags) => {
         const objects = new Objects();
         objects.delay = delay;
         const cache = objects.cache({ capacity });
@@ -624,8 +673,21 @@ describe('WatchCache', () => {
           const expected = end.map((change) => change.revision).filter((r) => r > (from ?? revisions[0] ?? 0));
           expect(from === undefined ? revisions.slice(1) : revisions).toEqual(expected);
         };
+        const turns = new Set(lags.map((_, i) => lags.slice(0, i + 1).reduce((sum, writes) => sum + writes, 0)));
+        let lag: 'none' | 'lags' = 'none';
         for (const [i, { name, deletes }] of writes.entries()) {
-          for (const plan of plans) if (plan.at === i) readers.push(follow(plan, history.length));
+          if (turns.has(i)) {
+            lag = lag === 'none' ? 'lags' : 'none';
+            if (lag === 'lags') objects.holdFeed();
+            else objects.releaseFeed();
+          }
+          for (const plan of plans) {
+            if (plan.at !== i) continue;
+            const reading = follow(plan, history.length);
+            // One that fails at once is looked at in the end, as all others.
+            reading.catch(() => undefined);
+            readers.push(reading);
+          }
           const exists = objects.revisions.has(name);
           const revision = history.length + 1;
           const gone = deletes && exists;
@@ -635,6 +697,7 @@ describe('WatchCache', () => {
           if (i % 3 !== 0) await writing;
           else await Promise.all([writing, settled()]);
         }
+        objects.releaseFeed();
         for (let i = 0; i < 30; i++) {
           await settled();
           objects.clock.runDeferred();

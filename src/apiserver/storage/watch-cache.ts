@@ -40,7 +40,7 @@ export interface CacheWatchOptions {
   readonly prefix?: string;
 }
 
-/** A batch that readers who are equally far share. */
+/** A batch that readers who are equally far share: every event under the prefix at `from..to-1`. */
 interface SharedBatch {
   readonly from: number;
   readonly to: number;
@@ -254,10 +254,12 @@ export class WatchCache {
   #batch(from: number, to: number, { prefix, after }: Interest): EventBatch | undefined {
     const known = this.#shared.find((batch) => batch.from === from && batch.to === to && batch.prefix === prefix);
     if (known !== undefined && (known.batch.events[0]?.revision ?? 0) > after) return known.batch;
-    const slice = this.#ring.slice(from, to);
-    const events = slice.filter((event) => event.revision > after && event.key.startsWith(prefix));
+    const all = this.#ring.slice(from, to).filter((event) => event.key.startsWith(prefix));
+    const events = all.filter((event) => event.revision > after);
     if (events.length === 0) return undefined;
     const batch = new EventBatch(events);
+    // What this reader has from history, while the cache lagged behind it, another one may lack.
+    if (events.length < all.length) return batch;
     this.#shared = [{ from, to, prefix, batch }, ...this.#shared.slice(0, SHARED_LIMIT - 1)];
     return batch;
   }
