@@ -121,8 +121,8 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
   try {
     return { outcome: 'created', object: await createObject(resource, { namespace, object, context }) };
   } catch (error) {
-    if (request.method !== 'apply' || !isAlreadyExists(error)) throw error;
-    // Somebody else was first: what was meant to create it, is applied to it.
+    if (!isAlreadyExists(error)) throw error;
+    // Somebody else was first: what was meant to create it, updates it.
     const { kv } = await resource.environment.store.get(resource.key(namespace, name));
     return { outcome: 'raced', current: kv };
   }

@@ -74,6 +74,27 @@ describe('update', () => {
     expect((await server.put('/apis/coordination.k8s.io/v1/namespaces/none/leases/b', lease('b'))).status).toBe(404);
   });
 
+  it('API-170 API-173 of two PUTs that find nothing one creates, and the other updates what that one made', async () => {
+    const path = '/api/v1/namespaces/default/endpoints/x';
+    const put = (ip: string) =>
+      server.put(path, { metadata: { name: 'x' }, subsets: [{ addresses: [{ ip }], ports: [{ port: 1 }] }] });
+    const answers = await Promise.all([put('10.0.0.1'), put('10.0.0.2')]);
+    const [updated, created] = answers.toSorted((a, b) => a.status - b.status);
+    expect([updated?.status, created?.status]).toEqual([200, 201]);
+    expect(updated?.json.metadata?.uid).toBe(created?.json.metadata?.uid);
+    expect((await server.get(path)).json).toEqual(updated?.json);
+  });
+
+  it.each([
+    ['without a resourceVersion', undefined, 422],
+    ['with one of something else', '7', 409],
+  ])('API-171 API-173 %s the other one is refused', async (_how, version, status) => {
+    const put = () => server.put(`${leases}/b`, lease('b', version));
+    const answers = await Promise.all([put(), put()]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, status]);
+    expect(answers.map(({ json }) => json.reason)).not.toContain('AlreadyExists');
+  });
+
   it('API-174 another uid is 409 in a PUT and 422 in a PATCH', async () => {
     const { json } = await server.post(configMaps, configMap('a'));
     const put = await server.put(`${configMaps}/a`, configMap('a', { metadata: { uid: 'other' } }));
