@@ -415,6 +415,55 @@ describe('services', () => {
     expect(fewer.json.message).toContain("must be 'SingleStack' to release the secondary IP family");
   });
 
+  const name = { type: 'ExternalName', externalName: 'x.example.com' };
+
+  describe('a refused create', () => {
+    const holder = { type: 'NodePort', clusterIP: '10.96.0.50', ports: [{ port: 80, nodePort: 30_080 }] };
+    const freed = async () => {
+      const port = await server.post(services, service('c', { ...holder, clusterIP: '' }));
+      const address = await server.post(services, service('c', { clusterIP: '10.96.0.50' }));
+      expect(port.json.message).toContain('provided port is already allocated');
+      expect(address.json.message).toContain('provided IP is already allocated');
+      return [port.status, address.status];
+    };
+
+    it.each([
+      ['a node port of a type that has none', { ports: [{ port: 80, nodePort: 30_080 }] }],
+      ['a health check port without the policy for it', { type: 'LoadBalancer', healthCheckNodePort: 30_080 }],
+      ['a second address', { ipFamilyPolicy: 'PreferDualStack', clusterIPs: ['10.96.0.51', '10.96.0.50'] }],
+      ['an address of what is only a name', { ...name, clusterIP: '10.96.0.50' }],
+      ['a node port of what is only a name', { ...name, externalName: '', ports: holder.ports }],
+    ])('frees nothing of another service: %s', async (_, more) => {
+      expect((await server.post(services, service('a', holder))).status).toBe(201);
+      const [clusterIP] = 'clusterIPs' in more ? more.clusterIPs : [];
+      expect((await server.post(services, service('b', { clusterIP, ...more }))).status).toBe(422);
+      expect(await freed()).toEqual([422, 422]);
+    });
+
+    it('API-502 what is only a name cannot be given an address by the old field, not later either', async () => {
+      const text = 'spec.clusterIPs: Forbidden: may not be set for ExternalName services';
+      const made = await server.post(services, service('b', { ...name, clusterIP: '10.96.0.50' }));
+      expect(made.json.message).toBe(`Service "b" is invalid: ${text}`);
+      await server.post(services, service('b', name));
+      const changed = await server.patch(`${services}/b`, { spec: { clusterIP: '10.96.0.50' } });
+      expect(changed.json.message).toBe(`Service "b" is invalid: ${text}`);
+    });
+
+    it('and the deletion of one that names what it cannot have frees nothing either', async () => {
+      await server.post(services, service('a', holder));
+      expect((await server.post(services, service('b', { ...name, ports: holder.ports }))).status).toBe(201);
+      await server.delete(`${services}/b`);
+      expect(await freed()).toEqual([422, 422]);
+    });
+  });
+
+  it('who clears only the old field, and wants only a name, gives the address up', async () => {
+    await server.post(services, service('a'));
+    const cleared = await server.patch(`${services}/a`, { spec: { ...name, clusterIP: '' } });
+    expect(cleared.status).toBe(200);
+    expect(spec(cleared)).not.toHaveProperty('clusterIPs');
+  });
+
   it('a server started on the same store knows what is taken', async () => {
     const { json } = await server.post(services, service('a'));
     const { clusterIP } = json['spec'] as { clusterIP: string };

@@ -88,7 +88,8 @@ describe('addresses of services over a store that several servers write to', () 
     const addresses = await server(1);
     for (const last of [1, 2, 3]) await addresses.reserveAddress(`10.96.1.${last}`, 'p');
     await addresses.reservePort(30_001, 'p');
-    await save('used', { clusterIP: '10.96.1.1', clusterIPs: ['10.96.1.1'], ports: [{ port: 1, nodePort: 30_001 }] });
+    const ports = [{ port: 1, nodePort: 30_001 }];
+    await save('used', { type: 'NodePort', clusterIP: '10.96.1.1', clusterIPs: ['10.96.1.1'], ports });
     const sweep = new ClaimSweep({ store, clock, logger: silentLogger });
     expect(await sweep.sweep()).toEqual({ returned: 0, made: 0 });
     // Given back and taken again in between: another request is under way.
@@ -104,6 +105,11 @@ describe('addresses of services over a store that several servers write to', () 
     const sweep = new ClaimSweep({ store, clock, logger: silentLogger });
     expect(await sweep.sweep()).toEqual({ returned: 0, made: 1 });
     expect(await claims()).toEqual(['serviceips/10.96.0.1']);
+  });
+
+  it('the sweep makes no claim for what stands in a service whose type cannot have it', async () => {
+    await save('name', { type: 'ExternalName', clusterIP: '10.96.1.1', ports: [{ port: 1, nodePort: 30_001 }] });
+    expect(await new ClaimSweep({ store, clock, logger: silentLogger }).sweep()).toEqual({ returned: 0, made: 0 });
   });
 
   it('one server alone claims nothing in the store', async () => {

@@ -4,7 +4,8 @@ import type { Revision, Store } from '../../storage/interface.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 import { type ClaimedRange, claimPrefix } from './address-claims.ts';
-import { addressesOf, portsOf, type ServiceSpec } from './service-addresses.ts';
+import { addressesOf, portsOf } from './service-addresses.ts';
+import type { ServiceSpec } from './service-spec.ts';
 
 /**
  * Much longer than a request may take: between a claim and its service lies one request. kube-apiserver repairs its ranges as

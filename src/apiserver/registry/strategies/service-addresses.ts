@@ -8,17 +8,21 @@ import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 import { type AddressClaims, type ClaimedRange, noAddressClaims, StoredAddressClaims } from './address-claims.ts';
 import { defaultServiceRange, formatAddress, parseAddress, type ServiceRange } from './service-range.ts';
+import { hasClusterAddress, needsHealthCheckPort, type ServiceSpec, usesNodePorts } from './service-spec.ts';
 
 const FIRST_PORT = 30_000;
 const LAST_PORT = 32_767;
 /** Random tries before a free one is searched from a random place on. */
 const TRIES = 16;
 
-export interface ServiceSpec {
-  readonly clusterIP?: string;
-  readonly clusterIPs?: readonly string[];
-  readonly healthCheckNodePort?: number;
-  readonly ports?: readonly { readonly nodePort?: number }[];
+/** What one request was given. */
+export interface Reservation {
+  readonly addresses: Set<string>;
+  readonly ports: Set<number>;
+}
+
+export function emptyReservation(): Reservation {
+  return { addresses: new Set(), ports: new Set() };
 }
 
 export interface ServiceAddressesOptions {
@@ -42,6 +46,8 @@ export class ServiceAddresses {
   #addresses: Set<number>;
   #ports = new Set<number>();
   #loaded: Promise<void> | undefined;
+  /** By the prepared object. */
+  readonly #reservations = new WeakMap<KubeObject, Reservation>();
 
   constructor({ store, random, clock, serviceRange = defaultServiceRange }: ServiceAddressesOptions) {
     this.#store = store;
@@ -62,35 +68,61 @@ export class ServiceAddresses {
     return this.#loaded;
   }
 
+  /** For a service that is to be created: {@link release} with the same object gives back what is put into the reservation. */
+  begin(service: KubeObject): Reservation {
+    const reservation = emptyReservation();
+    this.#reservations.set(service, reservation);
+    return reservation;
+  }
+
   /** Undefined when the range is exhausted. */
-  async allocateAddress(): Promise<string | undefined> {
-    const address = await this.#allocate('serviceips', formatAddress, () =>
+  async allocateAddress(into = emptyReservation()): Promise<string | undefined> {
+    const address = await this.#allocate('serviceips', { format: formatAddress, held: into.addresses }, () =>
       this.#free(this.#addresses, this.#range.first, this.#range.last),
     );
     return address === undefined ? undefined : formatAddress(address);
   }
 
-  allocatePort(): Promise<number | undefined> {
-    return this.#allocate('servicenodeports', String, () => this.#free(this.#ports, FIRST_PORT, LAST_PORT));
+  allocatePort(into = emptyReservation()): Promise<number | undefined> {
+    return this.#allocate('servicenodeports', { format: Number, held: into.ports }, () =>
+      this.#free(this.#ports, FIRST_PORT, LAST_PORT),
+    );
   }
 
-  async #allocate(
+  async #allocate<T extends string | number>(
     range: ClaimedRange,
-    format: (item: number) => string,
+    { format, held }: { readonly format: (item: number) => T; readonly held: Set<T> },
     pick: () => number | undefined,
   ): Promise<number | undefined> {
     // Ends: what is taken is marked, each round marks one more, and marks are forgotten once.
     let reloads = 0;
     for (;;) {
       const item = pick();
-      if (item !== undefined && (await this.#claims.claim(range, format(item))) === 'ours') return item;
+      if (item !== undefined && (await this.#claim(format(item), held, (text) => this.#claims.claim(range, text)))) {
+        return item;
+      }
       if (item === undefined && reloads++ > 0) return undefined;
       if (item === undefined) await this.#reload();
     }
   }
 
+  async #claim<T extends string | number>(
+    item: T,
+    held: Set<T>,
+    claim: (text: string) => Promise<'ours' | 'taken'>,
+  ): Promise<boolean> {
+    held.add(item);
+    let outcome: 'ours' | 'taken' = 'taken';
+    try {
+      outcome = await claim(String(item));
+    } finally {
+      if (outcome === 'taken') held.delete(item);
+    }
+    return outcome === 'ours';
+  }
+
   /** The finding when the address is not ours or taken; addresses that are no IPv4 are not looked after. */
-  async reserveAddress(text: string, path: string): Promise<FieldError | undefined> {
+  async reserveAddress(text: string, path: string, into = emptyReservation()): Promise<FieldError | undefined> {
     const address = parseAddress(text);
     if (address === undefined) return undefined;
     if (address < this.#range.first || address > this.#range.last) {
@@ -105,11 +137,13 @@ export class ServiceAddresses {
       return fieldInvalid(path, [text], 'failed to allocate IP: provided IP is already allocated');
     }
     this.#addresses.add(address);
-    if ((await this.#claims.claimWanted('serviceips', text)) === 'ours') return undefined;
+    if (await this.#claim(text, into.addresses, (item) => this.#claims.claimWanted('serviceips', item))) {
+      return undefined;
+    }
     return fieldInvalid(path, [text], 'failed to allocate IP: provided IP is already allocated');
   }
 
-  async reservePort(port: number, path: string): Promise<FieldError | undefined> {
+  async reservePort(port: number, path: string, into = emptyReservation()): Promise<FieldError | undefined> {
     if (port < FIRST_PORT || port > LAST_PORT) {
       return fieldInvalid(
         path,
@@ -120,7 +154,9 @@ export class ServiceAddresses {
     if (this.#ports.has(port)) await this.#reload();
     if (this.#ports.has(port)) return fieldInvalid(path, port, 'provided port is already allocated');
     this.#ports.add(port);
-    if ((await this.#claims.claimWanted('servicenodeports', String(port))) === 'ours') return undefined;
+    if (await this.#claim(port, into.ports, (item) => this.#claims.claimWanted('servicenodeports', item))) {
+      return undefined;
+    }
     return fieldInvalid(path, port, 'provided port is already allocated');
   }
 
@@ -136,11 +172,23 @@ export class ServiceAddresses {
     this.#claims.giveBack('servicenodeports', String(port));
   }
 
-  /** Gives back all that a service holds. */
+  /** Gives back all that a service holds: one that was prepared what it was given, a stored one what its spec says. */
   release(service: KubeObject): void {
+    const reservation = this.#reservations.get(service);
+    if (reservation !== undefined) {
+      this.giveBack(reservation);
+      return;
+    }
     const spec = (service['spec'] ?? {}) as ServiceSpec;
     for (const address of addressesOf(spec)) this.releaseAddress(address);
     for (const port of portsOf(spec)) this.releasePort(port);
+  }
+
+  giveBack(reservation: Reservation): void {
+    for (const address of reservation.addresses) this.releaseAddress(address);
+    for (const port of reservation.ports) this.releasePort(port);
+    reservation.addresses.clear();
+    reservation.ports.clear();
   }
 
   async #reload(): Promise<void> {
@@ -149,12 +197,16 @@ export class ServiceAddresses {
     this.#ports = new Set();
     for (const kv of items) {
       const spec = (new StoredObject(kv).object()['spec'] ?? {}) as ServiceSpec;
-      for (const text of addressesOf(spec)) {
-        const address = parseAddress(text);
-        if (address !== undefined) this.#addresses.add(address);
-      }
-      for (const port of portsOf(spec)) this.#ports.add(port);
+      this.#mark(addressesOf(spec), portsOf(spec));
     }
+  }
+
+  #mark(addresses: Iterable<string>, ports: Iterable<number>): void {
+    for (const text of addresses) {
+      const address = parseAddress(text);
+      if (address !== undefined) this.#addresses.add(address);
+    }
+    for (const port of ports) this.#ports.add(port);
   }
 
   #free(used: Set<number>, first: number, last: number): number | undefined {
@@ -168,13 +220,18 @@ export class ServiceAddresses {
   }
 }
 
-/** Of a headless service it is the word None. */
-export function addressesOf({ clusterIP, clusterIPs }: ServiceSpec): readonly string[] {
+/** Of a headless service it is the word None. None at all where the type has none, whatever stands there. */
+export function addressesOf(spec: ServiceSpec): readonly string[] {
+  if (!hasClusterAddress(spec)) return [];
+  const { clusterIP, clusterIPs } = spec;
   const all = new Set(clusterIPs ?? []);
   if (clusterIP !== undefined) all.add(clusterIP);
   return [...all];
 }
 
-export function portsOf({ ports, healthCheckNodePort }: ServiceSpec): number[] {
-  return [...(ports ?? []).map(({ nodePort }) => nodePort ?? 0), healthCheckNodePort ?? 0].filter((port) => port > 0);
+/** Only those that the type has, whatever stands there. */
+export function portsOf(spec: ServiceSpec): number[] {
+  const ports = usesNodePorts(spec) ? (spec.ports ?? []).map(({ nodePort }) => nodePort ?? 0) : [];
+  if (needsHealthCheckPort(spec)) ports.push(spec.healthCheckNodePort ?? 0);
+  return ports.filter((port) => port > 0);
 }

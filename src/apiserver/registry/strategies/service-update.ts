@@ -11,7 +11,8 @@ import {
 
 /** What was given out and the client leaves out of an update stays as it is (registry core/service `patchAllocatedValues`). */
 export function carryOver(spec: ServiceSpec, old: ServiceSpec): void {
-  if (hasClusterAddress(spec)) carryAddresses(spec, old);
+  if (hasClusterAddress(spec) && hasClusterAddress(old)) carryAddresses(spec, old);
+  followAddress(spec, old);
   if (allocatesNodePorts(old) && allocatesNodePorts(spec) && spec.ports !== undefined) {
     spec.ports = withNodePorts(spec.ports, old.ports ?? []);
   }
@@ -21,14 +22,16 @@ export function carryOver(spec: ServiceSpec, old: ServiceSpec): void {
 }
 
 function carryAddresses(spec: ServiceSpec, old: ServiceSpec): void {
-  if (hasClusterAddress(old)) {
-    if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP;
-    if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
-  }
-  // Who knows only the old field changes only that.
-  if (spec.clusterIP !== undefined && spec.clusterIP !== old.clusterIP && sameTexts(spec.clusterIPs, old.clusterIPs)) {
-    spec.clusterIPs = [spec.clusterIP];
-  }
+  if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP;
+  if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
+}
+
+/** Who knows only the old field changes, or clears, only that (registry core/service `normalizeClusterIPs`). */
+function followAddress(spec: ServiceSpec, old: ServiceSpec): void {
+  const address = spec.clusterIP ?? '';
+  if (address === (old.clusterIP ?? '') || !sameTexts(spec.clusterIPs, old.clusterIPs)) return;
+  if (address === '') delete spec.clusterIPs;
+  else spec.clusterIPs = [address];
 }
 
 /** A port is known by its name, whatever else of it changed; no node port stands at two ports because of this. */

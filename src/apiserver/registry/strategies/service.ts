@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../api/field-error.ts';
 import { newInternalError, newInvalid } from '../../../api/status-error.ts';
 import type { Strategy } from '../strategy.ts';
-import type { ServiceAddresses } from './service-addresses.ts';
+import { emptyReservation, type Reservation, type ServiceAddresses } from './service-addresses.ts';
 import { settleFamilies } from './service-families.ts';
 import {
   allocatesNodePorts,
@@ -20,15 +20,17 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
   return {
     async prepareForCreate(service: Service) {
       const spec = (service.spec ??= {});
-      if (!hasClusterAddress(spec)) return;
-      await addresses.load();
+      const reservation = addresses.begin(service);
+      // Whatever the type: validation looks at the list only.
       if ((spec.clusterIP ?? '') !== '') spec.clusterIPs ??= [spec.clusterIP ?? ''];
-      refuse(service, settleFamilies(spec));
-      await allocateAddress(addresses, service, spec);
+      if (!hasClusterAddress(spec)) return;
       try {
-        await allocatePorts(addresses, service, { spec });
+        await addresses.load();
+        refuse(service, settleFamilies(spec));
+        await allocateAddress({ addresses, reservation }, service, spec);
+        await allocatePorts({ addresses, reservation }, service, { spec });
       } catch (error) {
-        addresses.releaseAddress(spec.clusterIP ?? '');
+        addresses.giveBack(reservation);
         throw error;
       }
     },
@@ -40,8 +42,14 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       carryOver(spec, old);
       if (hasClusterAddress(spec)) {
         refuse(next, settleFamilies(spec, old));
-        if (!hasClusterAddress(old) || (spec.clusterIP ?? '') === '') await allocateAddress(addresses, next, spec);
-        await allocatePorts(addresses, next, { spec, old });
+        const allocator = { addresses, reservation: emptyReservation() };
+        try {
+          if (!hasClusterAddress(old) || (spec.clusterIP ?? '') === '') await allocateAddress(allocator, next, spec);
+          await allocatePorts(allocator, next, { spec, old });
+        } catch (error) {
+          addresses.giveBack(allocator.reservation);
+          throw error;
+        }
       }
       dropTypeDependentFields(spec, old);
       if (spec.type !== 'LoadBalancer') next['status'] = { ...(next['status'] as object), loadBalancer: {} };
@@ -50,17 +58,24 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
   };
 }
 
-async function allocateAddress(addresses: ServiceAddresses, service: Service, spec: ServiceSpec): Promise<void> {
+/** For one request: what it is given goes into its reservation. */
+interface Allocator {
+  readonly addresses: ServiceAddresses;
+  readonly reservation: Reservation;
+}
+
+async function allocateAddress(allocator: Allocator, service: Service, spec: ServiceSpec): Promise<void> {
+  const { addresses, reservation } = allocator;
   const wanted = spec.clusterIP ?? '';
   if (wanted === HEADLESS) return;
   if (wanted === '') {
-    const address = await addresses.allocateAddress();
+    const address = await addresses.allocateAddress(reservation);
     if (address === undefined) throw newInternalError('failed to allocate a serviceIP: range is full');
     spec.clusterIP = address;
     spec.clusterIPs = [address];
     return;
   }
-  const taken = await addresses.reserveAddress(wanted, 'spec.clusterIPs');
+  const taken = await addresses.reserveAddress(wanted, 'spec.clusterIPs', reservation);
   if (taken !== undefined) refuse(service, [taken]);
 }
 
@@ -70,22 +85,13 @@ interface PortAllocation {
   readonly old?: ServiceSpec;
 }
 
-async function allocatePorts(addresses: ServiceAddresses, service: Service, around: PortAllocation): Promise<void> {
-  const taken: number[] = [];
-  try {
-    if (usesNodePorts(around.spec)) await allocateNodePorts(addresses, service, { ...around, taken });
-    await allocateHealthCheckPort(addresses, around, taken);
-  } catch (error) {
-    for (const port of taken) addresses.releasePort(port);
-    throw error;
-  }
+async function allocatePorts(allocator: Allocator, service: Service, around: PortAllocation): Promise<void> {
+  if (usesNodePorts(around.spec)) await allocateNodePorts(allocator, service, around);
+  await allocateHealthCheckPort(allocator, around);
 }
 
-async function allocateNodePorts(
-  addresses: ServiceAddresses,
-  service: Service,
-  { spec, old, taken }: PortAllocation & { readonly taken: number[] },
-): Promise<void> {
+async function allocateNodePorts(allocator: Allocator, service: Service, { spec, old }: PortAllocation): Promise<void> {
+  const { addresses, reservation } = allocator;
   const held = new Set((old?.ports ?? []).map(({ nodePort }) => nodePort ?? 0));
   const ports: ServicePort[] = [];
   const shared = old === undefined ? requestedPorts(spec.ports ?? []) : undefined;
@@ -95,12 +101,11 @@ async function allocateNodePorts(
       ports.push(port);
       continue;
     }
-    if (wanted !== 0 && !held.has(wanted) && !taken.includes(wanted)) {
-      const problem = await addresses.reservePort(wanted, `spec.ports[${i}].nodePort`);
+    if (wanted !== 0 && !held.has(wanted) && !reservation.ports.has(wanted)) {
+      const problem = await addresses.reservePort(wanted, `spec.ports[${i}].nodePort`, reservation);
       if (problem !== undefined) refuse(service, [problem]);
-      taken.push(wanted);
     }
-    const nodePort = wanted === 0 ? await anyPort(addresses, taken, 'a nodePort') : wanted;
+    const nodePort = wanted === 0 ? await anyPort(allocator, 'a nodePort') : wanted;
     if (shared?.has(port.port) === false) shared.set(port.port, nodePort);
     ports.push({ ...port, nodePort });
   }
@@ -114,29 +119,23 @@ function requestedPorts(ports: readonly ServicePort[]): Map<ServicePort['port'],
   return requested;
 }
 
-async function allocateHealthCheckPort(
-  addresses: ServiceAddresses,
-  { spec, old }: PortAllocation,
-  taken: number[],
-): Promise<void> {
+async function allocateHealthCheckPort(allocator: Allocator, { spec, old }: PortAllocation): Promise<void> {
   if (!needsHealthCheckPort(spec) || needsHealthCheckPort(old ?? {})) return;
   const wanted = spec.healthCheckNodePort ?? 0;
   if (wanted === 0) {
-    spec.healthCheckNodePort = await anyPort(addresses, taken, 'a HealthCheck NodePort 0');
+    spec.healthCheckNodePort = await anyPort(allocator, 'a HealthCheck NodePort 0');
     return;
   }
-  const problem = await addresses.reservePort(wanted, 'spec.healthCheckNodePort');
-  if (problem === undefined) taken.push(wanted);
-  else {
-    const why = problem.message.slice(problem.message.lastIndexOf(': ') + 2);
-    throw newInternalError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${why}`);
-  }
+  const { addresses, reservation } = allocator;
+  const problem = await addresses.reservePort(wanted, 'spec.healthCheckNodePort', reservation);
+  if (problem === undefined) return;
+  const why = problem.message.slice(problem.message.lastIndexOf(': ') + 2);
+  throw newInternalError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${why}`);
 }
 
-async function anyPort(addresses: ServiceAddresses, taken: number[], what: string): Promise<number> {
-  const port = await addresses.allocatePort();
+async function anyPort({ addresses, reservation }: Allocator, what: string): Promise<number> {
+  const port = await addresses.allocatePort(reservation);
   if (port === undefined) throw newInternalError(`failed to allocate ${what}: range is full`);
-  taken.push(port);
   return port;
 }
 
