@@ -263,7 +263,11 @@ export class CacheReader implements CacheWatch {
   /** {@link resume} in the middle of a watch, where what goes wrong ends the watch. */
   #resumeLater(after: Revision): void {
     this.resume(after).then(
-      () => this.#wake(),
+      () => {
+        const phase = this.#phase;
+        // History may have led to the end of the ring before it is confirmed. Who waits there is told by the cache.
+        if (phase.kind !== 'ring' || phase.caughtUp === 'no') this.#wake();
+      },
       (error: Error) => this.end(error instanceof RevisionCompactedError ? 'expired' : 'stopped', error),
     );
   }
