@@ -2,10 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { encodeProtobuf } from '../../api/codec/protobuf.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { newForbidden } from '../../api/status-error.ts';
+import type { AdmissionAttributes } from '../admission/attributes.ts';
 import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { parseServiceRange } from '../registry/strategies/service-range.ts';
+import { HeldAdmission } from './held-admission.ts';
 import { type Answer, startTestServer, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -462,6 +465,44 @@ describe('services', () => {
     const cleared = await server.patch(`${services}/a`, { spec: { ...name, clusterIP: '' } });
     expect(cleared.status).toBe(200);
     expect(spec(cleared)).not.toHaveProperty('clusterIPs');
+  });
+
+  describe('while a create is under way', () => {
+    it.each([
+      ['provided port is already allocated', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] }],
+      ['provided port is already allocated', { type: 'LoadBalancer', ports: [{ port: 80, nodePort: 30_080 }] }],
+      ['provided IP is already allocated', { clusterIP: '10.96.0.50' }],
+    ])('nobody else is given what it asked for: %s, %j', async (text, wanted) => {
+      const held = new HeldAdmission('CREATE', 'services');
+      const gated = await startTestServer({ admission: [held.plugin] });
+      const first = gated.post(services, service('a', wanted));
+      await held.reached;
+      const refused = async () => {
+        const { status, json } = await gated.post(services, service('b', wanted));
+        expect([status, json.message]).toEqual([422, expect.stringContaining(text)]);
+      };
+      await refused();
+      held.release();
+      expect((await first).status).toBe(201);
+      await refused();
+      await gated.delete(`${services}/a`);
+      expect((await gated.post(services, service('b', wanted))).status).toBe(201);
+    });
+
+    it('its things are free again when admission refuses it, or a dry run is over, and when an update leaves them out', async () => {
+      const wanted = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] };
+      const validate = ({ name, operation }: AdmissionAttributes) => {
+        if (name !== 'a' || operation !== 'CREATE') return;
+        throw newForbidden({ group: '', resource: 'services' }, name, 'not today');
+      };
+      const gated = await startTestServer({ admission: [{ name: 'Gate', validate }] });
+      expect((await gated.post(services, service('a', wanted))).status).toBe(403);
+      for (const next of ['b', 'c']) {
+        expect((await gated.post(`${services}?dryRun=All`, service(next, wanted))).status).toBe(201);
+        expect((await gated.post(services, service(next, wanted))).status).toBe(201);
+        expect((await gated.put(`${services}/${next}`, service(next))).status).toBe(200);
+      }
+    });
   });
 
   it('a server started on the same store knows what is taken', async () => {

@@ -36,6 +36,7 @@ export interface ServiceAddressesOptions {
 /**
  * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. An update that
  * fails after it was given something leaves it marked; therefore nothing is refused before the stored services were read again.
+ * What a create holds that is not stored yet counts all the same ({@link ServiceAddresses.begin}).
  * Where several servers write to the store, memory only says what is worth trying: what counts is the claim ({@link AddressClaims}).
  */
 export class ServiceAddresses {
@@ -48,6 +49,10 @@ export class ServiceAddresses {
   #loaded: Promise<void> | undefined;
   /** By the prepared object. */
   readonly #reservations = new WeakMap<KubeObject, Reservation>();
+  /** Of the creates under way. */
+  readonly #unstored = new Set<Reservation>();
+  /** Until it resolves, somebody looks at the stored services. */
+  #look: Promise<void> = Promise.resolve();
 
   constructor({ store, random, clock, serviceRange = defaultServiceRange }: ServiceAddressesOptions) {
     this.#store = store;
@@ -68,11 +73,21 @@ export class ServiceAddresses {
     return this.#loaded;
   }
 
-  /** For a service that is to be created: {@link release} with the same object gives back what is put into the reservation. */
+  /**
+   * For a service that is to be created. What is put into the reservation is nobody else's until {@link stored} or {@link release}
+   * is called with the same object, whatever is read from the store in between.
+   */
   begin(service: KubeObject): Reservation {
     const reservation = emptyReservation();
     this.#reservations.set(service, reservation);
+    this.#unstored.add(reservation);
     return reservation;
+  }
+
+  /** A look that has begun may not have seen the service. */
+  stored(service: KubeObject): void {
+    const reservation = this.#reservations.get(service);
+    if (reservation !== undefined) void this.#look.then(() => this.#unstored.delete(reservation));
   }
 
   /** Undefined when the range is exhausted. */
@@ -106,6 +121,7 @@ export class ServiceAddresses {
     }
   }
 
+  /** Held before the claim is made, so that a look at the stored services in between does not forget it. */
   async #claim<T extends string | number>(
     item: T,
     held: Set<T>,
@@ -185,13 +201,21 @@ export class ServiceAddresses {
   }
 
   giveBack(reservation: Reservation): void {
+    this.#unstored.delete(reservation);
     for (const address of reservation.addresses) this.releaseAddress(address);
     for (const port of reservation.ports) this.releasePort(port);
     reservation.addresses.clear();
     reservation.ports.clear();
   }
 
-  async #reload(): Promise<void> {
+  /** One look after another, so that an older one never undoes a newer one; as many wait as there are requests under way. */
+  #reload(): Promise<void> {
+    const look = this.#look.then(() => this.#readStored());
+    this.#look = look.catch(() => undefined);
+    return look;
+  }
+
+  async #readStored(): Promise<void> {
     const { items } = await this.#store.list(resourcePrefix({ group: '', resource: 'services' }));
     this.#addresses = new Set([this.#own]);
     this.#ports = new Set();
@@ -199,6 +223,7 @@ export class ServiceAddresses {
       const spec = (new StoredObject(kv).object()['spec'] ?? {}) as ServiceSpec;
       this.#mark(addressesOf(spec), portsOf(spec));
     }
+    for (const { addresses, ports } of this.#unstored) this.#mark(addresses, ports);
   }
 
   #mark(addresses: Iterable<string>, ports: Iterable<number>): void {

@@ -54,6 +54,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       dropTypeDependentFields(spec, old);
       if (spec.type !== 'LoadBalancer') next['status'] = { ...(next['status'] as object), loadBalancer: {} };
     },
+    stored: (service) => addresses.stored(service),
     released: (service) => addresses.release(service),
   };
 }

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../../base/fake-clock.ts';
+import { seededRandom } from '../../../base/random.ts';
+import type { Store } from '../../storage/interface.ts';
+import { openMemoryStore } from '../../storage/memory-store.ts';
+import { objectKey } from '../../storage/storage-keys.ts';
+import { encodeStored } from '../../storage/stored-object.ts';
+import { ServiceAddresses } from './service-addresses.ts';
+
+const services = { group: '', resource: 'services', namespaced: true };
+
+it('what is stored while somebody looks at an older state of the store stays taken', async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryStore({ clock });
+  let held: Promise<void> | undefined;
+  const store: Store = Object.assign(Object.create(memory) as Store, {
+    create: memory.create.bind(memory),
+    async list(prefix: string) {
+      const found = await memory.list(prefix);
+      await held;
+      return found;
+    },
+  });
+  const addresses = new ServiceAddresses({ store, clock, random: seededRandom(1) });
+  await addresses.load();
+  const metadata = { name: 'a', namespace: 'default' };
+  const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_100 }] };
+  const service = { apiVersion: 'v1', kind: 'Service', metadata, spec };
+  expect(await addresses.reservePort(30_100, 'p', addresses.begin(service))).toBeUndefined();
+
+  // An update that failed has left a mark, because of which the next who asks looks.
+  await addresses.reservePort(30_080, 'p');
+  let open: () => void = () => undefined;
+  held = new Promise((resolve) => (open = resolve));
+  const looking = addresses.reservePort(30_080, 'p');
+  await new Promise((resolve) => setImmediate(resolve));
+  await store.create(objectKey(services, 'default', 'a'), encodeStored(service));
+  addresses.stored(service);
+  await new Promise((resolve) => setImmediate(resolve));
+  open();
+  expect(await looking).toBeUndefined();
+  expect((await addresses.reservePort(30_100, 'p'))?.message).toContain('provided port is already allocated');
+
+  addresses.release({ ...service });
+  expect(await addresses.reservePort(30_100, 'p')).toBeUndefined();
+});
