@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.ts';
+import { Ring } from '../../base/ring.ts';
 import { CacheEvent, EventBatch } from './cache-event.ts';
 import type { CacheWatch, WatchCloseReason, WatchStep } from './cache-watch.ts';
 import type { EventRing } from './event-ring.ts';
@@ -11,11 +12,11 @@ const STEP_LIMIT = 500;
 /** Bytes of their objects, and one more object: what a reader has to be given at once. */
 const STEP_BYTES = 1 << 20;
 
-/** Events of the store's history a reader may hold while it reads them; with more it has to list anew. */
+/**
+ * Events of the store's history a reader may hold while it reads them; with more, or with more bytes than
+ * {@link ReaderSource.historyBytes}, it has to list anew.
+ */
 const BACKLOG_LIMIT = 100_000;
-
-/** Delivered events of a backlog that may wait to be let go together. */
-const DELIVERED_KEPT = 4096;
 
 /** What a reader is interested in: keys under `prefix`, changes above `after`. */
 export interface Interest {
@@ -34,6 +35,8 @@ export interface ReaderSource {
   /** The reader waits for what comes after the end of the ring; the cache calls {@link CacheReader.deliver}. */
   park(reader: CacheReader): void;
   history(prefix: string, options: WatchOptions): Promise<StoreWatch>;
+  /** Bytes of values, of the objects before the changes too, that a reader may hold of it. */
+  historyBytes(): number;
   /** The reader is closed. */
   leave(reader: CacheReader): void;
 }
@@ -47,12 +50,14 @@ interface InitialPhase {
 
 /**
  * Reading what is older than the ring from the store, until `handover`: from there on the ring has everything. The backlog is what
- * the store has; what is made of an event is made for the step it goes out with, and kept by nobody.
+ * the store has, or, of one in another process, the reader's own; what is made of an event is made for the step it goes out with, and
+ * kept by nobody.
  */
 interface HistoryPhase {
   readonly kind: 'history';
-  readonly backlog: StoreEvent[];
-  next: number;
+  readonly backlog: Ring<StoreEvent>;
+  /** Of the values in the backlog. */
+  bytes: number;
   handover: { readonly position: number; readonly after: Revision } | undefined;
 }
 
@@ -87,7 +92,7 @@ export class CacheReader implements CacheWatch {
   constructor(source: ReaderSource, prefix: string) {
     this.#source = source;
     this.prefix = prefix;
-    this.#phase = { kind: 'history', backlog: [], next: 0, handover: undefined };
+    this.#phase = newHistory();
   }
 
   get revision(): Revision {
@@ -112,7 +117,7 @@ export class CacheReader implements CacheWatch {
       this.#phase = { kind: 'ring', position: ring.positionAfter(after), after, caughtUp: 'no' };
       return;
     }
-    const phase: HistoryPhase = { kind: 'history', backlog: [], next: 0, handover: undefined };
+    const phase = newHistory();
     this.#phase = phase;
     const storeWatch = await this.#source.history(this.prefix, {
       startRevision: after + 1,
@@ -217,11 +222,13 @@ export class CacheReader implements CacheWatch {
 
   #historyStep(phase: HistoryPhase): WatchStep | undefined {
     const { backlog, handover } = phase;
-    if (phase.next < backlog.length) {
-      const end = stepEnd(phase.next, backlog.length, (index) => bytesOf(backlog[index]!));
-      const events = backlog.slice(phase.next, end).map((event) => this.#source.eventOf(event));
-      phase.next = end;
-      if (end >= DELIVERED_KEPT) phase.next -= backlog.splice(0, end).length;
+    if (backlog.length > 0) {
+      const end = stepEnd(0, backlog.length, (index) => bytesOf(backlog.at(index)!));
+      const events = Array.from({ length: end }, () => {
+        const event = backlog.popFront()!;
+        phase.bytes -= bytesHeldBy(event);
+        return this.#source.eventOf(event);
+      });
       this.#revision = events.at(-1)?.revision ?? this.#revision;
       return { kind: 'events', batch: new EventBatch(events) };
     }
@@ -274,8 +281,10 @@ export class CacheReader implements CacheWatch {
 
   #addToBacklog(phase: HistoryPhase, events: readonly StoreEvent[]): void {
     if (this.#phase !== phase || phase.handover !== undefined) return;
-    for (const event of events) phase.backlog.push(event);
-    if (phase.backlog.length - phase.next > BACKLOG_LIMIT) {
+    const bound = this.#source.historyBytes();
+    for (const event of events) {
+      phase.bytes += bytesHeldBy(event);
+      if (phase.backlog.pushBack(event) && phase.bytes <= bound) continue;
       this.end('expired', new RevisionCompactedError(this.#revision, this.#source.ring().floor));
       return;
     }
@@ -308,9 +317,17 @@ export class CacheReader implements CacheWatch {
   }
 }
 
+function newHistory(): HistoryPhase {
+  return { kind: 'history', backlog: new Ring({ bound: BACKLOG_LIMIT }), bytes: 0, handover: undefined };
+}
+
 /** Of the object that an event shows: of a deletion the one that was deleted. */
 function bytesOf({ current, previous }: StoreEvent): number {
   return (current ?? previous)?.value.length ?? 0;
+}
+
+function bytesHeldBy({ current, previous }: StoreEvent): number {
+  return (current?.value.length ?? 0) + (previous?.value.length ?? 0);
 }
 
 /** Behind the last entry of a step that begins at `from`, of entries up to `end`. The same for all readers that are equally far. */

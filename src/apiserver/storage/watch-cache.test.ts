@@ -23,6 +23,9 @@ class Objects {
   watches = 0;
   /** Turns of the event loop that pass before a watch on the store is confirmed; its events may come before. */
   delay = 0;
+  /** Events of history come so many in a turn; all at once unless told otherwise. */
+  slice = Infinity;
+  writers: { readonly writers?: 'several servers' } = {};
   /** What lists and the current revision wait for. */
   gate: Promise<void> | undefined;
   /** The watch that feeds the cache: the first one, and the first one after its end. */
@@ -61,8 +64,29 @@ class Objects {
     };
   }
 
+  #sliced({ onEvents, onProgress, ...options }: WatchOptions): WatchOptions {
+    if (this.slice === Infinity) return { onEvents, ...(onProgress === undefined ? {} : { onProgress }), ...options };
+    const work: (() => void)[] = [];
+    const later = (each: () => void): void => {
+      if (work.push(each) === 1) setImmediate(next);
+    };
+    const next = (): void => {
+      work[0]?.();
+      work.shift();
+      if (work.length > 0) setImmediate(next);
+    };
+    return {
+      ...options,
+      onEvents: (events) => {
+        for (let i = 0; i < events.length; i += this.slice) later(() => onEvents(events.slice(i, i + this.slice)));
+      },
+      onProgress: (revision) => later(() => onProgress?.(revision)),
+    };
+  }
+
   cache(options: Partial<WatchCacheOptions> = {}): WatchCache {
     const store: Store = {
+      ...this.writers,
       get: (key) => this.store.get(key),
       list: async (p, o) => {
         await this.gate;
@@ -80,7 +104,7 @@ class Objects {
       watch: async (p: string, o: WatchOptions): Promise<StoreWatch> => {
         this.watches++;
         this.#feed ??= o;
-        const watch = await this.store.watch(p, this.#feed === o ? this.#lagging(o) : o);
+        const watch = await this.store.watch(p, this.#feed === o ? this.#lagging(o) : this.#sliced(o));
         for (let i = 0; i < this.delay; i++) await settled();
         return watch;
       },
@@ -310,6 +334,64 @@ describe('WatchCache', () => {
       watch.close();
     },
   );
+
+  describe('of history that is the copy of one watch', () => {
+    const value = encodeStored({ kind: 'ConfigMap', apiVersion: 'v1', data: { filler: 'x'.repeat(1 << 20) } });
+
+    /** A cache that begins behind 40 changes of an object of a MiB: with the value before each, 79 MiB of history. */
+    async function behindHistory(writers: Objects['writers']): Promise<{ objects: Objects; cache: WatchCache }> {
+      const objects = new Objects();
+      objects.writers = writers;
+      for (let revision = 0; revision < 40; revision++) {
+        await (revision === 0
+          ? objects.store.create(`${prefix}large`, value)
+          : objects.store.update(`${prefix}large`, value, revision));
+      }
+      const cache = objects.cache();
+      await cache.start();
+      objects.clock.runDeferred();
+      return { objects, cache };
+    }
+
+    async function countEvents(watch: CacheWatch): Promise<number> {
+      for (let sum = 0; ;) {
+        const step = await watch.next();
+        if (step.kind !== 'events') throw new Error(step.kind);
+        sum += step.batch.events.length;
+        if (sum >= 40) return sum;
+      }
+    }
+
+    it('API-123 a watch that does not read holds 64 MiB, then it has expired', async () => {
+      const { objects, cache } = await behindHistory({ writers: 'several servers' });
+      objects.slice = 4;
+      const watch = await cache.watch({ startRevision: 1 });
+      for (let turn = 0; turn < 20; turn++) await settled();
+      expect(await watch.next()).toMatchObject({ kind: 'closed', reason: 'expired', error: { compactedRevision: 40 } });
+    });
+
+    it('API-122 one that reads is told all of it', async () => {
+      const { objects, cache } = await behindHistory({ writers: 'several servers' });
+      objects.slice = 4;
+      expect(await countEvents(await cache.watch({ startRevision: 1 }))).toBe(40);
+    });
+
+    it('API-122 what the store of this process holds anyway is not counted', async () => {
+      const { cache } = await behindHistory({});
+      const watch = await cache.watch({ startRevision: 1 });
+      for (let turn = 0; turn < 20; turn++) await settled();
+      expect(await countEvents(watch)).toBe(40);
+    });
+
+    it('a watch that has expired before it is confirmed is none of those that a cache waits for in the end', async () => {
+      const { objects, cache } = await behindHistory({ writers: 'several servers' });
+      objects.delay = 1;
+      expect(await step(await cache.watch({ startRevision: 1 }))).toEqual(['closed expired']);
+      let empty = 0;
+      cache.finish(() => empty++);
+      expect(empty).toBe(1);
+    });
+  });
 
   it('API-135, API-136 a slow reader is dropped, the others get everything in order', async () => {
     const objects = new Objects();

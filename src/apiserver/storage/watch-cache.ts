@@ -63,6 +63,12 @@ const WARM = 64;
 /** Events that may wait for their turn; with more they are delivered at once, so that a reader who waits never falls out of the ring. */
 const MOST_UNTOLD = 500;
 
+/**
+ * Values that a reader may hold of the history of a store in another process: they are copies, made for this reader. What it holds of a
+ * store in this process is the history's own, which has its bounds, and costs next to nothing however many readers hold it.
+ */
+const COPIED_HISTORY_BYTES = 64 << 20;
+
 /** Batches remembered for readers that follow. */
 const SHARED_LIMIT = 8;
 
@@ -90,6 +96,7 @@ export class WatchCache {
     eventOf: (event) => this.#eventOf(event),
     park: (reader) => this.#park(reader),
     history: (prefix, options) => this.#store.watch(prefix, options),
+    historyBytes: () => (this.#store.writers === 'several servers' ? COPIED_HISTORY_BYTES : Infinity),
     leave: (reader) => {
       this.#readers.delete(reader);
       this.#unpark(reader);
