@@ -252,10 +252,10 @@ export class CacheReader implements CacheWatch {
       }
       const to = stepEnd(phase.position, ring.end, (position) => ring.sizeOf(position));
       const batch = this.#source.batch(phase.position, to, { prefix: this.prefix, after: phase.after });
-      const last = ring.slice(to - 1, to)[0];
+      const last = ring.revisionAt(to - 1) ?? 0;
       phase.position = to;
       const whole = to === ring.end ? this.#source.revision() : 0;
-      this.#revision = Math.max(this.#revision, last?.revision ?? 0, whole);
+      this.#revision = Math.max(this.#revision, last, whole);
       if (batch !== undefined) return { kind: 'events', batch };
     }
     if (this.#lastsUntil === 'end of ring') {

@@ -4,8 +4,8 @@ import type { CacheEventType } from './cache-event.ts';
 import { EventRing } from './event-ring.ts';
 import { StoredObject, encodeStored } from './stored-object.ts';
 
-function event(revision: number, key = 'a', type: CacheEventType = 'MODIFIED'): CacheEvent {
-  const value = encodeStored({ kind: 'K', apiVersion: 'v1', metadata: { name: key } });
+function event(revision: number, key = 'a', type: CacheEventType = 'MODIFIED', filler = ''): CacheEvent {
+  const value = encodeStored({ kind: 'K', apiVersion: 'v1', metadata: { name: key }, filler });
   const object = (modRevision: number) => new StoredObject({ key, value, createRevision: 1, modRevision });
   return type === 'DELETED'
     ? new CacheEvent({ type, revision, previous: object(revision - 1) })
@@ -66,5 +66,33 @@ describe('EventRing', () => {
     const kept = events.map((e, i) => (e.frame('json') === frames[i] ? 1 : 0));
     expect(kept.indexOf(1)).toBe(6);
     expect(kept.lastIndexOf(0)).toBe(5);
+  });
+
+  it.each([
+    ['4,096', 5000, '', 4096],
+    ['16 MiB', 20, 'x'.repeat(1 << 20), 15],
+  ])('of older ones keeps encodings of the %s that were read last', (_, count, filler, most) => {
+    const ring = new EventRing(0, { ...limits, capacity: count, maxBytes: Infinity });
+    const events = Array.from({ length: count }, (__, i) => event(i + 1, `k${i}`, 'MODIFIED', filler));
+    for (const e of events) ring.push(e, 0);
+    ring.cool(0);
+    const frames = events.map((__, i) => ring.slice(i, i + 1)[0]?.frame('json'));
+    const kept = events.map((e, i) => e.frame('json') === frames[i]);
+    expect(kept.indexOf(true)).toBe(count - most);
+    expect(kept.lastIndexOf(false)).toBe(count - most - 1);
+  });
+
+  it('gives them back when nobody is behind any more, and forgets those whose events have gone', () => {
+    const ring = new EventRing(0, { ...limits, capacity: 1000 });
+    const events = Array.from({ length: 1010 }, (_, i) => event(i + 1, `k${i}`));
+    for (const e of events.slice(0, 1000)) ring.push(e, 0);
+    const frames = ring.slice(0, 1000).map((e) => e.frame('json'));
+    for (const e of events.slice(1000)) ring.push(e, 0);
+    ring.coolReread();
+    const kept = events.slice(0, 1000).map((e, i) => e.frame('json') === frames[i]);
+    // The first ten are not the ring's any more, and the newest 256 are kept in any case.
+    expect(kept.indexOf(false)).toBe(10);
+    expect(kept.indexOf(true, 10)).toBe(1010 - 256);
+    expect(kept.lastIndexOf(false)).toBe(1010 - 256 - 1);
   });
 });

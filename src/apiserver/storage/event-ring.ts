@@ -18,6 +18,14 @@ export interface EventRingLimits {
  */
 const HOT = 256;
 
+/**
+ * Older events that were read last, whose encodings and parsed objects are kept too: after a broken connection many watchers come from
+ * further behind at once, each from another place, and what is made for one of them is what the others need.
+ */
+const REREAD = 4_096;
+/** Of their objects, estimated. */
+const REREAD_BYTES = 16 << 20;
+
 /** Bookkeeping of an event beside its objects; an estimate. */
 const EVENT_OVERHEAD = 300;
 
@@ -36,6 +44,10 @@ export class EventRing {
   #first = 0;
   /** Position from which on encodings and parsed objects are kept. */
   #hot = 0;
+  /** Positions before that one, of events that were read and may have them again, oldest reading first; at most {@link REREAD}. */
+  readonly #reread = new Set<number>();
+  /** Of the events there; at most {@link REREAD_BYTES}. */
+  #rereadBytes = 0;
   #bytes = 0;
   #floor: Revision;
 
@@ -78,11 +90,39 @@ export class EventRing {
     while (this.#bytes > this.#limits.maxBytes && this.#ring.length > 1) this.#evict();
   }
 
-  /** Gives back what was made of all events but the newest `keep`; it is made again for who asks for it. */
+  /**
+   * Gives back what was made of all events but the newest `keep`; it is made again for who asks for it. What is made again of older
+   * ones stays for the last of them that were read, until {@link coolReread}.
+   */
   cool(keep: number): void {
     const to = this.end - keep;
     this.#hot = Math.max(this.#hot, this.#first);
     for (; this.#hot < to; this.#hot++) this.#ring.at(this.#hot - this.#first)?.dropCaches();
+  }
+
+  /** Nobody is behind any more: gives back what was made again of older events. */
+  coolReread(): void {
+    for (const position of this.#reread) this.#ring.at(position - this.#first)?.dropCaches();
+    this.#reread.clear();
+    this.#rereadBytes = 0;
+  }
+
+  /** Somebody makes something of the events at positions `from..to-1`. */
+  noteReading(from: number, to: number): void {
+    if (from >= this.#hot) return;
+    const end = Math.min(to, this.#hot);
+    for (let position = Math.max(from, this.#first); position < end; position++) {
+      const event = this.#ring.at(position - this.#first);
+      if (event === undefined || this.#reread.has(position)) continue;
+      this.#reread.add(position);
+      this.#rereadBytes += bytesOf(event);
+    }
+    for (const position of this.#reread) {
+      if (this.#reread.size <= REREAD && this.#rereadBytes <= REREAD_BYTES) return;
+      const event = this.#ring.at(position - this.#first);
+      event?.dropCaches();
+      if (this.#reread.delete(position) && event !== undefined) this.#rereadBytes -= bytesOf(event);
+    }
   }
 
   /** Forgets what is too old. */
@@ -94,13 +134,19 @@ export class EventRing {
     }
   }
 
+  /** Undefined when it is not kept. */
+  revisionAt(position: number): Revision | undefined {
+    return this.#ring.at(position - this.#first)?.revision;
+  }
+
   /** Bytes of the object that the event at this position is about; 0 when it is not kept. */
   sizeOf(position: number): number {
     return this.#ring.at(position - this.#first)?.storedBytes ?? 0;
   }
 
-  /** Events at positions `from..to-1`, as far as they are kept. */
+  /** Events at positions `from..to-1`, as far as they are kept, to make something of them. */
   slice(from: number, to: number): CacheEvent[] {
+    this.noteReading(from, to);
     const events: CacheEvent[] = [];
     for (let i = Math.max(0, from - this.#first); i < to - this.#first; i++) {
       const event = this.#ring.at(i);
@@ -126,6 +172,7 @@ export class EventRing {
     const oldest = this.#ring.popFront();
     this.#times.popFront();
     if (oldest === undefined) return;
+    if (this.#reread.delete(this.#first)) this.#rereadBytes -= bytesOf(oldest);
     this.#first++;
     this.#bytes -= bytesOf(oldest);
     this.#floor = oldest.revision;

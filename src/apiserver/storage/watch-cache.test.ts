@@ -226,6 +226,53 @@ describe('WatchCache', () => {
     cache.stop();
   });
 
+  it('gives back the encodings that were made for readers from further behind once all wait', async () => {
+    const objects = new Objects();
+    const cache = objects.cache();
+    await cache.start();
+    for (let i = 0; i < 800; i++) await objects.write(`m${i}`, i);
+    const open = async (): Promise<{ watch: CacheWatch; events: readonly CacheEvent[] }> => {
+      const watch = await cache.watch({ startRevision: 1 });
+      const first = await watch.next();
+      return { watch, events: first.kind === 'events' ? first.batch.events : [] };
+    };
+    const behind = await open();
+    const frames = behind.events.map((event) => event.frame('json'));
+    const same = (): boolean[] => behind.events.map((event, i) => event.frame('json') === frames[i]);
+    await objects.write('busy', 1);
+    expect(same()).toEqual(Array.from({ length: 500 }, () => true));
+    await step(behind.watch);
+    void behind.watch.next();
+    await objects.write('waits', 1);
+    expect(same()).not.toContain(true);
+    // What a reader gets that comes later is the batch that the first one had.
+    const later = await open();
+    const again = later.events.map((event) => event.frame('metadata+protobuf'));
+    later.watch.close();
+    void behind.watch.next();
+    await objects.write('waits', 2);
+    expect(later.events.map((event, i) => event.frame('metadata+protobuf') === again[i])).not.toContain(true);
+    cache.stop();
+  });
+
+  it('gives back the encodings of a turn in which more was written than is kept', async () => {
+    const objects = new Objects();
+    const cache = objects.cache();
+    const watch = await cache.watch();
+    const waiting = watch.next();
+    await Promise.all(Array.from({ length: 400 }, (_, i) => objects.writeOnly(`m${i}`, i)));
+    objects.clock.runDeferred();
+    const first = await waiting;
+    const events = first.kind === 'events' ? first.batch.events : [];
+    const frames = events.map((event) => event.frame('json'));
+    void watch.next();
+    await objects.write('waits', 1);
+    const same = events.map((event, i) => event.frame('json') === frames[i]);
+    expect(same).toHaveLength(400);
+    expect(same.indexOf(true)).toBe(400 - 64);
+    cache.stop();
+  });
+
   it('API-122, API-126 tells every change after the start, with the objects before and after', async () => {
     const objects = new Objects();
     await objects.write('a', 1);

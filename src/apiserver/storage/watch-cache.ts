@@ -215,7 +215,10 @@ export class WatchCache {
 
   #add(events: readonly StoreEvent[]): void {
     const now = this.#clock.monotonic();
-    if (this.#parkedReaders === this.#readers.size) this.#ring.cool(WARM);
+    if (this.#parkedReaders === this.#readers.size) {
+      this.#ring.cool(WARM);
+      this.#ring.coolReread();
+    }
     if (this.#untold.length === 0) {
       this.#told = this.#revision;
       this.#afterTurn.add(() => this.#tell());
@@ -236,6 +239,7 @@ export class WatchCache {
     if (untold.length === 0) return;
     this.#untold = [];
     const from = this.#ring.end - untold.length;
+    this.#ring.noteReading(from, this.#ring.end);
     try {
       for (const [prefix, readers] of this.#parked) this.#deliver(readers, { events: untold, from }, prefix);
     } catch (error) {
@@ -260,7 +264,10 @@ export class WatchCache {
 
   #batch(from: number, to: number, { prefix, after }: Interest): EventBatch | undefined {
     const known = this.#shared.find((batch) => batch.from === from && batch.to === to && batch.prefix === prefix);
-    if (known !== undefined && (known.batch.events[0]?.revision ?? 0) > after) return known.batch;
+    if (known !== undefined && (known.batch.events[0]?.revision ?? 0) > after) {
+      this.#ring.noteReading(from, to);
+      return known.batch;
+    }
     const all = this.#ring.slice(from, to).filter((event) => event.key.startsWith(prefix));
     const events = all.filter((event) => event.revision > after);
     if (events.length === 0) return undefined;
