@@ -1,4 +1,4 @@
-import { copyJson } from '../codec/json-value.ts';
+import { copyJson, setKey } from '../codec/json-value.ts';
 import type { Fields } from './defaults-fields.ts';
 import { ensureObjectAt, isEmptyMap, objectAt, objectsAt, setIfUnset, setIfZero } from './defaults-fields.ts';
 import { defaultResourceList, fillResourceList } from './defaults-resources.ts';
@@ -28,7 +28,9 @@ export function defaultSecret(secret: Fields): void {
   const texts = objectAt(secret, 'stringData');
   if (texts !== undefined && !isEmptyMap(texts)) {
     const data = ensureObjectAt(secret, 'data');
-    for (const [key, text] of Object.entries(texts)) data[key] = Buffer.from(String(text), 'utf8').toString('base64');
+    for (const [key, text] of Object.entries(texts)) {
+      setKey(data, key, Buffer.from(String(text), 'utf8').toString('base64'));
+    }
   }
   delete secret['stringData'];
 }

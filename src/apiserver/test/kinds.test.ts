@@ -527,6 +527,26 @@ describe('other kinds', () => {
     expect(patched.json['data']).toEqual({ a: 'eA==', b: 'Mg==', c: 'eQ==' });
   });
 
+  it.each(['__proto__', 'constructor'])('secrets take plain text under the key %s as under any other', async (key) => {
+    const secrets = `${ns}/secrets`;
+    const body = `{"metadata":{"name":"s"},"stringData":{"a":"x","${key}":"x"}}`;
+    const made = await server.request('POST', secrets, { body, headers: { 'content-type': 'application/json' } });
+    expect([made.status, Object.entries(made.json['data'] as object)]).toEqual([
+      201,
+      [
+        ['a', 'eA=='],
+        [key, 'eA=='],
+      ],
+    ]);
+    const patch = {
+      body: `{"stringData":{"${key}":"y"}}`,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    };
+    await server.request('PATCH', `${secrets}/s`, patch);
+    const { data } = (await server.get(`${secrets}/s`)).json as { data?: object };
+    expect(Object.entries(data ?? {})).toContainEqual([key, 'eQ==']);
+  });
+
   it('jobs select their pods by their uid, also when the name is generated', async () => {
     const { json } = await server.post('/apis/batch/v1/namespaces/default/jobs', {
       metadata: { generateName: 'j-' },

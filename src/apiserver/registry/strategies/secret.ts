@@ -1,3 +1,4 @@
+import { setKey } from '../../../api/codec/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
@@ -16,7 +17,7 @@ function mergeStringData(secret: Secret): void {
   const { stringData } = secret;
   if (stringData === undefined) return;
   const data = { ...secret.data };
-  for (const [key, text] of Object.entries(stringData)) data[key] = Buffer.from(text).toString('base64');
+  for (const [key, text] of Object.entries(stringData)) setKey(data, key, Buffer.from(text).toString('base64'));
   if (Object.keys(data).length > 0) secret.data = data;
   delete secret.stringData;
 }
