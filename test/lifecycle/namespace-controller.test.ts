@@ -156,6 +156,33 @@ describe('NamespaceController on the embedded API server', () => {
     await cluster.until(gone('n'), { withinMs: 8000 });
   });
 
+  it('LIFE-445 a finalizer of a custom resource may be called like a method of every object', async () => {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    await cluster.create(
+      { gvr: gvrOf('customresourcedefinitions', 'apiextensions.k8s.io') },
+      {
+        metadata: { name: 'widgets.example.com' },
+        spec: {
+          group: 'example.com',
+          scope: 'Namespaced',
+          names: { plural: 'widgets', kind: 'Widget' },
+          versions: [{ name: 'v1', served: true, storage: true, schema }],
+        },
+      },
+    );
+    await makeNamespace('n');
+    const widgets = { gvr: gvrOf('widgets', 'example.com'), namespace: 'n' };
+    const metadata = { name: 'held', finalizers: ['constructor'] };
+    const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata };
+    await cluster.until(() => cluster.client.create(widgets, widget).then(Boolean, () => false));
+    await start();
+    await deleteNamespace('n');
+    await cluster.clock.advanceAsync(1000);
+    expect(conditionsOf(await namespaceNamed('n'))['NamespaceFinalizersRemaining']?.message).toBe(
+      'Some content in the namespace has finalizers remaining: constructor in 1 resource instances',
+    );
+  });
+
   it('LIFE-442 keeps the namespace while a group cannot be discovered, and deletes what it knows', async () => {
     let broken = true;
     cluster.fault = async (request, next) => {

@@ -143,7 +143,7 @@ export class NamespaceContent {
   async #verify(resource: NamespacedResource, failure: string | undefined): Promise<ContentOutcome> {
     const { namespace, secondsSinceDeletion } = this.#options;
     const pods = resource.group === '' && resource.resource === 'pods';
-    const finalizers: Record<string, number> = {};
+    const finalizers = new Map<string, number>();
     let count = 0;
     let unheld = 0;
     let estimate = 0;
@@ -152,7 +152,7 @@ export class NamespaceContent {
       for (const { metadata } of items) {
         const held = metadata?.finalizers ?? [];
         if (held.length === 0) unheld++;
-        for (const name of held) finalizers[name] = (finalizers[name] ?? 0) + 1;
+        for (const name of held) finalizers.set(name, (finalizers.get(name) ?? 0) + 1);
       }
       if (pods) estimate = Math.max(estimate, podEstimateSeconds(items.map(podOf), secondsSinceDeletion));
     }

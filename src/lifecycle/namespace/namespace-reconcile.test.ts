@@ -18,13 +18,13 @@ const clean: PassReport = {
 };
 const now = '2026-11-21T12:00:00Z';
 const later = '2026-11-21T12:00:05Z';
-const pods = { group: '', version: 'v1', resource: 'pods', count: 2, finalizers: {}, unexpected: 0 };
+const pods = { group: '', version: 'v1', resource: 'pods', count: 2, finalizers: new Map(), unexpected: 0 };
 const held = {
   group: 'apps',
   version: 'v1',
   resource: 'deployments',
   count: 1,
-  finalizers: { 'example.com/hold': 1 },
+  finalizers: new Map([['example.com/hold', 1]]),
   unexpected: 0,
 };
 

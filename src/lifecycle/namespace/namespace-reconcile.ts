@@ -13,7 +13,7 @@ export interface Remaining {
   /** Instances still listed. */
   readonly count: number;
   /** How many instances carry each finalizer. */
-  readonly finalizers: Readonly<Record<string, number>>;
+  readonly finalizers: ReadonlyMap<string, number>;
   /** Instances that carry no finalizer and are not terminating gracefully: something re-creates them, or the server failed. */
   readonly unexpected: number;
 }
@@ -93,7 +93,7 @@ export function decideAfterPass(report: PassReport, msSinceDeletion: number): Pa
     return { verdict: 'retry', afterMs: undefined, reason: 'discovery-failed' };
   }
   if (report.remaining.length === 0) return { verdict: 'finalize', reason: 'content-removed' };
-  const finalizerEstimate = report.remaining.some(({ finalizers }) => Object.keys(finalizers).length > 0)
+  const finalizerEstimate = report.remaining.some(({ finalizers }) => finalizers.size > 0)
     ? FINALIZER_ESTIMATE_SECONDS
     : 0;
   const estimate = Math.max(report.podEstimateSeconds, finalizerEstimate);
@@ -122,7 +122,7 @@ function contentRemaining(report: PassReport): string | undefined {
 function finalizersRemaining(report: PassReport): string | undefined {
   const counts = new Map<string, number>();
   for (const { finalizers } of report.remaining) {
-    for (const [name, count] of Object.entries(finalizers)) counts.set(name, (counts.get(name) ?? 0) + count);
+    for (const [name, count] of finalizers) counts.set(name, (counts.get(name) ?? 0) + count);
   }
   if (counts.size === 0) return undefined;
   const parts = [...counts].map(([name, count]) => `${name} in ${count} resource instances`).toSorted();
