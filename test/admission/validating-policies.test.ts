@@ -126,6 +126,15 @@ describe('API-360 a policy', () => {
     expect((await server.delete(`${configMaps}/a`)).status).toBe(200);
   });
 
+  it.each(['__proto__', 'constructor'])('may have a variable that is called %s', async (name) => {
+    await bind({
+      variables: [{ name, expression: 'object.data.size()' }],
+      validations: [{ expression: `variables.${name} == 1` }],
+    });
+    expect(await create('a', { x: '1', y: '2' })).toBe(denied(`failed expression: variables.${name} == 1`));
+    expect(await create('a', { x: '1' })).toBe('created');
+  });
+
   it('has variables, each made of those before it, evaluated when they are needed', async () => {
     await bind({
       variables: [

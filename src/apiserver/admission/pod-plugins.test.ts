@@ -384,6 +384,15 @@ describe('RuntimeClass', () => {
     expect((await server.post(`${core}/pods`, pod({ runtimeClassName: 'plain' }, { name: 'q' }))).status).toBe(201);
   });
 
+  it('its label of nodes may be called like a method of every object', async () => {
+    const server = await withClass();
+    const scheduling = { nodeSelector: { constructor: 'yes' } };
+    const named = { metadata: { name: 'named' }, handler: 'h', scheduling };
+    await server.post('/apis/node.k8s.io/v1/runtimeclasses', named);
+    const { json } = await server.post(`${core}/pods`, pod({ runtimeClassName: 'named', nodeSelector: { a: 'b' } }));
+    expect(specOf(json)).toMatchObject({ nodeSelector: { a: 'b', constructor: 'yes' } });
+  });
+
   it.each([
     [{ runtimeClassName: 'no' }, 'pod rejected: RuntimeClass "no" not found'],
     [

@@ -1,3 +1,4 @@
+import { getKey } from '../../api/codec/json-value.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseResourceList, sameLists } from '../../api/quota/resource-list.ts';
 import { quoted } from '../../api/meta/quoted.ts';
@@ -113,9 +114,9 @@ function sameOverhead(a: unknown, b: unknown): boolean {
 function setScheduling(attributes: AdmissionAttributes, spec: PodSpec, facts: RuntimeClassFacts): void {
   if (!facts.schedules) return;
   for (const [key, wanted] of Object.entries(facts.nodeSelector)) {
-    const given = spec.nodeSelector?.[key];
+    const given = getKey(spec.nodeSelector ?? {}, key);
     if (given === undefined || given === wanted) continue;
-    const why = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted}; pod.spec.nodeSelector[${key}] = ${given}`;
+    const why = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted}; pod.spec.nodeSelector[${key}] = ${String(given)}`;
     throw admissionForbidden(attributes, why);
   }
   if (Object.keys(facts.nodeSelector).length > 0) spec.nodeSelector = { ...spec.nodeSelector, ...facts.nodeSelector };

@@ -125,6 +125,19 @@ describe('SubjectAccessReview', () => {
     expect(ask('subjectaccessreviews', { spec })['status']).toEqual({ allowed });
   });
 
+  it('API-374 what else is known about him may have any key', () => {
+    const extra = JSON.parse('{"a":["1"],"__proto__":["2"]}') as object;
+    const authorizer: Authorizer = {
+      authorize: ({ user }) => ({ allowed: true, reason: JSON.stringify(user.extra) }),
+    };
+    const { status } = ask(
+      'subjectaccessreviews',
+      { spec: { user: 'u', extra, resourceAttributes: pods } },
+      { authorizer },
+    );
+    expect(status).toEqual({ allowed: true, reason: '{"a":["1"],"__proto__":["2"]}' });
+  });
+
   it('API-374 somebody must be asked about', () => {
     expect(refusal(() => ask('subjectaccessreviews', { spec: { resourceAttributes: pods } }))).toEqual({
       code: 422,

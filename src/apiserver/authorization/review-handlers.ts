@@ -1,4 +1,4 @@
-import { isJsonObject, textOf, textsOf } from '../../api/codec/json-value.ts';
+import { isJsonObject, setKey, textOf, textsOf } from '../../api/codec/json-value.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -247,7 +247,7 @@ function attributesOf(spec: JsonObject, user: UserInfo): AuthorizationAttributes
 function subjectOf(spec: JsonObject): UserInfo {
   const uid = textOf(spec['uid']);
   const extra: Record<string, readonly string[]> = {};
-  for (const [key, values] of Object.entries(objectOf(spec['extra']))) extra[key] = textsOf(values);
+  for (const [key, values] of Object.entries(objectOf(spec['extra']))) setKey(extra, key, textsOf(values));
   return {
     username: textOf(spec['user']),
     groups: textsOf(spec['groups']),

@@ -9,6 +9,7 @@ import {
   typeName,
   typeParameters,
 } from '../../../api/cel/cel-type.ts';
+import { setKey } from '../../../api/codec/json-value.ts';
 import { authorizerType, resourceCheckType } from '../../../api/cel/library/authorizer.ts';
 import type { CelFunctions } from '../../../api/cel/function-declaration.ts';
 import { namespaceType, requestType } from './admission-types.ts';
@@ -63,7 +64,7 @@ export class AdmissionCompiler {
   /** An expression that declares `variables.<name>`. One that does not compile leaves a variable of unknown type. */
   declareVariable(name: string, expression: string, place: ExpressionPlace): Compiled {
     const compiled = this.compile(expression, 'variable', place);
-    this.#variables[name] = compiled.outcome === 'compiled' ? compiled.program.outputType : dyn;
+    setKey(this.#variables, name, compiled.outcome === 'compiled' ? compiled.program.outputType : dyn);
     this.#environments.clear();
     return compiled;
   }
