@@ -44,3 +44,16 @@ it('what is stored while somebody looks at an older state of the store stays tak
   addresses.release({ ...service });
   expect(await addresses.reservePort(30_100, 'p')).toBeUndefined();
 });
+
+it('a store that could not be read the first time is read the next time', async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryStore({ clock });
+  let broken = true;
+  const store: Store = Object.assign(Object.create(memory) as Store, {
+    list: (prefix: string) => (broken ? Promise.reject(new Error('no leader')) : memory.list(prefix)),
+  });
+  const addresses = new ServiceAddresses({ store, clock, random: seededRandom(1) });
+  await expect(addresses.load()).rejects.toThrow('no leader');
+  broken = false;
+  await expect(addresses.load()).resolves.toBeUndefined();
+});

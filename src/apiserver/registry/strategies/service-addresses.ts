@@ -67,9 +67,12 @@ export class ServiceAddresses {
     return this.#range.first;
   }
 
-  /** Must have resolved before anything else is called. */
+  /** Must have resolved before anything else is called. When the store cannot be read, the next call reads it again. */
   load(): Promise<void> {
-    this.#loaded ??= this.#reload();
+    this.#loaded ??= this.#reload().catch((error: unknown) => {
+      this.#loaded = undefined;
+      throw error;
+    });
     return this.#loaded;
   }
 
