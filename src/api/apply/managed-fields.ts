@@ -69,7 +69,7 @@ function entryFrom(entry: ManagedFieldsEntry, fields: FieldSet, stored?: Managed
 
 /** Entries from outside in the server's own spelling; undefined if one of them cannot be understood. */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers | undefined {
-  const managers: ManagedEntry[] = [];
+  const managers = new Map<string, ManagedEntry>();
   for (const entry of entries) {
     if (entry.operation !== 'Apply' && entry.operation !== 'Update') return undefined;
     if ((entry.apiVersion ?? '') === '' || entry.fieldsType !== 'FieldsV1') return undefined;
@@ -78,15 +78,13 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
       const time = decoded.time === '' ? undefined : parseTime(decoded.time);
       const known = { ...decoded, time: time === undefined ? '' : formatTime(time) };
       // Of two entries of one manager the last one counts, as in a map.
-      const present = managers.findIndex((manager) => isSameManager(manager, known));
-      if (present < 0) managers.push(known);
-      else managers[present] = known;
+      managers.set(managerIdentifier(known), known);
     } catch (error) {
       if (error instanceof PathElementError) return undefined;
       throw error;
     }
   }
-  return managers;
+  return [...managers.values()];
 }
 
 /** What is wrong with entries that {@link decodeManagers} cannot understand, in upstream's words. */

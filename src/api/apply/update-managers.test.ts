@@ -1,6 +1,18 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import '../../../test/property-seed.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { ApplyScenario } from './apply-scenario.fixture.ts';
+import { EMPTY_SET, fieldSetOf, union } from './fieldset.ts';
+import {
+  encodeManagers,
+  entryTime,
+  isSameManager,
+  type ManagedEntry,
+  managerIdentifier,
+  type Managers,
+} from './managed-fields.ts';
+import { takeOver } from './update-managers.ts';
 
 const configMap = (): ApplyScenario => new ApplyScenario('v1', 'ConfigMap');
 const data = (values: object) => (object: KubeObject) => ({
@@ -212,4 +224,83 @@ describe('tracking of updates', () => {
     expect(owned(scenario, 'three (Update)')).toBeUndefined();
     expect(owned(scenario, 'four (Update)')).toEqual({ [key(2)]: whole });
   });
+});
+
+describe('updates that become one entry', () => {
+  const now = Date.UTC(2026, 10, 21, 12, 0, 0);
+  const written = fieldSetOf(['f:data', 'f:new']);
+  const writer = { name: 'writer', operation: 'Update', apiVersion: 'v1', subresource: '' } as const;
+  const afterWrite = (managers: Managers): Managers =>
+    takeOver(
+      managers,
+      { added: written, modified: EMPTY_SET, removed: EMPTY_SET },
+      { manager: writer, tracked: { part: 'allBut', members: ['status'] }, now },
+    );
+
+  const entries: fc.Arbitrary<ManagedEntry[]> = fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('ancient-changes', 'a', 'b', 'c', 'd', 'e'),
+      operation: fc.constantFrom('Update' as const, 'Update' as const, 'Update' as const, 'Apply' as const),
+      apiVersion: fc.constantFrom('v1', 'v2', 'v3'),
+      subresource: fc.constantFrom('', 'status'),
+      time: fc.constantFrom('', entryTime(now - 2000), entryTime(now - 1000), entryTime(now)),
+      fields: fc
+        .uniqueArray(fc.constantFrom('f:a', 'f:b', 'f:c', 'f:d'), { minLength: 1 })
+        .map((keys) => fieldSetOf(...keys.map((key) => ['f:data', key]))),
+    }),
+    { maxLength: 32, size: 'max', selector: managerIdentifier },
+  );
+
+  it('API-217 are the oldest ones of each version, merged one by one', () => {
+    fc.assert(
+      fc.property(entries, (managers) => {
+        const own = { ...writer, fields: written, time: entryTime(now), stored: undefined };
+        const expected = mergedOneByOne([...managers, own]);
+        const merged = afterWrite(managers);
+        expect(merged).toEqual(expected);
+        expect(JSON.stringify(encodeManagers(merged))).toBe(JSON.stringify(encodeManagers(expected)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('API-217 can be as many as a request has place for', () => {
+    const time = entryTime(now);
+    const managers = Array.from({ length: 60_000 }, (_, n): ManagedEntry => {
+      const fields = fieldSetOf(['f:data', `f:key${n}`]);
+      return { name: `manager-${n}`, operation: 'Update', apiVersion: `v${n % 3}`, subresource: '', time, fields };
+    });
+    const merged = afterWrite(managers);
+    expect(merged).toHaveLength(10);
+    const fields = merged.flatMap(({ fields: { 'f:data': data } }) => Object.keys(data ?? {}));
+    expect(fields).toHaveLength(60_001);
+  });
+
+  /** The rule as upstream's `buildManagerInfo` and `capUpdateManagers` carry it out, for few entries. */
+  function mergedOneByOne(managers: Managers): Managers {
+    const age = (entry: ManagedEntry): string => `${entry.time} ${managerIdentifier(entry)}`;
+    const updates = managers.filter(({ operation }) => operation === 'Update');
+    const oldestFirst = updates.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
+    let surplus = oldestFirst.length - 10;
+    const kept = new Set(managers);
+    const buckets = new Map<string, ManagedEntry>();
+    for (const entry of oldestFirst) {
+      if (surplus <= 0) break;
+      if (!kept.has(entry)) continue;
+      const first = buckets.get(entry.apiVersion);
+      let bucket = entry;
+      if (first !== undefined) {
+        bucket = { ...entry, name: 'ancient-changes', subresource: '', fields: union(first.fields, entry.fields) };
+        const earlier = [...kept].filter((other) => other === first || other === entry || isSameManager(other, bucket));
+        for (const other of earlier) {
+          kept.delete(other);
+          bucket = { ...bucket, fields: union(bucket.fields, other.fields) };
+        }
+        kept.add(bucket);
+        surplus -= earlier.length - 1;
+      }
+      buckets.set(entry.apiVersion, bucket);
+    }
+    return [...kept];
+  }
 });

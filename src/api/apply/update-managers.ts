@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts';
 import { equalJson } from '../codec/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { type Comparison, compareObjects, NO_CHANGE, touchedBy } from './compare.ts';
@@ -119,33 +120,71 @@ export function takeOver(
 /** API-217. The oldest updates of each version become one entry, until there are few enough. */
 function capped(managers: ManagedEntry[]): Managers {
   if (managers.length <= MAX_UPDATE_MANAGERS) return managers;
-  const oldestFirst = managers.filter(({ operation }) => operation === 'Update').sort(compareAges);
-  let surplus = oldestFirst.length - MAX_UPDATE_MANAGERS;
+  const oldest = oldestFirst(managers);
+  let surplus = oldest.length - MAX_UPDATE_MANAGERS;
+  if (surplus <= 0) return managers;
+  const buckets = bucketsOf(managers);
   const kept = new Set(managers);
-  const buckets = new Map<string, ManagedEntry>();
-  for (const entry of oldestFirst) {
+  const groups = new Map<string, ManagedEntry[]>();
+  for (const entry of oldest) {
     if (surplus <= 0) break;
     if (!kept.has(entry)) continue;
-    const first = buckets.get(entry.apiVersion);
-    // Alone it is not old enough to lose its name.
-    let bucket = entry;
-    if (first !== undefined) {
-      bucket = { ...entry, name: OLD_UPDATES_MANAGER, subresource: '', fields: union(first.fields, entry.fields) };
-      // An earlier bucket may be younger than what is merged now, if both are of the same second.
-      const earlier = [...kept].filter((other) => other === first || other === entry || isSameManager(other, bucket));
-      for (const other of earlier) {
-        kept.delete(other);
-        bucket = { ...bucket, fields: union(bucket.fields, other.fields) };
-      }
-      kept.add(bucket);
-      surplus -= earlier.length - 1;
+    const { apiVersion } = entry;
+    const group = groups.get(apiVersion);
+    if (group === undefined) {
+      // Alone it is not old enough to lose its name.
+      groups.set(apiVersion, [entry]);
+      continue;
     }
-    buckets.set(entry.apiVersion, bucket);
+    const [first] = group;
+    // An earlier bucket may be younger than what is merged now, if both are of the same second.
+    const earlier = group.length > 1 ? [] : (buckets.get(apiVersion) ?? []);
+    const joining = [...earlier.filter((other) => other !== first && other !== entry), entry];
+    append(group, joining);
+    kept.delete(first!);
+    for (const other of joining) kept.delete(other);
+    // What has got something last stands last.
+    groups.delete(apiVersion);
+    groups.set(apiVersion, group);
+    surplus -= joining.length;
   }
-  return [...kept];
+  return [...kept, ...[...groups.values()].filter(({ length }) => length > 1).map(bucketOf)];
 }
 
-function compareAges(a: ManagedEntry, b: ManagedEntry): number {
-  if (a.time !== b.time) return a.time < b.time ? -1 : 1;
-  return managerIdentifier(a) < managerIdentifier(b) ? -1 : 1;
+/** The entries that earlier writes have merged, by version. */
+function bucketsOf(managers: Managers): ReadonlyMap<string, readonly ManagedEntry[]> {
+  const buckets = new Map<string, ManagedEntry[]>();
+  for (const entry of managers) {
+    const { name, operation, apiVersion, subresource } = entry;
+    if (name !== OLD_UPDATES_MANAGER || operation !== 'Update' || subresource !== '') continue;
+    const others = buckets.get(apiVersion);
+    if (others === undefined) buckets.set(apiVersion, [entry]);
+    else others.push(entry);
+  }
+  return buckets;
+}
+
+/** One entry for all of a group. Its time is that of the youngest, which is the last. */
+function bucketOf(group: readonly ManagedEntry[]): ManagedEntry {
+  const fields = unionOf(group.map((entry) => entry.fields));
+  return { ...group.at(-1)!, name: OLD_UPDATES_MANAGER, subresource: '', fields };
+}
+
+/** In pairs, and pairs of pairs: one after the other, each would copy all those before it. */
+function unionOf(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length < 2) return sets[0] ?? EMPTY_SET;
+  const half = Math.ceil(sets.length / 2);
+  return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)));
+}
+
+/** The updates; of one second, by their identifiers. */
+function oldestFirst(managers: Managers): ManagedEntry[] {
+  return managers
+    .filter(({ operation }) => operation === 'Update')
+    .map((entry) => ({ entry, identifier: managerIdentifier(entry) }))
+    .sort((a, b) => {
+      if (a.entry.time !== b.entry.time) return a.entry.time < b.entry.time ? -1 : 1;
+      return a.identifier < b.identifier ? -1 : 1;
+    })
+    .map(({ entry }) => entry);
 }

@@ -2,16 +2,14 @@ import type { FieldError, FieldErrorReason } from '../../api/field-error.ts';
 import { fieldInvalid, formatFieldError } from '../../api/field-error.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
-import { quoted } from '../../api/meta/quoted.ts';
 import { customSelectableFields } from '../../api/selectors/selectable-fields.ts';
 import { newForbidden, type StatusError } from '../../api/status-error.ts';
 import { validateEmbedded } from '../../api/structural/embedded-metadata.ts';
 import { validateListTypes } from '../../api/structural/list-type.ts';
-import { isQualifiedName } from '../../api/validation/names.ts';
 import { valueAt } from '../endpoints/custom-scale.ts';
 import type { CustomVersions, ScalePaths, Strategy, StorageConversion, StrategyContext } from '../registry/strategy.ts';
 import type { DefinitionVersion } from './definition.ts';
+import { finalizerWarnings } from './finalizer-warnings.ts';
 import { servedColumns } from './served-columns.ts';
 import type { VersionSchema } from './version-schema.ts';
 
@@ -178,22 +176,4 @@ function goType(value: unknown): string {
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
-}
-
-const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_ORPHAN, FINALIZER_FOREGROUND, 'kubernetes']);
-
-/** API-071: names of finalizers are free here; odd ones that are new are remarked on. */
-function finalizerWarnings(next: KubeObject, previous?: KubeObject): string[] {
-  const known = previous?.metadata?.finalizers ?? [];
-  const added = (next.metadata?.finalizers ?? []).filter((finalizer) => !known.includes(finalizer));
-  return [...new Set(added)].sort().flatMap((finalizer) => {
-    const remark = (text: string): string => `metadata.finalizers: ${quoted(finalizer)}: ${text}`;
-    const warnings = isQualifiedName(finalizer).map(remark);
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
-      const including = finalizer.includes('.') ? ' including a path (/)' : '';
-      const why = 'to avoid accidental conflicts with other finalizer writers';
-      warnings.push(remark(`prefer a domain-qualified finalizer name${including} ${why}`));
-    }
-    return warnings;
-  });
 }
