@@ -10,6 +10,7 @@ import { invalidFor } from './validate-fields.ts';
 import { PROBES, validateHandlers } from './validate-handlers.ts';
 import type { PodVolumes } from './validate-mounts.ts';
 import { validateMounts } from './validate-mounts.ts';
+import type { PodClaims } from './validate-resources.ts';
 import { validateResourceRequirements } from './validate-resources.ts';
 import { validateContainerSecurity } from './validate-security-context.ts';
 
@@ -19,6 +20,7 @@ export interface ContainerSurroundings {
   /** Of the pod's spec. */
   readonly path: string;
   readonly volumes: PodVolumes;
+  readonly claims: PodClaims;
 }
 
 const HANDLERS = ['lifecycle', ...PROBES] as const;
@@ -63,8 +65,7 @@ function validateContainer(container: Fields, path: string, pod: ContainerSurrou
   append(errors, validateMounts(container, pod.volumes, path));
   const resources = objectAt(container, 'resources');
   if (resources !== undefined) {
-    const claims = objectsAt(pod.spec, 'resourceClaims');
-    append(errors, validateResourceRequirements(resources, { path: `${path}.resources`, claims }));
+    append(errors, validateResourceRequirements(resources, { path: `${path}.resources`, claims: pod.claims }));
   }
   append(errors, validateContainerSecurity(container, path, pod.spec['hostUsers'] !== false));
   return errors;

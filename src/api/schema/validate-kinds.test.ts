@@ -33,6 +33,7 @@ function updated(kind: string, previous: Json, next: Json): string[] {
   return validateBuiltinUpdate(prepared(kind, next), prepared(kind, previous), infoOf(kind)).map(formatFieldError);
 }
 
+const MANY_SCOPES = Array.from({ length: 50_000 }, (_, n) => `s${n}`);
 const template = (podFields: Json = {}): Json => ({
   metadata: { labels: { app: 'x' } },
   spec: { containers: [{ name: 'c', image: 'i' }], ...podFields },
@@ -444,6 +445,21 @@ describe('what is refused', () => {
       'ResourceQuota',
       quota({ hard: { secrets: '1' }, scopes: ['BestEffort'] }),
       ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
+    ],
+    [
+      'a scope that there is not, and one that counts neither of two resources',
+      'ResourceQuota',
+      quota({ hard: { secrets: '1', services: '1', pods: '1' }, scopes: ['x', 'y', 'BestEffort'] }),
+      [
+        'spec.scopes: Invalid value: ["x","y","BestEffort"]: unsupported scope',
+        'spec.scopes: Invalid value: ["x","y","BestEffort"]: unsupported scope applied to resource',
+      ],
+    ],
+    [
+      'as many scopes as an object has place for',
+      'ResourceQuota',
+      quota({ hard: { secrets: '1' }, scopes: MANY_SCOPES }),
+      [`spec.scopes: Invalid value: ${JSON.stringify(MANY_SCOPES)}: unsupported scope`],
     ],
     [
       'a limit of nothing',

@@ -11,7 +11,7 @@ import { validateHostNetwork } from './validate-container-ports.ts';
 import { invalidFor, outsideRange, validateOptionalText } from './validate-fields.ts';
 import { validatePodVolumes } from './validate-pod-volumes.ts';
 import { validateHostAliases, validateResolver } from './validate-resolver.ts';
-import { validateOverhead } from './validate-resources.ts';
+import { PodClaims, validateOverhead } from './validate-resources.ts';
 import { validatePodSecurity, validateProcessSharing } from './validate-security-context.ts';
 import { validateTolerations } from './validate-tolerations.ts';
 import { validateTopologySpread } from './validate-topology-spread.ts';
@@ -99,7 +99,7 @@ const CHECKS: readonly (readonly [field: string, check: SpecCheck])[] = [
 function validatePodSpec(spec: Fields | undefined, path: string, of: 'pod' | 'template'): FieldError[] {
   if (spec === undefined) return [fieldRequired(path)];
   const { errors, volumes } = validatePodVolumes(spec, path);
-  append(errors, validateContainers({ spec, path, volumes }));
+  append(errors, validateContainers({ spec, path, volumes, claims: new PodClaims(spec) }));
   append(errors, validateHostNetwork(spec, path, of === 'pod'));
   for (const [field, check] of CHECKS) {
     if (isGiven(spec, field)) append(errors, check(spec, path));

@@ -110,6 +110,24 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
       'containers[0].resources.claims[0]: Not found: "x": must be one of the names in pod.spec.resourceClaims which is empty',
     ],
   ],
+  [
+    'more claims that the pod does not have than are told',
+    {
+      containers: [0, 1].map((n) => ({
+        ...C,
+        name: `c${n}`,
+        resources: { claims: Array.from({ length: 7 }, (_, i) => ({ name: `x${i}` })) },
+      })),
+      resourceClaims: ['z', 'a'].map((name) => ({ name, resourceClaimName: 'r' })),
+    },
+    [0, 1].flatMap((n) =>
+      Array.from(
+        { length: n === 0 ? 7 : 3 },
+        (_, i) =>
+          `containers[${n}].resources.claims[${i}]: Not found: "x${i}": must be one of the names in pod.spec.resourceClaims: a, z`,
+      ),
+    ),
+  ],
   // Containers
   ['an empty image', container({ image: '' }), ['containers[0].image: Required value']],
   ['two of a name', { containers: [C, C] }, ['containers[1].name: Duplicate value: "c"']],

@@ -63,18 +63,20 @@ function isCountedBy(scope: string, resource: string): boolean {
   }
 }
 
+/** Each finding holds the whole list and is told once, however many scopes and resources it is true of. */
 function validateScopes(spec: Fields | undefined): FieldError[] {
   const scopes = listOfTextsAt(spec, 'scopes');
-  const path = 'spec.scopes';
-  const errors: FieldError[] = [];
-  for (const scope of scopes) {
-    if (!SCOPES.includes(scope)) errors.push(fieldInvalid(path, scopes, 'unsupported scope'));
-    for (const resource of Object.keys(objectAt(spec, 'hard') ?? {})) {
-      if (isCountedBy(scope, resource)) continue;
-      errors.push(fieldInvalid(path, scopes, 'unsupported scope applied to resource'));
+  if (scopes.length === 0) return [];
+  const resources = Object.keys(objectAt(spec, 'hard') ?? {});
+  const details = new Set<string>();
+  for (const scope of new Set(scopes)) {
+    if (!SCOPES.includes(scope)) details.add('unsupported scope');
+    else if (!resources.every((resource) => isCountedBy(scope, resource))) {
+      details.add('unsupported scope applied to resource');
     }
   }
-  return conflicting(scopes) ? [...errors, fieldInvalid(path, scopes, 'conflicting scopes')] : errors;
+  if (conflicting(scopes)) details.add('conflicting scopes');
+  return [...details].map((detail) => fieldInvalid('spec.scopes', scopes, detail));
 }
 
 function validateScopeSelector(selector: Fields | undefined): FieldError[] {

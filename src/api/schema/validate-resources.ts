@@ -41,10 +41,38 @@ export function validateAmount(name: string, amount: string, path: string): Fiel
   return errors;
 }
 
+/** Claims of one pod that are told as missing. Each finding names all those that it has. */
+const MOST_CLAIMS_TOLD = 10;
+
+/** `resourceClaims` of a pod, read once for all of its containers. */
+export class PodClaims {
+  readonly #names: ReadonlySet<string>;
+  readonly #list: string;
+  #told = 0;
+
+  constructor(spec: Fields | undefined) {
+    const names = objectsAt(spec, 'resourceClaims').map((claim) => textAt(claim, 'name'));
+    this.#names = new Set(names);
+    this.#list = names.length === 0 ? ' which is empty' : `: ${names.sort().join(', ')}`;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** The finding about a claim that the pod does not have. */
+  notFound(path: string, name: string): FieldError[] {
+    if (this.#told === MOST_CLAIMS_TOLD) return [];
+    this.#told += 1;
+    const error = fieldNotFound(path, name);
+    const detail = `must be one of the names in pod.spec.resourceClaims${this.#list}`;
+    return [{ ...error, message: `${error.message}: ${detail}` }];
+  }
+}
+
 interface RequirementRules {
   readonly path: string;
-  /** `resourceClaims` of the pod. */
-  readonly claims: readonly Fields[];
+  readonly claims: PodClaims;
 }
 
 /** `limits`, `requests` and `claims` of a container. */
@@ -71,7 +99,10 @@ export function validateResourceRequirements(resources: Fields, rules: Requireme
 
 /** What a pod costs beyond its containers: named and counted as limits are. */
 export function validateOverhead(spec: Fields, path: string): FieldError[] {
-  return validateResourceRequirements({ limits: spec['overhead'] }, { path: `${path}.overhead`, claims: [] });
+  return validateResourceRequirements(
+    { limits: spec['overhead'] },
+    { path: `${path}.overhead`, claims: new PodClaims(undefined) },
+  );
 }
 
 function hasHugePages(amounts: Fields): boolean {
@@ -130,8 +161,6 @@ function compareAmounts(a: string, b: string): number {
 /** A claim is named whole or request by request, and only once. */
 function validateClaims(resources: Fields, { path, claims }: RequirementRules): FieldError[] {
   const errors: FieldError[] = [];
-  const known = claims.map((claim) => textAt(claim, 'name'));
-  const names = new Set(known);
   const seen = new Set<string>();
   const partly = new Set<string>();
   for (const [index, claim] of objectsAt(resources, 'claims').entries()) {
@@ -147,13 +176,7 @@ function validateClaims(resources: Fields, { path, claims }: RequirementRules): 
     else if (overlaps) errors.push(fieldDuplicate(at, name));
     seen.add(key);
     if (request !== '') partly.add(name);
-    if (!names.has(name)) errors.push(claimNotFound(at, name, known));
+    if (!claims.has(name)) append(errors, claims.notFound(at, name));
   }
   return errors;
-}
-
-function claimNotFound(path: string, name: string, claims: readonly string[]): FieldError {
-  const list = claims.length === 0 ? ' which is empty' : `: ${claims.toSorted().join(', ')}`;
-  const error = fieldNotFound(path, name);
-  return { ...error, message: `${error.message}: must be one of the names in pod.spec.resourceClaims${list}` };
 }
