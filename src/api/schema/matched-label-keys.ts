@@ -10,13 +10,14 @@ import { listOfTextsAt, objectAt, objectsAt, textAt } from './defaults-fields.ts
 export function validateKeysOnce(owner: Fields, path: string): FieldError[] {
   const keys = listOfTextsAt(owner, 'matchLabelKeys');
   if (keys.length === 0) return [];
+  const last = new Map(keys.map((key, index) => [key, index]));
   const selector = objectAt(owner, 'labelSelector');
   const seen = new Set(Object.keys(objectAt(selector, 'matchLabels') ?? {}));
   const errors: FieldError[] = [];
   for (const expression of objectsAt(selector, 'matchExpressions')) {
     const key = textAt(expression, 'key');
-    const index = keys.lastIndexOf(key);
-    if (index !== -1 && seen.has(key)) {
+    const index = last.get(key);
+    if (index !== undefined && seen.has(key)) {
       errors.push(fieldInvalid(`${path}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector'));
     }
     seen.add(key);

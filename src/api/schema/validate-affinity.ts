@@ -150,9 +150,9 @@ function validateLabelKeys(term: Fields, path: string): FieldError[] {
     }
   }
   append(errors, validateKeysOnce(term, path));
-  const mismatching = listOfTextsAt(term, 'mismatchLabelKeys');
+  const mismatching = new Set(listOfTextsAt(term, 'mismatchLabelKeys'));
   for (const [index, key] of listOfTextsAt(term, 'matchLabelKeys').entries()) {
-    if (!mismatching.includes(key)) continue;
+    if (!mismatching.has(key)) continue;
     const detail = 'exists in both matchLabelKeys and mismatchLabelKeys';
     errors.push(fieldInvalid(`${path}.matchLabelKeys[${index}]`, key, detail));
   }

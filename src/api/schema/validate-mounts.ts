@@ -18,12 +18,11 @@ export function validateMounts(container: Fields, volumes: PodVolumes, path: str
   const devices = objectsAt(container, 'volumeDevices');
   const errors: FieldError[] = [];
   const seen = new Set<unknown>();
+  const others = takenBy(devices, 'volumeDevices', 'devicePath');
   for (const [index, mount] of mounts.entries()) {
     const at = `${path}.volumeMounts[${index}]`;
     append(errors, validateMount(mount, { volumes, at, seen }));
-    if (devices.length > 0) {
-      append(errors, validateOverlap(mount, 'mountPath', { others: devices, in: 'volumeDevices', at }));
-    }
+    append(errors, validateOverlap(mount, 'mountPath', { others, at }));
     append(errors, validateMountOptions(mount, { at, list: `${path}.volumeMounts`, volumes, container }));
     seen.add(mount['mountPath']);
   }
@@ -44,22 +43,30 @@ function validateMount(
   return errors;
 }
 
+/** What the mounts, or the devices, of a container have for themselves. */
+interface Taken {
+  readonly in: 'volumeMounts' | 'volumeDevices';
+  readonly names: ReadonlySet<string>;
+  readonly places: ReadonlySet<string>;
+}
+
+function takenBy(items: readonly Fields[], list: Taken['in'], field: 'mountPath' | 'devicePath'): Taken {
+  const [names, places] = ['name', field].map((member) => new Set(items.map((item) => textAt(item, member))));
+  return { in: list, names: names!, places: places! };
+}
+
 /** A volume is a directory or a device of the container, not both. */
 function validateOverlap(
-  mount: Fields,
+  item: Fields,
   field: 'mountPath' | 'devicePath',
-  among: { readonly others: readonly Fields[]; readonly in: string; readonly at: string },
+  { others, at }: { readonly others: Taken; readonly at: string },
 ): FieldError[] {
-  const { others, at } = among;
-  const otherField = field === 'mountPath' ? 'devicePath' : 'mountPath';
-  const name = textAt(mount, 'name');
-  const place = textAt(mount, field);
+  const name = textAt(item, 'name');
+  const place = textAt(item, field);
   const errors: FieldError[] = [];
-  if (others.some((other) => textAt(other, 'name') === name)) {
-    errors.push(fieldInvalid(`${at}.name`, name, `must not already exist in ${among.in}`));
-  }
-  if (others.some((other) => textAt(other, otherField) === place)) {
-    errors.push(fieldInvalid(`${at}.${field}`, place, `must not already exist as a path in ${among.in}`));
+  if (others.names.has(name)) errors.push(fieldInvalid(`${at}.name`, name, `must not already exist in ${others.in}`));
+  if (others.places.has(place)) {
+    errors.push(fieldInvalid(`${at}.${field}`, place, `must not already exist as a path in ${others.in}`));
   }
   return errors;
 }
@@ -122,6 +129,7 @@ function validateDevices(
 ): FieldError[] {
   const names = new Set<string>();
   const places = new Set<string>();
+  const others = takenBy(mounts, 'volumeMounts', 'mountPath');
   return devices.flatMap((device, index) => {
     const at = `${path}.volumeDevices[${index}]`;
     const name = textAt(device, 'name');
@@ -134,7 +142,7 @@ function validateDevices(
       errors.push(fieldInvalid(`${at}.devicePath`, place, "can not contain backsteps ('..')"));
     } else if (place !== '') places.add(place);
     if (name !== '') names.add(name);
-    return [...errors, ...validateOverlap(device, 'devicePath', { others: mounts, in: 'volumeMounts', at })];
+    return [...errors, ...validateOverlap(device, 'devicePath', { others, at })];
   });
 }
 

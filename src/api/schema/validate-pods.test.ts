@@ -6,8 +6,10 @@ import { builtinResources } from '../kinds/builtin-resources.ts';
 import { apiVersionOf } from '../meta/group-version-kind.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { applyDefaults } from './defaults.ts';
+import { validateKeysOnce } from './matched-label-keys.ts';
 import { decodeTyped } from './typed-decoding.ts';
 import { validateBuiltin, validateBuiltinUpdate } from './validate-builtin.ts';
+import { validateMounts } from './validate-mounts.ts';
 
 type Json = Record<string, unknown>;
 
@@ -772,5 +774,32 @@ describe('what pods may be', () => {
   it.each(TEMPLATES)('API-502 in a %s too', (kind, _, wrap) => {
     const { restartPolicy: _policy, ...spec } = RICH;
     expect(findings(kind, inTemplate(kind, wrap, spec))).toEqual([]);
+  });
+});
+
+describe('lists as long as a request has place for', () => {
+  const texts = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+
+  it('API-502 keys of labels that are matched twice', () => {
+    const matchExpressions = texts('x', 100_000).map((key) => ({ key, operator: 'Exists' }));
+    const term = { matchLabelKeys: [...texts('k', 100_000), 'x7'], labelSelector: { matchExpressions } };
+    const twice = { ...term, labelSelector: { matchExpressions, matchLabels: { x7: '' } } };
+    expect(validateKeysOnce(term, 'p')).toEqual([]);
+    expect(validateKeysOnce(twice, 'p').map(formatFieldError)).toEqual([
+      'p[100000]: Invalid value: "x7": exists in both matchLabelKeys and labelSelector',
+    ]);
+  });
+
+  it('API-502 mounts and devices of one container', () => {
+    const names = texts('v', 100_000);
+    const volumes = new Map(names.map((name) => [name, { name, persistentVolumeClaim: { claimName: 'c' } }]));
+    const overlapping = {
+      volumeMounts: names.slice(0, 50_000).map((name) => ({ name, mountPath: `/m/${name}` })),
+      volumeDevices: names.slice(49_999).map((name) => ({ name, devicePath: `/d/${name}` })),
+    };
+    expect(validateMounts(overlapping, volumes, 'c').map(formatFieldError)).toEqual([
+      'c.volumeMounts[49999].name: Invalid value: "v49999": must not already exist in volumeDevices',
+      'c.volumeDevices[0].name: Invalid value: "v49999": must not already exist in volumeMounts',
+    ]);
   });
 });
