@@ -41,12 +41,21 @@ function servedOf(resource: ResourceStore): (event: CacheEvent) => ServedObject 
   return ({ current }) => resource.serve(current);
 }
 
+/**
+ * Names metadata among the bytes of an event. Versions share the event, and what one of them has no field for stands in its
+ * annotations: only metadata that is served as it is stored is surely the same in others.
+ */
+function metadataName({ resource, info }: ResourceScope): string {
+  return resource.servesStoredBytes ? 'metadata' : `metadata ${apiVersionOf(info)}`;
+}
+
 interface Form {
   readonly representation: 'full' | 'metadata';
   readonly version: 'v1' | 'v1beta1';
 }
 
-function jsonEncoder({ resource, info }: ResourceScope, { representation, version }: Form): WatchEncoder {
+function jsonEncoder(scope: ResourceScope, { representation, version }: Form): WatchEncoder {
+  const { resource, info } = scope;
   const served = servedOf(resource);
   const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
   const tail = {
@@ -58,7 +67,7 @@ function jsonEncoder({ resource, info }: ResourceScope, { representation, versio
   if (representation === 'metadata') {
     const encode: EncodeEvent = (event) =>
       jsonFrame(event.type, JSON.stringify(partialObjectMetadata(served(event), version)));
-    return { ...sharing(`json metadata ${version}`, encode), ...tail };
+    return { ...sharing(`json ${metadataName(scope)} ${version}`, encode), ...tail };
   }
   if (resource.servesStoredBytes) {
     return { shared: 'json', batch: (batch) => batch.frame('json'), event: (event) => event.frame('json'), ...tail };
@@ -71,28 +80,33 @@ function jsonFrame(type: string, object: string): Uint8Array {
   return Buffer.from(`{"type":"${type}","object":${object}}\n`);
 }
 
-async function protobufEncoder(
-  { resource, info }: ResourceScope,
-  { representation, version }: Form,
-): Promise<WatchEncoder> {
+async function protobufEncoder(scope: ResourceScope, { representation, version }: Form): Promise<WatchEncoder> {
+  const { resource, info } = scope;
   const { encodeProtobuf } = await import('../../api/codec/protobuf.ts');
   const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
   const error = (status: Status): Uint8Array =>
     encodeWatchFrame('ERROR', encodeProtobuf(status as unknown as KubeObject));
+  const served = servedOf(resource);
   if (representation === 'metadata' && version === 'v1') {
+    const frames: Pick<WatchEncoder, 'shared' | 'batch' | 'event'> = resource.servesStoredBytes
+      ? {
+          shared: 'metadata+protobuf',
+          batch: (batch) => batch.frame('metadata+protobuf'),
+          event: (event) => event.frame('metadata+protobuf'),
+        }
+      : sharing(`protobuf ${metadataName(scope)} ${version}`, (event) =>
+          encodeWatchFrame(event.type, served(event).metadataEnvelope()),
+        );
     return {
-      shared: 'metadata+protobuf',
-      batch: (batch) => batch.frame('metadata+protobuf'),
-      event: (event) => event.frame('metadata+protobuf'),
+      ...frames,
       bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodePartialObjectMetadataEnvelope(metadata)),
       error,
     };
   }
-  const served = servedOf(resource);
   if (representation === 'metadata') {
     const reduced = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}` };
     return {
-      ...sharing(`protobuf metadata ${version}`, (event) =>
+      ...sharing(`protobuf ${metadataName(scope)} ${version}`, (event) =>
         encodeWatchFrame(event.type, encodeProtobuf(partialObjectMetadata(served(event), version))),
       ),
       bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodeProtobuf({ ...reduced, metadata })),
