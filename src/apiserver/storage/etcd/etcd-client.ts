@@ -10,7 +10,7 @@ import { Semaphore, SemaphoreFullError } from '../../../base/semaphore.ts';
 import type { Revision } from '../interface.ts';
 import { StoreOverloadedError } from '../store-errors.ts';
 import { type CallOptions, EtcdConnection, type EtcdTls, type RangeFields, type TxnFields } from './etcd-connection.ts';
-import { classifyFailure, EtcdError } from './etcd-failure.ts';
+import { classifyFailure, EtcdError, saysStaleToken } from './etcd-failure.ts';
 import { ALL_KEYS } from './etcd-keys.ts';
 import type {
   RangeResponse,
@@ -175,6 +175,8 @@ export class EtcdClient {
       const headers = { ...(await this.#authorization(connection)), ...REQUIRE_LEADER };
       for await (const response of connection.watch.watch(openRequest(create, signal), { signal, headers })) {
         connection.heardAt = this.#options.clock.monotonic();
+        // Told in an answer, because a stream may serve other watches: there is no error to catch.
+        if (response.canceled && saysStaleToken(response.cancelReason)) this.#token = undefined;
         yield response;
       }
     } catch (error) {

@@ -18,6 +18,7 @@ describe('what etcd’s errors call for', () => {
     ['etcdserver: mvcc: database space exceeded', Code.ResourceExhausted, 'no-space'],
     ['etcdserver: requested lease not found', Code.NotFound, 'no-lease'],
     ['etcdserver: invalid auth token', Code.Unauthenticated, 'stale-token'],
+    ['etcdserver: revision of auth store is old', Code.InvalidArgument, 'stale-token'],
     ['etcdserver: permission denied', Code.PermissionDenied, 'denied'],
     ['etcdserver: user name is empty', Code.InvalidArgument, 'denied'],
     ['etcdserver: authentication failed, invalid user ID or password', Code.InvalidArgument, 'denied'],

@@ -50,6 +50,7 @@ export function classifyFailure(error: unknown): EtcdFailure {
       if (rawMessage.includes('future revision')) return { kind: 'future', message };
       break;
     case Code.InvalidArgument:
+      if (saysStaleToken(rawMessage)) return { kind: 'stale-token', message };
       if (rawMessage.includes('request is too large')) return { kind: 'too-large', message };
       if (rawMessage.includes('user name is empty') || rawMessage.includes('authentication failed')) {
         return { kind: 'denied', message };
@@ -80,6 +81,14 @@ export function classifyFailure(error: unknown): EtcdFailure {
       break;
   }
   return { kind: 'other', message };
+}
+
+/**
+ * Whether a new token helps, as clientv3's `shouldRefreshToken` has it: of an old one nothing is known any more, or, of a JWT,
+ * users or roles have changed since it was signed. Watches have no other sign of it than this text.
+ */
+export function saysStaleToken(message: string): boolean {
+  return message.includes('invalid auth token') || message.includes('revision of auth store is old');
 }
 
 function isNeverSent(rawMessage: string, cause: unknown): boolean {

@@ -6,7 +6,7 @@ import type { Random } from '../../../base/random.ts';
 import { type KeyValue, type Revision, RevisionCompactedError, type StoreEvent } from '../interface.ts';
 import { StoreRewoundError } from '../store-errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
-import { EtcdError } from './etcd-failure.ts';
+import { EtcdError, saysStaleToken } from './etcd-failure.ts';
 import { ALL_KEYS, type EtcdKeys } from './etcd-keys.ts';
 import type { Event, KeyValue as EtcdKeyValue, WatchResponse } from './rpc.generated.ts';
 
@@ -98,7 +98,9 @@ async function follow(
 function cancellation({ compactRevision, cancelReason }: WatchResponse, after: Revision): Error {
   if (compactRevision > 0n) return new RevisionCompactedError(after + 1, Number(compactRevision));
   const message = cancelReason === '' ? 'etcd cancelled the watch' : cancelReason;
-  return new EtcdError({ kind: 'away', applied: 'no', message });
+  return new EtcdError(
+    saysStaleToken(message) ? { kind: 'stale-token', message } : { kind: 'away', applied: 'no', message },
+  );
 }
 
 /** How far has been told. */
