@@ -99,6 +99,7 @@ export class EtcdFeed {
   async #begin(): Promise<RecentEvents> {
     const recent = new RecentEvents(await this.#options.client.currentRevision());
     this.#recent = recent;
+    this.#told.restart(recent.revision);
     const onChanges = (events: readonly StoreEvent[], revision: Revision): void => {
       recent.add(events, revision);
       this.#dispatch(events, revision);

@@ -52,4 +52,17 @@ describe('answers that wait until watches were told', () => {
     expect(await turn()).toEqual([2]);
     expect(clock.pendingTimers).toBe(0);
   });
+
+  it('after a restart wait for what was told before, when revisions begin anew', async () => {
+    const { told, write, turn, clock } = setUp();
+    told.advance(1000);
+    told.restart(1);
+    write(5);
+    expect(await turn()).toEqual([]);
+    told.advance(4);
+    expect(await turn()).toEqual([]);
+    told.advance(5);
+    expect(await turn()).toEqual([5]);
+    expect(clock.pendingTimers).toBe(0);
+  });
 });

@@ -34,6 +34,11 @@ export class ToldRevisions {
     });
   }
 
+  /** Telling begins anew above `revision`, which may be far below what was told: etcd was wiped or restored. */
+  restart(revision: Revision): void {
+    this.#told = revision;
+  }
+
   advance(revision: Revision): void {
     this.#told = Math.max(this.#told, revision);
     if (this.#waiters.length > 0) this.#release((waiter) => waiter.revision <= revision);
