@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('../../dist/kubegc.js', import.meta.url));
@@ -13,14 +14,19 @@ export class CollectProcess {
   readonly spawnedAt = performance.now();
   #output = '';
 
-  /** `env`: beside what this process has. */
-  constructor(kubeconfig: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  /** `env`: beside what this process has. `niceness`: as of `nice -n`. */
+  constructor(
+    kubeconfig: string,
+    args: readonly string[],
+    { env = {}, niceness = 0 }: { env?: Readonly<Record<string, string>>; niceness?: number } = {},
+  ) {
     if (!existsSync(dist)) throw new Error('dist/kubegc.js is missing: npm run build');
     const common = ['collect', '--kubeconfig', kubeconfig, '--leader-elect=false', '--bind-address', '127.0.0.1:0'];
     this.child = spawn(process.execPath, [dist, ...common, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
+    if (niceness !== 0 && this.child.pid !== undefined) setPriority(this.child.pid, niceness);
     this.ready = new Promise((settle, reject) => {
       const note = (chunk: unknown): void => {
         this.#output += String(chunk);

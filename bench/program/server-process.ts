@@ -16,7 +16,8 @@ export class ServerProcess {
   /** Clock of this process when the other was spawned, ms. */
   readonly spawnedAt: number;
 
-  constructor(options: { args?: readonly string[]; directory?: string } = {}) {
+  /** `env`: beside what this process has. */
+  constructor(options: { args?: readonly string[]; directory?: string; env?: Readonly<Record<string, string>> } = {}) {
     if (!existsSync(dist)) throw new Error('dist/kubegc.js is missing: npm run build');
     this.directory = options.directory ?? mkdtempSync(join(tmpdir(), 'kubegc-bench-'));
     this.kubeconfig = join(this.directory, 'kubeconfig');
@@ -32,6 +33,7 @@ export class ServerProcess {
     this.spawnedAt = performance.now();
     this.child = spawn(process.execPath, [dist, ...args, '--log-level', 'error', ...(options.args ?? [])], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...options.env },
     });
     this.ready = new Promise((settle, reject) => {
       let output = '';
