@@ -89,12 +89,15 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return haveCommonMember(a, b) ? (differ(a, b, 'path') ?? EMPTY_SET) : a;
 }
 
-/** Mostly not, and then nothing has to be made. */
+/**
+ * Mostly not, and then nothing has to be made. The elements of `a` are gone through: `b`, what a write touches, is the same for
+ * all managers, and their fields together are no more than one object has place for.
+ */
 function haveCommonMember(a: FieldSet, b: FieldSet): boolean {
-  for (const element in b) {
-    const node = element === SELF ? undefined : a[element];
-    if (node === undefined) continue;
-    if ((isMember(node) && isMember(b[element]!)) || haveCommonMember(node, b[element]!)) return true;
+  for (const element in a) {
+    const other = element === SELF ? undefined : b[element];
+    if (other === undefined) continue;
+    if ((isMember(a[element]!) && isMember(other)) || haveCommonMember(a[element]!, other)) return true;
   }
   return false;
 }

@@ -264,6 +264,22 @@ describe('updates that become one entry', () => {
     );
   });
 
+  it('API-216 each loses what is written, however many there are and however much it is', () => {
+    const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f:k${n}`, EMPTY_SET]));
+    const managers = Array.from({ length: 10_000 }, (_, n): ManagedEntry => {
+      const fields = fieldSetOf(['f:data', `f:k${n}`], ['f:data', `f:other${n}`]);
+      return { name: `manager-${n}`, operation: 'Apply', apiVersion: 'v1', subresource: '', time: '', fields };
+    });
+    const left = takeOver(
+      managers,
+      { added: { 'f:data': data }, modified: EMPTY_SET, removed: EMPTY_SET },
+      { manager: writer, tracked: { part: 'allBut', members: ['status'] }, now },
+    );
+    expect(left.slice(0, -1).map(({ fields }) => Object.keys(fields['f:data'] ?? {}))).toEqual(
+      managers.map((_, n) => [`f:other${n}`]),
+    );
+  });
+
   it('API-217 can be as many as a request has place for', () => {
     const time = entryTime(now);
     const managers = Array.from({ length: 60_000 }, (_, n): ManagedEntry => {

@@ -93,6 +93,10 @@ export function takeOver(
   if (isEmptySet(touched) && elsewhere === undefined) return managers;
   const owner = namedManager(manager);
   const taken = trackedOnly(written, tracked);
+  const touchedThere = new Map<string, FieldSet | 'gone'>();
+  for (const [apiVersion, there] of elsewhere ?? []) {
+    touchedThere.set(apiVersion, there === 'gone' ? there : touchedBy(there));
+  }
   const result: ManagedEntry[] = [];
   let own: FieldSet = EMPTY_SET;
   let stored: ManagedFieldsEntry | undefined;
@@ -103,9 +107,9 @@ export function takeOver(
       stored = entry.stored;
       continue;
     }
-    const there = elsewhere?.get(entry.apiVersion);
+    const there = touchedThere.get(entry.apiVersion);
     if (there === 'gone') continue;
-    const fields = difference(entry.fields, there === undefined ? touched : touchedBy(there));
+    const fields = difference(entry.fields, there ?? touched);
     if (fields === entry.fields) result.push(entry);
     else if (!isEmptySet(fields)) result.push({ ...entry, fields });
   }
