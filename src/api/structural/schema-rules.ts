@@ -1,6 +1,13 @@
 import { append } from '../../base/append.ts';
 import type { FieldError } from '../field-error.ts';
-import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts';
+import {
+  fieldForbidden,
+  fieldInvalid,
+  fieldInvalidAsShown,
+  fieldNotSupported,
+  fieldRequired,
+  shown,
+} from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
 import { ruleFieldPath } from './rule-field-path.ts';
 import { isSchemaList, itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
@@ -152,6 +159,9 @@ function setItemRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return [];
 }
 
+/** Findings about keys of one list that are told. Each holds all the keys, and every key may be wrong. */
+const MOST_KEYS_TOLD = 10;
+
 function mapListRules(schema: JsonSchemaProps, keys: readonly string[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   const at = child(path, 'x-kubernetes-list-map-keys');
@@ -167,16 +177,22 @@ function mapListRules(schema: JsonSchemaProps, keys: readonly string[], path: st
     errors.push(fieldInvalid(child(itemsAt, 'type'), items.type ?? '', detail));
     return errors;
   }
+  const list = shown(keys);
   const seen = new Set<string>();
+  let told = 0;
+  const aboutList = (detail: string): void => {
+    told += 1;
+    if (told <= MOST_KEYS_TOLD) errors.push(fieldInvalidAsShown(at, list, detail));
+  };
   for (const key of keys) {
     const property = items.properties?.[key];
     if (property === undefined) {
-      errors.push(fieldInvalid(at, keys, 'entries must all be names of item properties'));
+      aboutList('entries must all be names of item properties');
     } else if (property.type === 'array' || property.type === 'object') {
       const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
       errors.push(fieldInvalid(child(keyed(child(itemsAt, 'properties'), key), 'type'), items.type, detail));
     }
-    if (seen.has(key)) errors.push(fieldInvalid(at, keys, 'must not contain duplicate entries'));
+    if (seen.has(key)) aboutList('must not contain duplicate entries');
     seen.add(key);
   }
   return errors;

@@ -7,6 +7,7 @@ import { validateStructural } from './structural-validation.ts';
 
 const root = (properties: Record<string, JsonSchemaProps>): JsonSchemaProps => ({ type: 'object', properties });
 const text: JsonSchemaProps = { type: 'string' };
+const MANY_KEYS = Array.from({ length: 1000 }, (_, n) => `k${n}`);
 
 describe('validateStructural', () => {
   const errors = (schema: JsonSchemaProps): string[] => validateStructural(schema, 's').map(formatFieldError);
@@ -214,6 +215,13 @@ describe('validateSchemaRules', () => {
         's.properties[a].x-kubernetes-list-map-keys: Invalid value: ["k","l"]: entries must all be names of item properties',
         's.properties[a].items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
       ],
+    ],
+    [
+      'more keys that there are not than are told, for each finding holds them all',
+      list({ items: root({}), 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': MANY_KEYS }),
+      Array<string>(10).fill(
+        `s.properties[a].x-kubernetes-list-map-keys: Invalid value: ${JSON.stringify(MANY_KEYS)}: entries must all be names of item properties`,
+      ),
     ],
     [
       'a rule of two lines',
