@@ -91,7 +91,8 @@ export const collectOptions: readonly CollectOption[] = [
   { flags: '--retry-burst <N>', description: 'retries at once after a pause', default: '100' },
   {
     flags: '--retry-cap <DURATION>',
-    description: 'the longest wait that its own failures bring an object; more of them than --retry-qps carries take turns',
+    description:
+      'the longest wait that its own failures bring an object; more of them than --retry-qps carries take turns',
     default: '1m',
   },
   {
