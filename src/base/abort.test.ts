@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { AbortError, isAbortError } from './abort-error.ts';
-import { linkSignals, TimeoutError, timeoutSignal } from './abort.ts';
+import { linkSignals, orAborted, TimeoutError, timeoutSignal } from './abort.ts';
 import { FakeClock } from './fake-clock.ts';
 
 describe('linkSignals', () => {
@@ -63,6 +63,24 @@ describe('timeoutSignal', () => {
     expect(disposed.signal.aborted).toBe(false);
     timeoutSignal(clock, 100, parent.signal);
     expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('orAborted', () => {
+  it('rejects for the one whose signal is aborted, and settles for the others as the work does', async () => {
+    let finish!: (value: string) => void;
+    const work = new Promise<string>((resolve) => (finish = resolve));
+    const [gone, stays] = [new AbortController(), new AbortController()];
+    const first = orAborted(work, gone.signal);
+    const others = [orAborted(work, stays.signal), orAborted(work, undefined)];
+    gone.abort('enough');
+    await expect(first).rejects.toMatchObject({ name: 'AbortError', cause: 'enough' });
+    await expect(orAborted(work, gone.signal, ({ reason }) => new Error(String(reason)))).rejects.toThrow('enough');
+    finish('done');
+    expect(await Promise.all(others)).toEqual(['done', 'done']);
+    expect(getEventListeners(stays.signal, 'abort')).toHaveLength(0);
+    expect(getEventListeners(gone.signal, 'abort')).toHaveLength(0);
+    await expect(orAborted(Promise.reject(new Error('no')), stays.signal)).rejects.toThrow('no');
   });
 });
 

@@ -1,3 +1,5 @@
+import { abortErrorOf } from './abort-error.ts';
+import type { AbortNotice } from './abort-notice.ts';
 import type { Clock, Timer } from './clock.ts';
 
 /** A signal with parents. Must be disposed, else a long-lived parent keeps it reachable. */
@@ -71,5 +73,24 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/**
+ * The outcome of what several wait for, or a rejection for the one whose signal is aborted, at once when it is: with what `errorOf` makes
+ * of the signal, an AbortError unless given. The work goes on.
+ */
+export function orAborted<T>(
+  work: Promise<T>,
+  signal: AbortNotice | undefined,
+  errorOf: (signal: AbortNotice) => Error = abortErrorOf,
+): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(errorOf(signal));
+    const letGo = (): void => signal.removeEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    work.finally(letGo).then(resolve, reject);
   });
 }

@@ -1,11 +1,12 @@
 import type { TLSSocket } from 'node:tls';
+import { orAborted } from '../base/abort.ts';
 import type { HttpRequest } from '../base/http-message.ts';
-import { opening, openTlsSocket, orAborted } from './connection-opening.ts';
+import { opening, openTlsSocket } from './connection-opening.ts';
 import { parseServer } from './connect-options.ts';
 import { http1Transport } from './http1-transport.ts';
 import { type Http2Options, http2Transport } from './http2-transport.ts';
 import { ProxyTunnels } from './proxy-tunnel.ts';
-import { closedError } from './transport-failure.ts';
+import { abortedTransportError, closedError } from './transport-failure.ts';
 import type { Transport } from './transport.ts';
 
 export interface TransportOptions extends Http2Options {
@@ -37,7 +38,7 @@ export function connect(options: TransportOptions): Transport {
   return {
     send: (request) =>
       isWatch(request)
-        ? orAborted(forStreams(), request.signal).then((http2) => http2.send(request))
+        ? orAborted(forStreams(), request.signal, abortedTransportError).then((http2) => http2.send(request))
         : http1.send(request),
     close: async () => {
       negotiation.stop();

@@ -1,9 +1,8 @@
 import { connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
-import type { AbortNotice } from '../base/abort-notice.ts';
 import type { Clock } from '../base/clock.ts';
 import { type ClientCertificate, type ConnectOptions, hostOf, parseServer, tlsOptions } from './connect-options.ts';
-import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
+import { transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 
 /** client-go's time for a TLS handshake. A server that dies at the wrong moment leaves a socket that never says anything again. */
@@ -65,17 +64,5 @@ export function opening(connection: Connection, event: 'connect' | 'secureConnec
     });
     connection.once('error', (error) => ended(transportErrorOf(error)));
     connection.once('close', () => ended(new TransportError('reset', 'the connection was closed before it was open')));
-  });
-}
-
-/** The outcome of what several wait for, or a rejection for the one whose signal is aborted. */
-export function orAborted<T>(work: Promise<T>, signal: AbortNotice | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(abortedTransportError(signal));
-    const letGo = (): void => signal.removeEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    work.finally(letGo).then(resolve, reject);
   });
 }

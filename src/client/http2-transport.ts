@@ -8,11 +8,12 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { orAborted } from '../base/abort.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { type ClientCertificate, type ConnectOptions, parseServer } from './connect-options.ts';
-import { opening, openSocket, openTlsSocket, orAborted } from './connection-opening.ts';
+import { opening, openSocket, openTlsSocket } from './connection-opening.ts';
 import { ProxyTunnels } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
@@ -68,9 +69,9 @@ class Http2Transport implements Transport {
     const headers = credentials === undefined ? undefined : await credentials.headers();
     if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
     try {
-      let session = await orAborted(this.#usableSession(), request.signal);
+      let session = await orAborted(this.#usableSession(), request.signal, abortedTransportError);
       // Another request may have found that it has to be replaced, just before this one's turn.
-      if (!session.usable) session = await orAborted(this.#usableSession(), request.signal);
+      if (!session.usable) session = await orAborted(this.#usableSession(), request.signal, abortedTransportError);
       if (this.#closed) throw closedError();
       const response = await exchange(session, this.#prefix, { request, credentials: headers });
       if (response.status === 401) credentials?.rejected?.();

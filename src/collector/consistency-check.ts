@@ -1,6 +1,6 @@
 import { append } from '../base/append.ts';
 import { abortErrorOf, isAbortError } from '../base/abort-error.ts';
-import { untilAborted } from '../base/abort.ts';
+import { orAborted, untilAborted } from '../base/abort.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { type Clock, sleep, sleepUnlessAborted } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -238,16 +238,6 @@ export class ConsistencyCheck {
       resourceVersion: objects.get(difference.uid)?.resourceVersion ?? '',
     }));
   }
-}
-
-/** The outcome of what several wait for, or an AbortError for the one whose signal is aborted. */
-function orAborted<T>(work: Promise<T>, signal: AbortNotice | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(abortErrorOf(signal));
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.finally(() => signal.removeEventListener('abort', onAbort)).then(resolve, reject);
-  });
 }
 
 /** What two looks have in common: the same object, at the same version, differs in the same way. */
