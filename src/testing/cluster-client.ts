@@ -53,9 +53,7 @@ export class ClusterClient {
   /** Undefined when there is none, or, for a subject with a uid, when another object has taken its name. */
   async find<T extends KubeObject = KubeObject>(subject: Subject): Promise<T | undefined> {
     try {
-      const object = await this.get<T>(subject);
-      const { uid } = refOf(subject);
-      return uid === undefined || uid === object.metadata?.uid ? object : undefined;
+      return await this.#getExactly<T>(subject);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -134,8 +132,8 @@ export class ClusterClient {
   }
 
   /** Like {@link get}, but another object that has taken the name of a subject with a uid is not found either. */
-  async #getExactly(subject: Subject): Promise<KubeObject> {
-    const object = await this.get(subject);
+  async #getExactly<T extends KubeObject = KubeObject>(subject: Subject): Promise<T> {
+    const object = await this.get<T>(subject);
     const { apiVersion, kind, name, uid } = refOf(subject);
     if (uid === undefined || uid === object.metadata?.uid) return object;
     throw newNotFound(findResource(this.#served(), apiVersion, kind), name);
