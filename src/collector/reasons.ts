@@ -78,8 +78,7 @@ export const reasons = {
   /** What came of a write. */
   answered: {
     deleteAccepted: 'The server accepted the delete.',
-    deleteConflict: 'The references changed between the decision and the delete.',
-    deleteConflictUnrelated: 'The object changed, but its references did not: deleted by uid alone.',
+    deleteConflict: 'The object changed between the decision and the delete, each time it was decided anew.',
     writeRejected: 'The server rejected the write.',
     patchAccepted: 'The server accepted the patch.',
     patchNotNeeded: 'The reference is already gone, or another object has taken the name.',

@@ -240,14 +240,43 @@ describe('a conflict', () => {
     ]);
   });
 
-  it('COL-151 of a live decision, the references unchanged: DELETE by uid alone, so that a busy object can not starve it', async () => {
+  it('COL-151 of a busy object: read and decided anew at once, never deleted by uid alone', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
     disturb((turn) => ({ labels: { turn: String(turn) } }), 2);
     await rig.delete(configMap, 'owner');
     await rig.rest();
     expect(sent()).toEqual(['DELETE d 409', 'GET d 200', 'DELETE d 409', 'GET d 200', 'DELETE d 200']);
-    expect(preconditions().at(-1)).toEqual(['uid']);
+    expect(preconditions().at(-1)).toEqual(['uid', 'resourceVersion']);
+  });
+
+  it('COL-151 of an object that is always busier: five times at once, then again through the queue', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const times: number[] = [];
+    disturb((turn) => {
+      times.push(rig.clock.monotonic());
+      return { labels: { turn: String(turn) } };
+    }, 8);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(times).toHaveLength(8);
+    const waits = times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)));
+    expect(waits.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
+    expect(waits[5]).toBe(5);
+    expect(await rig.names(secret)).toEqual([]);
+    const conflict = { verdict: 'requeue', reason: 'deleteConflict' };
+    expect(rig.metrics.value('kubegc_collector_decisions_total', conflict)).toBe(1);
+  });
+
+  it('COL-002 COL-151 what gets a living owner while a DELETE after a conflict is on its way is not deleted', async () => {
+    const [owner, other] = [await rig.create(configMap, 'owner'), await rig.create(configMap, 'other')];
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    // The second conflict is the one after which the object is read live and its references are what they were.
+    disturb((turn) => (turn < 2 ? { labels: { turn: String(turn) } } : { ownerReferences: [refTo(other)] }), 3);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(await rig.owners(secret, 'd')).toEqual(['other']);
   });
 
   it('COL-152 references that changed in between win: the object survives with its new owner', async () => {

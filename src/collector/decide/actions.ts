@@ -16,9 +16,9 @@ export interface DeleteAction {
   readonly identity: Identity;
   readonly policy: PropagationPolicy;
   readonly preconditions: { readonly uid: Uid; readonly resourceVersion: string | 'fromPatch' };
-  /** The references the decision rests on; compared after a 409 (COL-151). */
+  /** The references the decision rests on; compared with those that an `unblockReferences` before it left. */
   readonly classified: readonly OwnerReference[];
-  /** `graph`: nothing was read live; after a 409 the item is processed again with `shortcut: 'spent'` (COL-098). */
+  /** `graph`: nothing was read live (COL-098). */
   readonly basis: 'live' | 'graph';
 }
 

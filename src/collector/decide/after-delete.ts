@@ -1,48 +1,28 @@
 import { unreachable } from '../../base/assert.ts';
 import type { DeleteAction } from './actions.ts';
-import type { LatestAnswer } from './facts.ts';
-import { sameReferences } from './live-object.ts';
-import type { NeedLatest, Verdict } from './step.ts';
+import type { Verdict } from './step.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
-
-/** DELETE the same target with the same policy again, with the uid as its only precondition. */
-export interface DeleteByUid {
-  readonly next: 'deleteByUid';
-}
 
 /** Call `attemptToDelete` again at once, with `shortcut: 'spent'` and no answers. */
 export interface Redecide {
   readonly next: 'redecide';
 }
 
-export interface DeleteAnswer {
-  readonly action: DeleteAction;
-  readonly answer: WriteAnswerKind;
-  /** `byUid` for the answer to a `deleteByUid`. */
-  readonly attempt: 'first' | 'byUid';
-  /** The GET after a conflict; `unasked` before it. */
-  readonly latest: LatestAnswer;
-}
-
-/** What follows from the answer to a DELETE: COL-093, COL-094, COL-098, COL-150...COL-152. */
-export function afterDelete({
-  action,
-  answer,
-  attempt,
-  latest,
-}: DeleteAnswer): Verdict | NeedLatest | DeleteByUid | Redecide {
+/**
+ * What follows from the answer to a DELETE: COL-093, COL-094, COL-098, COL-150...COL-152.
+ *
+ * After a conflict nothing of the decision is left but the uid: everything is read and decided anew, and the next DELETE
+ * names the version that it then rests on. COL-151 repeats it with the uid alone if the references are what they were. That
+ * is not safe: while it is on its way the object may get an owner that lives (designs/0009).
+ */
+export function afterDelete({ identity }: DeleteAction, answer: WriteAnswerKind): Verdict | Redecide {
   switch (answer) {
     case 'accepted':
-      return {
-        verdict: 'forget',
-        reason: attempt === 'first' ? 'deleteAccepted' : 'deleteConflictUnrelated',
-        actions: [],
-      };
+      return { verdict: 'forget', reason: 'deleteAccepted', actions: [] };
     case 'absent':
-      return absent(action);
+      return { verdict: 'forget', reason: 'objectAbsent', actions: [{ action: 'emitVirtualDelete', identity }] };
     case 'conflict':
-      if (attempt === 'byUid') return { verdict: 'requeue', reason: 'deleteConflict', actions: [] };
-      return action.basis === 'graph' ? { next: 'redecide' } : afterConflict(action, latest);
+      return { next: 'redecide' };
     case 'invalid':
     case 'unsupportedMediaType':
     case 'failed':
@@ -50,33 +30,4 @@ export function afterDelete({
     default:
       return unreachable(answer);
   }
-}
-
-/** COL-151: only if nothing but other fields changed is the delete repeated, so that busy objects cannot starve it. */
-function afterConflict(action: DeleteAction, latest: LatestAnswer): Verdict | NeedLatest | DeleteByUid {
-  const { uid, resourceVersion } = action.preconditions;
-  switch (latest.state) {
-    case 'unasked':
-      return { need: 'latest', target: action.target };
-    case 'absent':
-      return absent(action);
-    case 'error':
-      return { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };
-    case 'found': {
-      const { object } = latest;
-      if (object.uid !== uid) return absent(action);
-      // Somebody else deletes it by now, and may have asked it to wait: our policy, decided before, would undo that.
-      const unrelated =
-        object.resourceVersion !== resourceVersion &&
-        !object.deleting &&
-        sameReferences(object.ownerReferences, action.classified);
-      return unrelated ? { next: 'deleteByUid' } : { verdict: 'requeue', reason: 'deleteConflict', actions: [] };
-    }
-    default:
-      return unreachable(latest);
-  }
-}
-
-function absent({ identity }: DeleteAction): Verdict {
-  return { verdict: 'forget', reason: 'objectAbsent', actions: [{ action: 'emitVirtualDelete', identity }] };
 }

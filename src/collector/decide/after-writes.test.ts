@@ -41,84 +41,30 @@ function deletion(change: Partial<DeleteAction> = {}): DeleteAction {
 }
 
 describe('afterDelete', () => {
-  const after = (answer: WriteAnswerKind, latest: LatestAnswer = unasked, action = deletion()) =>
-    afterDelete({ action, answer, attempt: 'first', latest });
-
   it('COL-093 a proven absence becomes a virtual delete event, without a retry', () => {
     const gone = { verdict: 'forget', reason: 'objectAbsent', actions: [{ action: 'emitVirtualDelete', identity }] };
-    expect(after('absent')).toEqual(gone);
-    expect(after('conflict', { state: 'absent', target })).toEqual(gone);
-    expect(after('conflict', found({ uid: 'other' }))).toEqual(gone);
+    expect(afterDelete(deletion(), 'absent')).toEqual(gone);
   });
 
   it('COL-094 every other failure is retried from the start', () => {
     for (const answer of ['invalid', 'unsupportedMediaType', 'failed'] as const) {
-      expect(after(answer)).toEqual({ verdict: 'requeue', reason: 'writeRejected', actions: [] });
+      expect(afterDelete(deletion(), answer)).toEqual({ verdict: 'requeue', reason: 'writeRejected', actions: [] });
     }
   });
 
-  it('COL-098 a conflict of a delete that rested on the graph leads to the full procedure', () => {
-    expect(after('conflict', unasked, deletion({ basis: 'graph' }))).toEqual({ next: 'redecide' });
-  });
-
-  it.each([
-    ['COL-151 other version, same references', found(), { next: 'deleteByUid' }],
-    ['COL-152 other references', found({ ownerReferences: [] }), { verdict: 'requeue', reason: 'deleteConflict' }],
-    [
-      'COL-151 another flag of a reference',
-      found({ ownerReferences: [{ ...reference, controller: false }] }),
-      { verdict: 'requeue', reason: 'deleteConflict' },
-    ],
-    [
-      'COL-151 another order of references',
-      found({ ownerReferences: [{ ...reference, uid: 'p' }, reference] }),
-      { verdict: 'requeue', reason: 'deleteConflict' },
-    ],
-    [
-      'COL-151 deleted by somebody else meanwhile',
-      found({ deleting: true }),
-      { verdict: 'requeue', reason: 'deleteConflict' },
-    ],
-    ['COL-151 the same version', found({ resourceVersion: '12' }), { verdict: 'requeue', reason: 'deleteConflict' }],
-    ['COL-156 no answer', { state: 'error', target }, { verdict: 'requeue', reason: 'objectUnreadable' }],
-    ['COL-151 not read yet', unasked, { need: 'latest', target }],
-  ] as const)('%s', (_, latest, expected) => {
-    expect(after('conflict', latest)).toMatchObject(expected);
-  });
-
-  it('COL-151 the delete by uid alone is the last attempt of a round', () => {
-    for (const answer of ANSWERS) {
-      const step = afterDelete({ action: deletion(), answer, attempt: 'byUid', latest: found() });
-      expect(step).toHaveProperty('verdict');
-    }
-  });
+  it.each(['graph', 'live'] as const)(
+    'COL-098 COL-151 COL-152 after a conflict of a delete that rested on the %s all is read and decided anew',
+    (basis) => {
+      expect(afterDelete(deletion({ basis }), 'conflict')).toEqual({ next: 'redecide' });
+    },
+  );
 
   it('COL-156 only a proof emits a virtual delete event', () => {
-    for (const answer of ANSWERS)
-      for (const latest of [unasked, found(), { state: 'error', target } as const]) {
-        if (answer === 'absent') continue;
-        const step = after(answer, latest);
-        expect('verdict' in step ? step.actions : []).toEqual([]);
-      }
-  });
-});
-
-describe('COL-151 COL-152 a reference that was changed in any field', () => {
-  it.each<[string, Partial<OwnerReference>]>([
-    ['uid', { uid: 'p' }],
-    ['name', { name: 'p' }],
-    ['kind', { kind: 'Node' }],
-    ['apiVersion', { apiVersion: 'v2' }],
-    ['controller', { controller: true }],
-    ['controller, which was absent', { controller: false }],
-    ['blockOwnerDeletion', { blockOwnerDeletion: true }],
-    ['blockOwnerDeletion, which was absent', { blockOwnerDeletion: false }],
-  ])('%s: the object is decided upon anew', (_, change) => {
-    const latest = found({ ownerReferences: [{ ...reference, ...change }] });
-    expect(afterDelete({ action: deletion(), answer: 'conflict', attempt: 'first', latest })).toMatchObject({
-      verdict: 'requeue',
-      reason: 'deleteConflict',
-    });
+    for (const answer of ANSWERS) {
+      if (answer === 'absent') continue;
+      const step = afterDelete(deletion(), answer);
+      expect('verdict' in step ? step.actions : []).toEqual([]);
+    }
   });
 });
 
@@ -179,6 +125,27 @@ describe('afterUnblock', () => {
     ['somebody else deletes it by now', patched({ deleting: true, finalizers: ['orphan'] })],
   ])('COL-152 nothing is deleted when %s', (_, object) => {
     expect(afterUnblock(action, object)).toMatchObject({ verdict: 'requeue', reason: 'patchedObjectChanged' });
+  });
+
+  it.each<[string, Partial<OwnerReference>]>([
+    ['uid', { uid: 'p' }],
+    ['name', { name: 'p' }],
+    ['kind', { kind: 'Node' }],
+    ['apiVersion', { apiVersion: 'v2' }],
+    ['controller', { controller: true }],
+    ['controller, which was absent', { controller: false }],
+    ['blockOwnerDeletion', { blockOwnerDeletion: true }],
+    ['blockOwnerDeletion, which was absent', { blockOwnerDeletion: false }],
+  ])('COL-152 nothing is deleted when a reference has another %s', (_, change) => {
+    const object = patched({ ownerReferences: [{ ...reference, ...change }] });
+    expect(afterUnblock(action, object)).toMatchObject({ verdict: 'requeue', reason: 'patchedObjectChanged' });
+  });
+
+  it('COL-152 nothing is deleted when the references stand in another order', () => {
+    const other = { ...reference, uid: 'p' };
+    const of = deletion({ preconditions: action.preconditions, classified: [reference, other] });
+    expect(afterUnblock(of, patched({ ownerReferences: [reference, other] }))).toHaveProperty('next');
+    expect(afterUnblock(of, patched({ ownerReferences: [other, reference] }))).toHaveProperty('verdict');
   });
 });
 

@@ -31,7 +31,7 @@ export function isWaiting(object: LiveObject): boolean {
   return object.deleting && object.finalizers.includes(FINALIZER_FOREGROUND);
 }
 
-/** Equal in every field and in order; an absent flag differs from a false one (COL-151: deeply equal). */
+/** Equal in every field and in order; an absent flag differs from a false one (deeply equal, as COL-151 says). */
 export function sameReferences(a: readonly OwnerReference[], b: readonly OwnerReference[]): boolean {
   return a.length === b.length && a.every((reference, i) => sameReference(reference, b[i]!));
 }

@@ -9,8 +9,8 @@ import { answerOf, type WriteAnswer } from './write-answer.ts';
 export interface DeleteRequest {
   readonly target: Target;
   readonly policy: PropagationPolicy;
-  /** Without a resourceVersion the references are not part of what must still hold (COL-151). */
-  readonly preconditions: { readonly uid: string; readonly resourceVersion?: string };
+  /** Both, always: the version is what makes the references part of what must still hold (COL-150, designs/0009). */
+  readonly preconditions: { readonly uid: string; readonly resourceVersion: string };
 }
 
 export interface DeleteContext extends CallContext {

@@ -30,23 +30,35 @@ describe('the answer to a write', () => {
     const { context, sent } = setUp([statusWith(200, '')]);
     context.deleteOptions.note({ major: 1, minor: 36 });
     await deleteObject(context, request);
-    await deleteObject(context, { target, policy: 'Foreground', preconditions: { uid: 'uid-a' } });
+    await deleteObject(context, {
+      target,
+      policy: 'Foreground',
+      preconditions: { uid: 'uid-a', resourceVersion: '8' },
+    });
     const custom = { ...target, apiVersion: 'example.com/v1', kind: 'Widget', resource: 'widgets' };
-    await deleteObject(context, { target: custom, policy: 'Background', preconditions: { uid: 'uid-a' } });
+    await deleteObject(context, {
+      target: custom,
+      policy: 'Background',
+      preconditions: { uid: 'uid-a', resourceVersion: '8' },
+    });
     expect(sent).toEqual([
       'DELETE uid=uid-a&resourceVersion=7&propagationPolicy=Background',
-      'DELETE uid=uid-a&propagationPolicy=Foreground',
-      'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a"},"propagationPolicy":"Background"}',
+      'DELETE uid=uid-a&resourceVersion=8&propagationPolicy=Foreground',
+      'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a","resourceVersion":"8"},"propagationPolicy":"Background"}',
     ]);
   });
 
   it('COL-170 COL-171 the body of a DELETE', async () => {
     const { context, sent } = setUp([statusWith(200, '')]);
     await deleteObject(context, request);
-    await deleteObject(context, { target, policy: 'Foreground', preconditions: { uid: 'uid-a' } });
+    await deleteObject(context, {
+      target,
+      policy: 'Foreground',
+      preconditions: { uid: 'uid-a', resourceVersion: '8' },
+    });
     expect(sent).toEqual([
       'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a","resourceVersion":"7"},"propagationPolicy":"Background"}',
-      'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a"},"propagationPolicy":"Foreground"}',
+      'DELETE json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a","resourceVersion":"8"},"propagationPolicy":"Foreground"}',
     ]);
   });
 });

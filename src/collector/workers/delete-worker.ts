@@ -1,4 +1,5 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
+import { unreachable } from '../../base/assert.ts';
 import { isForbidden } from '../../api/status-error.ts';
 import type { LogFields } from '../../base/logger.ts';
 import { Lru } from '../../base/lru.ts';
@@ -26,11 +27,14 @@ import { type CollectorContext, factSource, aboutToTell } from './collector-cont
 import type { DecisionAbout } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
+/** Questions for one decision: the item and its owners. More only happens while the object keeps changing its coordinates. */
+const MAX_QUESTIONS = 8;
+
 /**
- * Rounds of asking before a key goes back to its queue: the item, its owners, and once more all of it when the graph's
- * word met a conflict. More only happens while the object keeps changing its coordinates.
+ * Conflicts of a DELETE after which all is read and decided anew at once, so that a busy object cannot starve it (COL-151);
+ * then its key goes back to the queue. As often as client-go's `retry.DefaultRetry` tries.
  */
-const MAX_ROUNDS = 8;
+const MAX_CONFLICTS = 5;
 
 /** Owners whose blocking dependents were queued; for one that is forgotten they are queued once more than necessary. */
 const MAX_WAITING_OWNERS = 10_000;
@@ -50,6 +54,20 @@ const NO_ANSWERS: Round['owners'] = new Map();
 function deletionFields({ target, policy, basis }: DeleteAction): LogFields {
   const { apiVersion, kind, resource, namespace, name, uid } = target;
   return { apiVersion, kind, resource, namespace, name, uid, policy, basis };
+}
+
+/** What became of a decision. A conflict that is left was the last that is answered at once. */
+function endOf({ verdict, reason }: Verdict, outcome: ActionOutcome): Pick<Verdict, 'verdict' | 'reason'> {
+  switch (outcome.next) {
+    case 'done':
+      return { verdict, reason };
+    case 'requeue':
+      return { verdict: 'requeue', reason: outcome.reason };
+    case 'redecide':
+      return { verdict: 'requeue', reason: 'deleteConflict' };
+    default:
+      return unreachable(outcome);
+  }
 }
 
 /** Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches what it needs, does what it wants. */
@@ -74,9 +92,12 @@ export class DeleteWorker {
       blockingWhenQueued: this.#blockingWhenQueued.get(uid),
       endAccepted: this.#context.acceptedEnds.of(uid),
     };
-    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+    let questions = 0;
+    let conflicts = 0;
+    while (questions < MAX_QUESTIONS) {
       const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
       if ('need' in step) {
+        questions++;
         if (step.need === 'latest') {
           round = { ...round, latest: await this.#read(step.target) };
         } else {
@@ -85,7 +106,9 @@ export class DeleteWorker {
         continue;
       }
       const outcome = await this.#carryOut(step);
-      if (outcome.next === 'redecide') {
+      if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS) {
+        conflicts++;
+        questions = 0;
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
@@ -97,8 +120,7 @@ export class DeleteWorker {
 
   #finish(about: DecisionAbout, step: Verdict, outcome: ActionOutcome): WorkOutcome {
     const { metrics, logger, onDecision } = this.#context;
-    const verdict = outcome.next === 'requeue' ? 'requeue' : step.verdict;
-    const reason = outcome.next === 'requeue' ? outcome.reason : step.reason;
+    const { verdict, reason } = endOf(step, outcome);
     metrics.decisions.inc({ verdict, reason });
     logger.debug(sentenceOf(reason), { uid: about.uid, verdict, reason });
     onDecision?.({ ...about, verdict, reason, actions: step.actions });
@@ -193,21 +215,13 @@ export class DeleteWorker {
     }
   }
 
-  /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). At most one GET and one more DELETE. */
+  /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). */
   async #delete(action: DeleteAction): Promise<ActionOutcome> {
     const { acceptedEnds, metrics, logger } = this.#context;
     const { target, policy, preconditions } = action;
-    let answer = await deleteObject(this.#context, { target, policy, preconditions });
-    let next = afterDelete({ action, answer: answer.answer, attempt: 'first', latest: { state: 'unasked' } });
-    if ('need' in next) {
-      const latest = await readMetadata(this.#context, next.target);
-      next = afterDelete({ action, answer: answer.answer, attempt: 'first', latest });
-      if ('next' in next && next.next === 'deleteByUid') {
-        answer = await deleteObject(this.#context, { target, policy, preconditions: { uid: preconditions.uid } });
-        next = afterDelete({ action, answer: answer.answer, attempt: 'byUid', latest });
-      }
-    }
-    if (!('verdict' in next)) return { next: 'redecide' };
+    const answer = await deleteObject(this.#context, { target, policy, preconditions });
+    const next = afterDelete(action, answer.answer);
+    if ('next' in next) return next;
     if (answer.answer === 'accepted') {
       acceptedEnds.note(target.uid, { resourceVersion: preconditions.resourceVersion, by: 'delete' });
       metrics.deletions.inc({ resource: target.resource, policy });

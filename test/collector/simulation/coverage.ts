@@ -29,7 +29,6 @@ export class Coverage {
 const NOT_HERE: Readonly<Record<string, string>> = {
   ignoredResource: 'no resource is ignored but events, which nobody deletes here',
   deleteAccepted: 'told as the decision that led to it',
-  deleteConflictUnrelated: 'told as the decision that led to it',
   patchAccepted: 'told as the decision that led to it',
   patchNotNeeded: 'told as the decision that led to it',
 };

@@ -25,7 +25,8 @@ export class Disturbances {
   fault(): FaultStep {
     const random = this.#random;
     // More than the collector tries by itself (COL-153).
-    if (random.integer(16) === 0) return { do: 'fault', fault: 'conflict', on: 'patch', times: 6 };
+    if (random.integer(16) === 0)
+      return { do: 'fault', fault: 'conflict', on: random.pick(['patch', 'delete']), times: 6 };
     const on = random.pick(this.#style.requests);
     const times = random.pick([1, 1, 2, 3, 6]);
     return { do: 'fault', fault: random.pick(this.#style.faults), on, ...this.#kind(4), times };

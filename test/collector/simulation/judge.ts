@@ -134,8 +134,7 @@ export class Judge {
       this.wrong.push(`${show(object)} was deleted although its owner ${show(owner)} exists and never waited`);
     }
     const hasWaited = references.some(({ uid }) => this.#waited.has(uid));
-    // At any version it may have got another finalizer in between.
-    if (hasWaited || this.requests.deletedAnyhow.has(object.uid)) return;
+    if (hasWaited) return;
     for (const finalizer of OWN_FINALIZERS) {
       if (has(object, finalizer) === (now !== undefined && has(now, finalizer))) continue;
       this.wrong.push(`${show(object)} was deleted with another policy than its finalizers ask for (COL-090 row 15)`);
@@ -158,7 +157,7 @@ export class Judge {
 
   /** What is being deleted is not deleted again, with a policy of ours (COL-095). */
   #deletedAgain(before: KnownObject, now: KnownObject): void {
-    if (!isTerminating(before) || this.requests.deletedAnyhow.has(now.uid)) return;
+    if (!isTerminating(before)) return;
     for (const finalizer of OWN_FINALIZERS) {
       if (has(now, finalizer) && !has(before, finalizer))
         this.wrong.push(`${show(now)} got the finalizer ${finalizer}`);

@@ -162,7 +162,6 @@ class PlanRun implements Outcome {
         if (method !== 'GET' && !target.includes('/events')) this.#writes++;
       },
       onAnswer: (request, status) => {
-        this.#cluster.judge.requests.answered(request, status);
         if (isQuiet(this.#plan)) this.#answeredInQuiet(request, status);
         this.#note(`collector ${index}`, `${request.method} ${request.target} ${status}`);
       },

@@ -283,24 +283,14 @@ interface Deletion {
   readonly violations: string[];
 }
 
-/** DELETE, and after a conflict GET and DELETE, as one step: between them the preconditions stand guard. */
+/** DELETE; after a conflict the next step begins the decision anew. How often in a row is not bounded here. */
 function deletes(state: State, { working, action, violations }: Deletion): State {
   const { key, round } = working;
   const { target, policy, preconditions } = action;
-  let { server, answer } = state.server.delete(target, policy, preconditions);
-  let attempt: 'first' | 'byUid' = 'first';
-  let next = afterDelete({ action, answer, attempt, latest: { state: 'unasked' } });
-  if ('need' in next) {
-    const latest = read(server, target);
-    next = afterDelete({ action, answer, attempt, latest });
-    if ('next' in next && next.next === 'deleteByUid') {
-      attempt = 'byUid';
-      ({ server, answer } = server.delete(target, policy, { uid: preconditions.uid }));
-      next = afterDelete({ action, answer, attempt, latest });
-    }
-  }
+  const { server, answer } = state.server.delete(target, policy, preconditions);
+  const next = afterDelete(action, answer);
   if (answer === 'accepted') checkSafety(state.server, target, violations);
-  if (!('verdict' in next)) {
+  if ('next' in next) {
     const again: Round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: new Map() };
     return { ...state, server, working: { key, round: again } };
   }
