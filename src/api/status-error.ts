@@ -262,17 +262,17 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
 }
 
 /** A request of 3 MiB can have a million errors; nobody reads an answer of 180 MiB about them, and the server would make it for seconds. */
-const MOST_ERRORS_TOLD = 10_000;
+export const MOST_CAUSES_TOLD = 10_000;
 
 /** Of all causes together, in characters. A finding may hold the value it is about, and that be most of the request. */
-const MOST_TEXT_TOLD = 2 ** 20;
+export const MOST_TEXT_TOLD = 2 ** 20;
 
 /** As many errors as can be told, from the first on; that one always. */
 function toldOf(errors: readonly FieldError[]): readonly FieldError[] {
   let text = 0;
   const end = errors.findIndex(({ field, message }, index) => {
     text += field.length + message.length;
-    return index > 0 && (index === MOST_ERRORS_TOLD || text > MOST_TEXT_TOLD);
+    return index > 0 && (index === MOST_CAUSES_TOLD || text > MOST_TEXT_TOLD);
   });
   return end === -1 ? errors : errors.slice(0, end);
 }

@@ -1,7 +1,7 @@
 import { quoted } from '../meta/quoted.ts';
-import type { StatusError } from '../status-error.ts';
-import { newApplyConflict } from '../status-error.ts';
-import { type FieldSet, memberPaths } from './fieldset.ts';
+import type { StatusCause, StatusError } from '../status-error.ts';
+import { MOST_CAUSES_TOLD, MOST_TEXT_TOLD, newApplyConflict } from '../status-error.ts';
+import { type FieldSet, memberCount, memberPaths } from './fieldset.ts';
 import { type Manager, managerIdentifier } from './managed-fields.ts';
 
 /** Fields that an apply wants to change, and the manager that has them. */
@@ -11,27 +11,51 @@ export interface ManagerConflict {
   readonly fields: FieldSet;
 }
 
-/** 409 with one cause per field (API-213). At least one conflict. */
+/**
+ * 409 with one cause per field (API-213). At least one conflict. Of more than ten thousand fields, or a mebibyte of causes, the first are
+ * told, and how many there are beside them.
+ */
 export function conflictError(conflicts: readonly ManagerConflict[]): StatusError {
   const byManager = conflicts
-    .map(({ manager, fields }) => ({ manager, id: managerIdentifier(manager), paths: memberPaths(fields) }))
+    .map(({ manager, fields }) => ({ who: describe(manager), id: managerIdentifier(manager), fields }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
-  const causes = byManager.flatMap(({ manager, paths }) =>
-    paths.map((field) => ({
-      reason: 'FieldManagerConflict',
-      message: `conflict with ${describe(manager)}`,
-      field,
-    })),
-  );
+  const count = byManager.reduce((sum, { fields }) => sum + memberCount(fields), 0);
+  const causes: StatusCause[] = [];
+  const lines: string[] = [];
+  for (const { path, who, first } of fieldsTold(byManager)) {
+    causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${who}`, field: path });
+    if (first) lines.push(`conflicts with ${who}:`);
+    lines.push(`- ${path}`);
+  }
   const [only] = causes;
-  if (only !== undefined && causes.length === 1) {
+  if (only !== undefined && count === 1) {
     return newApplyConflict(causes, `Apply failed with 1 conflict: ${only.message}: ${only.field}`);
   }
-  const lines = byManager.flatMap(({ manager, paths }) => [
-    `conflicts with ${describe(manager)}:`,
-    ...paths.map((path) => `- ${path}`),
-  ]);
-  return newApplyConflict(causes, `Apply failed with ${causes.length} conflicts: ${lines.join('\n')}`);
+  if (causes.length < count) lines.push(`and ${count - causes.length} more`);
+  return newApplyConflict(causes, `Apply failed with ${count} conflicts: ${lines.join('\n')}`);
+}
+
+interface Conflicting {
+  readonly who: string;
+  readonly fields: FieldSet;
+}
+
+/** As many fields as can be told, from the first on; that one always. `first`: of its manager. */
+function* fieldsTold(
+  managers: readonly Conflicting[],
+): Generator<{ readonly path: string; readonly who: string; readonly first: boolean }> {
+  let count = 0;
+  let text = 0;
+  for (const { who, fields } of managers) {
+    let first = true;
+    for (const path of memberPaths(fields)) {
+      text += path.length + who.length;
+      if (count > 0 && (count === MOST_CAUSES_TOLD || text > MOST_TEXT_TOLD)) return;
+      yield { path, who, first };
+      first = false;
+      count++;
+    }
+  }
 }
 
 function describe({ name, subresource, operation, apiVersion }: Manager): string {

@@ -11,6 +11,7 @@ import {
   inOrder,
   intersection,
   isEmptySet,
+  memberCount,
   memberPaths,
   recursiveDifference,
   union,
@@ -30,7 +31,8 @@ const universe = (...of: readonly (readonly string[])[][]): string[][] =>
 function expectMembers(set: FieldSet, expected: ReadonlySet<string>, all: readonly string[][]): void {
   for (const elements of all)
     expect([key(elements), hasPath(set, elements)]).toEqual([key(elements), expected.has(key(elements))]);
-  expect(memberPaths(set)).toHaveLength(expected.size);
+  expect([...memberPaths(set)]).toHaveLength(expected.size);
+  expect(memberCount(set)).toBe(expected.size);
 }
 
 /** The invariant: no empty branch, and no marker where nothing stands beside it. */
@@ -150,7 +152,7 @@ describe('field sets', () => {
       'f:metadata': { 'f:finalizers': { 'v:"a/b"': {} }, 'f:labels': { 'f:app.kubernetes.io/name': {} } },
       'f:list': { 'i:3': {} },
     });
-    expect(memberPaths(set)).toEqual([
+    expect([...memberPaths(set)]).toEqual([
       '.list[3]',
       '.metadata.finalizers[="a/b"]',
       '.metadata.labels.app.kubernetes.io/name',

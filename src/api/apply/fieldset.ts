@@ -182,19 +182,25 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return elements === 0;
 }
 
-/** Every member as `.spec.containers[name="x"].image`: the members of a level first, then what is below each. */
-export function memberPaths(set: FieldSet): string[] {
-  const paths: string[] = [];
-  collectPaths(set, '', paths);
-  return paths;
-}
-
-function collectPaths(set: FieldSet, prefix: string, paths: string[]): void {
+/**
+ * Every member as `.spec.containers[name="x"].image`: the members of a level first, then what is below each. One at a time, because
+ * all of them may be far more text than the set is.
+ */
+export function* memberPaths(set: FieldSet, prefix = ''): Generator<string> {
   const elements = Object.keys(set)
     .filter((element) => element !== SELF)
     .sort(compareElements);
-  for (const element of elements) if (isMember(set[element]!)) paths.push(prefix + formatElement(element));
-  for (const element of elements) collectPaths(set[element]!, prefix + formatElement(element), paths);
+  for (const element of elements) if (isMember(set[element]!)) yield prefix + formatElement(element);
+  for (const element of elements) yield* memberPaths(set[element]!, prefix + formatElement(element));
+}
+
+export function memberCount(set: FieldSet): number {
+  let count = 0;
+  for (const element in set) {
+    if (element === SELF) continue;
+    count += (isMember(set[element]!) ? 1 : 0) + memberCount(set[element]!);
+  }
+  return count;
 }
 
 /** The set with its elements in the order in which Go writes them; itself if they are. */
