@@ -138,6 +138,11 @@ export interface Strategy {
   stored?(object: KubeObject, context: StrategyContext): void;
   /** For the object itself and every subresource; status has already been split off (API-152, API-175, API-330). */
   prepareForUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): void | Promise<void>;
+  /**
+   * Once for each `next` that {@link prepareForUpdate} has let pass: whether it was stored. It was not when it was refused after that, when
+   * another write was faster, in a dry run, and when nothing had to be written.
+   */
+  updateEnded?(next: KubeObject, stored: boolean): void;
   validate?(object: KubeObject): readonly FieldError[];
   validateUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): readonly FieldError[];
   /** Instead of `decideDelete` of `api/deletion`. */

@@ -129,11 +129,28 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
 }
 
 async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: KeyValue): Promise<Step> {
-  const { store } = resource.environment;
   const served = await resource.read(kv);
   const previous = served.object();
   const next = await decideNext(resource, request, previous);
+  const attempt: Attempt = { kv, served, previous, next, stored: false };
+  try {
+    return await writeNext(resource, request, attempt);
+  } finally {
+    resource.strategy.updateEnded?.(next, attempt.stored);
+  }
+}
 
+interface Attempt extends Change {
+  readonly kv: KeyValue;
+  /** As which `kv` is served. */
+  readonly served: ServedObject;
+  /** Whether `next` is in the store by now. */
+  stored: boolean;
+}
+
+async function writeNext(resource: ResourceStore, request: UpdateRequest, attempt: Attempt): Promise<Step> {
+  const { store } = resource.environment;
+  const { kv, served, previous, next } = attempt;
   if (isRemovedByUpdate(previous, next)) {
     if (request.context.dryRun) return { outcome: 'removed', object: new TransientObject(next, served.revision) };
     const removal = await store.delete(kv.key, kv.modRevision);
@@ -151,6 +168,7 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
   }
   const result = await store.update(kv.key, bytes, kv.modRevision, resource.lifetime);
   if (!result.succeeded) return { outcome: 'raced', current: result.current };
+  attempt.stored = true;
   return { outcome: 'updated', object: await resource.read(result.kv) };
 }
 
@@ -196,10 +214,15 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
   }
   const preparation = strategy.prepareForUpdate?.(next, previous, context);
   if (preparation !== undefined) await preparation;
-  validate(resource, { next, previous, context, name: request.name });
-  if (context.admission !== 'skipped') {
-    const pending = environment.admission.validate(attributesOf(resource, request, { next, previous }));
-    if (pending !== undefined) await pending;
+  try {
+    validate(resource, { next, previous, context, name: request.name });
+    if (context.admission !== 'skipped') {
+      const pending = environment.admission.validate(attributesOf(resource, request, { next, previous }));
+      if (pending !== undefined) await pending;
+    }
+  } catch (error) {
+    strategy.updateEnded?.(next, false);
+    throw error;
   }
   return next;
 }

@@ -489,6 +489,39 @@ describe('services', () => {
       expect((await gated.post(services, service('b', wanted))).status).toBe(201);
     });
 
+    it.each([
+      ['a port', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] }, {}],
+      ['an address', { clusterIP: '10.96.0.50' }, { type: 'ExternalName', externalName: 'example.com' }],
+    ])('nor while an update is that asked for %s', async (_, wanted, before) => {
+      const held = new HeldAdmission('UPDATE', 'services');
+      const gated = await startTestServer({ admission: [held.plugin] });
+      expect((await gated.post(services, service('a', before))).status).toBe(201);
+      const update = gated.patch(`${services}/a`, { spec: { type: 'ClusterIP', externalName: null, ...wanted } });
+      await held.reached;
+      expect((await gated.post(services, service('b', wanted))).status).toBe(422);
+      held.release();
+      expect((await update).status).toBe(200);
+      expect((await gated.post(services, service('b', wanted))).status).toBe(422);
+      await gated.delete(`${services}/a`);
+      expect((await gated.post(services, service('b', wanted))).status).toBe(201);
+    });
+
+    it('what an update that came to nothing was given is free again, and what the service had stays its own', async () => {
+      const port = (nodePort: number) => ({ type: 'NodePort', ports: [{ port: 80, nodePort }] });
+      const validate = ({ name, operation }: AdmissionAttributes) => {
+        if (name !== 'a' || operation !== 'UPDATE') return;
+        throw newForbidden({ group: '', resource: 'services' }, name, 'not today');
+      };
+      const gated = await startTestServer({ admission: [{ name: 'Gate', validate }] });
+      expect((await gated.post(services, service('a', port(30_080)))).status).toBe(201);
+      expect((await gated.patch(`${services}/a`, { spec: port(30_081) })).status).toBe(403);
+      expect((await gated.post(services, service('b', port(30_081)))).status).toBe(201);
+      expect((await gated.patch(`${services}/b?dryRun=All`, { spec: port(30_082) })).status).toBe(200);
+      expect((await gated.post(services, service('c', port(30_082)))).status).toBe(201);
+      expect((await gated.post(services, service('d', port(30_080)))).status).toBe(422);
+      expect((await gated.post(services, service('d', port(30_081)))).status).toBe(422);
+    });
+
     it('its things are free again when admission refuses it, or a dry run is over, and when an update leaves them out', async () => {
       const wanted = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] };
       const validate = ({ name, operation }: AdmissionAttributes) => {

@@ -34,9 +34,9 @@ export interface ServiceAddressesOptions {
 }
 
 /**
- * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. An update that
- * fails after it was given something leaves it marked; therefore nothing is refused before the stored services were read again.
- * What a create holds that is not stored yet counts all the same ({@link ServiceAddresses.begin}).
+ * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. An update that leaves
+ * out what the service had leaves it marked; therefore nothing is refused before the stored services were read again.
+ * What a create or an update holds that is not stored yet counts all the same ({@link ServiceAddresses.begin}).
  * Where several servers write to the store, memory only says what is worth trying: what counts is the claim ({@link AddressClaims}).
  */
 export class ServiceAddresses {
@@ -49,7 +49,7 @@ export class ServiceAddresses {
   #loaded: Promise<void> | undefined;
   /** By the prepared object. */
   readonly #reservations = new WeakMap<KubeObject, Reservation>();
-  /** Of the creates under way. */
+  /** Of the creates and updates under way. */
   readonly #unstored = new Set<Reservation>();
   /** Until it resolves, somebody looks at the stored services. */
   #look: Promise<void> = Promise.resolve();
@@ -77,8 +77,8 @@ export class ServiceAddresses {
   }
 
   /**
-   * For a service that is to be created. What is put into the reservation is nobody else's until {@link stored} or {@link release}
-   * is called with the same object, whatever is read from the store in between.
+   * For a service that is to be created or updated. What is put into the reservation is nobody else's until {@link stored}, {@link release}
+   * or {@link abandon} is called with the same object, whatever is read from the store in between.
    */
   begin(service: KubeObject): Reservation {
     const reservation = emptyReservation();
@@ -201,6 +201,12 @@ export class ServiceAddresses {
     const spec = (service['spec'] ?? {}) as ServiceSpec;
     for (const address of addressesOf(spec)) this.releaseAddress(address);
     for (const port of portsOf(spec)) this.releasePort(port);
+  }
+
+  /** What an update was given that is not stored; what the service held before stays its own. */
+  abandon(next: KubeObject): void {
+    const reservation = this.#reservations.get(next);
+    if (reservation !== undefined) this.giveBack(reservation);
   }
 
   giveBack(reservation: Reservation): void {

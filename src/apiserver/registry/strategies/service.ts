@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../api/field-error.ts';
 import { newInternalError, newInvalid } from '../../../api/status-error.ts';
 import type { Strategy } from '../strategy.ts';
-import { emptyReservation, type Reservation, type ServiceAddresses } from './service-addresses.ts';
+import type { Reservation, ServiceAddresses } from './service-addresses.ts';
 import { settleFamilies } from './service-families.ts';
 import {
   allocatesNodePorts,
@@ -42,7 +42,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       carryOver(spec, old);
       if (hasClusterAddress(spec)) {
         refuse(next, settleFamilies(spec, old));
-        const allocator = { addresses, reservation: emptyReservation() };
+        const allocator = { addresses, reservation: addresses.begin(next) };
         try {
           if (!hasClusterAddress(old) || (spec.clusterIP ?? '') === '') await allocateAddress(allocator, next, spec);
           await allocatePorts(allocator, next, { spec, old });
@@ -53,6 +53,10 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       }
       dropTypeDependentFields(spec, old);
       if (spec.type !== 'LoadBalancer') next['status'] = { ...(next['status'] as object), loadBalancer: {} };
+    },
+    updateEnded(next, stored) {
+      if (stored) addresses.stored(next);
+      else addresses.abandon(next);
     },
     stored: (service) => addresses.stored(service),
     released: (service) => addresses.release(service),
