@@ -47,6 +47,11 @@ export class CollectProcess {
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1]) * 1024;
   }
 
+  /** Whether it has a file of such a name in its memory, as the program or as a library. */
+  hasMapped(name: string): boolean {
+    return readFileSync(`/proc/${this.child.pid}/maps`, 'utf8').includes(name);
+  }
+
   get openHandles(): number {
     return readdirSync(`/proc/${this.child.pid}/fd`).length;
   }

@@ -26,8 +26,8 @@ export class ResourceTable {
   readonly #entries: Map<string, ResourceEntry>;
   /** By kind; the place of an entry is its number among those of its kind. */
   readonly #ofKind: Map<number, (ResourceEntry | undefined)[]>;
-  #lastResource: MonitoredResource | undefined;
-  #lastEntry: ResourceEntry | undefined;
+  /** Entries by who says so, because the events of several resources take turns and there are many of them. Emptied by `forget`. */
+  #known = new WeakMap<MonitoredResource, ResourceEntry>();
 
   constructor(kinds: KindTable, from?: ResourceTable) {
     this.#kinds = kinds;
@@ -41,10 +41,10 @@ export class ResourceTable {
 
   /** Of this apiVersion, kind and plural, whichever object says so. Throws a RangeError when the kind has 256 others. */
   of(resource: MonitoredResource): ResourceEntry {
-    if (resource === this.#lastResource) return this.#lastEntry!;
+    const known = this.#known.get(resource);
+    if (known !== undefined) return known;
     const entry = this.#entries.get(keyOf(resource)) ?? this.#enter(resource);
-    this.#lastResource = resource;
-    this.#lastEntry = entry;
+    this.#known.set(resource, entry);
     return entry;
   }
 
@@ -55,8 +55,7 @@ export class ResourceTable {
 
   /** Nobody monitors it any more, and no observed node has it. */
   forget(resource: MonitoredResource): void {
-    this.#lastResource = undefined;
-    this.#lastEntry = undefined;
+    this.#known = new WeakMap();
     const key = keyOf(resource);
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
