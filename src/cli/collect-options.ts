@@ -1,3 +1,5 @@
+import type { KubeApiContentType } from './collect-content-type.ts';
+
 /** As the command line gives them; every value is still a person's text. */
 export interface CollectFlags {
   readonly kubeconfig?: string;
@@ -5,6 +7,8 @@ export interface CollectFlags {
   readonly master?: string;
   readonly mode: 'auto' | 'observe' | 'collect';
   readonly probe?: string;
+  /** `true` when given without a value. */
+  readonly enableGarbageCollector: string | true;
   readonly concurrentGcSyncs: string;
   readonly syncPeriod: string;
   readonly initialSyncTimeout: string;
@@ -29,6 +33,7 @@ export interface CollectFlags {
   readonly leaderElectResourceNamespace: string;
   readonly kubeApiQps: string;
   readonly kubeApiBurst: string;
+  readonly kubeApiContentType: KubeApiContentType;
   readonly bindAddress?: string;
   readonly bindTokenFile?: string;
   readonly explainEveryAction?: boolean;
@@ -65,6 +70,11 @@ export const collectOptions: readonly CollectOption[] = [
     flags: '--probe <NAMESPACE>',
     description:
       'with --mode auto: may create a ConfigMap there that is garbage, to see whether somebody else collects it; deleted afterwards',
+  },
+  {
+    flags: '--enable-garbage-collector [BOOL]',
+    description: 'false: do nothing at all, and end at once with 0',
+    default: 'true',
   },
   {
     flags: '--concurrent-gc-syncs <N>',
@@ -150,6 +160,12 @@ export const collectOptions: readonly CollectOption[] = [
     flags: '--kube-api-burst <N>',
     description: 'requests at once after a pause; 0 is one and a half seconds of --kube-api-qps',
     default: '0',
+  },
+  {
+    flags: '--kube-api-content-type <TYPE>',
+    description: 'what lists and watches are asked for in; all else is JSON',
+    choices: ['application/vnd.kubernetes.protobuf', 'application/json'] satisfies KubeApiContentType[],
+    default: 'application/vnd.kubernetes.protobuf',
   },
   {
     flags: '--bind-address <HOST:PORT>',

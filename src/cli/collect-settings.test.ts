@@ -19,6 +19,7 @@ const events = [
 describe('collectSettings', () => {
   it("COL-200 COL-201 COL-204 BETTER-8 BETTER-19 has kube-controller-manager's defaults, a lease of its own and no client limit", () => {
     expect(settings({})).toEqual({
+      garbageCollector: 'on',
       mode: 'auto',
       probe: undefined,
       concurrentGcSyncs: 20,
@@ -38,6 +39,7 @@ describe('collectSettings', () => {
         times: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 },
       },
       rate: undefined,
+      contentType: 'application/vnd.kubernetes.protobuf',
     });
   });
 
@@ -46,6 +48,9 @@ describe('collectSettings', () => {
     [{ kubeApiQps: '20' }, { rate: { qps: 20, burst: 30 } }],
     [{ kubeApiQps: '0.5' }, { rate: { qps: 0.5, burst: 1 } }],
     [{ leaderElect: 'false' }, { lease: undefined }],
+    [{ enableGarbageCollector: 'false' }, { garbageCollector: 'off' }],
+    [{ enableGarbageCollector: true }, { garbageCollector: 'on' }],
+    [{ kubeApiContentType: 'application/json' }, { contentType: 'application/json' }],
     [{ selfCheckPeriod: '0s' }, { selfCheckPeriodMs: undefined }],
     [{ selfCheckPeriod: '1h30m' }, { selfCheckPeriodMs: 5_400_000 }],
     [{ probe: 'default' }, { probe: 'default' }],
@@ -102,6 +107,7 @@ describe('collectSettings', () => {
     [{ probe: 'Not A Name' }, 'invalid --probe "Not A Name"'],
     [{ probe: 'default', mode: 'collect' }, '--probe does nothing with --mode collect'],
     [{ orphanBarrier: 'no' }, 'invalid --orphan-barrier "no"'],
+    [{ enableGarbageCollector: 'no' }, 'invalid --enable-garbage-collector "no"'],
     [{ leaderElect: 'maybe' }, 'invalid --leader-elect "maybe"'],
     [{ leaderElectLeaseDuration: 'x' }, 'invalid --leader-elect-lease-duration "x"'],
     [{ leaderElectLeaseDuration: '10s' }, 'leaseDuration must be greater than renewDeadline'],

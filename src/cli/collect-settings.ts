@@ -3,6 +3,7 @@ import type { LeaseTimes } from '../client/leader-election.ts';
 import { defaultIgnoredResources, type GroupResourceName } from '../collector/resources/deletable-resources.ts';
 import type { RetryOptions } from '../collector/queues.ts';
 import type { UnservedVersions } from '../collector/kind-mapper.ts';
+import type { KubeApiContentType } from './collect-content-type.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from './command-error.ts';
 import { durationOf } from './duration-flag.ts';
@@ -18,6 +19,8 @@ export interface LeaseSettings {
 
 /** What `kubegc collect` is to do, checked. */
 export interface CollectSettings {
+  /** `off`: there is nothing to do. */
+  readonly garbageCollector: 'on' | 'off';
   readonly mode: CollectFlags['mode'];
   /** Namespace of the probe; undefined: there may be none. */
   readonly probe: string | undefined;
@@ -38,6 +41,7 @@ export interface CollectSettings {
   readonly lease: LeaseSettings | undefined;
   /** Undefined: no limit (BETTER-19). */
   readonly rate: RequestRate | undefined;
+  readonly contentType: KubeApiContentType;
 }
 
 /** The lease by which kube-controller-manager, and with it the collector of most clusters, is known (COL-204, COL-214). */
@@ -56,6 +60,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     throw new CommandError('--kube-api-burst does nothing without --kube-api-qps', 'Give both, or neither.');
   }
   return {
+    garbageCollector: isOn('--enable-garbage-collector', flags.enableGarbageCollector) ? 'on' : 'off',
     mode: flags.mode,
     probe: probeOf(flags),
     concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
@@ -76,6 +81,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     unservedVersions: flags.resolveUnservedVersions === true ? 'otherVersion' : 'unresolved',
     lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags) : undefined,
     rate: qps === 0 ? undefined : { qps, burst: burst === 0 ? Math.max(1, Math.ceil(qps * 1.5)) : burst },
+    contentType: flags.kubeApiContentType,
   };
 }
 

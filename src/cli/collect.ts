@@ -13,6 +13,7 @@ import { requestMetrics } from '../client/request-metrics.ts';
 import { RestClient } from '../client/rest-client.ts';
 import { DEBUG_BASES } from '../collector/debug-handler.ts';
 import { GarbageCollector } from '../collector/garbage-collector.ts';
+import { jsonOnly } from './collect-content-type.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { collectSettings, type CollectSettings, otherCollectorsLease } from './collect-settings.ts';
 import { CollectorProbe } from './collector-probe.ts';
@@ -44,6 +45,12 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort());
   const settings = collectSettings(flags);
+  if (settings.garbageCollector === 'off') {
+    terminal.stdout(
+      'nothing is collected: --enable-garbage-collector is false, and kubegc collect has nothing else to do\n',
+    );
+    return 0;
+  }
   if (flags.explainEveryAction === true && !['debug', 'info'].includes(flags.logLevel)) {
     throw new CommandError(
       `--explain-every-action logs at level info, which --log-level ${flags.logLevel} hides`,
@@ -105,7 +112,7 @@ function assemble(options: {
 }): Parts {
   const { settings, config, logger, explain } = options;
   const { initialSyncTimeoutMs, absentOwners, retry } = settings;
-  const { mode, lease, rate, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
+  const { mode, lease, rate, contentType, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
   const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions } = settings;
   const metrics = new PrometheusMetrics();
   const counted = requestMetrics(metrics, new URL(config.server).host);
@@ -130,7 +137,12 @@ function assemble(options: {
     });
   const guarded = new RestClient({
     ...common,
-    interceptors: [...(rate === undefined ? [] : [requestRate(rate, clock)]), writeGuard(mayWrite), counted],
+    interceptors: [
+      ...(rate === undefined ? [] : [requestRate(rate, clock)]),
+      writeGuard(mayWrite),
+      ...(contentType === 'application/json' ? [jsonOnly] : []),
+      counted,
+    ],
   });
   const collector = new GarbageCollector({
     client: guarded.as('generic-garbage-collector'),
