@@ -1,8 +1,8 @@
 import type { FieldError } from '../field-error.ts';
-import { fieldDuplicate, fieldInvalid, fieldNotSupported } from '../field-error.ts';
+import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported } from '../field-error.ts';
 import { addressFamily, validateAddress } from '../validation/ip-address.ts';
 import type { Fields } from './defaults-fields.ts';
-import { listOfTextsAt, objectAt, textAt } from './defaults-fields.ts';
+import { listOfTextsAt, numberAt, objectAt, textAt } from './defaults-fields.ts';
 import { repeatedIndexes } from '../../base/repeated.ts';
 
 const FAMILIES = ['IPv4', 'IPv6'];
@@ -63,7 +63,10 @@ function validateMatch(addresses: readonly string[], families: readonly string[]
   });
 }
 
-/** The first address stays, unless the service becomes, or was, only a name. */
+/**
+ * The first address stays, unless the service becomes, or was, only a name. The health check port stays as long as the service needs
+ * one (`validateServiceExternalTrafficFieldsUpdate`).
+ */
 export function validateServiceUpdate(next: Fields, previous: Fields): FieldError[] {
   const spec = objectAt(next, 'spec');
   const old = objectAt(previous, 'spec');
@@ -73,10 +76,21 @@ export function validateServiceUpdate(next: Fields, previous: Fields): FieldErro
   if (balanced && (balancer ?? null) !== (old['loadBalancerClass'] ?? null)) {
     errors.push(fieldInvalid('spec.loadBalancerClass', balancer ?? null, 'may not change once set'));
   }
+  if (isCheckedOnNodes(spec) && isCheckedOnNodes(old) && healthCheckPort(spec) !== healthCheckPort(old)) {
+    errors.push(fieldForbidden('spec.healthCheckNodePort', 'field is immutable'));
+  }
   if (spec?.['type'] === 'ExternalName' || old?.['type'] === 'ExternalName') return errors;
   const [address] = listOfTextsAt(spec, 'clusterIPs');
   const [before] = listOfTextsAt(old, 'clusterIPs');
   if (address === undefined || before === undefined || address === before) return errors;
   const shown = listOfTextsAt(spec, 'clusterIPs');
   return [fieldInvalid('spec.clusterIPs[0]', shown, 'may not change once set'), ...errors];
+}
+
+function isCheckedOnNodes(spec: Fields | undefined): boolean {
+  return spec?.['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local';
+}
+
+function healthCheckPort(spec: Fields | undefined): number {
+  return numberAt(spec, 'healthCheckNodePort') ?? 0;
 }
