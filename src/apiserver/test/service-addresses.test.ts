@@ -25,4 +25,15 @@ describe('a port is one service’s', () => {
       healthCheckNodePort: 30_500,
     });
   });
+
+  it('also by the way of a type that has none, where nobody looks at it', async () => {
+    const server = await startTestServer();
+    await server.post(services, service('a', nodePort(30_080)));
+    const name = { ...nodePort(30_080), type: 'ExternalName', externalName: 'x.example.com' };
+    expect((await server.post(services, service('b', name))).status).toBe(201);
+    const typed = { spec: { type: 'NodePort', externalName: null } };
+    expect(told(await server.patch(`${services}/b`, typed))).toEqual(taken);
+    await server.delete(`${services}/a`);
+    expect((await server.patch(`${services}/b`, typed)).status).toBe(200);
+  });
 });

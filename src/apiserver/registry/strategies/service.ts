@@ -97,7 +97,8 @@ async function allocatePorts(allocator: Allocator, service: Service, around: Por
 
 async function allocateNodePorts(allocator: Allocator, service: Service, { spec, old }: PortAllocation): Promise<void> {
   const { addresses, reservation } = allocator;
-  const held = new Set((old?.ports ?? []).map(({ nodePort }) => nodePort ?? 0));
+  const before = old !== undefined && usesNodePorts(old) ? (old.ports ?? []) : [];
+  const held = new Set(before.map(({ nodePort }) => nodePort ?? 0));
   const ports: ServicePort[] = [];
   const shared = old === undefined ? requestedPorts(spec.ports ?? []) : undefined;
   for (const [i, port] of (spec.ports ?? []).entries()) {
