@@ -10,7 +10,7 @@ import { Semaphore, SemaphoreFullError } from '../../../base/semaphore.ts';
 import type { Revision } from '../interface.ts';
 import { StoreOverloadedError } from '../store-errors.ts';
 import { type CallOptions, EtcdConnection, type EtcdTls, type RangeFields, type TxnFields } from './etcd-connection.ts';
-import { classifyFailure, EtcdError, saysStaleToken } from './etcd-failure.ts';
+import { classifyFailure, EtcdError, type EtcdFailure, saysStaleToken } from './etcd-failure.ts';
 import { ALL_KEYS } from './etcd-keys.ts';
 import type {
   RangeResponse,
@@ -272,9 +272,7 @@ export class EtcdClient {
         if (failure.kind === 'stale-token') this.#token = undefined;
         if (!again || clock.monotonic() + pause >= deadline) {
           if (failure.kind === 'away') this.#unreachable = failure.message;
-          // What an earlier attempt did is not known either.
-          const applied = earlier === 'maybe applied' ? 'maybe' : 'no';
-          throw new EtcdError(failure.kind === 'away' ? { ...failure, applied } : failure, error);
+          throw new EtcdError(endOfAll(failure, earlier), error);
         }
         if (pause > 0) await sleep(clock, pause);
       }
@@ -291,6 +289,13 @@ export class EtcdClient {
     }
     return { token: this.#token };
   }
+}
+
+/** A refusal of the last attempt is that of the call only if no attempt before it may have been applied. */
+function endOfAll(failure: EtcdFailure, earlier: EtcdAnswer<unknown>['earlier']): EtcdFailure {
+  const { kind, message } = failure;
+  if (earlier === 'maybe applied') return { kind: 'away', applied: 'maybe', message };
+  return kind === 'away' ? { kind, applied: 'no', message } : failure;
 }
 
 /** The request side of a watch: one message, and then nothing until it ends. */

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { systemClock } from '../../../base/clock.ts';
+import { silentLogger } from '../../../base/logger.ts';
+import { seededRandom } from '../../../base/random.ts';
+import { EtcdClient } from './etcd-client.ts';
+import { EtcdKeys } from './etcd-keys.ts';
+import { EtcdStore } from './etcd-store.ts';
+import { KV, type TxnRequest } from './rpc.generated.ts';
+
+/** What becomes of a transaction: it is lost before or after it was applied, or refused. */
+export type Fate = 'lost' | 'applied, answer lost' | ConnectError;
+
+interface Held {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly createRevision: bigint;
+  readonly modRevision: bigint;
+}
+
+/** Enough of an etcd for transactions of one key: writes are guarded by the revision of its last change. */
+export class EtcdMember {
+  readonly #held = new Map<string, Held>();
+  readonly #fates: Fate[] = [];
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #stores: EtcdStore[] = [];
+  #revision = 1n;
+  /** Runs once, when a transaction was lost. */
+  #meanwhile: (() => Promise<void>) | undefined;
+  readonly #server = createServer(
+    connectNodeAdapter({
+      routes: (router) => {
+        router.service(KV, {
+          range: ({ key }) => ({ header: { revision: this.#revision }, kvs: this.#at(key) }),
+          txn: (request) => this.#txn(request),
+        });
+      },
+    }),
+  );
+
+  static async start(): Promise<EtcdMember> {
+    const member = new EtcdMember();
+    member.#server.on('session', (session) => member.#sessions.add(session));
+    member.#server.listen(0, '127.0.0.1');
+    await once(member.#server, 'listening');
+    return member;
+  }
+
+  /** A server of its own on it. */
+  store(seed = 1): EtcdStore {
+    const common = { clock: systemClock, random: seededRandom(seed), logger: silentLogger };
+    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    // Twice, so that the second attempt comes at once.
+    const client = new EtcdClient({ ...common, endpoints: [url, url] });
+    const store = new EtcdStore({ ...common, client, keys: new EtcdKeys('/registry') });
+    this.#stores.push(store);
+    return store;
+  }
+
+  /** Of the next transactions, one after another; `meanwhile` comes to pass before the first one that is lost is sent again. */
+  next(fates: readonly Fate[], meanwhile?: () => Promise<void>): void {
+    this.#fates.push(...fates);
+    this.#meanwhile = meanwhile;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#stores.map((store) => store.close()));
+    for (const session of this.#sessions) session.destroy();
+    this.#server.close();
+  }
+
+  #at(key: Uint8Array): Held[] {
+    const held = this.#held.get(Buffer.from(key).toString());
+    return held === undefined ? [] : [held];
+  }
+
+  async #txn(request: TxnRequest) {
+    const fate = this.#fates.shift();
+    if (fate instanceof ConnectError) throw fate;
+    const answer = fate === 'lost' ? undefined : this.#apply(request);
+    if (fate === undefined) return answer!;
+    const meanwhile = this.#meanwhile;
+    this.#meanwhile = undefined;
+    await meanwhile?.();
+    throw new ConnectError('etcdserver: request timed out', Code.Unavailable);
+  }
+
+  #apply({ compare: [guard], success: [write] }: TxnRequest) {
+    const key = guard?.key ?? new Uint8Array();
+    const [held] = this.#at(key);
+    const header = () => ({ revision: this.#revision });
+    if ((held?.modRevision ?? 0n) !== guard?.targetUnion.value) {
+      const response = { case: 'responseRange', value: { kvs: this.#at(key) } } as const;
+      return { header: header(), succeeded: false, responses: [{ response }] };
+    }
+    this.#revision++;
+    const name = Buffer.from(key).toString();
+    if (write?.request.case === 'requestPut') {
+      const createRevision = held?.createRevision ?? this.#revision;
+      this.#held.set(name, { key, value: write.request.value.value, createRevision, modRevision: this.#revision });
+      return {
+        header: header(),
+        succeeded: true,
+        responses: [{ response: { case: 'responsePut', value: {} } as const }],
+      };
+    }
+    const response = { case: 'responseDeleteRange', value: { prevKvs: this.#at(key) } } as const;
+    this.#held.delete(name);
+    return { header: header(), succeeded: true, responses: [{ response }] };
+  }
+}
