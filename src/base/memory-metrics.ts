@@ -1,4 +1,4 @@
-import type { GaugeDefinition, HistogramDefinition, Labels, MetricDefinition, Metrics } from './metrics.ts';
+import type { GaugeDefinition, HistogramDefinition, LabelMatch, Labels, MetricDefinition, Metrics } from './metrics.ts';
 
 /** What a histogram saw under one set of labels. */
 export interface Observations {
@@ -10,7 +10,7 @@ function keyOf(labels: Labels | undefined): string {
   return JSON.stringify(Object.entries(labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Metrics one can read back, for tests and for `kubegc` itself. Bound: one number a metric and set of labels. */
+/** Metrics one can read back, for tests and for `kubegc` itself. Bound: one number a metric and set of labels that is not forgotten. */
 export class MemoryMetrics implements Metrics {
   readonly #definitions = new Map<string, MetricDefinition>();
   readonly #values = new Map<string, Map<string, number>>();
@@ -19,7 +19,10 @@ export class MemoryMetrics implements Metrics {
 
   counter(definition: MetricDefinition) {
     const series = this.#series(definition);
-    return { inc: (labels?: Labels, by = 1) => add(series, labels, by) };
+    return {
+      inc: (labels?: Labels, by = 1) => add(series, labels, by),
+      deletePartialMatch: (match: LabelMatch) => deletePartialMatch(series, match),
+    };
   }
 
   gauge(definition: GaugeDefinition) {
@@ -28,6 +31,7 @@ export class MemoryMetrics implements Metrics {
       set: (value: number, labels?: Labels) => void series.set(keyOf(labels), value),
       inc: (labels?: Labels, by = 1) => add(series, labels, by),
       dec: (labels?: Labels, by = 1) => add(series, labels, -by),
+      deletePartialMatch: (match: LabelMatch) => deletePartialMatch(series, match),
     };
     if (definition.collect !== undefined) {
       const { collect } = definition;
@@ -46,6 +50,7 @@ export class MemoryMetrics implements Metrics {
         const { count, sum } = series.get(key) ?? { count: 0, sum: 0 };
         series.set(key, { count: count + 1, sum: sum + value });
       },
+      deletePartialMatch: (match: LabelMatch) => deletePartialMatch(series, match),
     };
   }
 
@@ -78,4 +83,16 @@ export class MemoryMetrics implements Metrics {
 function add(series: Map<string, number>, labels: Labels | undefined, by: number): void {
   const key = keyOf(labels);
   series.set(key, (series.get(key) ?? 0) + by);
+}
+
+function deletePartialMatch(series: Map<string, unknown>, match: LabelMatch): void {
+  for (const key of series.keys()) {
+    const labels = new Map(JSON.parse(key) as [string, string][]);
+    const matches = Object.entries(match).every(([name, wanted]) => {
+      const value = labels.get(name);
+      if (value === undefined) return false;
+      return typeof wanted === 'string' ? value === wanted : wanted(value);
+    });
+    if (matches) series.delete(key);
+  }
 }

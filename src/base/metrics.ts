@@ -17,17 +17,29 @@ export interface HistogramDefinition extends MetricDefinition {
   readonly buckets?: readonly number[];
 }
 
-export interface Counter {
+/** What series have in common, by label name: a value, or what is true of the value. A label that is not named may have any. */
+export type LabelMatch = Readonly<Record<string, string | ((value: string) => boolean)>>;
+
+/** What has a series for each combination of labels it was told of. */
+interface Labelled {
+  /**
+   * Forgets the series that match, as client_golang's DeletePartialMatch does: for what labels name and is there no more. One that is told
+   * of again begins at 0, which Prometheus takes for a restart. A label that the metric does not have matches nothing.
+   */
+  deletePartialMatch(match: LabelMatch): void;
+}
+
+export interface Counter extends Labelled {
   inc(labels?: Labels, by?: number): void;
 }
 
-export interface Gauge {
+export interface Gauge extends Labelled {
   set(value: number, labels?: Labels): void;
   inc(labels?: Labels, by?: number): void;
   dec(labels?: Labels, by?: number): void;
 }
 
-export interface Histogram {
+export interface Histogram extends Labelled {
   observe(value: number, labels?: Labels): void;
 }
 
@@ -42,7 +54,7 @@ export interface Metrics {
 }
 
 function drop(): void {}
-const nothing = { inc: drop, dec: drop, set: drop, observe: drop };
+const nothing = { inc: drop, dec: drop, set: drop, observe: drop, deletePartialMatch: drop };
 
 /** Counts nothing. */
 export const noMetrics: Metrics = { counter: () => nothing, gauge: () => nothing, histogram: () => nothing };

@@ -4,6 +4,7 @@ import type {
   GaugeDefinition,
   Histogram,
   HistogramDefinition,
+  LabelMatch,
   Labels,
   MetricDefinition,
   Metrics,
@@ -35,12 +36,13 @@ interface Exposed {
 type Level<T> = Map<string, Level<T> | T>;
 
 /**
- * One series a label combination. Combinations come from resource names and verbs, so their number is bounded by the API. Found value
- * by value: a request counts in some ten metrics, and a key joined from its labels would be garbage each time.
+ * One series a label combination. Their number is what those who count make of it: labels are words of a closed set, or name what is there
+ * and are forgotten with it. Found value by value: a request counts in some ten metrics, and a key joined from its labels would be garbage
+ * each time.
  */
 class Series<T extends object> {
   readonly #root: Level<T> = new Map();
-  readonly #all: T[] = [];
+  readonly #all = new Set<T>();
   readonly #labelNames: readonly string[];
   readonly #make: (labels: Labels) => T;
 
@@ -66,14 +68,33 @@ class Series<T extends object> {
     if (found === undefined) {
       found = this.#make(Object.fromEntries(this.#labelNames.map((name) => [name, labels[name] ?? ''])));
       level.set(value, found);
-      this.#all.push(found);
+      this.#all.add(found);
     }
     return found;
   }
 
   /** In the order they were first asked for. */
   all(): readonly T[] {
-    return this.#all;
+    return [...this.#all];
+  }
+
+  /** Costs the values of the labels before the first one that is matched by value, and what goes. */
+  deletePartialMatch(match: LabelMatch): void {
+    if (Object.keys(match).every((name) => this.#labelNames.includes(name))) this.#prune(this.#root, 0, match);
+  }
+
+  #prune(level: Level<T>, depth: number, match: LabelMatch): void {
+    const wanted = match[this.#labelNames[depth] ?? ''];
+    for (const value of typeof wanted === 'string' ? [wanted] : level.keys()) {
+      const below = level.get(value);
+      if (below === undefined || (typeof wanted === 'function' && !wanted(value))) continue;
+      if (depth < this.#labelNames.length - 1) {
+        const next = below as Level<T>;
+        this.#prune(next, depth + 1, match);
+        if (next.size > 0) continue;
+      } else this.#all.delete(below as T);
+      level.delete(value);
+    }
   }
 }
 
@@ -100,6 +121,10 @@ class RecordedValue implements Counter, Gauge {
 
   set(value: number, labels?: Labels): void {
     this.#series.at(labels).value = value;
+  }
+
+  deletePartialMatch(match: LabelMatch): void {
+    this.#series.deletePartialMatch(match);
   }
 
   values(): Exposed[] {
@@ -131,6 +156,10 @@ class RecordedHistogram implements Histogram {
     distribution.count += 1;
     const bucket = this.#bounds.findIndex((bound) => value <= bound);
     if (bucket >= 0) distribution.counts[bucket] = (distribution.counts[bucket] ?? 0) + 1;
+  }
+
+  deletePartialMatch(match: LabelMatch): void {
+    this.#series.deletePartialMatch(match);
   }
 
   values(): Exposed[] {

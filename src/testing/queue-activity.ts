@@ -77,7 +77,8 @@ export class QueueActivity implements Metrics {
           ? -1
           : undefined;
     if (step === undefined) return noMetrics.histogram(definition);
-    return { observe: (_: number, labels?: Labels) => void (this.#queue(labels).working += step) };
+    const observe = (_: number, labels?: Labels): void => void (this.#queue(labels).working += step);
+    return { ...noMetrics.histogram(definition), observe };
   }
 
   /** A gauge whose values go into `field` of the record for their labels. */
@@ -87,6 +88,7 @@ export class QueueActivity implements Metrics {
     field: F,
   ): Gauge {
     const gauge: Gauge = {
+      ...noMetrics.gauge({ name: '', help: '' }),
       set: (value, labels) => void (record(labels)[field] = value),
       inc: (labels, by = 1) => void (record(labels)[field] += by),
       dec: (labels, by = 1) => void (record(labels)[field] -= by),
