@@ -215,7 +215,12 @@ class EmbeddedApiServer implements ApiServer {
       authorizer,
       limits: { ...defaultInFlightLimits, ...options.limits },
       audit: this.#audit,
-      served: (group, version, resource) => this.resources.find(group, version, resource) !== undefined,
+      served: ({ group, version, resource, subresource }) => {
+        const found = this.resources.find(group, version, resource);
+        if (found === undefined || subresource === '') return found !== undefined;
+        return found.info.subresources.some(({ name }) => name === subresource);
+      },
+      onRemoved: (listener) => this.resources.onRemoved(listener),
       route: (context) => this.#route(context),
     });
   }

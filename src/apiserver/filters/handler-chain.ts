@@ -1,3 +1,4 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import { newBadRequest } from '../../api/status-error.ts';
 import type { AfterTurn } from '../../base/after-turn.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -32,10 +33,18 @@ export interface HandlerChainOptions {
   readonly authorizer: Authorizer;
   readonly limits: InFlightLimits;
   readonly audit: AuditLog;
-  /** Whether a resource of this name is served. */
-  served(group: string, version: string, resource: string): boolean;
+  /** Whether a resource of this name is served, and has a subresource of this name if there is one in the path. */
+  served(path: ServedPath): boolean;
+  /** Has somebody told of each resource that is not served any more, after it is not. */
+  onRemoved(listener: (removed: GroupVersionResource) => void): void;
   /** What is behind the filters. Rejects with a StatusError for what is wrong with the request. */
   route(context: RequestContext): Promise<HttpResponse> | HttpResponse;
+}
+
+/** The words of a path that say what is asked for, whoever it is. */
+export interface ServedPath extends GroupVersionResource {
+  /** Empty for the object itself. */
+  readonly subresource: string;
 }
 
 /** Longest Audit-Id a client may bring. */
@@ -49,6 +58,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
   const { clock, random, logger, afterTurn } = options;
   const inFlight = new MaxInFlight(options.limits);
   const metrics = new RequestMetrics(options.metrics, inFlight);
+  options.onRemoved((removed) => metrics.forget(removed));
 
   const pass = async (context: RequestContext): Promise<HttpResponse> => {
     const user = authenticate(context, options.authentication);
@@ -75,7 +85,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
     metrics.observe(context, {
       code,
       seconds: times.seconds,
-      served: info.type === 'resource' && options.served(info.group, info.version, info.resource),
+      served: info.type === 'resource' && options.served(info),
     });
   };
 

@@ -1,3 +1,4 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { Counter, Histogram, Metrics } from '../../base/metrics.ts';
 import type { RequestContext } from '../endpoints/request-context.ts';
 import type { RequestInfo } from '../endpoints/request-info.ts';
@@ -7,7 +8,23 @@ const COMPONENT = 'apiserver';
 
 const methodVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
 
-/** Counts what is answered, under upstream's names. Labels come from what is served, so their number is bounded. */
+/** Over HTTP/2 a method is any word; of the others upstream says `other` too. */
+const namedMethods: ReadonlySet<string> = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+]);
+
+/**
+ * Counts what is answered, under upstream's names. Labels name what is served at this moment, and no request has a say in them, so
+ * their number is bounded by what is served.
+ */
 export class RequestMetrics {
   readonly #total: Counter;
   readonly #duration: Histogram;
@@ -35,7 +52,12 @@ export class RequestMetrics {
     });
   }
 
-  /** `served`: the path belongs to a resource that exists, so its names may become labels. */
+  /** What is not served any more has no series. Those who are answered after this are not `served`, so that none comes back. */
+  forget({ group, version, resource }: GroupVersionResource): void {
+    for (const metric of [this.#total, this.#duration]) metric.deletePartialMatch({ group, version, resource });
+  }
+
+  /** `served`: the path is that of a resource that exists, or of a subresource it has, so its names may become labels. */
   observe(
     context: RequestContext,
     answered: { readonly code: number; readonly seconds: number; readonly served: boolean },
@@ -60,7 +82,7 @@ function labelsOf(
   { dry_run, code }: Pick<RequestLabels, 'dry_run' | 'code'>,
 ): RequestLabels {
   if (info.type === 'nonResource' || !served) {
-    const verb = info.type === 'nonResource' ? info.verb.toUpperCase() : verbLabel(info.verb);
+    const verb = info.type === 'nonResource' ? methodLabel(info.verb.toUpperCase()) : verbLabel(info.verb);
     return {
       verb,
       dry_run,
@@ -80,6 +102,10 @@ function labelsOf(
 
 function verbLabel(verb: string): string {
   return methodVerbs[verb] ?? verb.toUpperCase();
+}
+
+function methodLabel(method: string): string {
+  return namedMethods.has(method) ? method : 'other';
 }
 
 function scopeOf(info: { readonly name: string; readonly namespace: string }): string {

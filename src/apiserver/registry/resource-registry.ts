@@ -1,4 +1,5 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import { type RegistryEnvironment, type ResourceLookup, ResourceStore } from './resource-store.ts';
 import type { Strategy } from './strategy.ts';
 
@@ -17,6 +18,8 @@ export class ResourceRegistry implements ResourceLookup {
   /** Made when first asked for: most resources are never touched. */
   readonly #stores = new Map<string, ResourceStore>();
   readonly #groups = new Map<string, GroupOrigin>();
+  /** As many as the server has parts that remember resources by name. */
+  readonly #onRemoved: ((removed: GroupVersionResource) => void)[] = [];
   #listed: readonly ResourceInfo[] | undefined;
 
   constructor(environment: RegistryEnvironment) {
@@ -37,12 +40,18 @@ export class ResourceRegistry implements ResourceLookup {
 
   remove(group: string, version: string, resource: string): void {
     const key = keyOf(group, version, resource);
-    this.#registrations.delete(key);
+    const removed = this.#registrations.delete(key);
     this.#forget(key);
     this.#listed = undefined;
     if (this.#groups.get(group) === 'custom' && !this.resources().some((info) => info.group === group)) {
       this.#groups.delete(group);
     }
+    if (removed) for (const listener of this.#onRemoved) listener({ group, version, resource });
+  }
+
+  /** Tells of each resource that is not served any more, for as long as the registry lives. */
+  onRemoved(listener: (removed: GroupVersionResource) => void): void {
+    this.#onRemoved.push(listener);
   }
 
   #forget(key: string): void {
