@@ -18,6 +18,8 @@ export interface CollectorMetrics {
   readonly lateReferences: Counter;
   readonly queued: Counter;
   readonly barriers: Counter;
+  readonly consistencyChecks: Counter;
+  readonly consistencyDifferences: Counter;
 }
 
 export function collectorMetrics(metrics: Metrics): CollectorMetrics {
@@ -55,7 +57,28 @@ export function collectorMetrics(metrics: Metrics): CollectorMetrics {
       help: 'Looks with fresh lists before an owner that is orphaned goes, by what they came to',
       labelNames: ['outcome'],
     }),
+    consistencyChecks: metrics.counter({
+      name: 'kubegc_collector_consistency_checks_total',
+      help: 'Comparisons of the ownership graph with fresh lists, by outcome',
+      labelNames: ['outcome'],
+    }),
+    consistencyDifferences: metrics.counter({
+      name: 'kubegc_collector_consistency_differences_total',
+      help: 'Objects of which the ownership graph had lastingly something else than the server, by resource and difference',
+      labelNames: ['resource', 'difference'],
+    }),
   };
+}
+
+/**
+ * Forgets what was counted of resources that are not served any more. To be called again and again, as a request that was under way when
+ * its resource went counts when it ends. `served` is asked for a plural, in whatever group and version.
+ */
+export function forgetVanished(metrics: CollectorMetrics, served: (resource: string) => boolean): void {
+  const { deletions, patches, consistencyDifferences } = metrics;
+  for (const counter of [deletions, patches, consistencyDifferences]) {
+    counter.deletePartialMatch({ resource: (plural) => !served(plural) });
+  }
 }
 
 export interface ObservedParts {

@@ -4,8 +4,8 @@ import { orAborted, untilAborted } from '../base/abort.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { type Clock, sleep, sleepUnlessAborted } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Counter, Metrics } from '../base/metrics.ts';
 import type { RestClient } from '../client/rest-client.ts';
+import type { CollectorMetrics } from './collector-metrics.ts';
 import { freshList } from './fresh-list.ts';
 import { checkInvariants, compareWithList, type Difference, type Inconsistency } from './graph/check-consistency.ts';
 import type { ObservedObject } from './graph/event.ts';
@@ -35,7 +35,7 @@ export interface ConsistencyCheckOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<CollectorMetrics, 'consistencyChecks' | 'consistencyDifferences'>;
   readonly graph: OwnershipGraph;
   readonly monitors: Monitors;
   /** Between the end of one check and the next, ms. Undefined: only when asked. */
@@ -61,8 +61,6 @@ const NAMED = 5;
  */
 export class ConsistencyCheck {
   readonly #options: ConsistencyCheckOptions;
-  readonly #checks: Counter;
-  readonly #differences: Counter;
   /** That of `run`, of which every check is a part, whoever asked for it. Undefined before. */
   #stopping: AbortSignal | undefined;
   /** The check under way: whoever asks meanwhile gets its report. */
@@ -70,16 +68,6 @@ export class ConsistencyCheck {
 
   constructor(options: ConsistencyCheckOptions) {
     this.#options = options;
-    this.#checks = options.metrics.counter({
-      name: 'kubegc_collector_consistency_checks_total',
-      help: 'Comparisons of the ownership graph with fresh lists, by outcome',
-      labelNames: ['outcome'],
-    });
-    this.#differences = options.metrics.counter({
-      name: 'kubegc_collector_consistency_differences_total',
-      help: 'Objects of which the ownership graph had lastingly something else than the server, by resource and difference',
-      labelNames: ['resource', 'difference'],
-    });
   }
 
   /** What is compared: the resources that are monitored now. */
@@ -189,22 +177,22 @@ export class ConsistencyCheck {
   }
 
   #ended(report: ConsistencyReport, outcome: 'equal' | 'different'): ConsistencyReport {
-    const { logger } = this.#options;
+    const { logger, metrics } = this.#options;
     const unread = report.unread.map(resourceKey);
     if (unread.length > 0) logger.warn('resources could not be listed to compare them with the graph', { unread });
-    this.#checks.inc({ outcome: outcome === 'equal' && unread.length > 0 ? 'incomplete' : outcome });
+    metrics.consistencyChecks.inc({ outcome: outcome === 'equal' && unread.length > 0 ? 'incomplete' : outcome });
     return report;
   }
 
   async #repair({ differences, inconsistencies }: ConsistencyReport): Promise<void> {
-    const { logger, monitors } = this.#options;
+    const { logger, metrics, monitors } = this.#options;
     if (inconsistencies.length > 0) {
       logger.error('the ownership graph is wrong in itself', { found: inconsistencies.slice(0, NAMED) });
     }
     const byResource = new Map<string, GraphDifference[]>();
     for (const found of differences) {
       const { resource, difference } = found;
-      this.#differences.inc({ resource: resource.resource, difference });
+      metrics.consistencyDifferences.inc({ resource: resource.resource, difference });
       const key = resourceKey(resource);
       const others = byResource.get(key);
       if (others === undefined) byResource.set(key, [found]);

@@ -11,7 +11,7 @@ import type { Service } from '../base/service.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import { LeaseLostError } from '../client/leader-elector.ts';
 import type { RestClient } from '../client/rest-client.ts';
-import { collectorGauges, collectorMetrics, type CollectorMetrics } from './collector-metrics.ts';
+import { collectorGauges, collectorMetrics, type CollectorMetrics, forgetVanished } from './collector-metrics.ts';
 import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
@@ -229,6 +229,7 @@ export class GarbageCollector implements Service {
       onVanished: (resource) => this.#writer.apply({ type: 'resourceVanished', resource }),
     });
     collectorGauges(metrics, {
+      onDiscovered: (served) => forgetVanished(this.#metrics, served),
       clock,
       graph: this.#graph,
       queues: this.#queues,
@@ -240,7 +241,7 @@ export class GarbageCollector implements Service {
       client,
       clock,
       logger,
-      metrics,
+      metrics: this.#metrics,
       graph: this.#graph,
       monitors: this.#monitors,
       periodMs: options.selfCheckPeriodMs,

@@ -39,6 +39,8 @@ export interface ResourceSyncOptions {
   readonly onChanged: () => void;
   /** The resource is served no more, in no version (BETTER-2). */
   readonly onVanished: (resource: MonitoredResource) => void;
+  /** A pass is complete; `served` answers for a plural in whatever group and version, those that could not be read included. */
+  readonly onDiscovered: (served: (resource: string) => boolean) => void;
 }
 
 /** A warning is repeated after this long at the soonest, ms. */
@@ -140,7 +142,7 @@ export class ResourceSync {
   }
 
   async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
-    const { kinds, monitors, ignored, syncErrors, logger, onChanged } = this.#options;
+    const { kinds, monitors, ignored, syncErrors, logger, onChanged, onDiscovered } = this.#options;
     const discovered = await this.#discover(signal);
     if (signal.aborted) return 'failed';
     const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
@@ -159,6 +161,8 @@ export class ResourceSync {
       ignored.some((entry) => sameName(entry, resource)),
     );
     const { added, removed, failed: unstarted } = await monitors.sync(wanted, failed);
+    const plurals = new Set(this.#resources.map(({ resource }) => resource));
+    onDiscovered((resource) => plurals.has(resource));
     this.#tellSkipped(discovered.withoutKind, unstarted);
     // A list of definitions asks for a look by itself: brought about by one, the two would go on for ever.
     const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
