@@ -1,6 +1,9 @@
 import type { Counter, Metrics } from '../../base/metrics.ts';
 
-/** Every deletion of this room, by the controller that made it and why (LIFE-019). Counts objects, not requests. */
+/**
+ * Every deletion of this room, by the controller that made it and why (LIFE-019). Counts objects, not requests. Whoever counts
+ * resources that may vanish has them forgotten.
+ */
 export function deletionCounter(metrics: Metrics): Counter {
   return metrics.counter({
     name: 'kubegc_lifecycle_deletions_total',

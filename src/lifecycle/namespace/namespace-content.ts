@@ -1,11 +1,16 @@
 import type { DeleteOptions } from '../../api/deletion/delete-options.ts';
-import { formatGroupResource, type GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import {
+  formatGroupResource,
+  type GroupVersionResource,
+  parseGroupVersion,
+} from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isMethodNotSupported, isNotFound, StatusError } from '../../api/status-error.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Counter } from '../../base/metrics.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
+import type { DiscoveryResult } from '../../client/discovery.ts';
 import { pathOf } from '../../client/resource-path.ts';
 import type { KubeList, RestClient } from '../../client/rest-client.ts';
 import { podEstimateSeconds, type Remaining, unexpectedItems } from './namespace-reconcile.ts';
@@ -213,9 +218,28 @@ export class NamespaceContent {
   }
 }
 
+const CONTROLLER = 'namespace-controller';
+
+/**
+ * Forgets what was counted of resources that are not served any more. What a pass under way still counts of them goes at the next discovery,
+ * which comes before anything else is counted. Of groups that could not be read nothing goes.
+ */
+export function forgetVanished(
+  deletions: Counter,
+  { resources, failedGroupVersions }: Pick<DiscoveryResult, 'resources' | 'failedGroupVersions'>,
+): void {
+  const served = new Set(resources.map(formatGroupResource));
+  const unread = new Set([...failedGroupVersions.keys()].map((each) => parseGroupVersion(each)?.group));
+  const vanished = (resource: string): boolean => {
+    const dot = resource.indexOf('.');
+    return !served.has(resource) && !unread.has(dot < 0 ? '' : resource.slice(dot + 1));
+  };
+  deletions.deletePartialMatch({ controller: CONTROLLER, resource: vanished });
+}
+
 function labelsOf(resource: NamespacedResource, result: 'ok' | 'error') {
   return {
-    controller: 'namespace-controller',
+    controller: CONTROLLER,
     resource: formatGroupResource(resource),
     reason: 'namespace-deleted',
     result,

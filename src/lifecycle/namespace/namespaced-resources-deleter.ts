@@ -9,7 +9,7 @@ import { Semaphore } from '../../base/semaphore.ts';
 import type { DiscoveryResult } from '../../client/discovery.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { SyncOutcome } from '../kit/reconcile-loop.ts';
-import { type ContentOutcome, NamespaceContent, type NamespacedResource } from './namespace-content.ts';
+import { type ContentOutcome, forgetVanished, NamespaceContent, type NamespacedResource } from './namespace-content.ts';
 import {
   decideAfterPass,
   decideNamespaceStep,
@@ -100,7 +100,9 @@ export class NamespacedResourcesDeleter {
   /** What can be deleted, and what discovery does not know: that keeps the namespace, but stops nothing else (LIFE-442). */
   async #discover(signal: AbortSignal): Promise<Discovered> {
     try {
-      const { preferred, failedGroupVersions } = await this.#options.discover(signal);
+      const discovered = await this.#options.discover(signal);
+      const { preferred, failedGroupVersions } = discovered;
+      forgetVanished(this.#options.deletions, discovered);
       const failed = [...failedGroupVersions].map(([groupVersion, { message }]) => ({ groupVersion, message }));
       const parses = ({ groupVersion }: { groupVersion: string }): boolean =>
         parseGroupVersion(groupVersion) !== undefined;
