@@ -42,6 +42,19 @@ describe('shrinking a plan', () => {
     expect(small.collectors).toEqual([{ role: 'always', workers: 1, encoding: 'json', calls: 1 }]);
   });
 
+  it('does not bring back what it has left out', async () => {
+    const simple: Plan = {
+      seed: 1,
+      kinds: [],
+      collectors: [],
+      latency: { oneIn: 0, maxMs: 0 },
+      steps: [],
+      end: 'rest',
+    };
+    const plan: Plan = { ...simple, latency: { oneIn: 4, maxMs: 30, lagMs: 30 } };
+    expect(await shrinkPlan(plan, () => Promise.resolve(true))).toEqual(simple);
+  });
+
   it('never answers a plan that does not fail', async () => {
     const fails = (plan: Plan): boolean => plan.steps.length % 3 === 2 && plan.steps.length > 4;
     const plan = { ...longest, steps: longest.steps.slice(0, 50) };

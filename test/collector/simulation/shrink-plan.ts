@@ -41,13 +41,21 @@ class Search {
   }
 
   async simplify(): Promise<void> {
-    for (const candidate of simplerPlans(this.best)) await this.#try({ ...this.best, ...candidate });
+    while (await this.#simplifyOnce());
     for (let at = 0; at < this.best.steps.length; at++) {
       for (const step of simplerSteps(this.best.steps[at]!)) {
         const steps = this.best.steps.with(at, step);
         if (await this.#try({ ...this.best, steps })) break;
       }
     }
+  }
+
+  /** What is simpler is said of the plan as it is by then: of an earlier one it would bring back what was left out. */
+  async #simplifyOnce(): Promise<boolean> {
+    for (const candidate of simplerPlans(this.best)) {
+      if (await this.#try({ ...this.best, ...candidate })) return true;
+    }
+    return false;
   }
 
   async #try(plan: Plan): Promise<boolean> {
