@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { defaultLeaseTimes, type Lease } from '../../src/client/leader-election.ts';
+import { configMap, namespace, secret } from './kinds.ts';
+import { COLLECTORS_LEASE, leases, LedProcess } from './led-process.ts';
+import type { Death, Moment } from './mortal-wire.ts';
+import { Play } from './play.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+
+/**
+ * As `killed.test.ts`, with all that `kubegc collect` sends besides: the calls of the election, from the first look at the lease over
+ * its renewals to the one that gives it back, and those by which it finds out whether another collector runs. Killed at any of
+ * them, right before it reaches the server or right after it took effect, the next process ends the same (COL-214, COL-215).
+ */
+interface Outcome {
+  readonly calls: readonly string[];
+  readonly restarts: number;
+  readonly left: readonly string[];
+  readonly wrong: readonly string[];
+  /** Who holds the lease at the end, after whoever ran was asked to stop: nobody. */
+  readonly holder: string | undefined;
+  /** Of the second process. Undefined without one, or if the first one did not hold the lease when it died. */
+  readonly waitedMs: number | undefined;
+}
+
+/** Long enough for two renewals. */
+const LAST_MS = 5000;
+
+let play: Play | undefined;
+let processes: LedProcess[] = [];
+afterEach(() => close());
+
+async function close(): Promise<void> {
+  const over = play;
+  play = undefined;
+  if (over === undefined) return;
+  // Who was buried has something to do for a while that comes to nothing.
+  await over.rig.advance(30_000);
+  await over.rig.wait(Promise.all(processes.map((each) => each.stop())));
+  processes = [];
+  await over.rig.stop();
+}
+
+async function played(scenario: Scenario, probe: string | undefined, death?: Death): Promise<Outcome> {
+  await close();
+  let heldAt: number | undefined;
+  play = await Play.of(scenario, {
+    start: async (rig, wire, index) => {
+      const lease: Lease | undefined = await rig.get(leases, COLLECTORS_LEASE.name, COLLECTORS_LEASE.namespace);
+      if ((lease?.spec?.holderIdentity ?? '') !== '') heldAt = rig.clock.monotonic();
+      const process = new LedProcess(rig, { wire, index, probe });
+      processes.push(process);
+      return process.start();
+    },
+    serve: [leases],
+    lastMs: LAST_MS,
+    ...(death === undefined ? {} : { death }),
+  });
+  const { rig, wire, restarts, left, wrong } = play;
+  const lease: Lease | undefined = await rig.get(leases, COLLECTORS_LEASE.name, COLLECTORS_LEASE.namespace);
+  const ledSince = processes[1]?.ledSince;
+  return {
+    calls: wire.calls,
+    restarts,
+    left,
+    wrong,
+    holder: lease?.spec?.holderIdentity,
+    waitedMs: heldAt === undefined || ledSince === undefined ? undefined : ledSince - heldAt,
+  };
+}
+
+/** Every call of the undisturbed play, one death each. */
+async function killedAtEach(scenario: Scenario, probe: string | undefined, moment: Moment): Promise<Outcome> {
+  const undisturbed = await played(scenario, probe);
+  expect(undisturbed).toMatchObject({ restarts: 0, left: [...scenario.left].toSorted(), wrong: [], holder: '' });
+  for (const [index, call] of undisturbed.calls.entries()) {
+    const disturbed = await played(scenario, probe, { call: index, moment });
+    const what = `killed ${moment} call ${index}: ${call}`;
+    expect(disturbed.calls[index], what).toBe(call);
+    expect(disturbed.restarts, what).toBe(1);
+    expect(disturbed.left, what).toEqual(undisturbed.left);
+    expect(disturbed.wrong, what).toEqual([]);
+    expect(disturbed.holder, what).toBe('');
+    if (disturbed.waitedMs !== undefined) {
+      expect(disturbed.waitedMs, what).toBeGreaterThanOrEqual(defaultLeaseTimes.leaseDurationMs);
+    }
+  }
+  return undisturbed;
+}
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+
+describe.each(scenarios)('$name', (scenario) => {
+  it.each<Moment>(['before', 'after'])(
+    'COL-211 COL-214 COL-215 COL-217 ends the same when the leader is killed %s any of its calls',
+    async (moment) => {
+      const { calls } = await killedAtEach(scenario, undefined, moment);
+      const election = calls.filter((call) => call.includes(LEASE));
+      const own = `${LEASE}/${COLLECTORS_LEASE.name}`;
+      // Taken, renewed, and given back.
+      expect(election.slice(0, 2)).toEqual([`GET ${own}`, `POST ${LEASE}`]);
+      expect(election.slice(2)).toEqual(Array.from({ length: election.length - 2 }, () => `PUT ${own}`));
+      expect(election.length).toBeGreaterThanOrEqual(5);
+      expect(calls.at(-1)).toBe(`PUT ${own}`);
+    },
+  );
+});
+
+describe('with a probe', () => {
+  const scenario: Scenario = {
+    name: 'an owner that goes in background',
+    serve: [configMap, secret, namespace],
+    prepare: async (rig) => {
+      const owner = await rig.create(configMap, 'owner');
+      const { uid = '' } = owner.metadata ?? {};
+      await rig.create(secret, 'child', { owners: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] });
+    },
+    steps: [(rig) => rig.delete(configMap, 'owner', 'Background')],
+    left: [],
+  };
+
+  it.each<Moment>(['before', 'after'])(
+    'COL-204 COL-214 COL-217 ends the same, and leaves no probe, when the process is killed %s any of its calls',
+    async (moment) => {
+      const { calls } = await killedAtEach(scenario, 'default', moment);
+      const sent = calls.map((call) => call.replace(/kubegc-probe-\w+/, 'PROBE'));
+      const probe = '/api/v1/namespaces/default/configmaps';
+      const count = (call: string): number => sent.filter((each) => each === call).length;
+      expect(count(`GET ${LEASE}/kube-controller-manager`)).toBeGreaterThan(1);
+      expect(count(`POST ${probe}`)).toBe(1);
+      expect(count(`GET ${probe}/PROBE`)).toBe(15);
+      expect(count(`DELETE ${probe}/PROBE`)).toBe(1);
+      expect(count(`POST ${LEASE}`)).toBe(1);
+    },
+  );
+});
