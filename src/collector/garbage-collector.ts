@@ -15,6 +15,7 @@ import { collectorGauges, collectorMetrics, type CollectorMetrics, forgetVanishe
 import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
+import type { DropAbsentOwnerEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
 import type { Identity } from './graph/identity.ts';
 import { workKey, type WorkKey } from './graph/work-key.ts';
 import { OrphanedOwners } from './graph/orphaned-owners.ts';
@@ -43,7 +44,7 @@ import { ResourceSync } from './resources/resource-sync.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';
 import { Backlog } from './workers/backlog.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
-import type { Decision } from './workers/decision.ts';
+import type { CarriedOut } from './workers/decision.ts';
 import { DeleteWorker } from './workers/delete-worker.ts';
 import { IgnoredFinalizers } from './workers/ignored-finalizers.ts';
 import { OrphanBarrier } from './workers/orphan-barrier.ts';
@@ -90,7 +91,7 @@ export interface GarbageCollectorOptions {
    */
   readonly workers?: 'always' | 'whenLeading';
   /** Told of every decision after it was carried out. */
-  readonly onDecision?: (decision: Decision) => void;
+  readonly onDecision?: (decision: CarriedOut) => void;
 }
 
 const DEFAULTS = {
@@ -189,6 +190,7 @@ export class GarbageCollector implements Service {
       clock,
       metrics,
       onQueued: this.#onQueued,
+      onAbsence: this.#onAbsence,
       report: this.#invalidNamespaces.report,
     });
     this.#kinds = new KindMapper(
@@ -429,6 +431,12 @@ export class GarbageCollector implements Service {
   readonly #onQueued: OnQueued = (queued, reason) => {
     this.#metrics.queued.inc({ reason });
     if (this.#options.onDecision !== undefined) this.#queuedFor.set(workKey(queued.uid, queued.as), reason);
+  };
+
+  readonly #onAbsence = (effect: NoteAbsentOwnerEffect | DropAbsentOwnerEffect): void => {
+    const { reason } = effect;
+    const about = effect.effect === 'noteAbsentOwner' ? effect.identity : { uid: effect.uid };
+    this.#logger.debug(sentenceOf(reason), { ...about, reason });
   };
 
   #takeReason(key: WorkKey): QueueReason | undefined {

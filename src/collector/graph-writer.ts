@@ -4,7 +4,7 @@ import { formatUuid } from '../base/uuid.ts';
 import { queueMetrics } from '../workqueue/metrics.ts';
 import type { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
 import { apply } from './graph/apply.ts';
-import type { Effect, InvalidNamespaceReport } from './graph/effect.ts';
+import type { DropAbsentOwnerEffect, Effect, InvalidNamespaceReport, NoteAbsentOwnerEffect } from './graph/effect.ts';
 import type { GraphEvent } from './graph/event.ts';
 import type { Uid } from './graph/identity.ts';
 import type { ObjectColumns } from './graph/object-columns.ts';
@@ -21,6 +21,8 @@ export interface GraphWriterOptions {
   readonly report: (report: InvalidNamespaceReport) => void;
   /** Told of everything that is queued, and why. */
   readonly onQueued?: OnQueued;
+  /** Told of what the cache of absent owners is to remember or to forget, and why. */
+  readonly onAbsence?: (effect: NoteAbsentOwnerEffect | DropAbsentOwnerEffect) => void;
 }
 
 const LABELS = { name: QUEUE_NAMES.graphChanges };
@@ -90,8 +92,10 @@ export class GraphWriter {
         return;
       }
       case 'noteAbsentOwner':
+        this.#options.onAbsence?.(effect);
         return absentOwners.note(effect.identity);
       case 'dropAbsentOwner':
+        this.#options.onAbsence?.(effect);
         return absentOwners.drop(effect.uid);
       case 'reportInvalidNamespace':
         return report(effect);

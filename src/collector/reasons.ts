@@ -73,6 +73,7 @@ export const reasons = {
     blockedByDependents: 'Dependents that block the object still exist.',
     dependentsNotReleased: 'The reference of at least one dependent could not be removed.',
     ignoredResource: 'The resource is ignored, so that nobody else would take the finalizer away.',
+    ownerOrphaned: 'Its owner is deleted with policy Orphan: the reference to it is removed.',
     dependentsReleased: 'No dependent refers to the object; the orphan finalizer is removed.',
   },
   /** What came of a write. */

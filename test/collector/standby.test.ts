@@ -295,5 +295,7 @@ it('tells every decision with its object, what was wanted, and the reason', asyn
     verdict: 'forget',
     reason: 'ownersAbsent',
     actions: [expect.objectContaining({ action: 'delete', policy: 'Background' })],
+    decided: 'ownersAbsent',
+    results: [{ action: expect.objectContaining({ action: 'delete' }), answered: 'deleteAccepted' }],
   });
 });

@@ -90,7 +90,7 @@ async function replaceReferences(
   const unchanged =
     remaining.length === ownerReferences.length &&
     remaining.every((reference, index) => reference === ownerReferences[index]);
-  if (unchanged) return { answer: 'accepted', object: read.object };
+  if (unchanged) return { answer: 'accepted', unneeded: true, object: read.object };
   return send(context, target, {
     type: 'application/merge-patch+json',
     body: remainingReferencesPatch(resourceVersion, remaining),

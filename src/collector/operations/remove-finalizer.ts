@@ -51,7 +51,7 @@ export async function removeFinalizer(context: FinalizerContext, action: RemoveF
     if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
     const { resourceVersion, finalizers } = read.object;
     if (only !== undefined && resourceVersion !== only) return { answer: 'conflict' };
-    if (!finalizers.includes(finalizer)) return { answer: 'accepted', object: read.object };
+    if (!finalizers.includes(finalizer)) return { answer: 'accepted', unneeded: true, object: read.object };
     const others = finalizers.filter((name) => name !== finalizer);
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });
     if (answer.answer !== 'conflict' || only !== undefined) return answer;

@@ -10,6 +10,8 @@ import { NoObjectError } from './read-metadata.ts';
 /** What became of a write, with the object the server answered with or the error it gave. */
 export interface WriteAnswer {
   readonly answer: WriteAnswerKind;
+  /** Accepted without a request: a read showed that what was wanted is so already. */
+  readonly unneeded?: true;
   readonly object?: LiveObject;
   readonly error?: Error;
 }

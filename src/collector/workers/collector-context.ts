@@ -16,7 +16,7 @@ import type { PatchSupport } from '../operations/patch-support.ts';
 import type { OnQueued, Queues } from '../queues.ts';
 import type { QueueReason } from '../reasons.ts';
 import type { AcceptedEnds } from './accepted-ends.ts';
-import type { Decision, DecisionAbout } from './decision.ts';
+import type { CarriedOut, DecisionAbout } from './decision.ts';
 
 /** What both kinds of workers stand on. */
 export interface CollectorContext extends DeleteContext {
@@ -46,7 +46,7 @@ export interface CollectorContext extends DeleteContext {
   /** So many references of this object to orphaned owners, which had come late, were removed (LIFE-560). */
   readonly onReleasedLate: (dependent: Identity, references: number) => void;
   /** Told of every decision after it was carried out. */
-  readonly onDecision?: (decision: Decision) => void;
+  readonly onDecision?: (decision: CarriedOut) => void;
 }
 
 /** What a decision is about; nothing but the uid is looked up while nobody wants to know. */

@@ -6,7 +6,7 @@ export interface DecisionAbout {
   readonly uid: Uid;
   /** As the graph knew the object when the decision began; undefined when it was gone. */
   readonly identity: Identity | undefined;
-  /** Why it was looked at; undefined when it is tried again. */
+  /** Why it was looked at; undefined when it is tried again, or was not queued at all. */
   readonly queuedFor: QueueReason | undefined;
 }
 
@@ -17,4 +17,19 @@ export interface Decision extends DecisionAbout {
   readonly reason: Reason;
   /** What was wanted, in order. */
   readonly actions: readonly Action[];
+}
+
+/** What came of one action. */
+export interface ActionResult {
+  readonly action: Action;
+  /** What the answer to the write came to; undefined of what this process does by itself. */
+  readonly answered: Reason | undefined;
+}
+
+/** A decision after it was carried out. */
+export interface CarriedOut extends Decision {
+  /** What had been decided, also where the answer to a write took its place in `reason`. */
+  readonly decided: Reason;
+  /** Of the actions that were begun, in order: the first that fails ends them (COL-094). */
+  readonly results: readonly ActionResult[];
 }

@@ -1,13 +1,18 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
 import { unreachable } from '../../base/assert.ts';
 import { isForbidden } from '../../api/status-error.ts';
-import type { LogFields } from '../../base/logger.ts';
 import { Lru } from '../../base/lru.ts';
 import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
 import { afterUnblock } from '../decide/after-unblock.ts';
-import type { Action, DeleteAction, RemoveFinalizerAction, RemoveReferencesAction } from '../decide/actions.ts';
+import type {
+  Action,
+  DeleteAction,
+  RemoveFinalizerAction,
+  RemoveReferencesAction,
+  UnblockReferencesAction,
+} from '../decide/actions.ts';
 import { attemptToDelete } from '../decide/attempt-to-delete.ts';
 import { gatherFacts, type Round } from '../decide/gather-facts.ts';
 import type { LiveObject } from '../decide/live-object.ts';
@@ -23,8 +28,9 @@ import { removeReferences, unblockReferences } from '../operations/patch-referen
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import type { WriteAnswer } from '../operations/write-answer.ts';
+import { acceptedAs, type PatchChange, tellDeletion, tellPatch } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
-import type { DecisionAbout } from './decision.ts';
+import type { ActionResult, DecisionAbout } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /** Questions for one decision: the item and its owners. More only happens while the object keeps changing its coordinates. */
@@ -47,14 +53,14 @@ type ActionOutcome =
 
 const done: ActionOutcome = { next: 'done' };
 
+/** One action on its way: why it is wanted, and where to note what came of it. */
+interface Errand {
+  readonly reason: Reason;
+  readonly results: ActionResult[];
+}
+
 /** Most keys are decided by the graph alone. */
 const NO_ANSWERS: Round['owners'] = new Map();
-
-/** Named one by one, as they are made for each deletion: see `base/http-message.ts`. */
-function deletionFields({ target, policy, basis }: DeleteAction): LogFields {
-  const { apiVersion, kind, resource, namespace, name, uid } = target;
-  return { apiVersion, kind, resource, namespace, name, uid, policy, basis };
-}
 
 /** What became of a decision. A conflict that is left was the last that is answered at once. */
 function endOf({ verdict, reason }: Verdict, outcome: ActionOutcome): Pick<Verdict, 'verdict' | 'reason'> {
@@ -105,25 +111,30 @@ export class DeleteWorker {
         }
         continue;
       }
-      const outcome = await this.#carryOut(step);
+      const results: ActionResult[] = [];
+      const outcome = await this.#carryOut(step, results);
       if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS) {
         conflicts++;
         questions = 0;
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
-      const finished = this.#finish(about, step, outcome);
+      const finished = this.#finish(about, step, { outcome, results });
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     return 'requeue';
   };
 
-  #finish(about: DecisionAbout, step: Verdict, outcome: ActionOutcome): WorkOutcome {
+  #finish(
+    about: DecisionAbout,
+    step: Verdict,
+    { outcome, results }: { readonly outcome: ActionOutcome; readonly results: readonly ActionResult[] },
+  ): WorkOutcome {
     const { metrics, logger, onDecision } = this.#context;
     const { verdict, reason } = endOf(step, outcome);
     metrics.decisions.inc({ verdict, reason });
     logger.debug(sentenceOf(reason), { uid: about.uid, verdict, reason });
-    onDecision?.({ ...about, verdict, reason, actions: step.actions });
+    onDecision?.({ ...about, verdict, reason, actions: step.actions, decided: step.reason, results });
     if (reason === 'orphanedReferencesReleased') this.#tellReleasedLate(step);
     if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(about.uid);
     return verdict;
@@ -171,18 +182,19 @@ export class DeleteWorker {
   }
 
   /** In order; the first action that fails ends the list (COL-094). */
-  async #carryOut({ actions }: Verdict): Promise<ActionOutcome> {
+  async #carryOut({ actions, reason }: Verdict, results: ActionResult[]): Promise<ActionOutcome> {
+    const errand: Errand = { reason, results };
     /** What an unblocking patch answered, for the delete that follows it. */
     let patched: LiveObject | undefined;
     for (const action of actions) {
       if (action.action === 'unblockReferences') {
         const answer = await unblockReferences(this.#context, action);
-        if (answer.answer !== 'accepted') return this.#failed(action, answer);
-        this.#context.metrics.patches.inc({ resource: action.target.resource, change: 'unblock' });
+        if (answer.answer !== 'accepted') return this.#failed(action, answer, errand);
+        this.#patched(action, { answered: acceptedAs(answer, 'patchNotNeeded'), change: 'unblock' }, errand);
         patched = answer.object;
         continue;
       }
-      const outcome = await this.#act(action, patched);
+      const outcome = await this.#act(action, patched, errand);
       if (outcome.next !== 'done') return outcome;
     }
     return done;
@@ -191,62 +203,70 @@ export class DeleteWorker {
   #act(
     action: Exclude<Action, { action: 'unblockReferences' }>,
     patched: LiveObject | undefined,
+    errand: Errand,
   ): ActionOutcome | Promise<ActionOutcome> {
     const { apply, absentOwners } = this.#context;
     switch (action.action) {
       case 'delete': {
-        if (action.preconditions.resourceVersion !== 'fromPatch') return this.#delete(action);
+        if (action.preconditions.resourceVersion !== 'fromPatch') return this.#delete(action, errand);
         const next = afterUnblock(action, patched);
-        return 'next' in next ? this.#delete(next.action) : { next: 'requeue', reason: next.reason };
+        return 'next' in next ? this.#delete(next.action, errand) : { next: 'requeue', reason: next.reason };
       }
       case 'removeReferences':
-        return this.#removeReferences(action);
+        return this.#removeReferences(action, errand);
       case 'removeFinalizer':
-        return this.#removeFinalizer(action);
+        return this.#removeFinalizer(action, errand);
       case 'emitVirtualDelete':
         apply({ type: 'virtualDelete', identity: action.identity });
-        return done;
+        break;
       case 'noteAbsentOwner':
         absentOwners.note(action.identity);
-        return done;
+        break;
       case 'enqueueBlockingDependents':
         this.#enqueueBlockingDependents(action.owner);
-        return done;
+        break;
     }
+    errand.results.push({ action, answered: undefined });
+    return done;
   }
 
   /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). */
-  async #delete(action: DeleteAction): Promise<ActionOutcome> {
-    const { acceptedEnds, metrics, logger } = this.#context;
+  async #delete(action: DeleteAction, errand: Errand): Promise<ActionOutcome> {
+    const { acceptedEnds } = this.#context;
     const { target, policy, preconditions } = action;
     const answer = await deleteObject(this.#context, { target, policy, preconditions });
     const next = afterDelete(action, answer.answer);
-    if ('next' in next) return next;
+    if ('next' in next) {
+      errand.results.push({ action, answered: 'deleteConflict' });
+      return next;
+    }
     if (answer.answer === 'accepted') {
       acceptedEnds.note(target.uid, { resourceVersion: preconditions.resourceVersion, by: 'delete' });
-      metrics.deletions.inc({ resource: target.resource, policy });
-      logger.debug('deleted an object', deletionFields(action));
+      tellDeletion(this.#context, action, errand.reason);
     }
-    if (next.verdict === 'requeue') return this.#failed(action, answer, next.reason);
+    if (next.verdict === 'requeue') return this.#failed(action, answer, errand, next.reason);
+    errand.results.push({ action, answered: next.reason });
     for (const follow of next.actions) {
-      if (follow.action === 'emitVirtualDelete')
-        this.#context.apply({ type: 'virtualDelete', identity: follow.identity });
+      if (follow.action !== 'emitVirtualDelete') continue;
+      this.#context.apply({ type: 'virtualDelete', identity: follow.identity });
+      errand.results.push({ action: follow, answered: undefined });
     }
     return done;
   }
 
-  async #removeFinalizer(action: RemoveFinalizerAction): Promise<ActionOutcome> {
-    const { acceptedEnds, metrics } = this.#context;
-    const { only, target } = action;
+  async #removeFinalizer(action: RemoveFinalizerAction, errand: Errand): Promise<ActionOutcome> {
+    const { acceptedEnds } = this.#context;
+    const { only, target, finalizer } = action;
     const answer = await removeFinalizer(this.#context, action);
     const { verdict, reason } = afterRemoveFinalizer(answer.answer);
-    if (verdict === 'requeue') return this.#failed(action, answer, reason);
+    if (verdict === 'requeue') return this.#failed(action, answer, errand, reason);
     if (only !== undefined) acceptedEnds.note(target.uid, { resourceVersion: only, by: 'finalizer' });
-    metrics.patches.inc({ resource: target.resource, change: action.finalizer });
+    const answered = reason === 'patchAccepted' ? acceptedAs(answer, 'finalizerAlreadyRemoved') : reason;
+    this.#patched(action, { answered, change: finalizer }, errand);
     return done;
   }
 
-  async #removeReferences(action: RemoveReferencesAction): Promise<ActionOutcome> {
+  async #removeReferences(action: RemoveReferencesAction, errand: Errand): Promise<ActionOutcome> {
     const { target, owners, identity } = action;
     const answer = await removeReferences(this.#context, action);
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
@@ -254,10 +274,21 @@ export class DeleteWorker {
       const latest = await readMetadata(this.#context, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
-    if ('need' in release || release.release === 'failed') return this.#failed(action, answer);
+    if ('need' in release || release.release === 'failed') return this.#failed(action, answer, errand);
+    const answered = release.reason === 'patchAccepted' ? acceptedAs(answer, 'patchNotNeeded') : release.reason;
+    this.#patched(action, { answered, change: 'removeReferences' }, errand);
     if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity });
-    else this.#context.metrics.patches.inc({ resource: target.resource, change: 'removeReferences' });
     return done;
+  }
+
+  /** What was wanted of a patch is so. */
+  #patched(
+    action: RemoveReferencesAction | RemoveFinalizerAction | UnblockReferencesAction,
+    { answered, change }: { readonly answered: Reason; readonly change: PatchChange },
+    { reason, results }: Errand,
+  ): void {
+    results.push({ action, answered });
+    tellPatch(this.#context, { target: action.target, change }, { reason, answered });
   }
 
   #enqueueBlockingDependents(owner: Uid): void {
@@ -273,10 +304,16 @@ export class DeleteWorker {
     });
   }
 
-  #failed(action: Action, { answer, error }: WriteAnswer, reason: Reason = 'writeRejected'): ActionOutcome {
+  #failed(
+    action: Action,
+    { answer, error }: WriteAnswer,
+    { reason: decided, results }: Errand,
+    reason: Reason = 'writeRejected',
+  ): ActionOutcome {
     const { logger, failures } = this.#context;
     const log = answer === 'conflict' ? { warn: logger.debug.bind(logger) } : failures;
-    log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, reason });
+    log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, decided, reason });
+    results.push({ action, answered: reason });
     return { next: 'requeue', reason };
   }
 }

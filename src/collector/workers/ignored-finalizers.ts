@@ -8,6 +8,8 @@ import type { Target } from '../decide/target.ts';
 import { listMetadata } from '../operations/list-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+import { type Reason, sentenceOf } from '../reasons.ts';
+import { acceptedAs, tellPatch } from './accepted-writes.ts';
 import type { CollectorContext } from './collector-context.ts';
 import type { OrphanWorkerOptions } from './orphan-worker.ts';
 
@@ -18,6 +20,9 @@ export interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
   /** Runs the work as soon as this process may act. */
   readonly whenLeading: (work: () => Promise<void>) => Promise<unknown>;
 }
+
+/** Why every finalizer here is removed. */
+const DECIDED = 'ignoredResource' satisfies Reason;
 
 /** Objects of one resource that a look settles; the next look takes the next ones. */
 const MAX_OBJECTS = 1000;
@@ -81,7 +86,7 @@ export class IgnoredFinalizers {
   }
 
   async #letGo(target: Target, finalizer: RemoveFinalizerAction['finalizer']): Promise<void> {
-    const { metrics, failures, onDecision, signal } = this.#context;
+    const { metrics, logger, failures, onDecision, signal } = this.#context;
     if (finalizer === FINALIZER_ORPHAN) {
       if (!(await this.#releaseDependents(target))) return;
       await this.#options.records.record(target, signal);
@@ -89,13 +94,22 @@ export class IgnoredFinalizers {
     const action: RemoveFinalizerAction = { action: 'removeFinalizer', target, finalizer, known: undefined };
     const answer = await removeFinalizer(this.#context, action);
     const after = afterRemoveFinalizer(answer.answer);
-    const reason = after.verdict === 'requeue' ? after.reason : 'ignoredResource';
-    metrics.decisions.inc({ verdict: after.verdict, reason });
-    if (after.verdict === 'requeue') failures.warn('a write did not happen and is retried', { ...action, reason });
-    else metrics.patches.inc({ resource: target.resource, change: finalizer });
+    const { verdict } = after;
+    const reason = verdict === 'requeue' ? after.reason : DECIDED;
+    const answered = after.reason === 'patchAccepted' ? acceptedAs(answer, 'finalizerAlreadyRemoved') : after.reason;
+    metrics.decisions.inc({ verdict, reason });
+    if (verdict === 'requeue') {
+      const fields = { ...action, error: answer.error?.message, decided: DECIDED, reason };
+      failures.warn('a write did not happen and is retried', fields);
+    } else {
+      tellPatch(this.#context, { target, change: finalizer }, { reason: DECIDED, answered });
+    }
     const { apiVersion, kind, namespace, name, uid } = target;
+    logger.debug(sentenceOf(reason), { uid, verdict, reason });
     const identity = { apiVersion, kind, namespace, name, uid };
-    onDecision?.({ uid, identity, queuedFor: undefined, verdict: after.verdict, reason, actions: [action] });
+    const results = [{ action, answered }];
+    const about = { uid, identity, queuedFor: undefined };
+    onDecision?.({ ...about, verdict, reason, actions: [action], decided: DECIDED, results });
   }
 
   /** False: not this time. */

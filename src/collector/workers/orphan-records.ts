@@ -63,8 +63,9 @@ export class OrphanRecords {
    * only memory is asked for.
    */
   async record(owner: Target, signal: AbortSignal): Promise<void> {
-    const { clock, client, orphanedOwners, keptIn } = this.#options;
+    const { clock, client, logger, orphanedOwners, keptIn } = this.#options;
     orphanedOwners.record(owner, clock.now());
+    logger.debug(sentenceOf(REASON), { ...owner, reason: REASON });
     if (keptIn === 'memory') return;
     try {
       await client.create({ gvr: EVENTS, namespace: namespaceOfEvent(owner) }, this.#event(owner), { signal });

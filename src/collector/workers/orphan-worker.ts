@@ -8,8 +8,9 @@ import type { Uid } from '../graph/identity.ts';
 import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import { sentenceOf } from '../reasons.ts';
+import { acceptedAs, tellPatch } from './accepted-writes.ts';
 import { aboutToTell, type CollectorContext, factSource } from './collector-context.ts';
-import type { DecisionAbout } from './decision.ts';
+import type { ActionResult, CarriedOut, DecisionAbout } from './decision.ts';
 import type { BarrierAnswer } from './orphan-barrier.ts';
 import type { ReleaseDependents } from './release-dependents.ts';
 import type { WorkOutcome } from './worker-pool.ts';
@@ -63,25 +64,32 @@ export class OrphanWorker {
   }
 
   async #finish(about: DecisionAbout, step: Verdict): Promise<WorkOutcome> {
-    const { metrics, logger, failures, onDecision } = this.#context;
-    const { actions } = step;
+    const { actions, reason: decided } = step;
+    const results: ActionResult[] = [];
     for (const action of actions) {
       if (action.action !== 'removeFinalizer') continue;
       await this.#options.records.record(action.target, this.#context.signal);
       const answer = await removeFinalizer(this.#context, action);
       const { verdict, reason } = afterRemoveFinalizer(answer.answer);
       if (verdict === 'requeue') {
-        failures.warn(sentenceOf(reason), { ...action.target, error: answer.error?.message });
-        metrics.decisions.inc({ verdict, reason });
-        onDecision?.({ ...about, verdict, reason, actions });
-        return verdict;
+        const { target } = action;
+        this.#context.failures.warn(sentenceOf(reason), { ...target, error: answer.error?.message, decided, reason });
+        results.push({ action, answered: reason });
+        return this.#tell({ ...about, verdict, reason, actions, decided, results });
       }
-      metrics.patches.inc({ resource: action.target.resource, change: action.finalizer });
+      const answered = reason === 'patchAccepted' ? acceptedAs(answer, 'finalizerAlreadyRemoved') : reason;
+      results.push({ action, answered });
+      tellPatch(this.#context, { target: action.target, change: action.finalizer }, { reason: decided, answered });
     }
-    const { verdict, reason } = step;
+    return this.#tell({ ...about, ...step, decided, results });
+  }
+
+  #tell(decision: CarriedOut): WorkOutcome {
+    const { metrics, logger, onDecision } = this.#context;
+    const { uid, verdict, reason } = decision;
     metrics.decisions.inc({ verdict, reason });
-    logger.debug(sentenceOf(reason), { uid: about.uid, verdict, reason });
-    onDecision?.({ ...about, verdict, reason, actions });
+    logger.debug(sentenceOf(reason), { uid, verdict, reason });
+    onDecision?.(decision);
     return verdict;
   }
 }

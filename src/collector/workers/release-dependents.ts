@@ -1,14 +1,21 @@
 import { Semaphore } from '../../base/semaphore.ts';
+import type { RemoveReferencesAction } from '../decide/actions.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
 import type { Released } from '../decide/orphan-step.ts';
 import { type Target, targetOf } from '../decide/target.ts';
 import type { Identity, Uid } from '../graph/identity.ts';
 import { removeReferences } from '../operations/patch-references.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
+import type { Reason } from '../reasons.ts';
+import { acceptedAs, tellPatch } from './accepted-writes.ts';
 import type { CollectorContext } from './collector-context.ts';
+import type { CarriedOut } from './decision.ts';
 
 /** Dependents of one owner that are patched at the same time (COL-128). */
 const MAX_IN_FLIGHT = 50;
+
+/** Why every write here is made. */
+const DECIDED = 'ownerOrphaned' satisfies Reason;
 
 interface Dependent {
   readonly target: Target;
@@ -59,24 +66,38 @@ export class ReleaseDependents {
 
   /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
   async #releaseOne(owner: Uid, { target, identity }: Dependent): Promise<boolean> {
-    const { metrics, failures } = this.#context;
     const owners = [owner];
-    const answer = await removeReferences(this.#context, { action: 'removeReferences', target, identity, owners });
+    const action: RemoveReferencesAction = { action: 'removeReferences', target, identity, owners };
+    const answer = await removeReferences(this.#context, action);
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
     if ('need' in release) {
       const latest = await readMetadata(this.#context, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
     if ('need' in release || release.release === 'failed') {
-      failures.warn('a dependent could not be orphaned and is tried again', {
-        ...target,
-        owner,
-        error: answer.error?.message,
-      });
+      const reason = 'writeRejected';
+      const fields = { ...target, owner, error: answer.error?.message, decided: DECIDED, reason };
+      this.#context.failures.warn('a dependent could not be orphaned and is tried again', fields);
+      this.#tell(action, { verdict: 'requeue', reason, answered: reason });
       return false;
     }
-    if (release.release === 'released') metrics.patches.inc({ resource: target.resource, change: 'removeReferences' });
+    const answered = release.reason === 'patchAccepted' ? acceptedAs(answer, 'patchNotNeeded') : release.reason;
+    tellPatch(this.#context, { target, change: 'removeReferences' }, { reason: DECIDED, answered });
+    this.#tell(action, { verdict: 'forget', reason: DECIDED, answered });
     return true;
+  }
+
+  /** A dependent that is let go was not queued: nothing was decided about it but this. */
+  #tell(
+    action: RemoveReferencesAction,
+    { verdict, reason, answered }: Pick<CarriedOut, 'verdict' | 'reason'> & { readonly answered: Reason },
+  ): void {
+    const { onDecision } = this.#context;
+    if (onDecision === undefined) return;
+    const { identity } = action;
+    const about = { uid: identity.uid, identity, queuedFor: undefined };
+    const results = [{ action, answered }];
+    onDecision({ ...about, verdict, reason, actions: [action], decided: DECIDED, results });
   }
 }
 
