@@ -404,7 +404,7 @@ export class GarbageCollector implements Service {
     const orphaning = {
       release: new ReleaseDependents(context),
       records: this.#orphanRecords,
-      barrier: this.#barrier(),
+      barrier: this.#barrier(context.failures),
     };
     this.#pools.push(
       pool(this.#queues.attemptToDelete, new DeleteWorker(context).process),
@@ -445,12 +445,13 @@ export class GarbageCollector implements Service {
     return reason;
   }
 
-  #barrier(): OrphanBarrier | undefined {
+  #barrier(failures: BoundedLog): OrphanBarrier | undefined {
     if (this.#options.orphanBarrier === 'off') return undefined;
     const { client, clock } = this.#options;
     return new OrphanBarrier({
       client,
       clock,
+      failures,
       resources: () => this.#monitors.resources,
       signal: () => this.#gate.term.calls,
     });

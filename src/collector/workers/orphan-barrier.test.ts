@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
+import type { LogFields } from '../../base/logger.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { RestClient } from '../../client/rest-client.ts';
@@ -32,11 +33,15 @@ const item = (name: string, owners: readonly string[]): ObjectMeta => ({
 });
 
 let clock: FakeClock;
+let stop: AbortController;
 let asked: string[];
 let answers: Map<string, (query: URLSearchParams) => Promise<Partial<HttpResponse> & { json?: object }>>;
 let barrier: OrphanBarrier;
+let warnings: [string, LogFields | undefined][];
 beforeEach(() => {
+  warnings = [];
   clock = new FakeClock();
+  stop = new AbortController();
   asked = [];
   answers = new Map();
   const handler = async ({ target, headers }: HttpRequest): Promise<HttpResponse> => {
@@ -52,7 +57,8 @@ beforeEach(() => {
     client: new RestClient({ transport: inProcessTransport(handler), clock, userAgent: 'test' }),
     clock,
     resources: () => [resource('pods'), resource('secrets'), resource('nodes', false)],
-    signal: () => new AbortController().signal,
+    signal: () => stop.signal,
+    failures: { warn: (message, fields) => void warnings.push([message, fields]) },
   });
 });
 
@@ -138,5 +144,48 @@ describe('OrphanBarrier', () => {
     answers.set('/api/v1/namespaces/ns/secrets', () => Promise.resolve(list([item('late', ['b'])])));
     expect(await barrier.ask(owner('a'))).toBe('gaveUp');
     expect(await barrier.ask(owner('b'))).toMatchObject({ found: [{ name: 'late' }] });
+  });
+
+  it('LIFE-563 a resource that does not answer is left out after the time limit, and named in one line', async () => {
+    answers.set('/api/v1/namespaces/ns/pods', () => new Promise(() => undefined));
+    answers.set('/api/v1/namespaces/ns/secrets', () => Promise.resolve(list([item('late', ['a'])])));
+    const asked_ = ['a', 'b'].map((uid) => barrier.ask(owner(uid)));
+    await clock.advanceAsync(2000);
+    expect(await Promise.all(asked_)).toMatchObject([{ found: [{ name: 'late' }] }, 'gaveUp']);
+    expect(warnings).toEqual([
+      [
+        'late dependents of orphaned owners were not looked for in some resources',
+        { namespace: 'ns', unlisted: { '/v1/pods (pods)': 'no answer within 2000 ms' } },
+      ],
+    ]);
+  });
+
+  it('LIFE-563 one that fails is named with its error, one that is too large with the bound', async () => {
+    const status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      status: 'Failure',
+      code: 500,
+      reason: 'InternalError',
+      message: 'conversion webhook failed',
+    };
+    answers.set('/api/v1/pods', () => Promise.resolve({ status: 500, json: status }));
+    answers.set('/api/v1/nodes', () => Promise.resolve(list([], { continue: 'c', remainingItemCount: 10_001 })));
+    expect(await barrier.ask(owner('a', ''))).toBe('gaveUp');
+    const unlisted = {
+      '/v1/pods (pods)': 'conversion webhook failed',
+      '/v1/nodes (nodes)': 'more than 10000 objects',
+    };
+    expect(warnings.map(([, fields]) => fields)).toEqual([{ unlisted }]);
+  });
+
+  it('LIFE-563 nothing is said of lists that a stop has cut, and of those that were complete', async () => {
+    await barrier.ask(owner('a'));
+    answers.set('/api/v1/namespaces/ns/pods', () => new Promise(() => undefined));
+    const cut = barrier.ask(owner('b'));
+    await clock.settle();
+    stop.abort();
+    expect(await cut).toBe('gaveUp');
+    expect(warnings).toEqual([]);
   });
 });

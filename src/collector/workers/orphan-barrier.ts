@@ -1,14 +1,15 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { linkSignals } from '../../base/abort.ts';
+import type { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { OrphanFacts } from '../decide/orphan-step.ts';
 import type { Target } from '../decide/target.ts';
 import type { Uid } from '../graph/identity.ts';
-import { listMetadata } from '../operations/list-metadata.ts';
-import type { OfferedResource } from '../resources/deletable-resources.ts';
+import { listMetadata, type ListOutcome } from '../operations/list-metadata.ts';
+import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 
 export interface OrphanBarrierOptions {
   readonly client: RestClient;
@@ -17,6 +18,8 @@ export interface OrphanBarrierOptions {
   readonly resources: () => readonly OfferedResource[];
   /** Aborts the requests under way. */
   readonly signal: () => AbortSignal;
+  /** Told of the resources that could not be looked through. */
+  readonly failures: Pick<BoundedLog, 'warn'>;
 }
 
 export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;
@@ -25,6 +28,8 @@ export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;
 const TIME_LIMIT_MS = 2000;
 /** Objects that the lists for one place may have altogether. */
 const MAX_OBJECTS = 10_000;
+/** Resources that one line of the log names. */
+const MAX_NAMED = 20;
 /** Lists at the same time. */
 const PARALLEL = 10;
 
@@ -95,15 +100,17 @@ export class OrphanBarrier {
     visit: (metadata: ObjectMeta, resource: OfferedResource) => void,
   ): Promise<'complete' | 'incomplete'> {
     const { client, clock, resources, signal } = this.#options;
-    using lists = linkSignals(signal());
+    const stopping = signal();
+    using lists = linkSignals(stopping);
     // Nobody waits for it any longer than this.
     const overdue = clock.setTimer(TIME_LIMIT_MS, () => lists.abort());
+    const unlisted = new Map<string, string>();
     let objects = 0;
     const accept = (more: number): boolean => objects + more <= MAX_OBJECTS;
     const parallel = new Semaphore({ permits: PARALLEL });
     try {
       const wanted = resources().filter(({ namespaced }) => place === '' || namespaced);
-      const ends = await Promise.all(
+      await Promise.all(
         wanted.map((resource) =>
           parallel.use(async () => {
             const ref = { gvr: resource, ...(place === '' ? {} : { namespace: place }) };
@@ -111,15 +118,26 @@ export class OrphanBarrier {
               objects++;
               visit(metadata, resource);
             };
-            const { end } = await listMetadata({ client, signal: lists.signal }, ref, { accept, visit: count });
-            return end;
+            const list = await listMetadata({ client, signal: lists.signal }, ref, { accept, visit: count });
+            if (list.end === 'complete') return;
+            unlisted.set(resourceKey(resource), whyNot(list, lists.signal));
           }),
         ),
       );
-      return ends.every((end) => end === 'complete') ? 'complete' : 'incomplete';
     } finally {
       overdue.cancel();
     }
+    if (unlisted.size > 0 && !stopping.aborted) this.#tellOf(unlisted, place);
+    return unlisted.size === 0 ? 'complete' : 'incomplete';
+  }
+
+  /** LIFE-563. */
+  #tellOf(unlisted: ReadonlyMap<string, string>, place: string): void {
+    const named = Object.fromEntries([...unlisted].slice(0, MAX_NAMED));
+    const more = unlisted.size > MAX_NAMED ? { more: unlisted.size - MAX_NAMED } : {};
+    const where = place === '' ? {} : { namespace: place };
+    const message = 'late dependents of orphaned owners were not looked for in some resources';
+    this.#options.failures.warn(message, { ...where, unlisted: named, ...more });
   }
 
   /** The answer of the lists, unless the time is over first. */
@@ -129,6 +147,12 @@ export class OrphanBarrier {
       done.then(resolve, reject).finally(() => overdue.cancel());
     });
   }
+}
+
+/** Why a list is not complete. */
+function whyNot(list: ListOutcome, { aborted }: AbortSignal): string {
+  if (list.end !== 'failed') return `more than ${MAX_OBJECTS} objects`;
+  return aborted ? `no answer within ${TIME_LIMIT_MS} ms` : list.error.message;
 }
 
 function note(
