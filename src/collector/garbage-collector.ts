@@ -229,9 +229,9 @@ export class GarbageCollector implements Service {
         this.#writer.wakeAll();
       },
       onVanished: (resource) => this.#writer.apply({ type: 'resourceVanished', resource }),
+      onDiscovered: (served) => forgetVanished(this.#metrics, served),
     });
     collectorGauges(metrics, {
-      onDiscovered: (served) => forgetVanished(this.#metrics, served),
       clock,
       graph: this.#graph,
       queues: this.#queues,
