@@ -1,23 +1,30 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
+import { temporaryDirectory } from '../program/kubegc-process.ts';
 import { runCommand } from '../program/run-command.ts';
 
-/** The pieces of docs/testing.md for other languages, run as they stand there, with `kubegc` on the PATH. */
+/** The pieces of docs/testing.md for other languages, run as they stand there, with `kubegc` on the PATH as the page puts it there. */
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const page = readFileSync(join(root, 'docs/testing.md'), 'utf8');
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let path: string;
 
+async function npm(...args: string[]): Promise<void> {
+  const { code, stderr } = await runCommand('npm', [...args, '--silent'], { cwd: directory.path });
+  expect(code, stderr).toBe(0);
+}
+
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  const bin = join(directory.path, 'bin');
-  await mkdir(bin);
-  await symlink(kubegcCommand, join(bin, 'kubegc'));
+  // It is built already, and others use it now. Without the optional store nothing is fetched.
+  await npm('pack', '--ignore-scripts', '--pack-destination', directory.path, root);
+  const [archive = ''] = (await readdir(directory.path)).filter((name) => name.endsWith('.tgz'));
+  await npm('install', '--prefix', 'tools', archive, '--omit=optional', '--offline', '--no-audit', '--no-fund');
+  const bin = join(directory.path, 'tools/node_modules/.bin');
   path = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter);
 });
 
@@ -47,6 +54,12 @@ const hasPython = must || (await present('python3', '--version'));
 const hasJava = must || (await present('java', '-version'));
 
 describe('docs/testing.md', () => {
+  it('names the package as npm does', async () => {
+    const [archive = ''] = (await readdir(directory.path)).filter((name) => name.endsWith('.tgz'));
+    expect(page.split('../kubegc-').length).toBeGreaterThan(1);
+    for (const [name] of page.matchAll(/kubegc-\S+\.tgz/g)) expect(name).toBe(archive);
+  });
+
   it.runIf(hasPython)('Python, with its standard library', async () => {
     const file = await save('test_deletion.py', piece('python', 'unittest'));
     const { code, stderr } = await runCommand('python3', [file], { env: { PATH: path } });
