@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { debianGoEnv, unpackedGo } from './debian-go.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
 
 /**
@@ -12,7 +13,6 @@ import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts'
  * check; here each has the rules that it proves.
  */
 const source = join(import.meta.dirname, 'go');
-const root = resolve(import.meta.dirname, '../..');
 
 /** Compiling client-go takes two minutes of processor time. */
 const BUILD_MS = 15 * 60_000;
@@ -81,29 +81,10 @@ const checks: readonly (readonly [check: string, proves: string])[] = [
   ['restart/watch-and-informer', 'API-123 API-137 watches and informers go on after a restart of the server'],
 ];
 
-/** Where `scripts/debian-go.sh` has unpacked Go; an error, never a skip, when it is not there. */
-function unpackedGo(): string {
-  const directory = process.env['DEBIAN_GO'] ?? join(root, '.cache/go/forky');
-  if (!existsSync(join(directory, 'go/bin/go'))) {
-    throw new Error(`${directory} has no Go. Get it with: scripts/debian-go.sh .cache/go forky`);
-  }
-  return directory;
-}
-
 async function build(output: string): Promise<void> {
-  const go = unpackedGo();
-  await promisify(execFile)(join(go, 'go/bin/go'), ['build', '-ldflags=-s -w', '-o', output, '.'], {
+  await promisify(execFile)(join(unpackedGo(), 'go/bin/go'), ['build', '-ldflags=-s -w', '-o', output, '.'], {
     cwd: source,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: dirname(output),
-      GOROOT: join(go, 'go'),
-      GOPATH: join(go, 'usr/share/gocode'),
-      GOCACHE: join(root, '.cache/go-build'),
-      GO111MODULE: 'off',
-      GOTOOLCHAIN: 'local',
-      CGO_ENABLED: '0',
-    },
+    env: debianGoEnv(dirname(output)),
     maxBuffer: 16 * 1024 * 1024,
   });
 }

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../program/kubegc-process.ts';
-import { runCommand } from '../program/run-command.ts';
+import { debianGoEnv, hasUnpackedGo, unpackedGo } from './debian-go.ts';
+import { kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
+import { type CommandOptions, type CommandResult, runCommand } from '../program/run-command.ts';
 
 /** The pieces of docs/testing.md for other languages, run as they stand there, with `kubegc` on the PATH as the page puts it there. */
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const page = readFileSync(join(root, 'docs/testing.md'), 'utf8');
+
+/** Compiling the part of client-go that the pieces need takes a minute of processor time. */
+const BUILD_MS = 10 * 60_000;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let path: string;
@@ -52,6 +56,44 @@ const present = async (program: string, ...args: string[]): Promise<boolean> =>
 const must = process.env['CI'] !== undefined;
 const hasPython = must || (await present('python3', '--version'));
 const hasJava = must || (await present('java', '-version'));
+const hasGo = must || hasUnpackedGo;
+
+/** A directory whose `kubegc` is the real one with a flag that it does not know, so that it ends at once. */
+async function refusing(): Promise<string> {
+  const bin = join(directory.path, 'refusing');
+  await mkdir(bin, { recursive: true });
+  const program = join(bin, 'kubegc');
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${kubegcCommand}' "$@" --no-such-flag\n`);
+  await chmod(program, 0o755);
+  return bin;
+}
+
+/** With Go, and with a directory for temporary files that shows what was left behind. */
+async function runWithGo(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions & { before?: string } = {},
+): Promise<CommandResult & { left: readonly string[] }> {
+  const { before = '', ...rest } = options;
+  const temporary = join(directory.path, 'temporary');
+  await mkdir(temporary, { recursive: true });
+  const env = {
+    ...debianGoEnv(directory.path),
+    PATH: [before, join(unpackedGo(), 'go/bin'), path].filter((one) => one !== '').join(delimiter),
+    TMPDIR: temporary,
+  };
+  const result = await runCommand(file, args, { timeoutMs: BUILD_MS, ...rest, env });
+  return { ...result, left: await readdir(temporary) };
+}
+
+/** The two pieces of Go as the tests of a package. */
+async function goPackage(): Promise<string> {
+  const cwd = join(directory.path, 'deletion');
+  await mkdir(cwd, { recursive: true });
+  await save('deletion/main_test.go', piece('go', 'func TestMain'));
+  await save('deletion/deletion_test.go', piece('go', 'func TestDependentsGo'));
+  return cwd;
+}
 
 describe('docs/testing.md', () => {
   it('names the package as npm does', async () => {
@@ -72,5 +114,27 @@ describe('docs/testing.md', () => {
     const { code, stdout, stderr } = await runCommand('java', [file], { env: { PATH: path } });
     expect(stdout, stderr).toContain('the dependent is gone');
     expect(code).toBe(0);
+  });
+
+  describe.runIf(hasGo)('Go', () => {
+    it('TestMain with the standard library, a test with client-go', { timeout: BUILD_MS }, async () => {
+      const cwd = await goPackage();
+      const run = await runWithGo('go', ['test', '-count=1', '-v', '.'], { cwd });
+      expect(run.stdout, run.stderr).toContain('--- PASS: TestDependentsGo');
+      expect(run).toMatchObject({ code: 0, left: [] });
+    });
+
+    it('is formatted', async () => {
+      const cwd = await goPackage();
+      expect(await runWithGo('gofmt', ['-l', '.'], { cwd })).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    });
+
+    it('TestMain says that kubegc has ended, and does not wait for it', { timeout: BUILD_MS }, async () => {
+      const cwd = await goPackage();
+      const run = await runWithGo('go', ['test', '-count=1', '.'], { cwd, before: await refusing() });
+      expect(run.stdout + run.stderr).toContain("unknown option '--no-such-flag'");
+      expect(run.stdout + run.stderr).toContain('kubegc has ended before it was ready: exit status');
+      expect(run).toMatchObject({ code: 1, left: [] });
+    });
   });
 });
