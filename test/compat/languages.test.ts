@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { debianGoEnv, hasUnpackedGo, unpackedGo } from './debian-go.ts';
 import { kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
 import { type CommandOptions, type CommandResult, runCommand } from '../program/run-command.ts';
+import { until } from '../program/until.ts';
 
 /** The pieces of docs/testing.md for other languages, run as they stand there, with `kubegc` on the PATH as the page puts it there. */
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -66,6 +67,12 @@ async function refusing(): Promise<string> {
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${kubegcCommand}' "$@" --no-such-flag\n`);
   await chmod(program, 0o755);
   return bin;
+}
+
+/** Of every process of this machine that may be looked at. */
+async function commandLines(): Promise<readonly string[]> {
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return Promise.all(processes.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
 }
 
 /** With Go, and with a directory for temporary files that shows what was left behind. */
@@ -135,6 +142,23 @@ describe('docs/testing.md', () => {
       expect(run.stdout + run.stderr).toContain("unknown option '--no-such-flag'");
       expect(run.stdout + run.stderr).toContain('kubegc has ended before it was ready: exit status');
       expect(run).toMatchObject({ code: 1, left: [] });
+    });
+
+    it('API-565 a suite that does what envtest does with USE_EXISTING_CLUSTER', { timeout: BUILD_MS }, async () => {
+      const script = await save('existing-cluster.sh', piece('sh', 'USE_EXISTING_CLUSTER=true'));
+      const cwd = join(import.meta.dirname, 'go-envtest');
+      const run = await runWithGo('sh', [script], { cwd });
+      expect(run.stdout, run.stderr).toMatch(/^ok\s(?!.*cached)/m);
+      expect(run).toMatchObject({ code: 0, left: [] });
+      await until('the server ends', async () => !(await commandLines()).some((line) => line.includes(directory.path)));
+    });
+
+    it('the script for USE_EXISTING_CLUSTER ends when kubegc does not start', { timeout: BUILD_MS }, async () => {
+      const script = await save('existing-cluster.sh', piece('sh', 'USE_EXISTING_CLUSTER=true'));
+      const run = await runWithGo('sh', [script], { cwd: directory.path, before: await refusing() });
+      expect(run.stderr).toContain("unknown option '--no-such-flag'");
+      expect(run.code).not.toBe(0);
+      expect(run.left).toEqual([]);
     });
   });
 });
