@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KubeObject, ObjectMeta } from '../../src/api/meta/object-meta.ts';
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../src/api/meta/object-meta.ts';
 import { PrometheusMetrics } from '../../src/cli/prometheus.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
 import { definition } from '../apiextensions/definition-fixture.ts';
@@ -44,20 +44,32 @@ async function define({ group, kind, gvr, definitionName }: Nth): Promise<void> 
   });
 }
 
+async function configMap(name: string): Promise<OwnerReference> {
+  const { metadata: { uid = '' } = {} } = await cluster.create({ gvr: configMaps, namespace }, { metadata: { name } });
+  return { apiVersion: 'v1', kind: 'ConfigMap', name, uid };
+}
+
+/** Of each kind one object is deleted, and another patched, because its other owner stays. */
 async function collectOneOfEach(kinds: readonly Nth[]): Promise<void> {
-  const { metadata: { uid = '' } = {} } = await cluster.create(
-    { gvr: configMaps, namespace },
-    { metadata: { name: 'owner' } },
-  );
-  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
+  const owner = await configMap('owner');
+  const other = await configMap('other');
   for (const { group, kind, gvr } of kinds) {
-    const object = { apiVersion: `${group}/v1`, kind, metadata: { name: 'owned', ownerReferences } };
-    await cluster.create({ gvr, namespace }, object);
+    const type = { apiVersion: `${group}/v1`, kind };
+    const released = { name: 'released', ownerReferences: [owner, other] };
+    await cluster.create({ gvr, namespace }, { ...type, metadata: { name: 'owned', ownerReferences: [owner] } });
+    await cluster.create({ gvr, namespace }, { ...type, metadata: released });
   }
   await cluster.wait(cluster.client.delete({ gvr: configMaps, namespace, name: 'owner' }));
   for (const { gvr } of kinds) {
-    await cluster.until(async () => (await cluster.client.list({ gvr, namespace })).items.length === 0);
+    await cluster.until(async () => {
+      const { items } = await cluster.client.list({ gvr, namespace });
+      return items.length === 1 && items[0]?.metadata?.ownerReferences?.length === 1;
+    });
   }
+  await cluster.wait(
+    cluster.client.delete({ gvr: configMaps, namespace, name: 'other' }, { propagationPolicy: 'Orphan' }),
+  );
+  await cluster.until(async () => (await cluster.get({ gvr: configMaps, namespace, name: 'other' })) === undefined);
 }
 
 async function undefine(kinds: readonly Nth[]): Promise<void> {
