@@ -1,5 +1,5 @@
 import { reasons } from '../../../src/collector/reasons.ts';
-import { FAULTS, type Step, STREAM_FAULTS } from './plan.ts';
+import { FAULTS, type Step, STREAM_FAULTS, VERSIONS } from './plan.ts';
 
 /** How many histories had what, such as `fault twice` or `reason ownersAbsent`. */
 export class Coverage {
@@ -62,6 +62,8 @@ const expected: readonly string[] = [
   ...['rest', 'resync', 'empty'].map((end) => `end ${end}`),
   ...['json', 'protobuf'].map((encoding) => `encoding ${encoding}`),
   ...['list', 'watchList'].map((intake) => `intake ${intake}`),
+  ...[...VERSIONS, 'late'].map((version) => `version ${version}`),
+  ...['query', 'body'].map((place) => `options in ${place}`),
   ...['at once', 'late'].map((news) => `news ${news}`),
   ...['one', 'two', 'leader and standby'].map((collectors) => `collectors ${collectors}`),
   ...Object.keys({ ...reasons.decided, ...reasons.answered })

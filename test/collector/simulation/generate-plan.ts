@@ -1,7 +1,15 @@
 import { type Random, seededRandom } from '../../../src/base/random.ts';
 import { Disturbances } from './disturbances.ts';
 import { pickMotif } from './motifs.ts';
-import { type CollectorPlan, type FinalizerName, placeOf, type Plan, type Step } from './plan.ts';
+import {
+  type CollectorPlan,
+  type FinalizerName,
+  placeOf,
+  type Plan,
+  type Step,
+  type VersionPlan,
+  VERSIONS,
+} from './plan.ts';
 import { PlanGround } from './plan-ground.ts';
 import { type Choice, pickChoice, pickStyle, type PlanStyle } from './plan-style.ts';
 import { kindNamed } from './simulated-kinds.ts';
@@ -57,6 +65,8 @@ class Generator {
       latency: this.#style.latency,
       steps,
       end: random.pick(['rest', 'rest', 'rest', 'rest', 'resync', 'empty']),
+      // Drawn last: of seeds that were written down all else is what it was.
+      ...this.#pickVersions(),
     };
   }
 
@@ -100,6 +110,19 @@ class Generator {
     if (shape === 0) return [one('always'), one('always')];
     if (shape === 1) return [one('standby'), one('standby')];
     return [one('always')];
+  }
+
+  #pickVersions(): Pick<Plan, 'versions'> {
+    if (this.#oneIn(8)) return {};
+    const versions = [this.#version()];
+    if (this.#oneIn(3)) versions.push(this.#version());
+    return { versions };
+  }
+
+  #version(): VersionPlan {
+    const random = this.#random;
+    const says = this.#oneIn(4) ? random.pick(VERSIONS) : '1.36';
+    return this.#oneIn(8) ? { says, refusals: 1 + random.integer(2) } : { says };
   }
 
   #steps(choice: Choice): Step[] {

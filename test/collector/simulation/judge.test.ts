@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
+import type { ResourceRef } from '../../../src/client/resource-path.ts';
 import { RestClient } from '../../../src/client/rest-client.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
-import { configMap, refTo, secret } from '../kinds.ts';
+import { configMap, refTo, secret, widget } from '../kinds.ts';
 import { Clients } from './clients.ts';
-import type { ClientStep } from './plan.ts';
+import type { ClientStep, VersionName } from './plan.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 
 /** A collector that does what it must not, so that the judge has something to find. */
@@ -13,7 +14,12 @@ let clients: Clients;
 let rogue: RestClient;
 
 beforeEach(async () => {
-  const plan = { seed: 1, kinds: ['ConfigMap', 'Secret'], collectors: [], latency: { oneIn: 0, maxMs: 0 } } as const;
+  const plan = {
+    seed: 1,
+    kinds: ['ConfigMap', 'Secret', 'Widget'],
+    collectors: [],
+    latency: { oneIn: 0, maxMs: 0 },
+  } as const;
   cluster = new SimulatedCluster({ ...plan, steps: [], end: 'rest' }, silentLogger);
   await cluster.start();
   clients = new Clients(cluster.client);
@@ -33,6 +39,15 @@ const patch = async (metadata: object): Promise<void> => {
   const uid = (await owned()).metadata?.uid;
   const body = { metadata: { uid, ...metadata } };
   await cluster.wait(rogue.patch(at, { type: 'application/merge-patch+json', body }));
+};
+/** The server has told this one that it is of a version that reads options in a query, or of one that may not. */
+const rogueTold = async (says: VersionName): Promise<RestClient> => {
+  const client = new RestClient({ transport: cluster.connect({ says }), clock: cluster.clock, userAgent: 'collector' });
+  await cluster.wait(client.request({ method: 'GET', path: '/version' }).catch(() => {}));
+  return client;
+};
+const removeByQuery = async (client: RestClient, options: object, ref: ResourceRef = at): Promise<void> => {
+  await cluster.wait(client.deleted(ref, { propagationPolicy: 'Background', ...options }, { optionsIn: 'query' }));
 };
 const remove = async (policy: 'Background' | 'Foreground' | 'Orphan' = 'Background'): Promise<void> => {
   const { uid = '', resourceVersion = '' } = (await owned()).metadata ?? {};
@@ -65,6 +80,57 @@ describe('the judge finds', () => {
     const { uid = '' } = (await owned()).metadata ?? {};
     await cluster.wait(rogue.delete(at, { propagationPolicy: 'Background', preconditions: { uid } }));
     expect(cluster.judge.wrong).toEqual([expect.stringContaining('a delete of any version')]);
+  });
+
+  it('COL-150 a delete without a precondition in its query', async () => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    await removeByQuery(await rogueTold('1.36'), {});
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('a write without precondition: DELETE')]);
+  });
+
+  it('COL-150 a delete of any version by its query', async () => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    const { uid = '' } = (await owned()).metadata ?? {};
+    await removeByQuery(await rogueTold('1.36'), { preconditions: { uid } });
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('a delete of any version')]);
+  });
+
+  it('API-240 a delete whose body has no precondition, whatever its query says', async () => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    const { uid = '', resourceVersion = '' } = (await owned()).metadata ?? {};
+    const client = await rogueTold('1.36');
+    const path = `/api/v1/namespaces/default/secrets/owned?uid=${uid}&resourceVersion=${resourceVersion}`;
+    const body = Buffer.from('{"kind":"DeleteOptions","apiVersion":"v1"}');
+    await cluster.wait(client.request({ method: 'DELETE', path, body }));
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('a write without precondition: DELETE')]);
+  });
+
+  it.each(['1.19', 'nothing', 'forbidden'] as const)(
+    'COL-150 options in the query for a server that may not read them: /version says %s',
+    async (says) => {
+      await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+      const { uid = '', resourceVersion = '' } = (await owned()).metadata ?? {};
+      await removeByQuery(await rogueTold(says), { preconditions: { uid, resourceVersion } });
+      expect(cluster.judge.wrong).toEqual([expect.stringContaining('options in a query that may not be read')]);
+    },
+  );
+
+  it('COL-150 options in the query before the server has told its version', async () => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    const { uid = '', resourceVersion = '' } = (await owned()).metadata ?? {};
+    const transport = cluster.connect({ says: '1.36', refusals: 1 });
+    const client = new RestClient({ transport, clock: cluster.clock, userAgent: 'collector' });
+    await removeByQuery(client, { preconditions: { uid, resourceVersion } });
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('options in a query that may not be read')]);
+  });
+
+  it('COL-150 options in the query for a custom resource, which an extension server may serve', async () => {
+    await act({ do: 'create', at: 'Widget/default/w', owners: [{ at: 'ConfigMap/default/owner' }] });
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+    const ref = { ...at, gvr: widget.gvr, name: 'w' };
+    const { uid = '', resourceVersion = '' } = (await cluster.wait(cluster.client.get<KubeObject>(ref))).metadata ?? {};
+    await removeByQuery(await rogueTold('1.36'), { preconditions: { uid, resourceVersion } }, ref);
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('options in a query that may not be read')]);
   });
 
   it('COL-003 a write that is neither a delete nor a patch', async () => {
@@ -156,6 +222,18 @@ describe('the judge finds', () => {
 });
 
 describe('the judge accepts', () => {
+  it.each(['1.20', '1.36'] as const)(
+    'COL-150 a delete with both preconditions in its query, where the server is of version %s',
+    async (says) => {
+      await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
+      const { uid = '', resourceVersion = '' } = (await owned()).metadata ?? {};
+      await removeByQuery(await rogueTold(says), { preconditions: { uid, resourceVersion } });
+      expect(cluster.judge.wrong).toEqual([]);
+      expect([...cluster.judge.requests.optionsSeenIn]).toEqual(['query']);
+      await expect(owned()).rejects.toThrow('not found');
+    },
+  );
+
   it('what clients do, whatever it is', async () => {
     await act({ do: 'hold', at: 'Secret/default/owned' });
     await act({ do: 'strip', at: 'Secret/default/owned' });

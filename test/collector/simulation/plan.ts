@@ -9,6 +9,11 @@ export interface Plan {
   readonly collectors: readonly CollectorPlan[];
   /** What each request of a collector may take on its way, fake milliseconds. */
   readonly latency: LatencyPlan;
+  /**
+   * What `/version` says to the processes of collectors, in the order in which they start; the last to all that start later. A
+   * server that says nothing unless given.
+   */
+  readonly versions?: readonly VersionPlan[] | undefined;
   readonly steps: readonly Step[];
   /** What is looked at once everything rests: as it is; after one more look at discovery; after everything was deleted. */
   readonly end: 'rest' | 'resync' | 'empty';
@@ -37,6 +42,16 @@ export interface CollectorPlan {
   /** The server does not know watch lists: it lists, and then watches. */
   readonly intake?: 'list';
 }
+
+export interface VersionPlan {
+  readonly says: VersionName;
+  /** So many questions are answered with 503 before that. */
+  readonly refusals?: number;
+}
+
+/** `nothing`: a document without a version. */
+export const VERSIONS = ['1.36', '1.20', '1.19', 'nothing', 'forbidden'] as const;
+export type VersionName = (typeof VERSIONS)[number];
 
 export interface LatencyPlan {
   /** One in so many requests is slow; 0: none. */

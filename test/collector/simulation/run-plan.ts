@@ -1,5 +1,6 @@
 import type { HttpRequest } from '../../../src/base/http-message.ts';
 import type { Logger } from '../../../src/base/logger.ts';
+import type { Transport } from '../../../src/client/transport.ts';
 import type { Decision } from '../../../src/collector/workers/decision.ts';
 import { Clients, HOLD } from './clients.ts';
 import { CollectorProcess } from './collector-process.ts';
@@ -50,6 +51,7 @@ class PlanRun implements Outcome {
   readonly #processes: (CollectorProcess | undefined)[];
   /** By path: when the collector last changed what is there. */
   readonly #written = new Map<string, number>();
+  #started = 0;
   #calls = 0;
   #writes = 0;
 
@@ -83,6 +85,7 @@ class PlanRun implements Outcome {
       this.wrong.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
     } finally {
       this.wrong.push(...this.#cluster.judge.wrong);
+      for (const place of this.#cluster.judge.requests.optionsSeenIn) this.covered.add(`options in ${place}`);
       await this.#end();
     }
   }
@@ -146,7 +149,8 @@ class PlanRun implements Outcome {
     const { collectors, latency } = this.#plan;
     const plan = collectors[index];
     if (plan === undefined) return;
-    const { clock, random, transport } = this.#cluster;
+    const { clock, random } = this.#cluster;
+    const transport = this.#connect();
     this.covered.add(`encoding ${plan.encoding}`);
     this.covered.add(`intake ${plan.intake ?? 'watchList'}`);
     this.covered.add(`news ${latency.lagMs === undefined ? 'at once' : 'late'}`);
@@ -173,6 +177,17 @@ class PlanRun implements Outcome {
     const logger = this.#logger;
     const onDecision = (decision: Decision): void => this.#decided(index, decision);
     this.#processes[index] = new CollectorProcess({ plan, network, transport, clock, random, logger, onDecision });
+  }
+
+  /** The next process of the plan. */
+  #connect(): Transport {
+    const { versions = [] } = this.#plan;
+    const version = versions[Math.min(this.#started++, versions.length - 1)];
+    if (version === undefined) this.covered.add('version nothing');
+    return this.#cluster.connect(version, (what) => {
+      this.covered.add(`version ${what}`);
+      this.#note('server', `version ${what}`);
+    });
   }
 
   /** Nothing came in between, so that what the collector knew was so; unless it was another worker of its own. */

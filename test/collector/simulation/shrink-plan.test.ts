@@ -55,6 +55,18 @@ describe('shrinking a plan', () => {
     expect(await shrinkPlan(plan, () => Promise.resolve(true))).toEqual(simple);
   });
 
+  it('leaves out what the server need not say of its version', async () => {
+    const plan: Plan = { ...longest, versions: [{ says: '1.19', refusals: 2 }, { says: 'nothing' }, { says: '1.20' }] };
+    const fails = (needs: (versions: NonNullable<Plan['versions']>) => boolean): Promise<Plan> =>
+      shrinkPlan(plan, ({ versions = [] }) => Promise.resolve(needs(versions)));
+    expect((await fails(() => true)).versions).toBeUndefined();
+    expect((await fails((versions) => versions.length > 0)).versions).toEqual([{ says: '1.36' }]);
+    const late = await fails((versions) => versions.some(({ refusals }) => refusals !== undefined));
+    expect(late.versions).toEqual([{ says: '1.36', refusals: 2 }]);
+    const lower = await fails(([first, second]) => first?.says === '1.19' && second !== undefined);
+    expect(lower.versions).toEqual([{ says: '1.19' }, { says: '1.36' }]);
+  });
+
   it('never answers a plan that does not fail', async () => {
     const fails = (plan: Plan): boolean => plan.steps.length % 3 === 2 && plan.steps.length > 4;
     const plan = { ...longest, steps: longest.steps.slice(0, 50) };

@@ -1,4 +1,4 @@
-import type { CollectorPlan, Plan, Step } from './plan.ts';
+import type { CollectorPlan, Plan, Step, VersionPlan } from './plan.ts';
 
 /** Whether a plan still shows what is being looked for. */
 export type StillFails = (plan: Plan) => Promise<boolean>;
@@ -68,10 +68,11 @@ class Search {
   }
 }
 
-function* simplerPlans({ kinds, collectors, latency, end, steps }: Plan): Generator<Partial<Plan>> {
+function* simplerPlans({ kinds, collectors, latency, versions, end, steps }: Plan): Generator<Partial<Plan>> {
   if (latency.oneIn > 0) yield { latency: { oneIn: 0, maxMs: 0 } };
   if (latency.oneIn > 1) yield { latency: { ...latency, oneIn: 1 } };
   if (latency.lagMs !== undefined) yield { latency: { oneIn: latency.oneIn, maxMs: latency.maxMs } };
+  if (versions !== undefined) yield* simplerVersions(versions);
   if (end !== 'rest') yield { end: 'rest' };
   if (collectors.length > 1) yield { collectors: collectors.slice(0, 1) };
   const simplest: CollectorPlan = { role: 'always', workers: 1, encoding: 'json' };
@@ -87,6 +88,15 @@ function* simplerPlans({ kinds, collectors, latency, end, steps }: Plan): Genera
   }
   const text = JSON.stringify(steps);
   for (const kind of kinds) if (!text.includes(`"${kind}`)) yield { kinds: kinds.filter((each) => each !== kind) };
+}
+
+function* simplerVersions(versions: readonly VersionPlan[]): Generator<Pick<Plan, 'versions'>> {
+  yield { versions: undefined };
+  for (const [index, { says, refusals }] of versions.entries()) {
+    if (versions.length > 1) yield { versions: versions.toSpliced(index, 1) };
+    if (refusals !== undefined) yield { versions: versions.with(index, { says }) };
+    if (says !== '1.36') yield { versions: versions.with(index, { ...versions[index], says: '1.36' }) };
+  }
 }
 
 function* simplerSteps(step: Step): Generator<Step> {

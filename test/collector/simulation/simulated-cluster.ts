@@ -13,8 +13,9 @@ import type { Transport } from '../../../src/client/transport.ts';
 import type { TestKind } from '../kinds.ts';
 import { type Actor, Attribution } from './attribution.ts';
 import { Judge } from './judge.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, VersionPlan } from './plan.ts';
 import { DEFINITIONS, KINDS, kindNamed } from './simulated-kinds.ts';
+import { ToldVersion, type VersionTold } from './told-version.ts';
 
 /** Turns of the event loop until each one is a real millisecond: something is loaded that is needed for the first time. */
 const PATIENT_AFTER_TURNS = 50;
@@ -28,7 +29,7 @@ export class SimulatedCluster {
   readonly clock = new FakeClock();
   readonly random: Random;
   readonly client: RestClient;
-  /** As the collectors reach it. */
+  /** As a collector reaches it that is told no version. */
   readonly transport: Transport;
   readonly judge: Judge;
   readonly #server: ApiServer;
@@ -58,9 +59,20 @@ export class SimulatedCluster {
       seesAtOnce: seesAtOnce(plan),
       barriers: plan.collectors.every(({ barrier }) => barrier !== 'off'),
     });
-    const [collectors, clients] = (['collector', 'client'] as const).map((actor) => this.#reachedBy(actor));
-    this.transport = inProcessTransport(collectors!);
-    this.client = new RestClient({ transport: inProcessTransport(clients!), clock, userAgent: 'client' });
+    this.transport = this.connect();
+    const clients = inProcessTransport(this.#reachedBy('client'));
+    this.client = new RestClient({ transport: clients, clock, userAgent: 'client' });
+  }
+
+  /** As one process of a collector reaches it, that is told this version. */
+  connect(version?: VersionPlan, onTold: (what: VersionTold) => void = () => {}): Transport {
+    const told = version === undefined ? undefined : new ToldVersion(version, onTold);
+    const handler = this.#reachedBy('collector');
+    return inProcessTransport((request) => {
+      if (told !== undefined && request.target === '/version') return Promise.resolve(told.ask());
+      this.judge.requests.sees(request, told?.queryIsRead === true);
+      return handler(request);
+    });
   }
 
   async start(): Promise<void> {
@@ -153,7 +165,6 @@ export class SimulatedCluster {
     const handler = this.#attribution.handler(actor, this.#server.handler);
     return async (request) => {
       this.#inServer++;
-      if (actor === 'collector') this.judge.requests.sees(request);
       try {
         return await handler(request);
       } finally {

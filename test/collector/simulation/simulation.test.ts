@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Coverage } from './coverage.ts';
 import { generatePlan } from './generate-plan.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, Step, VersionPlan } from './plan.ts';
 import { runPlan } from './run-plan.ts';
 
 /** `npm run simulate` runs as many as there is time for; these are always the same. */
@@ -35,6 +35,51 @@ describe('random histories, with a network that fails', () => {
     expect(new Coverage().missing).toEqual(
       expect.arrayContaining(['step create', 'fault twice', 'reason ownersAbsent']),
     );
+  });
+});
+
+describe('what the server says of its version', () => {
+  const steps: Step[] = [
+    { do: 'create', at: 'ConfigMap/default/a' },
+    { do: 'create', at: 'Secret/default/b', owners: [{ at: 'ConfigMap/default/a' }] },
+    { do: 'delete', at: 'ConfigMap/default/a', policy: 'Background' },
+  ];
+  const again: Step[] = [{ do: 'stop', collector: 0 }, { do: 'start', collector: 0 }, ...steps];
+  const wait: Step = { do: 'wait', ms: 31_000 };
+
+  it.each<[string, VersionPlan[] | undefined, Step[], string[]]>([
+    ['new', [{ says: '1.36' }], steps, ['options in query', 'version 1.36']],
+    ['old', [{ says: '1.19' }], steps, ['options in body', 'version 1.19']],
+    ['nothing', [{ says: 'nothing' }], steps, ['options in body', 'version nothing']],
+    ['a refusal', [{ says: 'forbidden' }], steps, ['options in body', 'version forbidden']],
+    ['nothing in a plan without versions', undefined, steps, ['options in body', 'version nothing']],
+    ['not soon enough', [{ says: '1.36', refusals: 1 }], steps, ['options in body']],
+    ['late', [{ says: '1.36', refusals: 1 }], [wait, ...steps], ['options in query', 'version 1.36', 'version late']],
+    [
+      'more to the next process',
+      [{ says: '1.19' }, { says: '1.20' }],
+      [...steps, ...again],
+      ['options in body', 'options in query', 'version 1.19', 'version 1.20'],
+    ],
+    [
+      'less to the next process',
+      [{ says: '1.36' }, { says: 'nothing' }],
+      [...steps, ...again],
+      ['options in body', 'options in query', 'version 1.36', 'version nothing'],
+    ],
+  ])('COL-150 decides where the options of a DELETE stand: %s', async (_, versions, done, expected) => {
+    const plan: Plan = {
+      seed: 1,
+      kinds: ['ConfigMap', 'Secret'],
+      collectors: [{ role: 'always', workers: 1, encoding: 'json' }],
+      latency: { oneIn: 0, maxMs: 0 },
+      versions,
+      steps: done,
+      end: 'rest',
+    };
+    const { wrong, covered } = await runPlan(plan);
+    expect(wrong).toEqual([]);
+    expect([...covered].filter((label) => /^(?:options|version) /.test(label)).toSorted()).toEqual(expected);
   });
 });
 
