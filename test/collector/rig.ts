@@ -1,4 +1,5 @@
 import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.ts';
+import type { Authenticator } from '../../src/apiserver/authentication/authenticator.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
 import type { Store } from '../../src/apiserver/storage/interface.ts';
 import { customResource } from '../../src/apiserver/test/custom-resource.ts';
@@ -31,6 +32,8 @@ export interface RigOptions {
   readonly version?: Readonly<Record<string, string>>;
   /** The server as a client with this user agent reaches it. */
   readonly reached?: (userAgent: string, server: HttpHandler) => HttpHandler;
+  /** Who somebody is; what he may do is then decided by RBAC. Everybody may do everything unless given. */
+  readonly authenticator?: Authenticator;
 }
 
 export interface ObjectOptions {
@@ -83,6 +86,7 @@ export class Rig {
       clock = new FakeClock(),
       reached = (_, server) => server,
       version = USUAL_VERSION,
+      authenticator,
     } = options;
     this.clock = clock;
     this.#reached = reached;
@@ -96,6 +100,7 @@ export class Rig {
       logger: logger.child({ from: 'server' }),
       metrics,
       version,
+      ...(authenticator === undefined ? {} : { authenticator, authorizationMode: 'RBAC' }),
     });
     if (serve !== 'all') this.#serveOnly(serve);
     this.client = this.clientWith('test');
