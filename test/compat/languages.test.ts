@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,6 +18,11 @@ const BUILD_MS = 10 * 60_000;
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let path: string;
 
+interface Manifest {
+  readonly scripts: unknown;
+  readonly files: readonly string[];
+}
+
 async function npm(...args: string[]): Promise<void> {
   const { code, stderr } = await runCommand('npm', [...args, '--silent'], { cwd: directory.path });
   expect(code, stderr).toBe(0);
@@ -25,9 +30,14 @@ async function npm(...args: string[]): Promise<void> {
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  // It is built already, and others use it now. Without the optional store nothing is fetched.
-  await npm('pack', '--ignore-scripts', '--pack-destination', directory.path, root);
+  // It is built already, and others use that now, so a copy is packed that has nothing to build.
+  const { scripts: _, ...manifest } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
+  for (const name of manifest.files)
+    await cp(join(root, name), join(directory.path, 'clone', name), { recursive: true });
+  await save('clone/package.json', JSON.stringify(manifest));
+  await npm('pack', '--pack-destination', directory.path, './clone');
   const [archive = ''] = (await readdir(directory.path)).filter((name) => name.endsWith('.tgz'));
+  // Without the optional store nothing is fetched.
   await npm('install', '--prefix', 'tools', archive, '--omit=optional', '--offline', '--no-audit', '--no-fund');
   const bin = join(directory.path, 'tools/node_modules/.bin');
   path = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter);
