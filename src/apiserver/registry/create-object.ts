@@ -21,6 +21,7 @@ import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } fr
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
 import { splitStatusForCreate } from './status-split.ts';
+import { outcomeOf, type StoreOutcome } from './store-outcome.ts';
 import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 
 export interface CreateRequest {
@@ -79,6 +80,7 @@ async function persist(
     const name = meta.name ?? '';
     const preparation = strategy.prepareForCreate?.(object, context);
     if (preparation !== undefined) await preparation;
+    const prepared: Prepared = { object, namespace, name, context, outcome: 'not stored' };
     let existing: KeyValue;
     try {
       validate(resource, object, context);
@@ -86,57 +88,70 @@ async function persist(
         const pending = environment.admission.validate(attributesOf(resource, request));
         if (pending !== undefined) await pending;
       }
-      const outcome = await write(resource, { object, namespace, name, context });
-      if ('created' in outcome) return outcome.created;
-      ({ existing } = outcome);
-    } catch (error) {
-      strategy.released?.(object);
-      throw error;
+      const answer = await write(resource, prepared);
+      if ('created' in answer) return answer.created;
+      ({ existing } = answer);
+    } finally {
+      if (prepared.outcome !== 'stored') strategy.createEnded?.(object, prepared.outcome);
     }
-    strategy.released?.(object);
     if (!generated) throw newAlreadyExists(info, name, { terminating: isTerminating(existing) });
     if (attempt >= NAME_GENERATION_ATTEMPTS) throw newGenerateNameConflict(info, name);
   }
 }
 
-type WriteOutcome = { readonly created: ServedObject } | { readonly existing: KeyValue };
+type Written = { readonly created: ServedObject } | { readonly existing: KeyValue };
 
 /** Others may write to the object before it is gone again; every turn is one write of theirs. */
 const TAKE_BACK_ATTEMPTS = 100;
 
-/** Removes what was just created and has never been acknowledged, whatever others have made of it; never one that came later. */
-async function takeBack(store: Store, { key, createRevision, modRevision }: KeyValue): Promise<void> {
+/**
+ * Removes what was just created and has never been acknowledged, whatever others have made of it; never one that came later. What was
+ * removed, if it was done here.
+ */
+async function takeBack(store: Store, { key, createRevision, modRevision }: KeyValue): Promise<KeyValue | undefined> {
   let revision = modRevision;
   for (let attempt = 0; attempt < TAKE_BACK_ATTEMPTS; attempt++) {
     const removal = await store.delete(key, revision);
-    if (removal.succeeded || removal.current?.createRevision !== createRevision) return;
+    if (removal.succeeded) return removal.kv;
+    if (removal.current?.createRevision !== createRevision) return undefined;
     revision = removal.current.modRevision;
   }
+  return undefined;
 }
 
-interface Written extends CreateRequest {
+interface Prepared extends CreateRequest {
   readonly name: string;
   readonly context: StrategyContext;
+  /** Of the object, by now. */
+  outcome: StoreOutcome;
 }
 
-async function write(resource: ResourceStore, { object, namespace, name, context }: Written): Promise<WriteOutcome> {
-  const { store, admission } = resource.environment;
+async function write(resource: ResourceStore, prepared: Prepared): Promise<Written> {
+  const { strategy, environment } = resource;
+  const { store, admission } = environment;
+  const { object, namespace, name, context } = prepared;
   const key = resource.key(namespace, name);
   if (context.dryRun) {
     const { kv } = await store.get(key);
-    if (kv !== undefined) return { existing: kv };
-    resource.strategy.released?.(object);
-    return { created: new TransientObject(object) };
+    return kv === undefined ? { created: new TransientObject(object) } : { existing: kv };
   }
-  const result = await store.create(key, await resource.encodeBounded(object), resource.lifetime);
+  const bytes = await resource.encodeBounded(object);
+  const result = await store.create(key, bytes, resource.lifetime).catch((error: unknown) => {
+    prepared.outcome = outcomeOf(error);
+    throw error;
+  });
   if (result.succeeded) {
+    prepared.outcome = 'stored';
+    strategy.createEnded?.(object, 'stored');
     try {
-      resource.strategy.stored?.(object, context);
+      strategy.stored?.(object, context);
       if (context.admission !== 'skipped' && namespace !== '') {
         await admission.stored({ info: resource.info, namespace, name });
       }
     } catch (error) {
-      await takeBack(store, result.kv);
+      const removed = await takeBack(store, result.kv);
+      // What it held when it went: it may have been changed, and somebody else have what it gave up.
+      if (removed !== undefined) strategy.released?.((await resource.read(removed)).object());
       throw error;
     }
     return { created: await resource.read(result.kv) };

@@ -8,6 +8,7 @@ import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts'
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
 import type { ObjectSchema } from './object-schema.ts';
+import type { StoreOutcome } from './store-outcome.ts';
 
 /**
  * Who a write is recorded for in managedFields: an update by its manager, or an apply, which has decided about them already.
@@ -132,22 +133,27 @@ export interface Strategy {
    */
   prepareForCreate?(object: KubeObject, context: StrategyContext): void | Promise<void>;
   /**
+   * Once for each time that {@link prepareForCreate} has let an object pass, as soon as it is known what became of it. `not stored`: it was
+   * refused after that, its name was taken, or it was a dry run.
+   */
+  createEnded?(object: KubeObject, outcome: StoreOutcome): void;
+  /**
    * After a create has been stored: refuses it by throwing when what {@link prepareForCreate} has seen no longer holds. Whoever
-   * created the object takes it back.
+   * created the object takes it back, and says so by {@link released}.
    */
   stored?(object: KubeObject, context: StrategyContext): void;
   /** For the object itself and every subresource; status has already been split off (API-152, API-175, API-330). */
   prepareForUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): void | Promise<void>;
   /**
-   * Once for each `next` that {@link prepareForUpdate} has let pass: whether it was stored. It was not when it was refused after that, when
-   * another write was faster, in a dry run, and when nothing had to be written.
+   * Once for each `next` that {@link prepareForUpdate} has let pass. `not stored`: it was refused after that, another write was faster, it
+   * was a dry run, or nothing had to be written.
    */
-  updateEnded?(next: KubeObject, stored: boolean): void;
+  updateEnded?(next: KubeObject, previous: KubeObject, outcome: StoreOutcome): void;
   validate?(object: KubeObject): readonly FieldError[];
   validateUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): readonly FieldError[];
   /** Instead of `decideDelete` of `api/deletion`. */
   decideDelete?(input: DeleteInput): DeleteDecision;
-  /** A prepared object was not stored after all, or a stored one is gone: gives back what it held (addresses). */
+  /** A stored object is gone, as it was last: gives back what it held (addresses). */
   released?(object: KubeObject): void;
   /** API-152 has exceptions: nodes bring their status along. Default: dropped. */
   readonly statusOnCreate?: 'kept';

@@ -29,6 +29,7 @@ import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './objec
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './served-object.ts';
 import { hasStatusSubresource, keepStatus, onlyStatus } from './status-split.ts';
+import { outcomeOf, type StoreOutcome } from './store-outcome.ts';
 import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 
 /**
@@ -132,11 +133,11 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
   const served = await resource.read(kv);
   const previous = served.object();
   const next = await decideNext(resource, request, previous);
-  const attempt: Attempt = { kv, served, previous, next, stored: false };
+  const attempt: Attempt = { kv, served, previous, next, outcome: 'not stored' };
   try {
     return await writeNext(resource, request, attempt);
   } finally {
-    resource.strategy.updateEnded?.(next, attempt.stored);
+    resource.strategy.updateEnded?.(next, previous, attempt.outcome);
   }
 }
 
@@ -144,8 +145,8 @@ interface Attempt extends Change {
   readonly kv: KeyValue;
   /** As which `kv` is served. */
   readonly served: ServedObject;
-  /** Whether `next` is in the store by now. */
-  stored: boolean;
+  /** Of `next`, by now. */
+  outcome: StoreOutcome;
 }
 
 async function writeNext(resource: ResourceStore, request: UpdateRequest, attempt: Attempt): Promise<Step> {
@@ -166,9 +167,12 @@ async function writeNext(resource: ResourceStore, request: UpdateRequest, attemp
     metadataOf(next).resourceVersion = String(served.revision);
     return { outcome: 'updated', object: new TransientObject(next, served.revision) };
   }
-  const result = await store.update(kv.key, bytes, kv.modRevision, resource.lifetime);
+  const result = await store.update(kv.key, bytes, kv.modRevision, resource.lifetime).catch((error: unknown) => {
+    attempt.outcome = outcomeOf(error);
+    throw error;
+  });
   if (!result.succeeded) return { outcome: 'raced', current: result.current };
-  attempt.stored = true;
+  attempt.outcome = 'stored';
   return { outcome: 'updated', object: await resource.read(result.kv) };
 }
 
@@ -221,7 +225,7 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
       if (pending !== undefined) await pending;
     }
   } catch (error) {
-    strategy.updateEnded?.(next, false);
+    strategy.updateEnded?.(next, previous, 'not stored');
     throw error;
   }
   return next;

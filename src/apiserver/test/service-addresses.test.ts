@@ -1,4 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { newForbidden } from '../../api/status-error.ts';
+import type { AdmissionPlugin } from '../admission/admission-chain.ts';
+import { claimPrefix } from '../registry/strategies/address-claims.ts';
+import type { Store, WriteResult } from '../storage/interface.ts';
+import { openMemoryStore } from '../storage/memory-store.ts';
+import {
+  StoreFailedError,
+  StoreOutcomeUnknownError,
+  StoreOverloadedError,
+  StoreTooLargeError,
+  StoreUnavailableError,
+} from '../storage/store-errors.ts';
 import { type Answer, startTestServer } from './test-server.ts';
 
 const services = '/api/v1/namespaces/default/services';
@@ -6,6 +19,16 @@ const service = (name: string, spec: object = {}) => ({ metadata: { name }, spec
 const nodePort = (port: number) => ({ type: 'NodePort', ports: [{ port: 80, nodePort: port }] });
 const told = ({ status, json }: Answer) => [status, json.message];
 const taken = [422, expect.stringContaining('provided port is already allocated')];
+
+/** Several servers may write to it, as to etcd: node ports are claimed in it. */
+function sharedStore() {
+  return Object.assign(openMemoryStore({ clock: systemClock }), { writers: 'several servers' } as const);
+}
+
+async function claimedPorts(store: Store): Promise<number[]> {
+  const { items } = await store.list(claimPrefix('servicenodeports'));
+  return items.map(({ key }) => Number(key.slice(claimPrefix('servicenodeports').length)));
+}
 
 describe('a port is one service’s', () => {
   it('API-502 also by the way of a health check port, which does not change', async () => {
@@ -35,5 +58,115 @@ describe('a port is one service’s', () => {
     expect(told(await server.patch(`${services}/b`, typed))).toEqual(taken);
     await server.delete(`${services}/a`);
     expect((await server.patch(`${services}/b`, typed)).status).toBe(200);
+  });
+});
+
+describe('a write of which nobody knows whether it was done', () => {
+  /** The answer to the first write of service a by this method is lost. */
+  async function losing(method: 'create' | 'update', error: Error) {
+    const store = sharedStore();
+    const server = await startTestServer({ store });
+    const write = store[method].bind(store);
+    let lost = false;
+    store[method] = async (key: string, ...rest: unknown[]) => {
+      const written = await (write as (...all: unknown[]) => Promise<WriteResult>)(key, ...rest);
+      if (lost || !key.endsWith('/services/default/a')) return written;
+      lost = true;
+      throw error;
+    };
+    return { server, store };
+  }
+
+  const unknown = [new StoreOutcomeUnknownError(), new StoreFailedError('disk'), new Error('a bug')];
+
+  it.each(unknown)('an update keeps what it asked for: %s', async (error) => {
+    const { server, store } = await losing('update', error);
+    await server.post(services, service('a'));
+    expect((await server.patch(`${services}/a`, { spec: nodePort(30_080) })).status).toBeGreaterThanOrEqual(500);
+    expect(told(await server.post(services, service('b', nodePort(30_080))))).toEqual(taken);
+    expect(await claimedPorts(store)).toEqual([30_080]);
+    await server.server.stop();
+  });
+
+  it.each(unknown)('a create keeps what it asked for: %s', async (error) => {
+    const { server, store } = await losing('create', error);
+    expect((await server.post(services, service('a', nodePort(30_080)))).status).toBeGreaterThanOrEqual(500);
+    expect(told(await server.post(services, service('b', nodePort(30_080))))).toEqual(taken);
+    expect(await claimedPorts(store)).toEqual([30_080]);
+    await server.server.stop();
+  });
+
+  it.each([
+    new StoreUnavailableError('no leader'),
+    new StoreOverloadedError(1, 1),
+    new StoreTooLargeError('too large'),
+  ])('what certainly was not written gives it back: %s', async (error) => {
+    const store = sharedStore();
+    const server = await startTestServer({ store });
+    const { create, update } = store;
+    await server.post(services, service('a'));
+    store.update = () => Promise.reject(error);
+    expect((await server.patch(`${services}/a`, { spec: nodePort(30_080) })).status).toBeGreaterThanOrEqual(429);
+    store.update = update.bind(store);
+    store.create = (key, ...rest) => (key.endsWith('/c') ? Promise.reject(error) : create.call(store, key, ...rest));
+    expect((await server.post(services, service('c', nodePort(30_081)))).status).toBeGreaterThanOrEqual(429);
+    for (const port of [30_080, 30_081]) {
+      expect((await server.post(services, service(`b${port}`, nodePort(port)))).status).toBe(201);
+    }
+    await server.server.stop();
+  });
+});
+
+describe('a create that is taken back', () => {
+  /** What was stored is judged once more, and refused, as soon as it is let go. */
+  async function judged(store: Store = openMemoryStore({ clock: systemClock })) {
+    let arrive: () => void = () => undefined;
+    let judge: () => void = () => undefined;
+    const reached = new Promise<void>((resolve) => (arrive = resolve));
+    const gate = new Promise<void>((resolve) => (judge = resolve));
+    const plugin: AdmissionPlugin = {
+      name: 'Gate',
+      async stored({ info, name }) {
+        if (info.resource !== 'services' || name !== 'a') return;
+        arrive();
+        await gate;
+        throw newForbidden({ group: '', resource: 'services' }, name, 'the namespace is gone');
+      },
+    };
+    return { server: await startTestServer({ store, admission: [plugin] }), reached, judge: () => judge() };
+  }
+
+  it('gives back what it had', async () => {
+    const { server, judge } = await judged();
+    judge();
+    expect((await server.post(services, service('a', nodePort(30_080)))).status).toBe(403);
+    expect((await server.post(services, service('b', nodePort(30_080)))).status).toBe(201);
+  });
+
+  it.each(['one server', 'several servers'])('gives nothing back that another one has by now: %s', async (writers) => {
+    const { server, reached, judge } = await judged(writers === 'one server' ? undefined : sharedStore());
+    const first = server.post(services, service('a', nodePort(30_080)));
+    await reached;
+    expect((await server.delete(`${services}/a`)).status).toBe(200);
+    expect((await server.post(services, service('b', nodePort(30_080)))).status).toBe(201);
+    judge();
+    expect((await first).status).toBe(403);
+    expect(told(await server.post(services, service('c', nodePort(30_080))))).toEqual(taken);
+    await server.server.stop();
+  });
+
+  it.each(['one server', 'several servers'])('gives nothing back when it could not be: %s', async (writers) => {
+    const store = writers === 'one server' ? openMemoryStore({ clock: systemClock }) : sharedStore();
+    const { server, judge } = await judged(store);
+    const remove = store.delete.bind(store);
+    store.delete = (key, ...rest) =>
+      key.endsWith('/services/default/a')
+        ? Promise.reject(new StoreUnavailableError('no leader'))
+        : remove(key, ...rest);
+    judge();
+    expect((await server.post(services, service('a', nodePort(30_080)))).status).toBe(503);
+    expect((await server.get(`${services}/a`)).status).toBe(200);
+    expect(told(await server.post(services, service('b', nodePort(30_080))))).toEqual(taken);
+    await server.server.stop();
   });
 });

@@ -28,14 +28,14 @@ it('what is stored while somebody looks at an older state of the store stays tak
   const service = { apiVersion: 'v1', kind: 'Service', metadata, spec };
   expect(await addresses.reservePort(30_100, 'p', addresses.begin(service))).toBeUndefined();
 
-  // An update that failed has left a mark, because of which the next who asks looks.
+  // A mark of what nobody has, because of which the next who asks looks.
   await addresses.reservePort(30_080, 'p');
   let open: () => void = () => undefined;
   held = new Promise((resolve) => (open = resolve));
   const looking = addresses.reservePort(30_080, 'p');
   await new Promise((resolve) => setImmediate(resolve));
   await store.create(objectKey(services, 'default', 'a'), encodeStored(service));
-  addresses.stored(service);
+  addresses.ended(service, 'stored');
   await new Promise((resolve) => setImmediate(resolve));
   open();
   expect(await looking).toBeUndefined();

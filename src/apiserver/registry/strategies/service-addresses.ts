@@ -6,6 +6,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Store } from '../../storage/interface.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
+import type { StoreOutcome } from '../store-outcome.ts';
 import { type AddressClaims, type ClaimedRange, noAddressClaims, StoredAddressClaims } from './address-claims.ts';
 import { defaultServiceRange, formatAddress, parseAddress, type ServiceRange } from './service-range.ts';
 import { hasClusterAddress, needsHealthCheckPort, type ServiceSpec, usesNodePorts } from './service-spec.ts';
@@ -77,8 +78,8 @@ export class ServiceAddresses {
   }
 
   /**
-   * For a service that is to be created or updated. What is put into the reservation is nobody else's until {@link stored}, {@link release}
-   * or {@link abandon} is called with the same object, whatever is read from the store in between.
+   * For a service that is to be created or updated. What is put into the reservation is nobody else's until {@link ended} is called with
+   * the same object, or {@link giveBack}, whatever is read from the store in between.
    */
   begin(service: KubeObject): Reservation {
     const reservation = emptyReservation();
@@ -87,10 +88,16 @@ export class ServiceAddresses {
     return reservation;
   }
 
-  /** A look that has begun may not have seen the service. */
-  stored(service: KubeObject): void {
+  /**
+   * What the service was given is free again only if it is certain that it was not stored. Otherwise the next look at the stored services
+   * says whose it is; a claim that nobody needs is left to the sweep, which takes longer than a write may be on its way.
+   */
+  ended(service: KubeObject, outcome: StoreOutcome): void {
     const reservation = this.#reservations.get(service);
-    if (reservation !== undefined) void this.#look.then(() => this.#unstored.delete(reservation));
+    if (reservation === undefined) return;
+    if (outcome === 'not stored') this.giveBack(reservation);
+    // A look that has begun may not have seen the service.
+    else void this.#look.then(() => this.#unstored.delete(reservation));
   }
 
   /** Undefined when the range is exhausted. */
@@ -191,22 +198,11 @@ export class ServiceAddresses {
     this.#claims.giveBack('servicenodeports', String(port));
   }
 
-  /** Gives back all that a service holds: one that was prepared what it was given, a stored one what its spec says. */
+  /** Gives back all that a service holds that was stored and is gone. */
   release(service: KubeObject): void {
-    const reservation = this.#reservations.get(service);
-    if (reservation !== undefined) {
-      this.giveBack(reservation);
-      return;
-    }
     const spec = (service['spec'] ?? {}) as ServiceSpec;
     for (const address of addressesOf(spec)) this.releaseAddress(address);
     for (const port of portsOf(spec)) this.releasePort(port);
-  }
-
-  /** What an update was given that is not stored; what the service held before stays its own. */
-  abandon(next: KubeObject): void {
-    const reservation = this.#reservations.get(next);
-    if (reservation !== undefined) this.giveBack(reservation);
   }
 
   giveBack(reservation: Reservation): void {

@@ -54,11 +54,8 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       dropTypeDependentFields(spec, old);
       if (spec.type !== 'LoadBalancer') next['status'] = { ...(next['status'] as object), loadBalancer: {} };
     },
-    updateEnded(next, stored) {
-      if (stored) addresses.stored(next);
-      else addresses.abandon(next);
-    },
-    stored: (service) => addresses.stored(service),
+    createEnded: (service, outcome) => addresses.ended(service, outcome),
+    updateEnded: (next, _, outcome) => addresses.ended(next, outcome),
     released: (service) => addresses.release(service),
   };
 }
