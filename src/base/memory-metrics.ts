@@ -60,6 +60,13 @@ export class MemoryMetrics implements Metrics {
     return this.#values.get(name)?.get(keyOf(labels));
   }
 
+  /** The sets of labels under which a counter or gauge was touched. */
+  labels(name: string): Labels[] {
+    return [...(this.#values.get(name)?.keys() ?? [])].map(
+      (key) => Object.fromEntries(JSON.parse(key) as [string, string][]) as Labels,
+    );
+  }
+
   observations(name: string, labels?: Labels): Observations {
     return this.#observations.get(name)?.get(keyOf(labels)) ?? { count: 0, sum: 0 };
   }

@@ -169,8 +169,44 @@ describe('kubegc collect', () => {
     expect(text).toMatch(/^kubegc_collector_acting 1$/m);
     expect(text).toMatch(/^kubegc_collector_deletions_total\{resource="secrets",policy="Background"\} 1$/m);
     expect(running.output).toMatch(
-      /INFO +None of its owners exists\. .*object="Secret test-\d+\/dependent-0".*did="delete \(Background\)" reason=ownersAbsent/,
+      /INFO +None of its owners exists\. .*object="Secret test-\d+\/dependent-0".*did="delete \(Background\)" answered=deleteAccepted reason=ownersAbsent/,
     );
+  });
+
+  it('logs each deletion and patch with its reason at --log-level debug, as JSON too', async () => {
+    const lines = (running: { readonly output: string }): Record<string, unknown>[] =>
+      running.output
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ namespace: where }) => where === namespace);
+    const running = await ready(
+      collector('--mode', 'collect', '--log-level', 'debug', '--log-format', 'json', ...quick),
+    );
+    await family(1);
+    await deleteOwner('Background');
+    await until('the dependents are gone', allAreGone);
+    await until('the deletion is told of', async () => lines(running).some(({ msg }) => msg === 'deleted an object'));
+    expect(lines(running).filter(({ msg }) => msg === 'deleted an object')).toEqual([
+      expect.objectContaining({
+        level: 'debug',
+        kind: 'Secret',
+        name: 'dependent-0',
+        uid: expect.any(String),
+        policy: 'Background',
+        reason: 'ownersAbsent',
+        answered: 'deleteAccepted',
+      }),
+    ]);
+    await family(1);
+    await deleteOwner('Orphan');
+    await until('the owner is gone', ownerIsGone);
+    await until('the patches are told of', async () => lines(running).some(({ change }) => change === 'orphan'));
+    const patches = lines(running).filter(({ msg }) => msg === 'patched an object');
+    expect(patches.map(({ change, reason }) => [change, reason])).toEqual([
+      ['removeReferences', 'ownerOrphaned'],
+      ['orphan', 'dependentsReleased'],
+    ]);
   });
 
   it('holds itself to --kube-api-qps (COL-174), and works without an election', async () => {

@@ -1,0 +1,256 @@
+import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { type Fault, late, pathNotFound, refuse, successStatus } from './faults.ts';
+import { clusterRole, configMap, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
+import type { Rig } from './rig.ts';
+
+/** What makes a collector give the reasons that the usual scenarios do not. One runs when they begin. */
+export type Scene = (rig: Rig, withoutCollector: WithoutCollector) => Promise<unknown>;
+/** Does something while no collector runs; the next one sees only what is left. */
+type WithoutCollector = (work: () => Promise<unknown>) => Promise<void>;
+
+/** A resource that the collector of these scenes ignores. */
+export const gadget: TestKind = {
+  kind: 'Gadget',
+  gvr: { group: 'example.com', version: 'v1', resource: 'gadgets' },
+  namespaced: true,
+  body: {},
+};
+/** Served as a plain object. */
+export const definition: TestKind = {
+  kind: 'CustomResourceDefinition',
+  gvr: { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
+  namespaced: false,
+  body: {},
+};
+
+const HOLD = 'x.io/hold';
+
+/** Somebody else changes the metadata right before a request arrives. */
+function changedBefore(rig: Rig, kind: TestKind, name: string, metadata: () => Record<string, unknown>): Fault {
+  return async (request, next) => {
+    const body = { metadata: metadata() };
+    await rig.client.patch(rig.at(kind, name), { type: 'application/merge-patch+json', body });
+    return next(request);
+  };
+}
+
+/** The watch of a resource breaks, and can only begin again with a list. */
+async function listedAnew(
+  rig: Rig,
+  resource: string,
+  meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> {
+  rig.faults.on({ target: new RegExp(`/${resource}\\?.*resourceVersion=`) }, refuse(410, 'Expired'), 1);
+  rig.streams.cut(new RegExp(`/${resource}`));
+  await meanwhile();
+  await rig.advance(10_000);
+  await rig.rest();
+}
+
+/** An owner that waits for a dependent that somebody holds. */
+async function waitingOwner(rig: Rig): Promise<KubeObject> {
+  const owner = await rig.create(configMap, 'owner');
+  await rig.create(secret, 'held', { owners: [refTo(owner, { block: true })], finalizers: [HOLD] });
+  await rig.delete(configMap, 'owner', 'Foreground');
+  await rig.rest();
+  return owner;
+}
+
+/** Two that own and block each other. */
+async function circle(rig: Rig): Promise<void> {
+  const one = await rig.create(configMap, 'one');
+  const two = await rig.create(configMap, 'two', { owners: [refTo(one, { block: true })] });
+  await rig.patch(configMap, 'one', { ownerReferences: [refTo(two, { block: true })] });
+}
+
+export const scenes: Readonly<Record<string, Scene>> = {
+  'a dependent that comes after its owner was orphaned': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+  },
+  'a resource that vanishes and comes back': async (rig) => {
+    const owner = await rig.create(widget, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    // Nothing is forgotten where nothing is remembered.
+    const gone = await rig.create(configMap, 'gone');
+    await rig.create(secret, 'held', { owners: [refTo(gone)], finalizers: [HOLD] });
+    await rig.delete(configMap, 'gone');
+    await rig.rest();
+    rig.unserve(widget);
+    await rig.advance(60_000);
+    rig.serve(widget);
+    await rig.advance(60_000);
+  },
+  'a definition that is made': async (rig) => {
+    await rig.create(definition, 'widgets.example.com');
+    await rig.advance(2000);
+  },
+  'a server that goes back in time': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)], finalizers: [HOLD] });
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    rig.faults.on(
+      { target: /configmaps\?.*sendInitialEvents=true/ },
+      async (request, next) => {
+        const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+        const response = await next({ ...request, headers: { ...request.headers, accept } });
+        return { ...response, body: backInTime(response.body as AsyncIterable<Uint8Array>) };
+      },
+      1,
+    );
+    await listedAnew(rig, 'configmaps');
+  },
+  'a dependent that comes after its owner is gone': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'held', { owners: [refTo(owner)], finalizers: [HOLD] });
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+  },
+  'an object that loses the owner that kept it': async (rig) => {
+    const owner = await waitingOwner(rig);
+    const solid = await rig.create(configMap, 'solid');
+    await rig.create(secret, 'd', { owners: [refTo(solid)] });
+    await rig.patch(secret, 'd', { ownerReferences: [refTo(solid), refTo(owner, { block: true })] });
+    await rig.rest();
+    await rig.patch(secret, 'd', { ownerReferences: [refTo(owner, { block: true })] });
+    await rig.rest();
+  },
+  'an owner that a list shows waiting': async (rig) => {
+    await waitingOwner(rig);
+    await listedAnew(rig, 'configmaps');
+  },
+  'an object that a list shows changed': async (rig) => {
+    const owner = await waitingOwner(rig);
+    const solid = await rig.create(configMap, 'solid');
+    await rig.create(secret, 'd', { owners: [refTo(solid)] });
+    await rig.patch(secret, 'd', { ownerReferences: [refTo(solid), refTo(owner, { block: true })] });
+    await rig.rest();
+    await listedAnew(rig, 'secrets', () => rig.patch(secret, 'd', { labels: { a: 'b' } }));
+  },
+  'an owner that is seen late, where a reference did not look for it': async (rig, withoutCollector) => {
+    rig.faults.on({ target: /configmaps\?/ }, refuse(403, 'Forbidden'));
+    await withoutCollector(async () => {
+      const owner = await rig.create(configMap, 'owner');
+      await rig.create(secret, 'misled', { owners: [refTo(owner, { name: 'another' })], finalizers: [HOLD] });
+    });
+    await rig.advance(40_000);
+    rig.faults.clear();
+    await rig.advance(60_000);
+  },
+  'an owner of a kind that is not known': async (rig) => {
+    const gone = await rig.create(configMap, 'gone');
+    const unknown = refToNothing(widget, 'x', { apiVersion: 'nowhere.io/v1' });
+    await rig.create(secret, 'd', { owners: [refTo(gone), unknown] });
+    await rig.delete(configMap, 'gone');
+    await rig.advance(1000);
+  },
+  'a path that does not exist': async (rig) => {
+    rig.faults.on({ method: 'GET', target: /configmaps\/never/ }, pathNotFound, 1);
+    await rig.create(secret, 'd', { owners: [refToNothing(configMap, 'never')] });
+    await rig.rest();
+  },
+  'an owner that can not be read': async (rig, withoutCollector) => {
+    rig.faults.on({ target: /configmaps\?/ }, refuse(403, 'Forbidden'));
+    rig.faults.on({ target: /configmaps\/owner/ }, refuse(500, 'InternalError'));
+    await withoutCollector(async () => {
+      const owners = [await rig.create(configMap, 'owner'), await rig.create(secret, 'gone')];
+      await rig.create(secret, 'd', { owners: owners.map((owner) => refTo(owner)) });
+    });
+    await rig.advance(40_000);
+    await rig.delete(secret, 'gone');
+    await rig.advance(1000);
+  },
+  'a watch that is late': async (rig) => {
+    rig.faults.on({ target: /secrets\?.*watch=true/ }, late(rig.clock, 50));
+    rig.streams.cut(/secrets/);
+    await rig.advance(2000);
+    const owner = await rig.create(configMap, 'owner');
+    for (const name of ['a', 'b', 'c']) await rig.create(secret, name, { owners: [refTo(owner, { block: true })] });
+    await rig.rest();
+    await rig.advance(1000);
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.rest();
+  },
+  'a cluster-scoped dependent of a namespaced owner': async (rig) => {
+    const gone = await rig.create(clusterRole, 'gone');
+    await rig.create(clusterRole, 'd', { owners: [refTo(gone), refToNothing(configMap, 'never')] });
+    await rig.delete(clusterRole, 'gone');
+    await rig.rest();
+  },
+  'an owner whose name another object has': async (rig) => {
+    await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refToNothing(configMap, 'owner')] });
+    await rig.rest();
+  },
+  'an object that loses its owners before it is read': async (rig) => {
+    const [solid, gone] = [await rig.create(configMap, 'solid'), await rig.create(configMap, 'gone')];
+    await rig.create(secret, 'd', { owners: [refTo(solid), refTo(gone)] });
+    const none = changedBefore(rig, secret, 'd', () => ({ ownerReferences: null }));
+    rig.faults.on({ method: 'GET', target: /secrets\/d/ }, none, 1);
+    await rig.delete(configMap, 'gone');
+    await rig.rest();
+  },
+  'a circle whose members are deleted at the same time': async (rig, withoutCollector) => {
+    await circle(rig);
+    await withoutCollector(async () => {
+      await rig.delete(configMap, 'one', 'Foreground');
+      await rig.delete(configMap, 'two', 'Foreground');
+    });
+    await rig.rest();
+  },
+  'a circle that is patched without an object in the answer': async (rig) => {
+    await circle(rig);
+    rig.faults.on({ method: 'PATCH', target: /configmaps/ }, successStatus, 1);
+    await rig.delete(configMap, 'one', 'Foreground');
+    await rig.rest();
+  },
+  'a dependent that can not be let go': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    rig.faults.on({ method: 'PATCH', target: /secrets/ }, refuse(500, 'InternalError'), 1);
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+  },
+  'an ignored object': async (rig) => {
+    await rig.create(gadget, 'owner');
+    await rig.delete(gadget, 'owner', 'Foreground');
+    await rig.advance(31_000);
+  },
+  'an object that is always busier': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    let turn = 0;
+    const busy = changedBefore(rig, secret, 'd', () => ({ labels: { turn: String(turn++) } }));
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, busy, 8);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+  },
+  'references that go before the patch': async (rig) => {
+    const [solid, gone] = [await rig.create(configMap, 'solid'), await rig.create(configMap, 'gone')];
+    await rig.create(widget, 'd', { owners: [refTo(solid), refTo(gone)] });
+    const only = changedBefore(rig, widget, 'd', () => ({ ownerReferences: [refTo(solid)] }));
+    rig.faults.on({ method: 'PATCH', target: /widgets\/d/ }, only, 1);
+    await rig.delete(configMap, 'gone');
+    await rig.rest();
+  },
+  'a finalizer that goes before the patch': async (rig) => {
+    await rig.create(configMap, 'owner', { finalizers: [HOLD] });
+    const gone = changedBefore(rig, configMap, 'owner', () => ({ finalizers: [HOLD] }));
+    rig.faults.on({ method: 'PATCH', target: /configmaps\/owner/ }, gone, 1);
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.rest();
+  },
+};
+
+async function* backInTime(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    const text = Buffer.from(chunk).toString();
+    yield Buffer.from(text.replaceAll(/("type":"BOOKMARK".*?"resourceVersion":")\d+"/g, '$11"'));
+  }
+}
