@@ -170,3 +170,23 @@ describe('a create that is taken back', () => {
     await server.server.stop();
   });
 });
+
+describe('over a store that several servers write to', () => {
+  it('what an update leaves out is free at once, also for the same service', async () => {
+    const store = sharedStore();
+    const server = await startTestServer({ store });
+    await server.post(services, service('a', nodePort(30_080)));
+    const { json } = await server.get(`${services}/a`);
+    const { clusterIP } = json['spec'] as { clusterIP: string };
+    const change = async (spec: object) => told(await server.patch(`${services}/a`, { spec }));
+    expect(await change({ type: 'ClusterIP' })).toEqual([200, undefined]);
+    expect(await change(nodePort(30_080))).toEqual([200, undefined]);
+    expect(told(await server.post(services, service('b', nodePort(30_080))))).toEqual(taken);
+    expect(await change({ ports: [{ port: 80, nodePort: 30_081 }] })).toEqual([200, undefined]);
+    expect(told(await server.post(services, service('b', nodePort(30_080))))).toEqual([201, undefined]);
+    expect(await claimedPorts(store)).toEqual([30_080, 30_081]);
+    expect(await change({ type: 'ExternalName', externalName: 'x.example.com' })).toEqual([200, undefined]);
+    expect(await change({ type: 'ClusterIP', externalName: null, clusterIP })).toEqual([200, undefined]);
+    await server.server.stop();
+  });
+});

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../base/clock.ts';
 import { FakeClock } from '../../../base/fake-clock.ts';
 import { silentLogger } from '../../../base/logger.ts';
 import { seededRandom } from '../../../base/random.ts';
@@ -6,11 +7,18 @@ import type { Store } from '../../storage/interface.ts';
 import { openMemoryStore } from '../../storage/memory-store.ts';
 import { objectKey } from '../../storage/storage-keys.ts';
 import { encodeStored } from '../../storage/stored-object.ts';
-import { claimPrefix } from './address-claims.ts';
+import { EtcdMember } from '../../storage/etcd/etcd-member.fixture.ts';
+import { claimPrefix, StoredAddressClaims } from './address-claims.ts';
 import { ClaimSweep } from './claim-sweep.ts';
 import { ServiceAddresses } from './service-addresses.ts';
 
 const services = { group: '', resource: 'services', namespaced: true };
+
+function gate(): { readonly open: Promise<void>; readonly resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const open = new Promise<void>((done) => (resolve = done));
+  return { open, resolve };
+}
 
 describe('addresses of services over a store that several servers write to', () => {
   let clock: FakeClock;
@@ -48,6 +56,18 @@ describe('addresses of services over a store that several servers write to', () 
       ...(await store.list(claimPrefix('servicenodeports'))).items,
     ].map(({ key }) => key.slice('/registry/ranges/'.length));
 
+  const service = (spec: object) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' }, spec });
+  const dns = service({
+    type: 'NodePort',
+    ports: [
+      { port: 53, protocol: 'TCP', nodePort: 30_053 },
+      { port: 53, protocol: 'UDP', nodePort: 30_053 },
+    ],
+  });
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+  const web = service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30_053 }] });
+
   it('two servers that choose the same never give it out twice', async () => {
     // The same seed: both try the same addresses in the same order.
     const [a, b] = await Promise.all([server(7), server(7)]);
@@ -72,9 +92,63 @@ describe('addresses of services over a store that several servers write to', () 
     const [a, b] = await Promise.all([server(1), server(2)]);
     expect(await a.reserveAddress('10.96.0.50', 'p')).toBeUndefined();
     const waiting = b.reserveAddress('10.96.0.50', 'p');
-    a.releaseAddress('10.96.0.50');
+    a.release(service({ clusterIP: '10.96.0.50' }));
     expect(await settle(waiting)).toBeUndefined();
     expect(await claims()).toEqual(['serviceips/10.96.0.50']);
+  });
+
+  it('a port of two protocols is given back once, so that nobody else’s claim goes with it', async () => {
+    const [a, b] = await Promise.all([server(1), server(2)]);
+    await a.reservePort(30_053, 'p');
+    const opened = gate();
+    const get = store.get.bind(store);
+    store.get = async (key) => {
+      await opened.open;
+      return get(key);
+    };
+    a.release(dns);
+    const waiting = b.reservePort(30_053, 'p');
+    opened.resolve();
+    expect(await settle(waiting)).toBeUndefined();
+    await settled();
+    expect(await claims()).toEqual(['servicenodeports/30053']);
+  });
+
+  it('of a service that was stored any claim is given back, whichever server has made it', async () => {
+    const [a, b, c] = await Promise.all([server(1), server(2), server(3)]);
+    await a.reservePort(30_053, 'p');
+    b.release(web);
+    expect(await settle(b.reservePort(30_053, 'p'))).toBeUndefined();
+    a.release(web);
+    await settled();
+    expect(await claims()).toEqual([]);
+    expect(await settle(c.reservePort(30_053, 'p'))).toBeUndefined();
+  });
+
+  it('of a service that was not stored only its own', async () => {
+    const [a, b] = await Promise.all([server(1), server(2)]);
+    const next = service({});
+    await a.reservePort(30_053, 'p', a.begin(next));
+    // As the sweep does when a request takes very long.
+    b.release(web);
+    expect(await settle(b.reservePort(30_053, 'p'))).toBeUndefined();
+    a.ended(next, 'not stored');
+    await settled();
+    expect(await claims()).toEqual(['servicenodeports/30053']);
+  });
+
+  it('two servers are never told both that a claim is theirs, also when an attempt was lost', async () => {
+    const member = await EtcdMember.start();
+    const [one, two] = [1, 2].map(
+      (seed) => new StoredAddressClaims({ store: member.store(seed), clock: systemClock, random: seededRandom(seed) }),
+    );
+    let given: unknown;
+    member.next(['lost'], async () => {
+      given = await two?.claim('servicenodeports', '30080');
+    });
+    await expect(one?.claim('servicenodeports', '30080')).rejects.toThrow('is not known');
+    expect(given).toBe(2);
+    await member.close();
   });
 
   it('a full range is told, also when it is full of claims without services', async () => {
@@ -93,7 +167,7 @@ describe('addresses of services over a store that several servers write to', () 
     const sweep = new ClaimSweep({ store, clock, logger: silentLogger });
     expect(await sweep.sweep()).toEqual({ returned: 0, made: 0 });
     // Given back and taken again in between: another request is under way.
-    addresses.releaseAddress('10.96.1.3');
+    addresses.release(service({ clusterIP: '10.96.1.3' }));
     expect(await settle(addresses.reserveAddress('10.96.1.3', 'p'))).toBeUndefined();
     expect(await sweep.sweep()).toEqual({ returned: 1, made: 0 });
     expect(await claims()).toEqual(['serviceips/10.96.1.1', 'serviceips/10.96.1.3', 'servicenodeports/30001']);

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
 import type { Revision, Store } from '../../storage/interface.ts';
 import { REGISTRY_ROOT } from '../../storage/storage-keys.ts';
 
@@ -7,18 +8,21 @@ export type ClaimedRange = 'serviceips' | 'servicenodeports';
 
 /** Who may use an address, beyond what one server can know by itself. */
 export interface AddressClaims {
-  /** `taken`: another server has given it away, or is about to. */
-  claim(range: ClaimedRange, item: string): Promise<'ours' | 'taken'>;
+  /** Revision of the claim; undefined: another server has given it away, or is about to. */
+  claim(range: ClaimedRange, item: string): Promise<Revision | undefined>;
   /** The same for one that a client has asked for by name: tries for a moment, because no other one will do. */
-  claimWanted(range: ClaimedRange, item: string): Promise<'ours' | 'taken'>;
-  /** Best effort, and not waited for; {@link ClaimSweep} returns what is left over. */
-  giveBack(range: ClaimedRange, item: string): void;
+  claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined>;
+  /**
+   * Without a revision it is what a stored service had, by whatever claim: any server may have made it. Best effort, and not waited for;
+   * {@link ClaimSweep} returns what is left over.
+   */
+  giveBack(range: ClaimedRange, item: string, claim?: Revision): void;
 }
 
 /** One server only: what is free in its memory is free. */
 export const noAddressClaims: AddressClaims = {
-  claim: () => Promise.resolve('ours'),
-  claimWanted: () => Promise.resolve('ours'),
+  claim: () => Promise.resolve(0),
+  claimWanted: () => Promise.resolve(0),
   giveBack: () => undefined,
 };
 
@@ -27,8 +31,6 @@ export function claimPrefix(range: ClaimedRange): string {
   return `${REGISTRY_ROOT}ranges/${range}/`;
 }
 
-const EMPTY = Buffer.from('{}');
-
 /** A service that was deleted on another server a moment ago may not have given its address back yet. */
 const AGAIN_MS = 50;
 const ATTEMPTS = 6;
@@ -36,45 +38,44 @@ const ATTEMPTS = 6;
 export interface StoredAddressClaimsOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** A key that only one create can make is a claim. Costs a write for each address; needed where several servers write. */
 export class StoredAddressClaims implements AddressClaims {
   readonly #store: Store;
   readonly #clock: Clock;
-  /** Claims of this server, until they are given back; as many as it has made services. */
-  readonly #revisions = new Map<string, Revision>();
+  readonly #random: Random;
 
-  constructor({ store, clock }: StoredAddressClaimsOptions) {
+  constructor({ store, clock, random }: StoredAddressClaimsOptions) {
     this.#store = store;
     this.#clock = clock;
+    this.#random = random;
   }
 
-  async claim(range: ClaimedRange, item: string): Promise<'ours' | 'taken'> {
-    const key = claimPrefix(range) + item;
-    const written = await this.#store.create(key, EMPTY);
-    if (!written.succeeded) return 'taken';
-    this.#revisions.set(key, written.kv.modRevision);
-    return 'ours';
+  async claim(range: ClaimedRange, item: string): Promise<Revision | undefined> {
+    // A store that has lost an answer knows its own write by the bytes: no two claims have the same.
+    const value = Buffer.from(JSON.stringify({ uid: this.#random.uuid() }));
+    const written = await this.#store.create(claimPrefix(range) + item, value);
+    return written.succeeded ? written.kv.modRevision : undefined;
   }
 
-  async claimWanted(range: ClaimedRange, item: string): Promise<'ours' | 'taken'> {
+  async claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined> {
     for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
-      if ((await this.claim(range, item)) === 'ours') return 'ours';
+      const claim = await this.claim(range, item);
+      if (claim !== undefined) return claim;
       await sleep(this.#clock, AGAIN_MS);
     }
     return this.claim(range, item);
   }
 
-  giveBack(range: ClaimedRange, item: string): void {
-    const key = claimPrefix(range) + item;
+  giveBack(range: ClaimedRange, item: string, claim?: Revision): void {
     // What cannot be given back now is found by the sweep.
-    this.#giveBack(key).catch(() => undefined);
+    this.#giveBack(claimPrefix(range) + item, claim).catch(() => undefined);
   }
 
-  async #giveBack(key: string): Promise<void> {
-    const revision = this.#revisions.get(key) ?? (await this.#store.get(key)).kv?.modRevision;
-    this.#revisions.delete(key);
+  async #giveBack(key: string, claim: Revision | undefined): Promise<void> {
+    const revision = claim ?? (await this.#store.get(key)).kv?.modRevision;
     if (revision !== undefined) await this.#store.delete(key, revision);
   }
 }

@@ -25,8 +25,8 @@ export interface ClaimSweepOptions {
 }
 
 /**
- * Returns claims that nobody needs: a server died between the claim and its service, an update was refused after it had claimed
- * something, a service gave up a port. What two sweeps in a row have found without a service, untouched, is nobody's. A service
+ * Returns claims that nobody needs: a server died between the claim and its service, the store did not say whether it has written the
+ * service, or could not be asked to give the claim back. What two sweeps in a row have found without a service, untouched, is nobody's. A service
  * without a claim gets one. Several servers may sweep at once: every deletion is guarded.
  */
 export class ClaimSweep {

@@ -41,8 +41,30 @@ it('what is stored while somebody looks at an older state of the store stays tak
   expect(await looking).toBeUndefined();
   expect((await addresses.reservePort(30_100, 'p'))?.message).toContain('provided port is already allocated');
 
+  const { kv } = await memory.get(objectKey(services, 'default', 'a'));
+  await memory.delete(objectKey(services, 'default', 'a'), kv?.modRevision ?? 0);
   addresses.release({ ...service });
   expect(await addresses.reservePort(30_100, 'p')).toBeUndefined();
+});
+
+it('what was deleted frees nothing of who has it by the time it is told', async () => {
+  const store = openMemoryStore({ clock: new FakeClock() });
+  const addresses = new ServiceAddresses({ store, clock: new FakeClock(), random: seededRandom(1) });
+  await addresses.load();
+  const named = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_100 }] },
+  });
+  const [a, b] = [named('a'), named('b')];
+  expect(await addresses.reservePort(30_100, 'p', addresses.begin(a))).toBeUndefined();
+  // Service a was stored, and is deleted already.
+  addresses.ended(a, 'stored');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await addresses.reservePort(30_100, 'p', addresses.begin(b))).toBeUndefined();
+  addresses.release({ ...a });
+  expect((await addresses.reservePort(30_100, 'p'))?.message).toContain('provided port is already allocated');
 });
 
 it('a store that could not be read the first time is read the next time', async () => {

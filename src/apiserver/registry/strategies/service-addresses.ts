@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
-import type { Store } from '../../storage/interface.ts';
+import type { Revision, Store } from '../../storage/interface.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 import type { StoreOutcome } from '../store-outcome.ts';
@@ -16,14 +16,14 @@ const LAST_PORT = 32_767;
 /** Random tries before a free one is searched from a random place on. */
 const TRIES = 16;
 
-/** What one request was given. */
+/** What one request was given, with the claim of each; undefined while that is being made. */
 export interface Reservation {
-  readonly addresses: Set<string>;
-  readonly ports: Set<number>;
+  readonly addresses: Map<string, Revision | undefined>;
+  readonly ports: Map<number, Revision | undefined>;
 }
 
 export function emptyReservation(): Reservation {
-  return { addresses: new Set(), ports: new Set() };
+  return { addresses: new Map(), ports: new Map() };
 }
 
 export interface ServiceAddressesOptions {
@@ -35,8 +35,9 @@ export interface ServiceAddressesOptions {
 }
 
 /**
- * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. An update that leaves
- * out what the service had leaves it marked; therefore nothing is refused before the stored services were read again.
+ * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. What stored services give up
+ * stays marked, because it may be somebody else's by the time that is told; therefore nothing is refused before the stored services were
+ * read again.
  * What a create or an update holds that is not stored yet counts all the same ({@link ServiceAddresses.begin}).
  * Where several servers write to the store, memory only says what is worth trying: what counts is the claim ({@link AddressClaims}).
  */
@@ -60,7 +61,7 @@ export class ServiceAddresses {
     this.#range = serviceRange;
     this.#addresses = new Set([this.#own]);
     this.#random = random;
-    this.#claims = store.writers === undefined ? noAddressClaims : new StoredAddressClaims({ store, clock });
+    this.#claims = store.writers === undefined ? noAddressClaims : new StoredAddressClaims({ store, clock, random });
   }
 
   /** Of Service `default/kubernetes`, which comes back when it is deleted. */
@@ -79,7 +80,7 @@ export class ServiceAddresses {
 
   /**
    * For a service that is to be created or updated. What is put into the reservation is nobody else's until {@link ended} is called with
-   * the same object, or {@link giveBack}, whatever is read from the store in between.
+   * the same object, whatever is read from the store in between.
    */
   begin(service: KubeObject): Reservation {
     const reservation = emptyReservation();
@@ -95,7 +96,7 @@ export class ServiceAddresses {
   ended(service: KubeObject, outcome: StoreOutcome): void {
     const reservation = this.#reservations.get(service);
     if (reservation === undefined) return;
-    if (outcome === 'not stored') this.giveBack(reservation);
+    if (outcome === 'not stored') this.#giveBack(reservation);
     // A look that has begun may not have seen the service.
     else void this.#look.then(() => this.#unstored.delete(reservation));
   }
@@ -116,7 +117,7 @@ export class ServiceAddresses {
 
   async #allocate<T extends string | number>(
     range: ClaimedRange,
-    { format, held }: { readonly format: (item: number) => T; readonly held: Set<T> },
+    { format, held }: { readonly format: (item: number) => T; readonly held: Map<T, Revision | undefined> },
     pick: () => number | undefined,
   ): Promise<number | undefined> {
     // Ends: what is taken is marked, each round marks one more, and marks are forgotten once.
@@ -134,17 +135,18 @@ export class ServiceAddresses {
   /** Held before the claim is made, so that a look at the stored services in between does not forget it. */
   async #claim<T extends string | number>(
     item: T,
-    held: Set<T>,
-    claim: (text: string) => Promise<'ours' | 'taken'>,
+    held: Map<T, Revision | undefined>,
+    claim: (text: string) => Promise<Revision | undefined>,
   ): Promise<boolean> {
-    held.add(item);
-    let outcome: 'ours' | 'taken' = 'taken';
+    held.set(item, undefined);
+    let revision: Revision | undefined;
     try {
-      outcome = await claim(String(item));
+      revision = await claim(String(item));
     } finally {
-      if (outcome === 'taken') held.delete(item);
+      if (revision === undefined) held.delete(item);
+      else held.set(item, revision);
     }
-    return outcome === 'ours';
+    return revision !== undefined;
   }
 
   /** The finding when the address is not ours or taken; addresses that are no IPv4 are not looked after. */
@@ -186,29 +188,32 @@ export class ServiceAddresses {
     return fieldInvalid(path, port, 'provided port is already allocated');
   }
 
-  releaseAddress(text: string): void {
-    const address = parseAddress(text);
-    if (address === undefined || address === this.#own) return;
-    this.#addresses.delete(address);
-    this.#claims.giveBack('serviceips', text);
+  /** What a stored service had and has no more: all of it, unless another state of it followed. */
+  release(service: KubeObject, next?: KubeObject): void {
+    const spec = specOf(service);
+    const kept = next === undefined ? undefined : specOf(next);
+    const keptAddresses = new Set(kept === undefined ? [] : addressesOf(kept));
+    for (const text of addressesOf(spec)) {
+      const address = parseAddress(text);
+      if (address === undefined || address === this.#own || keptAddresses.has(text)) continue;
+      this.#claims.giveBack('serviceips', text);
+    }
+    const keptPorts = new Set(kept === undefined ? [] : portsOf(kept));
+    for (const port of portsOf(spec)) if (!keptPorts.has(port)) this.#claims.giveBack('servicenodeports', String(port));
   }
 
-  releasePort(port: number): void {
-    this.#ports.delete(port);
-    this.#claims.giveBack('servicenodeports', String(port));
-  }
-
-  /** Gives back all that a service holds that was stored and is gone. */
-  release(service: KubeObject): void {
-    const spec = (service['spec'] ?? {}) as ServiceSpec;
-    for (const address of addressesOf(spec)) this.releaseAddress(address);
-    for (const port of portsOf(spec)) this.releasePort(port);
-  }
-
-  giveBack(reservation: Reservation): void {
+  /** Nobody else can have had any of it in the meantime, so that its marks go too. */
+  #giveBack(reservation: Reservation): void {
     this.#unstored.delete(reservation);
-    for (const address of reservation.addresses) this.releaseAddress(address);
-    for (const port of reservation.ports) this.releasePort(port);
+    for (const [text, claim] of reservation.addresses) {
+      const address = parseAddress(text);
+      if (address !== undefined) this.#addresses.delete(address);
+      if (claim !== undefined) this.#claims.giveBack('serviceips', text, claim);
+    }
+    for (const [port, claim] of reservation.ports) {
+      this.#ports.delete(port);
+      if (claim !== undefined) this.#claims.giveBack('servicenodeports', String(port), claim);
+    }
     reservation.addresses.clear();
     reservation.ports.clear();
   }
@@ -225,10 +230,10 @@ export class ServiceAddresses {
     this.#addresses = new Set([this.#own]);
     this.#ports = new Set();
     for (const kv of items) {
-      const spec = (new StoredObject(kv).object()['spec'] ?? {}) as ServiceSpec;
+      const spec = specOf(new StoredObject(kv).object());
       this.#mark(addressesOf(spec), portsOf(spec));
     }
-    for (const { addresses, ports } of this.#unstored) this.#mark(addresses, ports);
+    for (const { addresses, ports } of this.#unstored) this.#mark(addresses.keys(), ports.keys());
   }
 
   #mark(addresses: Iterable<string>, ports: Iterable<number>): void {
@@ -250,6 +255,10 @@ export class ServiceAddresses {
   }
 }
 
+function specOf(service: KubeObject): ServiceSpec {
+  return (service['spec'] ?? {}) as ServiceSpec;
+}
+
 /** Of a headless service it is the word None. None at all where the type has none, whatever stands there. */
 export function addressesOf(spec: ServiceSpec): readonly string[] {
   if (!hasClusterAddress(spec)) return [];
@@ -259,9 +268,9 @@ export function addressesOf(spec: ServiceSpec): readonly string[] {
   return [...all];
 }
 
-/** Only those that the type has, whatever stands there. */
+/** Only those that the type has, whatever stands there; each once, though two protocols may share one. */
 export function portsOf(spec: ServiceSpec): number[] {
   const ports = usesNodePorts(spec) ? (spec.ports ?? []).map(({ nodePort }) => nodePort ?? 0) : [];
   if (needsHealthCheckPort(spec)) ports.push(spec.healthCheckNodePort ?? 0);
-  return ports.filter((port) => port > 0);
+  return [...new Set(ports)].filter((port) => port > 0);
 }

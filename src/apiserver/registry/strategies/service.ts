@@ -30,7 +30,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
         await allocateAddress({ addresses, reservation }, service, spec);
         await allocatePorts({ addresses, reservation }, service, { spec });
       } catch (error) {
-        addresses.giveBack(reservation);
+        addresses.ended(service, 'not stored');
         throw error;
       }
     },
@@ -47,7 +47,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
           if (!hasClusterAddress(old) || (spec.clusterIP ?? '') === '') await allocateAddress(allocator, next, spec);
           await allocatePorts(allocator, next, { spec, old });
         } catch (error) {
-          addresses.giveBack(allocator.reservation);
+          addresses.ended(next, 'not stored');
           throw error;
         }
       }
@@ -55,7 +55,10 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       if (spec.type !== 'LoadBalancer') next['status'] = { ...(next['status'] as object), loadBalancer: {} };
     },
     createEnded: (service, outcome) => addresses.ended(service, outcome),
-    updateEnded: (next, _, outcome) => addresses.ended(next, outcome),
+    updateEnded(next, previous, outcome) {
+      addresses.ended(next, outcome);
+      if (outcome === 'stored') addresses.release(previous, next);
+    },
     released: (service) => addresses.release(service),
   };
 }
