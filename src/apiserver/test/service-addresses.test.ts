@@ -12,6 +12,7 @@ import {
   StoreTooLargeError,
   StoreUnavailableError,
 } from '../storage/store-errors.ts';
+import { HeldAdmission } from './held-admission.ts';
 import { type Answer, startTestServer } from './test-server.ts';
 
 const services = '/api/v1/namespaces/default/services';
@@ -188,5 +189,52 @@ describe('over a store that several servers write to', () => {
     expect(await change({ type: 'ExternalName', externalName: 'x.example.com' })).toEqual([200, undefined]);
     expect(await change({ type: 'ClusterIP', externalName: null, clusterIP })).toEqual([200, undefined]);
     await server.server.stop();
+  });
+});
+
+describe('a dry run', () => {
+  it.each(['CREATE', 'UPDATE'] as const)('API-236 keeps nobody from a port while it waits: %s', async (operation) => {
+    for (const store of [openMemoryStore({ clock: systemClock }), sharedStore()]) {
+      const held = new HeldAdmission(operation, 'services');
+      const server = await startTestServer({ store, admission: [held.plugin] });
+      if (operation === 'UPDATE') await server.post(services, service('a'));
+      const before = await store.currentRevision();
+      const dry =
+        operation === 'UPDATE'
+          ? server.patch(`${services}/a?dryRun=All`, { spec: nodePort(30_080) })
+          : server.post(`${services}?dryRun=All`, service('a', nodePort(30_080)));
+      await held.reached;
+      expect(await store.currentRevision()).toBe(before);
+      expect(told(await server.post(services, service('b', nodePort(30_080))))).toEqual([201, undefined]);
+      held.release();
+      expect((await dry).status).toBeLessThan(300);
+      // It ends without freeing what it never had.
+      expect(told(await server.post(services, service('c', nodePort(30_080))))).toEqual(taken);
+      await server.server.stop();
+    }
+  });
+
+  it('API-236 is refused what is taken, on this server or on another one, and writes nothing', async () => {
+    const store = sharedStore();
+    const [server, other] = [await startTestServer({ store }), await startTestServer({ store, seed: 2 })];
+    await server.post(services, service('own'));
+    await server.post(services, service('a', nodePort(30_080)));
+    const before = await store.currentRevision();
+    for (const one of [server, other]) {
+      const post = (spec: object) => one.post(`${services}?dryRun=All`, service('b', spec));
+      const patch = (spec: object) => one.patch(`${services}/own?dryRun=All`, { spec });
+      expect(told(await post(nodePort(30_080)))).toEqual(taken);
+      expect(told(await patch(nodePort(30_080)))).toEqual(taken);
+      const local = { externalTrafficPolicy: 'Local', type: 'LoadBalancer', healthCheckNodePort: 30_081 };
+      expect((await post({ ...local, ports: nodePort(30_081).ports })).json.message).toContain(
+        'failed to allocate requested HealthCheck NodePort 30081: provided port is already allocated',
+      );
+      const made = await post({ type: 'NodePort', ports: [80, 81].map((port) => ({ name: `p${port}`, port })) });
+      const { clusterIP, ports } = made.json['spec'] as { clusterIP: string; ports: { nodePort: number }[] };
+      expect(clusterIP).toMatch(/^10\./);
+      expect(new Set(ports.map((port) => port.nodePort)).size).toBe(2);
+    }
+    expect(await store.currentRevision()).toBe(before);
+    await Promise.all([server.server.stop(), other.server.stop()]);
   });
 });

@@ -60,13 +60,8 @@ export class StoredAddressClaims implements AddressClaims {
     return written.succeeded ? written.kv.modRevision : undefined;
   }
 
-  async claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined> {
-    for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
-      const claim = await this.claim(range, item);
-      if (claim !== undefined) return claim;
-      await sleep(this.#clock, AGAIN_MS);
-    }
-    return this.claim(range, item);
+  claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined> {
+    return tryForAMoment(this.#clock, () => this.claim(range, item));
   }
 
   giveBack(range: ClaimedRange, item: string, claim?: Revision): void {
@@ -78,4 +73,37 @@ export class StoredAddressClaims implements AddressClaims {
     const revision = claim ?? (await this.#store.get(key)).kv?.modRevision;
     if (revision !== undefined) await this.#store.delete(key, revision);
   }
+}
+
+/** For a dry run, which claims nothing (API-236): what nobody has claimed is told to be its own, at revision 0. */
+export class AddressLooks implements AddressClaims {
+  readonly #store: Store;
+  readonly #clock: Clock;
+
+  constructor({ store, clock }: Pick<StoredAddressClaimsOptions, 'store' | 'clock'>) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async claim(range: ClaimedRange, item: string): Promise<Revision | undefined> {
+    const { kv } = await this.#store.get(claimPrefix(range) + item);
+    return kv === undefined ? 0 : undefined;
+  }
+
+  claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined> {
+    return tryForAMoment(this.#clock, () => this.claim(range, item));
+  }
+
+  giveBack(): void {
+    // Nothing was claimed.
+  }
+}
+
+async function tryForAMoment(clock: Clock, claim: () => Promise<Revision | undefined>): Promise<Revision | undefined> {
+  for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
+    const revision = await claim();
+    if (revision !== undefined) return revision;
+    await sleep(clock, AGAIN_MS);
+  }
+  return claim();
 }

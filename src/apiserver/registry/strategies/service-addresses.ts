@@ -7,7 +7,13 @@ import type { Revision, Store } from '../../storage/interface.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 import type { StoreOutcome } from '../store-outcome.ts';
-import { type AddressClaims, type ClaimedRange, noAddressClaims, StoredAddressClaims } from './address-claims.ts';
+import {
+  type AddressClaims,
+  AddressLooks,
+  type ClaimedRange,
+  noAddressClaims,
+  StoredAddressClaims,
+} from './address-claims.ts';
 import { defaultServiceRange, formatAddress, parseAddress, type ServiceRange } from './service-range.ts';
 import { hasClusterAddress, needsHealthCheckPort, type ServiceSpec, usesNodePorts } from './service-spec.ts';
 
@@ -18,12 +24,20 @@ const TRIES = 16;
 
 /** What one request was given, with the claim of each; undefined while that is being made. */
 export interface Reservation {
+  /** `look`: of a dry run, which keeps nobody from anything. */
+  readonly mode: 'hold' | 'look';
   readonly addresses: Map<string, Revision | undefined>;
   readonly ports: Map<number, Revision | undefined>;
 }
 
-export function emptyReservation(): Reservation {
-  return { addresses: new Map(), ports: new Map() };
+export function emptyReservation(mode: Reservation['mode'] = 'hold'): Reservation {
+  return { mode, addresses: new Map(), ports: new Map() };
+}
+
+interface AllocationPlace<T extends string | number> {
+  readonly format: (item: number) => T;
+  readonly held: Map<T, Revision | undefined>;
+  readonly claims: AddressClaims;
 }
 
 export interface ServiceAddressesOptions {
@@ -45,6 +59,7 @@ export class ServiceAddresses {
   readonly #store: Store;
   readonly #random: Random;
   readonly #claims: AddressClaims;
+  readonly #looks: AddressClaims;
   readonly #range: ServiceRange;
   #addresses: Set<number>;
   #ports = new Set<number>();
@@ -62,6 +77,7 @@ export class ServiceAddresses {
     this.#addresses = new Set([this.#own]);
     this.#random = random;
     this.#claims = store.writers === undefined ? noAddressClaims : new StoredAddressClaims({ store, clock, random });
+    this.#looks = store.writers === undefined ? noAddressClaims : new AddressLooks({ store, clock });
   }
 
   /** Of Service `default/kubernetes`, which comes back when it is deleted. */
@@ -83,7 +99,7 @@ export class ServiceAddresses {
    * the same object, whatever is read from the store in between.
    */
   begin(service: KubeObject): Reservation {
-    const reservation = emptyReservation();
+    const reservation = emptyReservation('hold');
     this.#reservations.set(service, reservation);
     this.#unstored.add(reservation);
     return reservation;
@@ -103,33 +119,40 @@ export class ServiceAddresses {
 
   /** Undefined when the range is exhausted. */
   async allocateAddress(into = emptyReservation()): Promise<string | undefined> {
-    const address = await this.#allocate('serviceips', { format: formatAddress, held: into.addresses }, () =>
+    const place = { format: formatAddress, held: into.addresses, claims: this.#claimsOf(into) };
+    const address = await this.#allocate('serviceips', place, () =>
       this.#free(this.#addresses, this.#range.first, this.#range.last),
     );
     return address === undefined ? undefined : formatAddress(address);
   }
 
   allocatePort(into = emptyReservation()): Promise<number | undefined> {
-    return this.#allocate('servicenodeports', { format: Number, held: into.ports }, () =>
+    return this.#allocate('servicenodeports', { format: Number, held: into.ports, claims: this.#claimsOf(into) }, () =>
       this.#free(this.#ports, FIRST_PORT, LAST_PORT),
     );
   }
 
   async #allocate<T extends string | number>(
     range: ClaimedRange,
-    { format, held }: { readonly format: (item: number) => T; readonly held: Map<T, Revision | undefined> },
+    { format, held, claims }: AllocationPlace<T>,
     pick: () => number | undefined,
   ): Promise<number | undefined> {
     // Ends: what is taken is marked, each round marks one more, and marks are forgotten once.
     let reloads = 0;
     for (;;) {
       const item = pick();
-      if (item !== undefined && (await this.#claim(format(item), held, (text) => this.#claims.claim(range, text)))) {
+      // A look at the stored services in between forgets what a dry run has picked before.
+      if (item !== undefined && held.has(format(item))) continue;
+      if (item !== undefined && (await this.#claim(format(item), held, (text) => claims.claim(range, text)))) {
         return item;
       }
       if (item === undefined && reloads++ > 0) return undefined;
       if (item === undefined) await this.#reload();
     }
+  }
+
+  #claimsOf({ mode }: Reservation): AddressClaims {
+    return mode === 'look' ? this.#looks : this.#claims;
   }
 
   /** Held before the claim is made, so that a look at the stored services in between does not forget it. */
@@ -161,11 +184,11 @@ export class ServiceAddresses {
       );
     }
     if (this.#addresses.has(address)) await this.#reload();
-    if (this.#addresses.has(address)) {
+    if (this.#addresses.has(address) || into.addresses.has(text)) {
       return fieldInvalid(path, [text], 'failed to allocate IP: provided IP is already allocated');
     }
-    this.#addresses.add(address);
-    if (await this.#claim(text, into.addresses, (item) => this.#claims.claimWanted('serviceips', item))) {
+    if (into.mode === 'hold') this.#addresses.add(address);
+    if (await this.#claim(text, into.addresses, (item) => this.#claimsOf(into).claimWanted('serviceips', item))) {
       return undefined;
     }
     return fieldInvalid(path, [text], 'failed to allocate IP: provided IP is already allocated');
@@ -180,9 +203,11 @@ export class ServiceAddresses {
       );
     }
     if (this.#ports.has(port)) await this.#reload();
-    if (this.#ports.has(port)) return fieldInvalid(path, port, 'provided port is already allocated');
-    this.#ports.add(port);
-    if (await this.#claim(port, into.ports, (item) => this.#claims.claimWanted('servicenodeports', item))) {
+    if (this.#ports.has(port) || into.ports.has(port)) {
+      return fieldInvalid(path, port, 'provided port is already allocated');
+    }
+    if (into.mode === 'hold') this.#ports.add(port);
+    if (await this.#claim(port, into.ports, (item) => this.#claimsOf(into).claimWanted('servicenodeports', item))) {
       return undefined;
     }
     return fieldInvalid(path, port, 'provided port is already allocated');

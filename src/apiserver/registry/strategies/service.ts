@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../api/field-error.ts';
 import { newInternalError, newInvalid } from '../../../api/status-error.ts';
 import type { Strategy } from '../strategy.ts';
-import type { Reservation, ServiceAddresses } from './service-addresses.ts';
+import { emptyReservation, type Reservation, type ServiceAddresses } from './service-addresses.ts';
 import { settleFamilies } from './service-families.ts';
 import {
   allocatesNodePorts,
@@ -18,9 +18,9 @@ import { carryOver, dropTypeDependentFields } from './service-update.ts';
 /** Gives services their cluster address and node ports, and takes them back. Single stack, IPv4. */
 export function serviceStrategy(addresses: ServiceAddresses): Strategy {
   return {
-    async prepareForCreate(service: Service) {
+    async prepareForCreate(service: Service, { dryRun }) {
       const spec = (service.spec ??= {});
-      const reservation = addresses.begin(service);
+      const reservation = dryRun ? emptyReservation('look') : addresses.begin(service);
       // Whatever the type: validation looks at the list only.
       if ((spec.clusterIP ?? '') !== '') spec.clusterIPs ??= [spec.clusterIP ?? ''];
       if (!hasClusterAddress(spec)) return;
@@ -34,7 +34,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
         throw error;
       }
     },
-    async prepareForUpdate(next: Service, previous: Service, { subresource }) {
+    async prepareForUpdate(next: Service, previous: Service, { subresource, dryRun }) {
       if (subresource !== '') return;
       const old = previous.spec ?? {};
       const spec = (next.spec = { ...next.spec });
@@ -42,7 +42,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
       carryOver(spec, old);
       if (hasClusterAddress(spec)) {
         refuse(next, settleFamilies(spec, old));
-        const allocator = { addresses, reservation: addresses.begin(next) };
+        const allocator = { addresses, reservation: dryRun ? emptyReservation('look') : addresses.begin(next) };
         try {
           if (!hasClusterAddress(old) || (spec.clusterIP ?? '') === '') await allocateAddress(allocator, next, spec);
           await allocatePorts(allocator, next, { spec, old });
