@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { LogFields } from '../../src/base/logger.ts';
 import { explainDecision } from '../../src/cli/explain-decision.ts';
+import { sentenceOf } from '../../src/collector/reasons.ts';
 import type { CarriedOut } from '../../src/collector/workers/decision.ts';
 import { event } from './kinds.ts';
 import type { Rig } from './rig.ts';
@@ -11,6 +12,14 @@ export type Sink = 'log' | 'metrics' | 'Events' | 'explain';
 const COMPONENT = 'garbage-collector-controller';
 /** Fields of a line that carry names of the catalogue, one or several. */
 const FIELDS = ['reason', 'because', 'decided', 'answered'] as const;
+
+/** What warns of a write that failed. */
+const FAILED: ReadonlySet<string> = new Set([
+  'a write did not happen and is retried',
+  'a dependent could not be orphaned and is tried again',
+  sentenceOf('writeRejected'),
+  sentenceOf('finalizerConflictsExhausted'),
+]);
 
 /** Gathers the reasons that a collector gave while a rig ran, by where it gave them. */
 export class EmittedReasons {
@@ -23,19 +32,25 @@ export class EmittedReasons {
 
   /** Fields of the lines about writes. */
   readonly writes: LogFields[] = [];
+  /** Fields of the lines of `--explain-every-action`. */
+  readonly explained: LogFields[] = [];
+  /** Of warnings about writes that failed. */
+  readonly failures: LogFields[] = [];
   /** Rigs whose server accepted another number of deletions and patches than the log told of. */
   readonly untold: string[] = [];
 
   /** As `--explain-every-action` does. */
   readonly onDecision = (decision: CarriedOut): void => {
     const { fields } = explainDecision(decision);
+    this.explained.push(fields);
     for (const reason of reasonsIn(fields)) this.by.explain.add(reason);
   };
 
   async gather(rig: Rig): Promise<void> {
     const before = this.writes.length;
-    for (const { message, fields } of rig.logger.lines) {
+    for (const { level, message, fields } of rig.logger.lines) {
       if (fields['from'] !== 'collector') continue;
+      if (level === 'warn' && FAILED.has(message)) this.failures.push(fields);
       if (message === 'deleted an object' || message === 'patched an object') this.writes.push(fields);
       for (const reason of reasonsIn(fields)) this.by.log.add(reason);
     }

@@ -217,6 +217,36 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.delete(configMap, 'owner', 'Orphan');
     await rig.rest();
   },
+  'an orphaned owner that can not be let go': async (rig) => {
+    await rig.create(configMap, 'owner');
+    rig.faults.on({ method: 'PATCH', target: /configmaps/ }, refuse(500, 'InternalError'), 1);
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+  },
+  'an ignored object that can not be let go': async (rig) => {
+    await rig.create(gadget, 'owner');
+    rig.faults.on({ method: 'PATCH', target: /gadgets/ }, refuse(500, 'InternalError'), 1);
+    await rig.delete(gadget, 'owner', 'Foreground');
+    await rig.advance(61_000);
+  },
+  'a DELETE that is refused': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    rig.faults.on({ method: 'DELETE', target: /secrets/ }, refuse(403, 'Forbidden'), 1);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+  },
+  'a DELETE that somebody else was quicker with': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const quicker: Fault = async (request, next) => {
+      await rig.client.delete(rig.at(secret, 'd'));
+      return next(request);
+    };
+    rig.faults.on({ method: 'DELETE', target: /secrets/ }, quicker, 1);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+  },
   'an ignored object': async (rig) => {
     await rig.create(gadget, 'owner');
     await rig.delete(gadget, 'owner', 'Foreground');

@@ -89,6 +89,29 @@ describe('the catalogue of reasons and what was said', () => {
     for (const sink of missing) expect(emitted.by[sink].has(name)).toBe(false);
   });
 
+  it('explains as done what was done, and nothing else', () => {
+    const deleted = emitted.explained.filter(({ did }) => /delete \(/.test(String(did)));
+    expect(deleted).toHaveLength(emitted.writes.filter(({ policy }) => policy !== undefined).length);
+    for (const { answered } of deleted) expect(answered).toMatch(/\bdeleteAccepted$/);
+    const tried = { tried: 'delete (Background)' };
+    const refused = { ...tried, did: 'nothing', answered: 'writeRejected', reason: 'writeRejected', again: true };
+    const quicker = { ...tried, did: 'forget it', answered: 'objectAbsent', reason: 'ownersAbsent' };
+    expect(emitted.explained).toContainEqual(expect.objectContaining({ ...refused, decided: 'ownersAbsent' }));
+    expect(emitted.explained).toContainEqual(expect.objectContaining(quicker));
+  });
+
+  it('says of each write that failed what it came to, and why it was made', () => {
+    // A patch of a dependent, of an orphaned owner, of an ignored object, and a DELETE.
+    const why = new Set(emitted.failures.map(({ decided }) => decided));
+    const each = ['ownerOrphaned', 'dependentsReleased', 'ignoredResource', 'ownersAbsent'];
+    expect([...why]).toEqual(expect.arrayContaining(each));
+    const failed: unknown[] = ['writeRejected', 'finalizerConflictsExhausted'];
+    for (const fields of emitted.failures) {
+      expect(failed).toContain(fields['reason']);
+      expect(Object.keys(reasons.decided)).toContain(fields['decided']);
+    }
+  });
+
   it('says of each deletion and patch that was accepted what it was about, and why', () => {
     expect(emitted.writes.length).toBeGreaterThan(50);
     expect(emitted.untold).toEqual([]);
