@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   decodeFieldsV1,
   difference,
@@ -160,5 +160,20 @@ describe('field sets', () => {
       '.spec.containers[name="a",port=1]',
       '.spec.containers[name="a",port=1].image',
     ]);
+  });
+
+  it.each([
+    ['the members', (set: FieldSet) => [...memberPaths(set)].length],
+    ['the order of Go', (set: FieldSet) => Object.keys(inOrder(set)).length],
+  ])('API-215 %s of many keyed elements are found by reading each a few times only', (_, work) => {
+    const elements = Array.from({ length: 1000 }, (_, i) => `k:{"name":"n${(i * 719) % 1000}"}`);
+    const set = fieldSetOf(...elements.map((element) => [element, 'f:x']));
+    const parse = vi.spyOn(JSON, 'parse');
+    try {
+      expect(work(set)).toBe(1000);
+      expect(parse.mock.calls.length).toBeLessThan(5 * 1000);
+    } finally {
+      parse.mockRestore();
+    }
   });
 });

@@ -5,6 +5,7 @@ import {
   normalizeElement,
   type PathElement,
   PathElementError,
+  sortElements,
 } from './path-element.ts';
 
 /**
@@ -187,9 +188,7 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
  * all of them may be far more text than the set is.
  */
 export function* memberPaths(set: FieldSet, prefix = ''): Generator<string> {
-  const elements = Object.keys(set)
-    .filter((element) => element !== SELF)
-    .sort(compareElements);
+  const elements = sortElements(Object.keys(set).filter((element) => element !== SELF));
   for (const element of elements) if (isMember(set[element]!)) yield prefix + formatElement(element);
   for (const element of elements) yield* memberPaths(set[element]!, prefix + formatElement(element));
 }
@@ -206,8 +205,9 @@ export function memberCount(set: FieldSet): number {
 /** The set with its elements in the order in which Go writes them; itself if they are. */
 export function inOrder(set: FieldSet): FieldSet {
   if (isOrdered(set)) return set;
-  const result: Builder = {};
-  for (const element of Object.keys(set).sort(compareSteps)) result[element] = inOrder(set[element]!);
+  const { [SELF]: own, ...children } = set;
+  const result: Builder = own === undefined ? {} : { [SELF]: own };
+  for (const element of sortElements(Object.keys(children))) result[element] = inOrder(children[element]!);
   return result;
 }
 

@@ -124,16 +124,41 @@ export function formatValue(value: unknown): string {
  */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
-  const kind = a[0];
-  if (kind !== b[0]) return 'fkvi'.indexOf(kind ?? '') - 'fkvi'.indexOf(b[0] ?? '');
-  if (kind === 'f') return a < b ? -1 : 1;
-  if (kind === 'k') return compareKeys(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
-  return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+  return compareRead(readElement(a), readElement(b));
 }
 
-function compareKeys(a: Record<string, unknown>, b: Record<string, unknown>): number {
-  const left = Object.entries(a);
-  const right = Object.entries(b);
+/** In the order of {@link compareElements}. Reads each once: a list may have a hundred thousand. */
+export function sortElements(elements: readonly PathElement[]): PathElement[] {
+  return elements
+    .map(readElement)
+    .sort(compareRead)
+    .map(({ element }) => element);
+}
+
+/** `held`: the keys in their order, or the value; nothing of a field, which is its text. */
+interface ReadElement {
+  readonly element: PathElement;
+  readonly held: unknown;
+}
+
+function readElement(element: PathElement): ReadElement {
+  const kind = element[0];
+  if (kind === 'f') return { element, held: undefined };
+  const held: unknown = JSON.parse(element.slice(2));
+  return { element, held: kind === 'k' ? Object.entries(held as Record<string, unknown>) : held };
+}
+
+function compareRead(a: ReadElement, b: ReadElement): number {
+  if (a.element === b.element) return 0;
+  const kind = a.element[0];
+  if (kind !== b.element[0]) return 'fkvi'.indexOf(kind ?? '') - 'fkvi'.indexOf(b.element[0] ?? '');
+  if (kind === 'f') return a.element < b.element ? -1 : 1;
+  return kind === 'k' ? compareKeys(a.held as Key[], b.held as Key[]) : compareValues(a.held, b.held);
+}
+
+type Key = readonly [name: string, value: unknown];
+
+function compareKeys(left: readonly Key[], right: readonly Key[]): number {
   for (let i = 0; i < left.length && i < right.length; i++) {
     const [leftName, leftValue] = left[i]!;
     const [rightName, rightValue] = right[i]!;
