@@ -182,6 +182,45 @@ describe('with the rights of the manifest', () => {
   });
 });
 
+describe('with --probe', () => {
+  const probes = async (namespace: string): Promise<readonly string[]> => {
+    const { body } = await admin.send('GET', `/api/v1/namespaces/${namespace}/configmaps`);
+    const names = (body['items'] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+    return names.filter((name) => name.startsWith('kubegc-probe-'));
+  };
+
+  it('COL-204 COL-220 asks, takes the probe away and collects with the right to create ConfigMaps there', async () => {
+    const one = await family();
+    const { namespace } = one;
+    const metadata = { name: 'kubegc-probe' };
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }];
+    await admin.send('POST', `${rbac}/namespaces/${namespace}/roles`, { metadata, rules });
+    const { status } = await admin.send('POST', `${rbac}/namespaces/${namespace}/rolebindings`, {
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'kubegc-probe' },
+      subjects: [{ kind: 'ServiceAccount', name: 'kubegc-collector', namespace: 'kube-system' }],
+    });
+    expect(status).toBe(201);
+    const running = collector('--mode', 'auto', '--probe', namespace);
+    await until('the probe is there', async () => (await probes(namespace)).length === 1);
+    await until('nobody took it', async () => running.output.includes('nobody deleted the probe'));
+    expect(await probes(namespace)).toEqual([]);
+    await deleteOwner(one, 'Background');
+    await until('the dependent is gone', () => one.gone('dependent'));
+    expect(running.output).not.toMatch(/forbidden|ERROR/);
+  });
+
+  it('COL-204 COL-220 says what it may not without it, and creates nothing', async () => {
+    const { namespace } = await family();
+    const running = collector('--mode', 'auto', '--probe', namespace);
+    const said = new RegExp(
+      `observing only .*cannot create resource "configmaps" in API group "" in the namespace "${namespace}"`,
+    );
+    await until('it says so', async () => said.test(plain(running)));
+    expect(await probes(namespace)).toEqual([]);
+  });
+});
+
 /** Says it depends on what never was: only a look at that tells. */
 async function orphanOfNobody(): Promise<void> {
   const { namespace } = await family();
