@@ -32,6 +32,7 @@ const files: Readonly<Record<string, string>> = {
   P16: 'collector/stalls.ts',
   P19: 'collector/soak.ts',
   P20: 'client/delete-loop.ts',
+  P21: 'testing/start-cluster.ts',
   CEL: 'apiserver/rules.ts',
 };
 
