@@ -67,6 +67,24 @@ it('what was deleted frees nothing of who has it by the time it is told', async 
   expect((await addresses.reservePort(30_100, 'p'))?.message).toContain('provided port is already allocated');
 });
 
+it('marks of what nobody has any more are forgotten when there are many', async () => {
+  const store = openMemoryStore({ clock: new FakeClock() });
+  const list = store.list.bind(store);
+  let looks = 0;
+  store.list = (...asked) => {
+    looks++;
+    return list(...asked);
+  };
+  const addresses = new ServiceAddresses({ store, clock: new FakeClock(), random: seededRandom(1) });
+  for (let i = 0; i < 10_000; i++) {
+    await addresses.load();
+    const clusterIP = await addresses.allocateAddress();
+    addresses.release({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' }, spec: { clusterIP } });
+  }
+  // The first one, and one for each 4096.
+  expect(looks).toBe(3);
+});
+
 it('a store that could not be read the first time is read the next time', async () => {
   const clock = new FakeClock();
   const memory = openMemoryStore({ clock });

@@ -19,6 +19,8 @@ import { hasClusterAddress, needsHealthCheckPort, type ServiceSpec, usesNodePort
 
 const FIRST_PORT = 30_000;
 const LAST_PORT = 32_767;
+/** Marks of what stored services gave up; above that the next request looks which are in vain. */
+const MOST_LEFT_MARKED = 4096;
 /** Random tries before a free one is searched from a random place on. */
 const TRIES = 16;
 
@@ -64,6 +66,8 @@ export class ServiceAddresses {
   #addresses: Set<number>;
   #ports = new Set<number>();
   #loaded: Promise<void> | undefined;
+  /** Since the last look. */
+  #leftMarked = 0;
   /** By the prepared object. */
   readonly #reservations = new WeakMap<KubeObject, Reservation>();
   /** Of the creates and updates under way. */
@@ -87,6 +91,10 @@ export class ServiceAddresses {
 
   /** Must have resolved before anything else is called. When the store cannot be read, the next call reads it again. */
   load(): Promise<void> {
+    if (this.#leftMarked >= MOST_LEFT_MARKED) {
+      this.#leftMarked = 0;
+      this.#loaded = undefined;
+    }
     this.#loaded ??= this.#reload().catch((error: unknown) => {
       this.#loaded = undefined;
       throw error;
@@ -221,10 +229,15 @@ export class ServiceAddresses {
     for (const text of addressesOf(spec)) {
       const address = parseAddress(text);
       if (address === undefined || address === this.#own || keptAddresses.has(text)) continue;
+      this.#leftMarked++;
       this.#claims.giveBack('serviceips', text);
     }
     const keptPorts = new Set(kept === undefined ? [] : portsOf(kept));
-    for (const port of portsOf(spec)) if (!keptPorts.has(port)) this.#claims.giveBack('servicenodeports', String(port));
+    for (const port of portsOf(spec)) {
+      if (keptPorts.has(port)) continue;
+      this.#leftMarked++;
+      this.#claims.giveBack('servicenodeports', String(port));
+    }
   }
 
   /** Nobody else can have had any of it in the meantime, so that its marks go too. */
@@ -254,6 +267,7 @@ export class ServiceAddresses {
     const { items } = await this.#store.list(resourcePrefix({ group: '', resource: 'services' }));
     this.#addresses = new Set([this.#own]);
     this.#ports = new Set();
+    this.#leftMarked = 0;
     for (const kv of items) {
       const spec = specOf(new StoredObject(kv).object());
       this.#mark(addressesOf(spec), portsOf(spec));
