@@ -227,6 +227,9 @@ describe('a conflict', () => {
       .filter(({ method }) => method === 'DELETE')
       .map((call) => Object.keys(deleteOptionsOf(call).preconditions ?? {}));
 
+  const decided = (reason: string) =>
+    rig.metrics.value('kubegc_collector_decisions_total', { verdict: 'requeue', reason });
+
   it('COL-098 of a guess costs the full procedure, once', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
@@ -265,8 +268,32 @@ describe('a conflict', () => {
     expect(waits.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
     expect(waits[5]).toBe(5);
     expect(await rig.names(secret)).toEqual([]);
-    const conflict = { verdict: 'requeue', reason: 'deleteConflict' };
-    expect(rig.metrics.value('kubegc_collector_decisions_total', conflict)).toBe(1);
+    expect(decided('deleteConflict')).toBe(1);
+  });
+
+  it('COL-151 a 409 that is not about the version is no reason to ask again: told of, and waited for', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const message = 'admission webhook "usages.example.com" denied the request: in use by 1 usage';
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, refuse(409, 'in use by 1 usage', { message }), 2);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(sent()).toEqual(['DELETE d 409', 'GET d 200', 'DELETE d 409', 'GET d 200', 'DELETE d 200']);
+    expect(decided('writeRejected')).toBe(2);
+    expect(decided('deleteConflict')).toBe(undefined);
+    const warned = rig.logger.lines.filter(({ level, fields }) => level === 'warn' && fields['error'] === message);
+    expect(warned.map(({ fields }) => fields['reason'])).toEqual(['writeRejected', 'writeRejected']);
+  });
+
+  it('COL-151 what an always busier object was refused with can be read at debug', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    disturb((turn) => ({ labels: { turn: String(turn) } }), 6);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    const told = rig.logger.lines.filter(({ fields }) => fields['action'] === 'delete');
+    expect(told.map(({ level, fields }) => [level, fields['reason']])).toEqual([['debug', 'deleteConflict']]);
+    expect(told[0]?.fields['error']).toMatch(/the object has been modified|resource ?version/i);
   });
 
   it('COL-002 COL-151 what gets a living owner while a DELETE after a conflict is on its way is not deleted', async () => {

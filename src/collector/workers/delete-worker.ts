@@ -1,5 +1,4 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
-import { unreachable } from '../../base/assert.ts';
 import { isForbidden } from '../../api/status-error.ts';
 import { Lru } from '../../base/lru.ts';
 import { afterDelete } from '../decide/after-delete.ts';
@@ -46,34 +45,36 @@ const MAX_CONFLICTS = 5;
 const MAX_WAITING_OWNERS = 10_000;
 
 /** What an action came to: done, or the reason for which the key is retried, or a need to decide anew. */
-type ActionOutcome =
-  | { readonly next: 'done' }
-  | { readonly next: 'requeue'; readonly reason: Reason }
-  | { readonly next: 'redecide' };
+type ActionOutcome = End | Conflict;
+type End = { readonly next: 'done' } | Requeue;
+
+interface Requeue {
+  readonly next: 'requeue';
+  readonly reason: Reason;
+}
+
+/** A DELETE was refused as a conflict. */
+interface Conflict {
+  readonly next: 'redecide';
+  readonly refused: DeleteAction;
+  readonly answer: WriteAnswer;
+}
 
 const done: ActionOutcome = { next: 'done' };
 
-/** One action on its way: why it is wanted, and where to note what came of it. */
+/** One action on its way: why it is wanted, for which conflict that was decided anew, and where to note what came of it. */
 interface Errand {
   readonly reason: Reason;
+  readonly conflict: Conflict | undefined;
   readonly results: ActionResult[];
 }
 
 /** Most keys are decided by the graph alone. */
 const NO_ANSWERS: Round['owners'] = new Map();
 
-/** What became of a decision. A conflict that is left was the last that is answered at once. */
-function endOf({ verdict, reason }: Verdict, outcome: ActionOutcome): Pick<Verdict, 'verdict' | 'reason'> {
-  switch (outcome.next) {
-    case 'done':
-      return { verdict, reason };
-    case 'requeue':
-      return { verdict: 'requeue', reason: outcome.reason };
-    case 'redecide':
-      return { verdict: 'requeue', reason: 'deleteConflict' };
-    default:
-      return unreachable(outcome);
-  }
+/** What became of a decision. */
+function endOf({ verdict, reason }: Verdict, outcome: End): Pick<Verdict, 'verdict' | 'reason'> {
+  return outcome.next === 'done' ? { verdict, reason } : { verdict: 'requeue', reason: outcome.reason };
 }
 
 /** Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches what it needs, does what it wants. */
@@ -100,6 +101,7 @@ export class DeleteWorker {
     };
     let questions = 0;
     let conflicts = 0;
+    let conflict: Conflict | undefined;
     while (questions < MAX_QUESTIONS) {
       const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
       if ('need' in step) {
@@ -111,15 +113,19 @@ export class DeleteWorker {
         }
         continue;
       }
-      const results: ActionResult[] = [];
-      const outcome = await this.#carryOut(step, results);
+      const errand: Errand = { reason: step.reason, conflict, results: [] };
+      const outcome = await this.#carryOut(step, errand);
       if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS) {
+        conflict = outcome;
         conflicts++;
         questions = 0;
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
-      const finished = this.#finish(about, step, { outcome, results });
+      // The last that is answered at once.
+      const end =
+        outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
+      const finished = this.#finish(about, step, { outcome: end, results: errand.results });
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     return 'requeue';
@@ -128,7 +134,7 @@ export class DeleteWorker {
   #finish(
     about: DecisionAbout,
     step: Verdict,
-    { outcome, results }: { readonly outcome: ActionOutcome; readonly results: readonly ActionResult[] },
+    { outcome, results }: { readonly outcome: End; readonly results: readonly ActionResult[] },
   ): WorkOutcome {
     const { metrics, logger, onDecision } = this.#context;
     const { verdict, reason } = endOf(step, outcome);
@@ -182,8 +188,7 @@ export class DeleteWorker {
   }
 
   /** In order; the first action that fails ends the list (COL-094). */
-  async #carryOut({ actions, reason }: Verdict, results: ActionResult[]): Promise<ActionOutcome> {
-    const errand: Errand = { reason, results };
+  async #carryOut({ actions }: Verdict, errand: Errand): Promise<ActionOutcome> {
     /** What an unblocking patch answered, for the delete that follows it. */
     let patched: LiveObject | undefined;
     for (const action of actions) {
@@ -234,12 +239,14 @@ export class DeleteWorker {
   async #delete(action: DeleteAction, errand: Errand): Promise<ActionOutcome> {
     const { acceptedEnds } = this.#context;
     const { target, policy, preconditions } = action;
+    const { conflict } = errand;
+    // The object is what it was, so that the conflict was about something else: a webhook may deny with that code.
+    if (conflict?.refused.preconditions.resourceVersion === preconditions.resourceVersion) {
+      return this.#failed(action, { ...conflict.answer, answer: 'failed' }, errand);
+    }
     const answer = await deleteObject(this.#context, { target, policy, preconditions });
     const next = afterDelete(action, answer.answer);
-    if ('next' in next) {
-      errand.results.push({ action, answered: 'deleteConflict' });
-      return next;
-    }
+    if ('next' in next) return { ...next, refused: action, answer };
     if (answer.answer === 'accepted') {
       acceptedEnds.note(target.uid, { resourceVersion: preconditions.resourceVersion, by: 'delete' });
       tellDeletion(this.#context, action, errand.reason);
@@ -309,7 +316,7 @@ export class DeleteWorker {
     { answer, error }: WriteAnswer,
     { reason: decided, results }: Errand,
     reason: Reason = 'writeRejected',
-  ): ActionOutcome {
+  ): Requeue {
     const { logger, failures } = this.#context;
     const log = answer === 'conflict' ? { warn: logger.debug.bind(logger) } : failures;
     log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, decided, reason });
