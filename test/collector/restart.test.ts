@@ -129,6 +129,24 @@ describe('a stop', () => {
     expect(rig.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
+  it('COL-215 begins nothing anew after a conflict of the request under way', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const running = await rig.startCollector();
+    let stopping: Promise<void> | undefined;
+    rig.faults.on({ method: 'DELETE', target: /secrets/ }, async (request, next) => {
+      const body = { metadata: { labels: { turn: 'next' } } };
+      await rig.client.patch(rig.at(secret, 'd'), { type: 'application/merge-patch+json', body });
+      stopping ??= running.stop();
+      return next(request);
+    });
+    await rig.delete(configMap, 'owner');
+    await rig.settle();
+    await stopping;
+    expect(rig.recorder.lines).toEqual([expect.stringMatching(/^DELETE .* 409$/)]);
+    expect(await rig.names(secret)).toEqual(['d']);
+  });
+
   it('COL-215 does not wait for ever for a server that does not answer', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });

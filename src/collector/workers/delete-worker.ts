@@ -115,14 +115,14 @@ export class DeleteWorker {
       }
       const errand: Errand = { reason: step.reason, conflict, results: [] };
       const outcome = await this.#carryOut(step, errand);
-      if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS) {
+      if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS && !this.#context.stopping.aborted) {
         conflict = outcome;
         conflicts++;
         questions = 0;
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
-      // The last that is answered at once.
+      // The last that is answered at once, or nothing more is begun (COL-215).
       const end =
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results: errand.results });
