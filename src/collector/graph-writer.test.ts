@@ -84,6 +84,31 @@ describe('GraphWriter', () => {
     expect(attemptToDelete.delayed).toBe(1);
   });
 
+  it('COL-085 BETTER-8 a change during the work on a key is as good as one after it', () => {
+    const { writer, ready, observe, attemptToDelete, attemptToOrphan } = setUp();
+    const failing = (queue = attemptToDelete): void => {
+      queue.addRateLimited(uid(2));
+      queue.done(uid(2));
+    };
+    observe(object(1));
+    observe(object(2, { ownerReferences: [to(1)] }));
+    for (const change of [
+      () => observe(object(2, { ownerReferences: [to(1, { controller: true })] })),
+      () => observe(object(1, { deleting: true, finalizers: ['x.io/hold'] })),
+      () => writer.wakeAll(),
+    ]) {
+      for (const queue of [attemptToDelete, attemptToOrphan]) {
+        queue.add(uid(2));
+        queue.tryGet();
+      }
+      change();
+      failing();
+      failing(attemptToOrphan);
+      expect([attemptToDelete.delayed, attemptToOrphan.delayed]).toEqual([0, 0]);
+      expect([ready(), ready(attemptToOrphan)]).toEqual([[uid(2)], [uid(2)]]);
+    }
+  });
+
   it('COL-075 what an event puts off is not woken by it', () => {
     const { writer, ready, observe, attemptToDelete } = setUp();
     observe(object(2, { ownerReferences: [to(1), to(1, { name: 'other' })] }));

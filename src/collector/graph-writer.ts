@@ -11,6 +11,7 @@ import type { ObjectColumns } from './graph/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
 import { workKey } from './graph/work-key.ts';
 import { type OnQueued, QUEUE_NAMES, type Queues } from './queues.ts';
+import type { WorkQueue } from './work-queue.ts';
 
 export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
@@ -102,10 +103,14 @@ export class GraphWriter {
     }
   }
 
-  /** A backed-off key is ready again when its object or one of its owners changed (BETTER-8). Costs nothing while no key waits. */
+  /**
+   * A backed-off key is ready again when its object or one of its owners changed (BETTER-8), also if that was during the attempt that
+   * failed. Costs nothing while no key waits or is in work.
+   */
   #wake(event: GraphEvent): void {
     const { graph, queues } = this.#options;
-    if (queues.attemptToDelete.delayed + queues.attemptToOrphan.delayed === 0) return;
+    const { attemptToDelete, attemptToOrphan } = queues;
+    if (!mayBeWoken(attemptToDelete) && !mayBeWoken(attemptToOrphan)) return;
     const uid = uidOf(event);
     if (uid === undefined) return this.wakeAll();
     this.#wakeUid(uid);
@@ -124,6 +129,11 @@ export class GraphWriter {
     this.#options.queues.attemptToDelete.wakeAll();
     this.#options.queues.attemptToOrphan.wakeAll();
   }
+}
+
+/** Some key is in its back-off, or in work and may be soon. */
+function mayBeWoken({ delayed, processing }: WorkQueue): boolean {
+  return delayed + processing > 0;
 }
 
 /** The uid that an event is about; undefined for those that concern a whole resource. */

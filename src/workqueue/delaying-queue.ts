@@ -49,6 +49,12 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
   protected delay(item: T, delayMs: number, origin: DelayOrigin): void {
     if (this.shuttingDown) return;
     this.metrics.retried();
+    // What it would wait for came during the attempt that failed, which may not have seen it.
+    if (origin === 'limiter' && this.takeWakeUp(item)) {
+      this.notWaitedOut(1);
+      this.add(item);
+      return;
+    }
     if (!(delayMs > 0)) {
       this.add(item);
       return;
@@ -67,16 +73,19 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     this.#arm();
   }
 
-  /** So many delays that a limiter had asked for ended before their time: the item was woken, or another time counts. */
+  /** So many delays that a limiter had asked for are not waited out: the item was woken, or another time counts. */
   protected notWaitedOut(_count: number): void {}
 
   /**
    * Makes a delayed item ready at once, for when something changed that it may have waited for (BETTER-8).
-   * False, and nothing happens, when the item is not delayed.
+   * False when the item is not delayed. One that is in work will then be ready at once should this attempt fail.
    */
   wake(item: T): boolean {
     const handle = this.#handles.get(item);
-    if (handle === undefined) return false;
+    if (handle === undefined) {
+      this.noteWakeUp(item);
+      return false;
+    }
     this.#heap.remove(handle);
     this.#handles.delete(item);
     this.#arm();
@@ -85,8 +94,9 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     return true;
   }
 
-  /** Makes every delayed item ready at once, in the order of their times. */
+  /** {@link wake} of every item; those that are delayed in the order of their times. */
   wakeAll(): void {
+    this.noteWakeUps((item) => this.#handles.has(item));
     let limited = 0;
     for (let next = this.#heap.pop(); next !== undefined; next = this.#heap.pop()) {
       this.#handles.delete(next.item);

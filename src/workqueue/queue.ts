@@ -40,6 +40,8 @@ interface Work {
   readonly takenAt: number;
   /** When it was asked for again (processing-dirty). */
   addedAt: number | undefined;
+  /** What it may wait for has come since it was taken. */
+  woken: boolean;
 }
 
 /**
@@ -141,6 +143,26 @@ export class Queue<T extends QueueKey> {
     this.#tellDrained();
   }
 
+  /** Notes that an item was woken while it is in work, until it is done; nothing when it is not. */
+  protected noteWakeUp(item: T): void {
+    if (this.#work.size === 0) return;
+    const work = this.#work.get(this.#keys.find(item));
+    if (work !== undefined) work.woken = true;
+  }
+
+  /** The same for all in work but these. */
+  protected noteWakeUps(but: (item: T) => boolean): void {
+    for (const [handle, work] of this.#work) if (!but(this.#keys.keyOf(handle))) work.woken = true;
+  }
+
+  /** Whether the item, which is in work, was woken; only once for all that woke it so far. */
+  protected takeWakeUp(item: T): boolean {
+    const work = this.#work.get(this.#keys.find(item));
+    if (work?.woken !== true) return false;
+    work.woken = false;
+    return true;
+  }
+
   /** From now on additions are ignored; workers end when nothing waits any more. Ends a drain too. */
   shutDown(): void {
     this.#shuttingDown = true;
@@ -170,7 +192,7 @@ export class Queue<T extends QueueKey> {
   }
 
   #take(handle: KeyHandle, addedAt: number): QueueGet<T> {
-    this.#work.set(handle, { takenAt: this.clock.monotonic(), addedAt: undefined });
+    this.#work.set(handle, { takenAt: this.clock.monotonic(), addedAt: undefined, woken: false });
     this.metrics.taken(addedAt);
     return { item: this.#keys.keyOf(handle), shutdown: false };
   }

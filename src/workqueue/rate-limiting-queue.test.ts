@@ -52,6 +52,82 @@ describe('RateLimitingQueue', () => {
     expect(queue.numRequeues('a')).toBe(19);
   });
 
+  describe('BETTER-8 an item that is woken while it is in work', () => {
+    function inWork() {
+      const clock = new FakeClock();
+      const queue = new RateLimitingQueue<string>({ name: 'q', clock });
+      queue.add('a');
+      queue.tryGet();
+      return { clock, queue };
+    }
+    const wakes = [
+      { how: 'wake', wake: (queue: RateLimitingQueue<string>) => expect(queue.wake('a')).toBe(false) },
+      { how: 'wakeAll', wake: (queue: RateLimitingQueue<string>) => queue.wakeAll() },
+    ];
+
+    it.each(wakes)('is tried again at once if it fails, and its failure counts ($how)', ({ wake }) => {
+      const { queue } = inWork();
+      wake(queue);
+      expect([queue.len(), queue.delayed]).toEqual([0, 0]);
+      queue.addRateLimited('a');
+      queue.done('a');
+      expect([queue.len(), queue.delayed, queue.numRequeues('a')]).toEqual([1, 0, 1]);
+    });
+
+    it.each(wakes)('once: what fails again waits ($how)', ({ wake }) => {
+      const { clock, queue } = inWork();
+      wake(queue);
+      wake(queue);
+      queue.addRateLimited('a');
+      queue.done('a');
+      queue.tryGet();
+      queue.addRateLimited('a');
+      queue.done('a');
+      expect([queue.len(), queue.delayed, clock.nextTimerInMs]).toEqual([0, 1, 10]);
+    });
+
+    it.each(wakes)('and does not fail: nothing comes of it, then or later ($how)', ({ wake }) => {
+      const { queue } = inWork();
+      wake(queue);
+      queue.done('a');
+      expect([queue.len(), queue.processing]).toEqual([0, 0]);
+      queue.add('a');
+      failAll(queue);
+      expect([queue.len(), queue.delayed]).toEqual([0, 1]);
+    });
+
+    it('is not put off less by a caller who says how long', () => {
+      const { queue } = inWork();
+      queue.wake('a');
+      queue.addAfter('a', 1000);
+      expect([queue.len(), queue.delayed]).toEqual([0, 1]);
+    });
+
+    it('and is delayed already: is woken from that, and waits when it fails', () => {
+      const { queue } = inWork();
+      queue.addRateLimited('a');
+      queue.wakeAll();
+      queue.addRateLimited('a');
+      queue.done('a');
+      expect([queue.len(), queue.delayed]).toEqual([1, 1]);
+    });
+
+    it('leaves its place in the bucket (COL-082)', () => {
+      const { clock, queue } = setUpBucket();
+      for (let i = 0; i < 100; i++) {
+        queue.add('a');
+        queue.tryGet();
+        queue.wake('a');
+        queue.addRateLimited('a');
+        queue.done('a');
+      }
+      queue.tryGet();
+      queue.done('a');
+      for (const item of ['b', 'c']) queue.addRateLimited(item);
+      expect(delayOfFresh(queue, clock)).toBe(100);
+    });
+  });
+
   it('counts nothing once it shuts down', () => {
     const queue = new RateLimitingQueue<string>({ name: 'q', clock: new FakeClock() });
     queue.shutDown();
@@ -134,6 +210,92 @@ describe('RateLimitingQueue', () => {
     queue.addAfter('c', 500);
     queue.wakeAll();
     expect(delayOfFresh(queue, clock)).toBe(100);
+  });
+
+  it('COL-081 BETTER-8 agrees with a model of what waits, is in work, delayed and woken, under any mixture of operations', () => {
+    const op = fc.record({
+      kind: fc.constantFrom('add', 'get', 'get', 'fail', 'putOff', 'done', 'wake', 'wakeAll', 'advance', 'forget'),
+      item: fc.constantFrom('a', 'b'),
+      ms: fc.integer({ min: 1, max: 40 }),
+    });
+    fc.assert(
+      fc.property(fc.array(op, { maxLength: 100, size: 'max' }), (ops) => {
+        const clock = new FakeClock();
+        const rateLimiter = itemExponentialFailureRateLimiter<string>({ baseMs: 5, capMs: 50 });
+        const queue = new RateLimitingQueue<string>({ name: 'q', clock, rateLimiter });
+        const waiting: string[] = [];
+        const work = new Map<string, { dirty: boolean; woken: boolean }>();
+        const due = new Map<string, number>();
+        const failures = new Map<string, number>();
+        const add = (item: string): void => {
+          const inWork = work.get(item);
+          if (inWork !== undefined) inWork.dirty = true;
+          else if (!waiting.includes(item)) waiting.push(item);
+        };
+        const wake = (item: string): boolean => {
+          if (due.delete(item)) {
+            add(item);
+            return true;
+          }
+          const inWork = work.get(item);
+          if (inWork !== undefined) inWork.woken = true;
+          return false;
+        };
+        const fail = (item: string): void => {
+          const failed = failures.get(item) ?? 0;
+          failures.set(item, failed + 1);
+          const inWork = work.get(item);
+          const readyAt = clock.monotonic() + Math.min(5 * 2 ** failed, 50);
+          if (inWork?.woken === true) {
+            inWork.woken = false;
+            add(item);
+          } else due.set(item, Math.min(due.get(item) ?? Infinity, readyAt));
+        };
+        const done = (item: string): void => {
+          const inWork = work.get(item);
+          work.delete(item);
+          if (inWork?.dirty === true) add(item);
+        };
+        const inOrder = (): [string, number][] => [...due].toSorted(([, a], [, b]) => a - b);
+        for (const { kind, item, ms } of ops) {
+          // Which of two that are due at the same time comes first nobody promises.
+          const tied = new Set(due.values()).size < due.size;
+          if (tied && (kind === 'advance' || kind === 'wakeAll')) continue;
+          if (kind === 'get') {
+            const next = waiting.shift();
+            expect(queue.tryGet()).toEqual(next === undefined ? undefined : { item: next, shutdown: false });
+            if (next !== undefined) work.set(next, { dirty: false, woken: false });
+          } else if (kind === 'wake') {
+            expect(queue.wake(item)).toBe(wake(item));
+          } else if (kind === 'wakeAll') {
+            queue.wakeAll();
+            const delayed = inOrder();
+            for (const inWork of work.keys()) if (!due.has(inWork)) wake(inWork);
+            for (const [each] of delayed) wake(each);
+          } else if (kind === 'advance') {
+            clock.advance(ms);
+            for (const [each, at] of inOrder()) if (at <= clock.monotonic() && due.delete(each)) add(each);
+          } else if (kind === 'add') {
+            queue.add(item);
+            add(item);
+          } else if (kind === 'forget') {
+            queue.forget(item);
+            failures.delete(item);
+          } else {
+            if (kind !== 'done') {
+              queue.addRateLimited(item);
+              fail(item);
+            }
+            if (kind !== 'putOff') {
+              queue.done(item);
+              done(item);
+            }
+          }
+          expect([queue.len(), queue.processing, queue.delayed]).toEqual([waiting.length, work.size, due.size]);
+          expect(queue.numRequeues(item)).toBe(failures.get(item) ?? 0);
+        }
+      }),
+    );
   });
 
   it('COL-082 the bucket owes no more than the delayed items explain, and lets no more pass than it has', () => {

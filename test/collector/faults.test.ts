@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { sleep } from '../../src/base/clock.ts';
 import {
   answerWith,
   type Fault,
@@ -421,6 +422,29 @@ describe('a key that waits', () => {
   it('COL-085 BETTER-8 is ready at once when its object changes', async () => {
     await stuck();
     await rig.patch(secret, 'd', { ownerReferences: [refToNothing(configMap, 'never')] });
+    expect(await rig.rest()).toBe(0);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-085 BETTER-8 is ready at once when its object changed during the attempt that failed', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    let during = (): Promise<void> => Promise.resolve();
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, async (request, next) => {
+      await during();
+      return refuse(500, 'InternalError')(request, next);
+    });
+    await rig.delete(configMap, 'owner');
+    await rig.advance(200_000);
+    const attempt = { answered: false };
+    during = async () => {
+      rig.faults.clear();
+      const body = { metadata: { ownerReferences: [refTo(owner, { controller: true })] } };
+      await rig.client.patch(rig.at(secret, 'd'), { type: 'application/merge-patch+json', body });
+      await sleep(rig.clock, 1000);
+      attempt.answered = true;
+    };
+    while (!attempt.answered) await rig.advance(100);
     expect(await rig.rest()).toBe(0);
     expect(await rig.names(secret)).toEqual([]);
   });
