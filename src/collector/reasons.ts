@@ -85,6 +85,7 @@ export const reasons = {
     patchNotNeeded: 'The reference is already gone, or another object has taken the name.',
     patchedObjectChanged: 'The object changed while the cycle was opened.',
     finalizerAlreadyRemoved: 'The finalizer is not there any more.',
+    finalizerObjectChanged: 'The object changed since the removal of its finalizer was decided.',
     finalizerConflictsExhausted: 'Removing the finalizer met a conflict at every attempt.',
   },
 } as const;

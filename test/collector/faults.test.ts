@@ -173,6 +173,16 @@ describe('a write that fails', () => {
     expect(await rig.names(configMap)).toEqual([]);
   });
 
+  it('COL-153 P5: what the server finds invalid is told', async () => {
+    await rig.create(configMap, 'owner');
+    const message = 'spec.size: Required value';
+    rig.faults.on({ method: 'PATCH', target: /configmaps\/owner/ }, refuse(422, 'Invalid', { message }), 1);
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.rest();
+    const told = rig.logger.lines.filter(({ fields }) => fields['error'] === message);
+    expect(told.map(({ level, fields }) => [level, fields['reason']])).toEqual([['warn', 'writeRejected']]);
+  });
+
   it('COL-082 BETTER-8 is tried again with growing delays, at most a minute apart', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });

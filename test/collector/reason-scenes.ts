@@ -269,6 +269,13 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.delete(configMap, 'gone');
     await rig.rest();
   },
+  'an owner that changes before it is read for its finalizer': async (rig) => {
+    await rig.create(configMap, 'owner', { finalizers: [HOLD] });
+    const busy = changedBefore(rig, configMap, 'owner', () => ({ labels: { turn: 'next' } }));
+    rig.faults.on({ method: 'GET', target: /configmaps\/owner/ }, busy, 1);
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.rest();
+  },
   'a finalizer that goes before the patch': async (rig) => {
     await rig.create(configMap, 'owner', { finalizers: [HOLD] });
     const gone = changedBefore(rig, configMap, 'owner', () => ({ finalizers: [HOLD] }));

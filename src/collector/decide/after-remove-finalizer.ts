@@ -2,11 +2,14 @@ import { unreachable } from '../../base/assert.ts';
 import type { Verdict } from './step.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
 
+/** `outdated`: nothing was sent, as the object is not at the version any more that the removal rests on. */
+export type RemovalAnswerKind = WriteAnswerKind | 'outdated';
+
 /**
  * What follows from the last answer of P5, after its own attempts against conflicts (COL-153): a finalizer that is gone,
  * or an object that is, is what was wanted.
  */
-export function afterRemoveFinalizer(answer: WriteAnswerKind): Verdict {
+export function afterRemoveFinalizer(answer: RemovalAnswerKind): Verdict {
   switch (answer) {
     case 'accepted':
       return { verdict: 'forget', reason: 'patchAccepted', actions: [] };
@@ -14,6 +17,8 @@ export function afterRemoveFinalizer(answer: WriteAnswerKind): Verdict {
       return { verdict: 'forget', reason: 'objectAbsent', actions: [] };
     case 'conflict':
       return { verdict: 'requeue', reason: 'finalizerConflictsExhausted', actions: [] };
+    case 'outdated':
+      return { verdict: 'requeue', reason: 'finalizerObjectChanged', actions: [] };
     case 'invalid':
     case 'unsupportedMediaType':
     case 'failed':

@@ -154,6 +154,7 @@ describe('afterRemoveFinalizer', () => {
     ['accepted', 'forget', 'patchAccepted'],
     ['absent', 'forget', 'objectAbsent'],
     ['conflict', 'requeue', 'finalizerConflictsExhausted'],
+    ['outdated', 'requeue', 'finalizerObjectChanged'],
     ['invalid', 'requeue', 'writeRejected'],
     ['unsupportedMediaType', 'requeue', 'writeRejected'],
     ['failed', 'requeue', 'writeRejected'],

@@ -45,13 +45,19 @@ describe('removeFinalizer', () => {
   );
 
   it.each([
-    { what: 'refused', known: { resourceVersion: '7', otherFinalizers: [] }, answer: conflict },
-    { what: 'invalid', known: { resourceVersion: '7', otherFinalizers: [] }, answer: statusWith(422, 'Invalid') },
-    { what: 'read at another version', known: undefined, answer: live },
-  ])('COL-122 COL-125 rests on one version: $what is a conflict at once', async ({ known, answer }) => {
+    { what: 'refused', known: { resourceVersion: '7', otherFinalizers: [] }, answer: conflict, is: 'conflict' },
+    { what: 'read at another version', known: undefined, answer: live, is: 'outdated' },
+  ])('COL-122 COL-125 rests on one version: $what is $is at once', async ({ known, answer, is }) => {
     const { context, sent } = setUp([answer]);
     const outcome = await removeFinalizer(context, { ...action(known), only: '7' });
-    expect([outcome.answer, sent.length]).toEqual(['conflict', 1]);
+    expect([outcome.answer, sent.length]).toEqual([is, 1]);
+  });
+
+  it('COL-122 COL-125 rests on one version: what the server finds invalid is no conflict', async () => {
+    const { context, sent } = setUp([statusWith(422, 'Invalid', { message: 'spec.size: Required value' })]);
+    const known = { resourceVersion: '7', otherFinalizers: [] };
+    const outcome = await removeFinalizer(context, { ...action(known), only: '7' });
+    expect([outcome.answer, outcome.error?.message, sent.length]).toEqual(['invalid', 'spec.size: Required value', 1]);
   });
 
   it('COL-122 COL-125 rests on one version: a conflict of what was read at it is one at once', async () => {

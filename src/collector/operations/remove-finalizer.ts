@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
+import type { RemovalAnswerKind } from '../decide/after-remove-finalizer.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
 import { readMetadata, resourceRefOf } from './read-metadata.ts';
@@ -13,6 +14,10 @@ export interface FinalizerContext extends CallContext {
   readonly random: Random;
   /** Ends the waits between attempts. */
   readonly stopping: AbortSignal;
+}
+
+export interface RemovalAnswer extends Omit<WriteAnswer, 'answer'> {
+  readonly answer: RemovalAnswerKind;
 }
 
 /** The finalizers that stay, of the object at a version. */
@@ -33,9 +38,12 @@ function removeFinalizerPatch(uid: string, resourceVersion: string, finalizers: 
 
 /**
  * Takes one of the collector's finalizers off an object. Gone already, or the object gone, is success. A conflict that
- * outlasts the attempts is answered as one, and so is the first one where the removal rests on one version.
+ * outlasts the attempts is answered as one. Where the removal rests on one version the first refusal is the answer.
  */
-export async function removeFinalizer(context: FinalizerContext, action: RemoveFinalizerAction): Promise<WriteAnswer> {
+export async function removeFinalizer(
+  context: FinalizerContext,
+  action: RemoveFinalizerAction,
+): Promise<RemovalAnswer> {
   const { target, finalizer, known, only } = action;
   if (known !== undefined) {
     // What the graph recorded saves the GET. If it is out of date the patch is refused, which is no failed attempt: nobody
@@ -43,14 +51,14 @@ export async function removeFinalizer(context: FinalizerContext, action: RemoveF
     const { resourceVersion, otherFinalizers } = known;
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: otherFinalizers });
     if (answer.answer !== 'conflict' && answer.answer !== 'invalid') return answer;
-    if (only !== undefined) return { ...answer, answer: 'conflict' };
+    if (only !== undefined) return answer;
   }
   for (let attempt = 1; ; attempt++) {
     const read = await readMetadata(context, target);
     if (read.state === 'error') return { answer: 'failed', error: read.error };
     if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
     const { resourceVersion, finalizers } = read.object;
-    if (only !== undefined && resourceVersion !== only) return { answer: 'conflict' };
+    if (only !== undefined && resourceVersion !== only) return { answer: 'outdated' };
     if (!finalizers.includes(finalizer)) return { answer: 'accepted', unneeded: true, object: read.object };
     const others = finalizers.filter((name) => name !== finalizer);
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });

@@ -23,7 +23,10 @@ export function tookEffect(answered: Reason | undefined): boolean {
 }
 
 /** Of an accepted answer: whether there was a patch, or `already` was what a read showed. */
-export function acceptedAs({ unneeded }: WriteAnswer, already: 'patchNotNeeded' | 'finalizerAlreadyRemoved'): Reason {
+export function acceptedAs(
+  { unneeded }: Pick<WriteAnswer, 'unneeded'>,
+  already: 'patchNotNeeded' | 'finalizerAlreadyRemoved',
+): Reason {
   return unneeded === true ? already : 'patchAccepted';
 }
 

@@ -25,7 +25,7 @@ import { parseWorkKey, workKey, type WorkKey } from '../graph/work-key.ts';
 import { deleteObject } from '../operations/delete-object.ts';
 import { removeReferences, unblockReferences } from '../operations/patch-references.ts';
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
-import { removeFinalizer } from '../operations/remove-finalizer.ts';
+import { type RemovalAnswer, removeFinalizer } from '../operations/remove-finalizer.ts';
 import type { WriteAnswer } from '../operations/write-answer.ts';
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
@@ -313,12 +313,12 @@ export class DeleteWorker {
 
   #failed(
     action: Action,
-    { answer, error }: WriteAnswer,
+    { answer, error }: RemovalAnswer,
     { reason: decided, results }: Errand,
     reason: Reason = 'writeRejected',
   ): Requeue {
     const { logger, failures } = this.#context;
-    const log = answer === 'conflict' ? { warn: logger.debug.bind(logger) } : failures;
+    const log = answer === 'conflict' || answer === 'outdated' ? { warn: logger.debug.bind(logger) } : failures;
     log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, decided, reason });
     results.push({ action, answered: reason });
     return { next: 'requeue', reason };
