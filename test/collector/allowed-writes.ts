@@ -35,9 +35,8 @@ function isProperDelete(body: unknown): boolean {
   return (
     kind === 'DeleteOptions' &&
     apiVersion === 'v1' &&
-    typeof uid === 'string' &&
-    uid !== '' &&
-    ['string', 'undefined'].includes(typeof resourceVersion) &&
+    isSaid(uid) &&
+    isSaid(resourceVersion) &&
     POLICIES.includes(String(propagationPolicy)) &&
     Object.keys({ ...rest, ...more }).length === 0
   );
@@ -45,9 +44,14 @@ function isProperDelete(body: unknown): boolean {
 
 /** Of a server that is not kube-apiserver itself nobody knows whether it reads a query. */
 function isProperDeleteQuery(path: string, query: Call['query']): boolean {
-  const { uid, resourceVersion: _, propagationPolicy, ...more } = query;
+  const { uid, resourceVersion, propagationPolicy, ...more } = query;
   const ownGroup = /^\/(?:api\/v1|apis\/(?:[a-z]+|[a-z.]+\.k8s\.io)\/v\d)\//.test(path);
-  return ownGroup && uid !== undefined && uid !== '' && POLICIES.includes(propagationPolicy ?? '') && isEmpty(more);
+  const guarded = isSaid(uid) && isSaid(resourceVersion);
+  return ownGroup && guarded && POLICIES.includes(propagationPolicy ?? '') && isEmpty(more);
+}
+
+function isSaid(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 function isEmpty(object: object): boolean {

@@ -74,9 +74,9 @@ describe('writes', () => {
     kind: 'DeleteOptions',
     apiVersion: 'v1',
     propagationPolicy: 'Background',
-    preconditions: { uid: 'u' },
+    preconditions: { uid: 'u', resourceVersion: '1' },
   };
-  const inQuery = { uid: 'u', propagationPolicy: 'Background' };
+  const inQuery = { uid: 'u', resourceVersion: '1', propagationPolicy: 'Background' };
   const patch = { metadata: { uid: 'u', finalizers: null } };
   const improper: readonly (Partial<Call> & { readonly what: string })[] = [
     { what: 'a creation', method: 'POST', path: '/api/v1/namespaces/default/secrets', body: {} },
@@ -85,6 +85,12 @@ describe('writes', () => {
     { what: 'a deletion of all in the cluster', method: 'DELETE', path: '/apis/apps/v1/deployments', body: deletion },
     { what: 'a deletion without options', method: 'DELETE', body: undefined },
     { what: 'a deletion without uid in the query', method: 'DELETE', query: { ...inQuery, uid: '' }, body: undefined },
+    {
+      what: 'a deletion of any version in the query',
+      method: 'DELETE',
+      query: { uid: 'u', propagationPolicy: 'Background' },
+    },
+    { what: 'a deletion of no version in the query', method: 'DELETE', query: { ...inQuery, resourceVersion: '' } },
     { what: 'a deletion with grace in the query', method: 'DELETE', query: { ...inQuery, gracePeriodSeconds: '0' } },
     { what: 'a deletion with options in two places', method: 'DELETE', query: inQuery, body: deletion },
     {
@@ -97,6 +103,12 @@ describe('writes', () => {
       what: 'a deletion without uid',
       method: 'DELETE',
       body: { ...deletion, preconditions: { resourceVersion: '1' } },
+    },
+    { what: 'a deletion of any version', method: 'DELETE', body: { ...deletion, preconditions: { uid: 'u' } } },
+    {
+      what: 'a deletion of no version',
+      method: 'DELETE',
+      body: { ...deletion, preconditions: { uid: 'u', resourceVersion: '' } },
     },
     { what: 'a deletion without policy', method: 'DELETE', body: { ...deletion, propagationPolicy: undefined } },
     { what: 'a deletion with grace', method: 'DELETE', body: { ...deletion, gracePeriodSeconds: 0 } },

@@ -25,7 +25,7 @@ export interface Facts {
    * instead of the server (BETTER-9; PERFORMANCE "where the shortcut must not be taken").
    */
   readonly graph: 'trusted' | 'untrusted';
-  /** `spent` after a write that rested on the graph met a conflict: the next round reads everything (COL-098). */
+  /** `spent` after a DELETE met a conflict, whatever it rested on: what follows in this round reads everything (COL-098). */
   readonly shortcut: 'allowed' | 'spent';
 }
 

@@ -37,7 +37,7 @@ const MAX_QUESTIONS = 8;
 
 /**
  * Conflicts of a DELETE after which all is read and decided anew at once, so that a busy object cannot starve it (COL-151);
- * then its key goes back to the queue. As often as client-go's `retry.DefaultRetry` tries.
+ * then its key goes back to the queue. Six tries in all; client-go's `retry.DefaultRetry` makes five, 10 ms apart.
  */
 const MAX_CONFLICTS = 5;
 
