@@ -9,9 +9,8 @@ import type { GraphEvent } from './graph/event.ts';
 import type { Uid } from './graph/identity.ts';
 import type { ObjectColumns } from './graph/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
-import { workKey } from './graph/work-key.ts';
+import { parseWorkKey, workKey } from './graph/work-key.ts';
 import { type OnQueued, QUEUE_NAMES, type Queues } from './queues.ts';
-import type { WorkQueue } from './work-queue.ts';
 
 export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
@@ -110,11 +109,26 @@ export class GraphWriter {
   #wake(event: GraphEvent): void {
     const { graph, queues } = this.#options;
     const { attemptToDelete, attemptToOrphan } = queues;
-    if (!mayBeWoken(attemptToDelete) && !mayBeWoken(attemptToOrphan)) return;
+    if (attemptToDelete.delayed + attemptToOrphan.delayed === 0) {
+      if (attemptToDelete.processing + attemptToOrphan.processing === 0) return;
+      if ('columns' in event && !event.columns.uidIsText) return this.#wakeInWork(event.columns);
+    }
     const uid = uidOf(event);
     if (uid === undefined) return this.wakeAll();
     this.#wakeUid(uid);
     for (const dependent of graph.dependents(uid)) this.#wakeUid(dependent);
+  }
+
+  /** Every event of a cascade comes here. Few keys are in work, while an owner may have any number of dependents. */
+  #wakeInWork(columns: ObjectColumns): void {
+    const { graph, queues } = this.#options;
+    const { attemptToDelete, attemptToOrphan } = queues;
+    const referredTo = graph.isReferredTo(columns);
+    for (const queue of [attemptToDelete, attemptToOrphan]) {
+      queue.wakeInWork(columns);
+      if (!referredTo) continue;
+      for (const key of queue.inWork()) if (graph.refersTo(parseWorkKey(key).uid, columns)) queue.wake(key);
+    }
   }
 
   #wakeUid(uid: Uid): void {
@@ -129,11 +143,6 @@ export class GraphWriter {
     this.#options.queues.attemptToDelete.wakeAll();
     this.#options.queues.attemptToOrphan.wakeAll();
   }
-}
-
-/** Some key is in its back-off, or in work and may be soon. */
-function mayBeWoken({ delayed, processing }: WorkQueue): boolean {
-  return delayed + processing > 0;
 }
 
 /** The uid that an event is about; undefined for those that concern a whole resource. */

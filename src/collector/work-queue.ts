@@ -1,6 +1,6 @@
 import { RateLimitingQueue, type RateLimitingQueueOptions } from '../workqueue/rate-limiting-queue.ts';
 import type { WorkKey } from './graph/work-key.ts';
-import { type QueuedUid, WorkKeyTable } from './graph/work-key-table.ts';
+import { type QueuedUid, type UidWords, WorkKeyTable } from './graph/work-key-table.ts';
 
 export interface WorkQueueOptions extends Omit<RateLimitingQueueOptions<WorkKey>, 'keys'> {
   /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */
@@ -23,5 +23,12 @@ export class WorkQueue extends RateLimitingQueue<WorkKey> {
     const before = this.#table.size;
     const handle = this.#table.acquireUid(uid);
     this.admit(handle, this.#table.size > before ? 'new' : 'known');
+  }
+
+  /** `wake` of both keys of a uid of which none is delayed, as every event of a cascade asks for it: no key is made. */
+  wakeInWork(uid: UidWords): void {
+    if (this.processing === 0) return;
+    this.noteWakeUpOf(this.#table.findWords(uid, 'observed'));
+    this.noteWakeUpOf(this.#table.findWords(uid, 'virtual'));
   }
 }

@@ -145,9 +145,18 @@ export class Queue<T extends QueueKey> {
 
   /** Notes that an item was woken while it is in work, until it is done; nothing when it is not. */
   protected noteWakeUp(item: T): void {
-    if (this.#work.size === 0) return;
-    const work = this.#work.get(this.#keys.find(item));
+    if (this.#work.size > 0) this.noteWakeUpOf(this.#keys.find(item));
+  }
+
+  /** The same by its handle, or -1. */
+  protected noteWakeUpOf(handle: KeyHandle): void {
+    const work = this.#work.get(handle);
     if (work !== undefined) work.woken = true;
+  }
+
+  /** Those that somebody works on. */
+  *inWork(): Generator<T> {
+    for (const handle of this.#work.keys()) yield this.#keys.keyOf(handle);
   }
 
   /** The same for all in work but these. */

@@ -196,6 +196,24 @@ export class OwnershipGraph implements Graph {
     return found;
   }
 
+  /** Whether anybody refers to the object that an event shows, be it gone or not. */
+  isReferredTo(columns: ObjectColumns): boolean {
+    const owner = this.nodes.findObject(columns);
+    return owner !== NONE && this.references.firstDependent(owner) !== NONE;
+  }
+
+  /** Whether an object refers to the one that an event shows. */
+  refersTo(dependent: Uid, columns: ObjectColumns): boolean {
+    const { nodes, references } = this;
+    const node = nodes.find(dependent);
+    const owner = nodes.findObject(columns);
+    if (node === NONE || owner === NONE) return false;
+    for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
+      if (references.ownerOf(edge) === owner) return true;
+    }
+    return false;
+  }
+
   dependents(uid: Uid): Uid[] {
     const id = this.find(uid);
     const found: Uid[] = [];

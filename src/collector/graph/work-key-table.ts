@@ -1,12 +1,16 @@
 import { UuidWords } from '../../base/uuid.ts';
 import type { KeyHandle, KeyTable } from '../../workqueue/key-table.ts';
-import type { EnqueueEffect } from './effect.ts';
+import type { EnqueueEffect, QueuedAs } from './effect.ts';
+import type { ObjectColumns } from './object-columns.ts';
 import { TextScratch } from './text-scratch.ts';
 import { hashOfUid } from './uid-index.ts';
 import { isVirtualKey, workKey, workKeyOfWords, type WorkKey } from './work-key.ts';
 
 /** What is read of an effect to queue its uid. */
 export type QueuedUid = Pick<EnqueueEffect, 'w0' | 'w1' | 'w2' | 'w3' | 'text' | 'as'>;
+
+/** A uid of the usual form, as the columns of an object have it. */
+export type UidWords = Pick<ObjectColumns, 'uid0' | 'uid1' | 'uid2' | 'uid3'>;
 
 const NONE = -1;
 const INITIAL = 64;
@@ -76,6 +80,13 @@ export class WorkKeyTable implements KeyTable<WorkKey> {
     if (!this.#parse(key)) return this.#texts.get(key) ?? NONE;
     const { w0, w1, w2, w3 } = this.#words;
     const mark = isVirtualKey(key) ? VIRTUAL : OBSERVED;
+    return this.#find(this.#bucketOf(w0, w1, w2, w3), w0, w1, w2, w3, mark);
+  }
+
+  /** The handle of `workKey(uid, as)`, which is not made, or -1. */
+  findWords({ uid0, uid1, uid2, uid3 }: UidWords, as: QueuedAs): KeyHandle {
+    const mark = as === 'virtual' ? VIRTUAL : OBSERVED;
+    const [w0, w1, w2, w3] = [uid0 | 0, uid1 | 0, uid2 | 0, uid3 | 0];
     return this.#find(this.#bucketOf(w0, w1, w2, w3), w0, w1, w2, w3, mark);
   }
 
