@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { backup } from './backup.ts';
 import { refuse } from './faults.ts';
 import { configMap, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
@@ -88,17 +89,13 @@ describe('an identity that comes back', () => {
   it('COL-135 BETTER-14 is not absent any more: a restored owner keeps its dependents', async () => {
     const owner = await rig.create(configMap, 'owner');
     const kept = refTo(owner);
-    const objects = rig.store;
-    const key = '/registry/core/configmaps/default/owner';
-    const stored = await rig.wait(objects.get(key));
+    const restore = await backup(rig, configMap, 'owner');
     await rig.startCollector();
     await rig.create(secret, 'before', { owners: [kept] });
     await rig.delete(configMap, 'owner');
     await rig.rest();
     expect(await rig.names(secret)).toEqual([]);
-    // As after the restore of a backup: the same object again, with the same uid.
-    await rig.wait(objects.create(key, stored.kv!.value));
-    await rig.settle();
+    await restore();
     await rig.create(secret, 'after', { owners: [kept] });
     await rig.rest();
     await rig.advance(60_000);

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { backup } from './backup.ts';
 import { type Fault, late, pathNotFound, refuse, successStatus } from './faults.ts';
 import { clusterRole, configMap, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
 import type { Rig } from './rig.ts';
@@ -103,6 +104,16 @@ export const scenes: Readonly<Record<string, Scene>> = {
       1,
     );
     await listedAnew(rig, 'configmaps');
+  },
+  'objects that a restored server shows as they were before they were deleted': async (rig) => {
+    const owner = await rig.create(configMap, 'owner', { finalizers: ['orphan', HOLD] });
+    const restore = await backup(rig, configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    rig.faults.on({ method: 'PATCH', target: /secrets/ }, refuse(403, 'Forbidden'), 1);
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.settle();
+    await restore();
+    await rig.rest();
   },
   'a dependent that comes after its owner is gone': async (rig) => {
     const owner = await rig.create(configMap, 'owner');
@@ -267,6 +278,15 @@ export const scenes: Readonly<Record<string, Scene>> = {
     const only = changedBefore(rig, widget, 'd', () => ({ ownerReferences: [refTo(solid)] }));
     rig.faults.on({ method: 'PATCH', target: /widgets\/d/ }, only, 1);
     await rig.delete(configMap, 'gone');
+    await rig.rest();
+  },
+  'an object that changes before what is left of its references is patched': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+    const busy = changedBefore(rig, widget, 'late', () => ({ labels: { turn: 'next' } }));
+    rig.faults.on({ method: 'PATCH', target: /widgets\/late/ }, busy, 1);
+    await rig.create(widget, 'late', { owners: [refTo(owner)] });
     await rig.rest();
   },
   'an owner that changes before it is read for its finalizer': async (rig) => {

@@ -6,6 +6,7 @@ const node = {
   identity: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name: 'o', uid: 'o' },
   mapping: { apiVersion: 'v1', resource: 'configmaps', namespaced: true },
   resourceVersion: '7',
+  beingDeleted: true,
   orphanFinalizer: true,
   otherFinalizers: false,
 };
@@ -131,6 +132,12 @@ describe('attemptToOrphan', () => {
       { ...node, orphanFinalizer: false },
       'forget',
       'finalizerAlreadyRemoved',
+    ],
+    [
+      'COL-055 a restored server knows nothing of its deletion',
+      { ...node, beingDeleted: false },
+      'forget',
+      'notBeingDeleted',
     ],
     ['COL-090.3 its kind is not served', { ...node, mapping: undefined }, 'requeue', 'kindUnknown'],
   ] as const)('%s', (_, changed, verdict, reason) => {

@@ -11,6 +11,8 @@ import { targetOf } from './target.ts';
 export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
   const { node, version, dependents, released, barrier, foundReleased } = facts;
   if (node === undefined) return { verdict: 'forget', reason: 'goneFromGraph', actions: [] };
+  // A backup of the server was restored (designs/0011).
+  if (!node.beingDeleted) return { verdict: 'forget', reason: 'notBeingDeleted', actions: [] };
   // Another delete took it away again (COL-10F): the dependents are not to be orphaned any more.
   if (!node.orphanFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
   if (node.mapping === undefined) return { verdict: 'requeue', reason: 'kindUnknown', actions: [] };

@@ -18,12 +18,13 @@ export function gatherOrphanFacts(source: Pick<FactSource, 'graph' | 'mapping'>,
   const { uid, version, dependents, released, barrier, foundReleased } = round;
   const node = source.graph.node(uid);
   if (node === undefined) return { node, version, dependents, released, barrier, foundReleased };
-  const { identity, resourceVersion, orphanFinalizer, otherFinalizers, foregroundFinalizer } = node;
+  const { identity, resourceVersion, beingDeleted, orphanFinalizer, otherFinalizers, foregroundFinalizer } = node;
   return {
     node: {
       identity,
       mapping: source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(node.id)),
       resourceVersion,
+      beingDeleted,
       orphanFinalizer,
       otherFinalizers: otherFinalizers || foregroundFinalizer,
     },

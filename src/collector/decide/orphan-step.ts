@@ -29,7 +29,7 @@ export type Released = 'unasked' | 'all' | 'failed';
 
 export type OrphanNodeFacts = Pick<
   NodeFacts,
-  'identity' | 'mapping' | 'resourceVersion' | 'orphanFinalizer' | 'otherFinalizers'
+  'identity' | 'mapping' | 'resourceVersion' | 'beingDeleted' | 'orphanFinalizer' | 'otherFinalizers'
 >;
 
 /** P1/P2 on each dependent, at most a fixed number in flight (COL-128). Come back with `released`. */

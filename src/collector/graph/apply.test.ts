@@ -125,11 +125,22 @@ describe('nodes', () => {
     expect(applied(graph, observed(pods, { uid: 'a', ...change })).outcome).toBe('changed');
   });
 
-  it('COL-055 beingDeleted is never taken back', () => {
-    const graph = new OwnershipGraph();
-    run(graph, observed(pods, { uid: 'a', deleting: true }), observed(pods, { uid: 'a' }));
-    expect(graph.node('a')?.beingDeleted).toBe(true);
-  });
+  it.each([{ finalizers: [] }, { finalizers: ['foregroundDeletion'] }])(
+    'COL-055 a deletion that a restored server knows nothing of is taken back, and the object looked at: $finalizers',
+    ({ finalizers }) => {
+      const graph = new OwnershipGraph();
+      const object = { uid: 'a', owners: [ref('o')], finalizers };
+      run(graph, observed(pods, { uid: 'o' }), observed(pods, { ...object, deleting: true }));
+      const { outcome, effects } = applied(graph, observed(pods, object));
+      expect([outcome, ...said(effects)]).toEqual(['changed', 'observed a deletionTakenBack']);
+      expect(graph.node('a')).toMatchObject({ beingDeleted: false, deletingDependents: false });
+      expect(graph.isWaiting(graph.find('a'))).toBe(false);
+      expect(graph.references.waitingCount).toBe(0);
+      // It can begin anew.
+      const again = said(run(graph, observed(pods, { ...object, deleting: true })));
+      expect(again).toEqual(finalizers.length === 0 ? [] : ['observed a startsWaiting']);
+    },
+  );
 
   it('COL-05A a node takes the version under which it is seen now', () => {
     const graph = new OwnershipGraph();

@@ -15,9 +15,9 @@ export interface GraphNode {
   readonly id: NodeId;
   readonly identity: Identity;
   readonly state: NodeState;
-  /** Seen with `deletionTimestamp`; never taken back (COL-055). */
+  /** Seen with `deletionTimestamp`; taken back only by a server that went back in time (COL-055, designs/0011). */
   readonly beingDeleted: boolean;
-  /** Began to wait for its dependents; never taken back (COL-062, COL-065). */
+  /** Began to wait for its dependents; stays so while it is being deleted (COL-062, COL-065). */
   readonly deletingDependents: boolean;
   /** The finalizer `foregroundDeletion` was there at the last event. */
   readonly foregroundFinalizer: boolean;

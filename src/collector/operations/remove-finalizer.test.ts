@@ -4,7 +4,9 @@ import { removeFinalizer } from './remove-finalizer.ts';
 import { objectWith, setUp, statusWith, target } from './operation.fixture.ts';
 
 const conflict = statusWith(409, 'Conflict');
-const live = objectWith({ resourceVersion: '8', finalizers: ['x.io/keep', 'foregroundDeletion'] });
+const deletionTimestamp = '2026-11-21T12:00:00Z';
+const finalizers = ['x.io/keep', 'foregroundDeletion'];
+const live = objectWith({ resourceVersion: '8', deletionTimestamp, finalizers });
 const action = (known?: RemoveFinalizerAction['known']): RemoveFinalizerAction => ({
   action: 'removeFinalizer',
   target,
@@ -78,6 +80,7 @@ describe('removeFinalizer', () => {
       answer: objectWith({ uid: 'uid-b', finalizers: ['foregroundDeletion'] }),
       is: 'absent',
     },
+    { what: 'of an object that is not being deleted (COL-055)', answer: objectWith({ finalizers }), is: 'outdated' },
     { what: 'not to be read', answer: statusWith(404, 'NotFound'), is: 'failed' },
   ])('COL-153 BETTER-17 $what: $is, and nothing is written', async ({ answer, is }) => {
     const { context, sent } = setUp([answer]);

@@ -78,8 +78,8 @@ export class NaiveGraph {
       identity,
       state: 'observed',
       refs: ownerReferences,
-      beingDeleted: before?.beingDeleted ?? false,
-      deletingDependents: before?.deletingDependents ?? false,
+      beingDeleted: deleting && (before?.beingDeleted ?? false),
+      deletingDependents: deleting && (before?.deletingDependents ?? false),
       finalizers,
       version: object.resourceVersion,
       seen: true,
@@ -93,6 +93,7 @@ export class NaiveGraph {
     const changedUnseen =
       before?.seen === false && (before.version !== object.resourceVersion || object.resourceVersion === 'opaque');
     if (changedUnseen && this.#isDoubtful(node)) this.#queue(uid);
+    if (!deleting && before?.beingDeleted === true) this.#queue(uid);
     const started = deleting && this.#start(node, before);
     if (!changedUnseen || started || !waits(node)) return;
     for (const dependent of this.dependents(uid)) this.#queue(dependent.identity.uid);
