@@ -229,7 +229,10 @@ export class GarbageCollector implements Service {
         this.#writer.wakeAll();
       },
       onVanished: (resource) => this.#writer.apply({ type: 'resourceVanished', resource }),
-      onDiscovered: (served) => forgetVanished(this.#metrics, served),
+      onDiscovered: (served) => {
+        forgetVanished(this.#metrics, served);
+        this.#acceptedEnds.forgetOld();
+      },
     });
     collectorGauges(metrics, {
       clock,

@@ -51,6 +51,17 @@ describe('ObjectReader', () => {
     expect(namesOf(reader, some)).toEqual(names.slice(0, count));
   });
 
+  it('COL-041 keeps no piece of the stream but the last one', () => {
+    const reader = new ObjectReader(new OwnershipGraph());
+    const long = piece(objects.slice(0, 3));
+    announced(reader, long);
+    const { ranges } = long;
+    const columns = [0, 1, 2].map((i) => reader.read(long.bytes, ranges[i * 2]!, ranges[i * 2 + 1]!));
+    const short = piece(objects.slice(3, 4));
+    announced(reader, short);
+    expect(columns.map(({ bytes }) => bytes === short.bytes)).toEqual([true, true, true]);
+  });
+
   it('COL-041 objects in JSON between those in protobuf have their own texts', () => {
     const reader = new ObjectReader(new OwnershipGraph());
     const mixed = piece([json, objectOf(1), json, objectOf(2)]);

@@ -35,6 +35,8 @@ export class ObjectReader {
   #bytes: Uint8Array | undefined;
   #next = 0;
   #count = 0;
+  /** Of the readers, those of the last batch. */
+  #used = 0;
   /** Means nothing; without it loads that nobody uses would be left out. */
   touched = 0;
 
@@ -50,6 +52,9 @@ export class ObjectReader {
     for (let i = 0; i < count; i++) this.#touch(bytes, ranges[i * 2]!, ranges[i * 2 + 1]!);
     const known = this.#scanAhead(bytes, ranges, count);
     this.#count = known;
+    // Else what was read for a longer batch would keep the piece of the stream in which that stood.
+    for (let i = known; i < this.#used; i++) this.#ahead[i]!.bytes = bytes;
+    this.#used = known;
     this.#graph.expect(this.#ahead, known);
   }
 

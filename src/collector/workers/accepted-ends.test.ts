@@ -29,3 +29,15 @@ it('BETTER-9 knows the last two thousand at least, and no more than four thousan
     expect(ends.of(`u${Math.max(0, i - 2048)}`)?.by).toBe('finalizer');
   }
 });
+
+it('BETTER-9 keeps nothing that does not count any more, once it is asked to let go', () => {
+  const clock = new FakeClock();
+  const ends = new AcceptedEnds(clock);
+  for (let i = 0; i < 3000; i++) ends.note(`u${i}`, { resourceVersion: '1', by: 'delete' });
+  clock.advance(9_999);
+  ends.forgetOld();
+  expect([ends.size, ends.of('u2999')?.by]).toEqual([3000, 'delete']);
+  clock.advance(1);
+  ends.forgetOld();
+  expect(ends.size).toBe(0);
+});

@@ -24,6 +24,7 @@ export class AcceptedEnds {
   readonly #clock: Clock;
   #last = new Map<Uid, TimedEnd>();
   #before = new Map<Uid, TimedEnd>();
+  #newest = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -34,13 +35,25 @@ export class AcceptedEnds {
       this.#before = this.#last;
       this.#last = new Map();
     }
-    this.#last.set(uid, { resourceVersion, by, at: this.#clock.monotonic() });
+    const at = this.#clock.monotonic();
+    this.#last.set(uid, { resourceVersion, by, at });
+    this.#newest = at;
+  }
+
+  /** Known ones, and those that have been known too long and were not pushed out yet. */
+  get size(): number {
+    return this.#last.size + this.#before.size;
   }
 
   /** What was accepted of the object, while the news of it may still come. */
   of(uid: Uid): AcceptedEnd | undefined {
     const end = this.#last.get(uid) ?? this.#before.get(uid);
     return end !== undefined && this.#clock.monotonic() - end.at < SHOWN_WITHIN_MS ? end : undefined;
+  }
+
+  /** Lets go of all if none of them counts any more: a collector at rest keeps no trace of the last cascade. */
+  forgetOld(): void {
+    if (this.#clock.monotonic() - this.#newest >= SHOWN_WITHIN_MS) this.forgetAll();
   }
 
   /** The server has gone back in time: what it accepted may not have happened any more. */
