@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../base/fake-clock.ts';
 import { loadClientConfig } from './client-config.ts';
+import { KubeconfigError } from './kubeconfig.ts';
 import { caPem, clientCertPem, clientKeyPem, serverCertPem, serverKeyPem } from './tls.fixture.ts';
 import type { KubeconfigIo, ProgramCall, ProgramResult } from './kubeconfig-io.ts';
 
 /** A world of files and one program. */
 function setUp(
   files: Record<string, string>,
-  options: { env?: Record<string, string>; program?: (call: ProgramCall) => ProgramResult | Error } = {},
+  options: {
+    env?: Record<string, string>;
+    program?: (call: ProgramCall) => Promise<ProgramResult> | ProgramResult | Error;
+  } = {},
 ) {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const reads: string[] = [];
@@ -361,6 +365,25 @@ describe('exec', () => {
     });
   });
 
+  it('waits no longer than it takes to be told the end of a program, and runs it again for who asks next', async () => {
+    let hangs = true;
+    const { clock, load, runs } = setUp(
+      { [CONFIG]: kubeconfig(user()) },
+      { program: () => (hangs ? new Promise<ProgramResult>(() => {}) : printed({ token: 't' })) },
+    );
+    const { credentials } = await load();
+    const asked = Promise.allSettled([credentials?.headers(), credentials?.certificate?.()]);
+    clock.advance(65_000);
+    const reason = new KubeconfigError('exec: executable plugin did not end within 60 s');
+    expect(await asked).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ]);
+    hangs = false;
+    expect(await credentials?.headers()).toEqual({ authorization: 'Bearer t' });
+    expect([runs.length, clock.pendingTimers]).toEqual([2, 0]);
+  });
+
   it('keeps credentials without an end, and presents certificates', async () => {
     const { clock, load, runs } = setUp(
       { [CONFIG]: kubeconfig(user()) },
@@ -381,6 +404,7 @@ describe('exec', () => {
       'executable plugin failed with exit code 3: not logged in\nget it here',
     ],
     ['is killed', { exitCode: null, stdout: '', stderr: '' }, 'was ended by a signal'],
+    ['hangs', { exitCode: null, timedOut: true, stdout: '', stderr: 'who are you?' }, 'within 60 s: who are you?'],
     ['prints text', { exitCode: 0, stdout: 'token', stderr: '' }, 'its output is not JSON'],
     ['prints null', { exitCode: 0, stdout: 'null', stderr: '' }, 'plugin returned version'],
     [

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/thrown.ts';
 import type { ClientCertificate, Credentials } from './connect-options.ts';
 import { type ExecConfig, type KubeconfigCluster, KubeconfigError } from './kubeconfig.ts';
-import type { KubeconfigIo } from './kubeconfig-io.ts';
+import type { KubeconfigIo, ProgramResult } from './kubeconfig-io.ts';
 import { checkClientCertificate } from './tls-material.ts';
 
 export interface ExecCredentialsOptions {
@@ -16,6 +16,9 @@ export interface ExecCredentialsOptions {
 
 /** Some programs ask an identity provider over the network. */
 const TIMEOUT_MS = 60_000;
+/** How long after that nobody waits any more to be told how the program ended. */
+const MARGIN_MS = 5_000;
+const TOO_LONG = `did not end within ${TIMEOUT_MS / 1000} s`;
 
 interface Issued {
   readonly headers: Readonly<Record<string, string>>;
@@ -39,7 +42,7 @@ export function execCredentials(options: ExecCredentialsOptions): Credentials {
   let running: Promise<Issued> | undefined;
   const current = async (): Promise<Issued> => {
     if (issued !== undefined && clock.now() < issued.expiresAt) return issued;
-    running ??= issue(options).finally(() => {
+    running ??= inTime(issue(options), options).finally(() => {
       running = undefined;
     });
     issued = await running;
@@ -52,6 +55,16 @@ export function execCredentials(options: ExecCredentialsOptions): Credentials {
       issued = undefined;
     },
   };
+}
+
+/** A run that never settles must not hold each later request. */
+function inTime(run: Promise<Issued>, { exec, clock }: ExecCredentialsOptions): Promise<Issued> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimer(TIMEOUT_MS + MARGIN_MS, () => {
+      reject(new KubeconfigError(`exec: executable ${exec.command} ${TOO_LONG}`));
+    });
+    void run.then(resolve, reject).finally(() => timer.cancel());
+  });
 }
 
 async function issue({ exec, cluster, io, clock }: ExecCredentialsOptions): Promise<Issued> {
@@ -68,10 +81,15 @@ async function issue({ exec, cluster, io, clock }: ExecCredentialsOptions): Prom
       throw new KubeconfigError(`exec: executable ${exec.command} failed to start: ${text}${hint}`, { cause: error });
     });
   if (result.exitCode !== 0) {
-    const how = result.exitCode === null ? 'was ended by a signal' : `failed with exit code ${result.exitCode}`;
+    const how = howItEnded(result);
     throw new KubeconfigError(`exec: executable ${exec.command} ${how}: ${result.stderr.trim().slice(0, 2000)}${hint}`);
   }
   return readCredential(exec, result.stdout, clock.now());
+}
+
+function howItEnded({ exitCode, timedOut }: ProgramResult): string {
+  if (timedOut === true) return TOO_LONG;
+  return exitCode === null ? 'was ended by a signal' : `failed with exit code ${exitCode}`;
 }
 
 function execInfo(exec: ExecConfig, cluster: KubeconfigCluster): Record<string, unknown> {

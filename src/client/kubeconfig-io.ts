@@ -6,7 +6,7 @@ export interface KubeconfigIo {
   readonly pathListSeparator: string;
   /** UTF-8 text. Rejects with an error whose `code` is `ENOENT` when there is no such file. */
   readFile(path: string): Promise<string>;
-  /** Runs a program without a terminal. Rejects when it can not be started. */
+  /** Runs a program without a terminal, no longer than it may. Rejects when it can not be started. */
   runProgram(program: ProgramCall): Promise<ProgramResult>;
 }
 
@@ -21,6 +21,8 @@ export interface ProgramCall {
 export interface ProgramResult {
   /** Null when a signal ended it. */
   readonly exitCode: number | null;
+  /** It was still running after `timeoutMs`, and was killed. */
+  readonly timedOut?: boolean;
   readonly stdout: string;
   readonly stderr: string;
 }
