@@ -85,6 +85,15 @@ describe('loadClientConfig', () => {
       'token: t, as: x, as-uid: "1", as-groups: [g, h]',
       { authorization: 'Bearer t', 'impersonate-user': 'x', 'impersonate-uid': '1', 'impersonate-group': ['g', 'h'] },
     ],
+    [
+      'what else is said of another identity, with keys as names of headers can hold them',
+      'as: x, as-user-extra: {scopes: [a, b], Scopes: [c], "acme.com/größe (%)": [d], none: []}',
+      {
+        'impersonate-user': 'x',
+        'impersonate-extra-scopes': ['a', 'b', 'c'],
+        'impersonate-extra-acme.com%2fgr%c3%b6%c3%9fe%20%28%25%29': ['d'],
+      },
+    ],
   ])('sends %s', async (_, user, headers) => {
     const config = await setUp({ [CONFIG]: kubeconfig(user) }).load();
     expect(await config.credentials?.headers()).toEqual(headers);

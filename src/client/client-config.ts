@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import type { HttpHeaders } from '../base/http-message.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { bearerToken, type ClientConfig, type Credentials, parseServer } from './connect-options.ts';
 import { execCredentials } from './exec-credentials.ts';
+import { impersonationHeaders } from './impersonation-headers.ts';
 import { inClusterConfig } from './in-cluster-config.ts';
 import {
   type Impersonation,
@@ -146,13 +146,5 @@ function combined({ certificate, bearer, exec, impersonate }: Parts): Credential
       bearer?.rejected?.();
       certificate?.rejected?.();
     },
-  };
-}
-
-function impersonationHeaders({ user, uid, groups }: Impersonation): HttpHeaders {
-  return {
-    'impersonate-user': user,
-    ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
-    ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
   };
 }

@@ -49,6 +49,7 @@ users:
     password: p
     as: someone
     as-groups: [a, b]
+    as-user-extra: {scopes: [view, 1], none: []}
     exec:
       apiVersion: client.authentication.k8s.io/v1
       command: bin/plugin
@@ -80,7 +81,14 @@ preferences: {}
       clientKeyData: 'KEY',
       username: 'n',
       password: 'p',
-      impersonate: { user: 'someone', groups: ['a', 'b'] },
+      impersonate: {
+        user: 'someone',
+        groups: ['a', 'b'],
+        extra: new Map([
+          ['scopes', ['view', '1']],
+          ['none', []],
+        ]),
+      },
       exec: {
         command: '/home/me/.kube/bin/plugin',
         args: ['get-token', '1'],
@@ -112,6 +120,8 @@ preferences: {}
     ['a list', '[]', 'kubeconfig is not an object'],
     ['clusters that are no list', 'clusters: {}', 'clusters is not a list'],
     ['an entry without a name', 'clusters: [{cluster: {}}]', 'clusters: an entry has no name'],
+    ['extra that is a list', 'users: [{name: u, user: {as-user-extra: []}}]', 'as-user-extra is not an object'],
+    ['extra that is no lists', 'users: [{name: u, user: {as-user-extra: {a: b}}}]', 'a is not a list'],
     ['a token that is a list', 'users: [{name: u, user: {token: []}}]', 'token is not a string'],
     [
       'data that is not base64',
@@ -163,6 +173,18 @@ describe('selectContext', () => {
       'clusters: [{name: k, cluster: {server: "https://k"}}]\ncontexts: [{name: c, context: {cluster: k}}]',
     );
     expect(selectContext(config, 'c')).toMatchObject({ namespace: 'default', user: {} });
+  });
+
+  it.each(['as-uid: "1"', 'as-groups: [g]', 'as-user-extra: {scopes: [a]}'])('takes no %s without a user', (asked) => {
+    const config = parseKubeconfig(file('a').replace('token:', `${asked}, token:`));
+    const message = 'requesting uid, groups or user-extra for "a-user" without impersonating a user';
+    expect(() => selectContext(config)).toThrow(expect.objectContaining({ name: 'KubeconfigError', message }));
+  });
+
+  it('leaves alone what other users ask for', () => {
+    const users = 'users: [{name: a-user, user: {}}, {name: other, user: {as-groups: [g]}}]';
+    const config = parseKubeconfig(file('a').replace(/users: .*/, users));
+    expect(selectContext(config).user).toEqual({});
   });
 
   it.each([

@@ -51,9 +51,12 @@ export interface KubeconfigUser {
 }
 
 export interface Impersonation {
+  /** Empty where a file asks for the rest only, which {@link selectContext} refuses. */
   readonly user: string;
   readonly uid?: string;
   readonly groups: readonly string[];
+  /** `as-user-extra`. */
+  readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface KubeconfigContext {
@@ -174,6 +177,10 @@ export function selectContext(config: Kubeconfig, name: string = config.currentC
   if (user.authProvider !== undefined) {
     throw new KubeconfigError(`user ${JSON.stringify(context.user)}: auth-provider is not supported; use exec`);
   }
+  if (user.impersonate?.user === '') {
+    const who = JSON.stringify(context.user);
+    throw new KubeconfigError(`requesting uid, groups or user-extra for ${who} without impersonating a user`);
+  }
   return { name, namespace: context.namespace ?? 'default', cluster, user };
 }
 
@@ -220,9 +227,16 @@ function userOf(fields: Fields, path: (value: string | undefined) => string | un
 }
 
 function impersonationOf(fields: Fields): Impersonation | undefined {
-  const user = textOf(fields, 'as');
-  if (user === undefined) return undefined;
-  return defined({ user, uid: textOf(fields, 'as-uid'), groups: listOf(fields, 'as-groups').map(String) });
+  const user = textOf(fields, 'as') ?? '';
+  const uid = textOf(fields, 'as-uid');
+  const groups = listOf(fields, 'as-groups').map(String);
+  const extra = extraOf(fieldsOf(fields['as-user-extra'] ?? {}, 'as-user-extra'));
+  if (user === '' && uid === undefined && groups.length === 0 && extra.size === 0) return undefined;
+  return defined({ user, uid, groups, extra });
+}
+
+function extraOf(fields: Fields): Map<string, readonly string[]> {
+  return new Map(Object.keys(fields).map((key) => [key, listOf(fields, key).map(String)]));
 }
 
 function execOf(fields: Fields, path: (value: string | undefined) => string | undefined): ExecConfig {
