@@ -374,6 +374,20 @@ describe('exec', () => {
     });
   });
 
+  it('takes null for what is absent', async () => {
+    const nothing = { clientCertificateData: null, clientKeyData: null, expirationTimestamp: null };
+    const { clock, load, runs } = setUp(
+      { [CONFIG]: kubeconfig(user()) },
+      { program: () => printed({ token: 't', ...nothing }) },
+    );
+    const { credentials } = await load();
+    expect(await credentials?.headers()).toEqual({ authorization: 'Bearer t' });
+    expect(await credentials?.certificate?.()).toBeUndefined();
+    clock.advance(1e12);
+    await credentials?.headers();
+    expect(runs).toHaveLength(1);
+  });
+
   it('waits no longer than it takes to be told the end of a program, and runs it again for who asks next', async () => {
     let hangs = true;
     const { clock, load, runs } = setUp(
@@ -422,6 +436,8 @@ describe('exec', () => {
       'plugin returned version client.authentication.k8s.io/v1beta1',
     ],
     ['prints no status', printed({}, { status: undefined }), "didn't return a status field"],
+    ['prints a status that is null', printed({}, { status: null }), "didn't return a status field"],
+    ['prints a token that is null', printed({ token: null }), "didn't return a token or cert/key pair"],
     ['prints no credentials', printed({}), "didn't return a token or cert/key pair"],
     ['prints half a pair', printed({ clientKeyData: 'K' }), 'not both'],
     ['prints no PEM', printed({ clientCertificateData: 'C', clientKeyData: 'K' }), 'no usable pair in PEM'],

@@ -107,15 +107,16 @@ function execInfo(exec: ExecConfig, cluster: KubeconfigCluster): Record<string, 
   };
 }
 
+/** Null is the same as absent, as for client-go. */
 interface ExecCredential {
   readonly kind?: string;
   readonly apiVersion?: string;
   readonly status?: {
-    readonly expirationTimestamp?: string;
-    readonly token?: string;
-    readonly clientCertificateData?: string;
-    readonly clientKeyData?: string;
-  };
+    readonly expirationTimestamp?: string | null;
+    readonly token?: string | null;
+    readonly clientCertificateData?: string | null;
+    readonly clientKeyData?: string | null;
+  } | null;
 }
 
 /** `now` is the epoch ms at which the program answered: credentials that are expired already still serve once. */
@@ -133,8 +134,11 @@ function readCredential(exec: ExecConfig, stdout: string, now: number): Issued {
     );
   }
   const { status } = credential;
-  if (status === undefined) throw refuse("didn't return a status field");
-  const { token = '', clientCertificateData = '', clientKeyData = '', expirationTimestamp } = status;
+  if (status === undefined || status === null) throw refuse("didn't return a status field");
+  const token = status.token ?? '';
+  const clientCertificateData = status.clientCertificateData ?? '';
+  const clientKeyData = status.clientKeyData ?? '';
+  const expirationTimestamp = status.expirationTimestamp ?? undefined;
   if ((clientCertificateData === '') !== (clientKeyData === ''))
     throw refuse('returned only certificate or key, not both');
   if (token === '' && clientCertificateData === '') throw refuse("didn't return a token or cert/key pair");
