@@ -69,7 +69,14 @@ describe('loadClientConfig', () => {
       insecureSkipTlsVerify: false,
     });
     expect(await config.credentials?.headers()).toEqual({ authorization: 'Bearer t' });
-    expect((await load({ server: 'https://other' })).server).toBe('https://other');
+  });
+
+  it('takes another server than the one of the context, whose name in the certificate is not its', async () => {
+    const { load } = setUp({ [CONFIG]: kubeconfig('', ', tls-server-name: n') });
+    expect(await load()).toMatchObject({ server: 'https://k:6443', tlsServerName: 'n' });
+    const other = await load({ server: 'https://other' });
+    expect(other.server).toBe('https://other');
+    expect(other).not.toHaveProperty('tlsServerName');
   });
 
   it.each([
@@ -372,6 +379,18 @@ describe('exec', () => {
         },
       },
     });
+  });
+
+  it('tells the program of the server that --master names', async () => {
+    const { load, runs } = setUp(
+      { [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), ', tls-server-name: n') },
+      { program: () => printed({ token: 't' }) },
+    );
+    await (await load({ server: 'https://other' })).credentials?.headers();
+    expect(JSON.parse(runs[0]!.env['KUBERNETES_EXEC_INFO']!)).toMatchObject({
+      spec: { cluster: { server: 'https://other' } },
+    });
+    expect(runs[0]!.env['KUBERNETES_EXEC_INFO']).not.toContain('tls-server-name');
   });
 
   it('takes null for what is absent', async () => {

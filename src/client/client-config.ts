@@ -40,13 +40,18 @@ export async function loadClientConfig(options: ClientConfigOptions): Promise<Cl
       'no configuration: neither --kubeconfig, KUBECONFIG nor ~/.kube/config name one, and this is no pod',
     );
   }
-  const config = await clientConfigOf(selectContext(kubeconfig, context), { io, clock });
-  const reached = server === undefined ? config : { ...config, server };
-  // The context's server may have no scheme, and `--master` names another.
-  if (reached.proxyUrl !== undefined && !parseServer(reached.server).secure) {
+  const selected = selectContext(kubeconfig, context);
+  const config = await clientConfigOf(server === undefined ? selected : withServer(selected, server), { io, clock });
+  if (config.proxyUrl !== undefined && !parseServer(config.server).secure) {
     throw new KubeconfigError('proxy-url needs an https server');
   }
-  return reached;
+  return config;
+}
+
+/** The name in the certificate of the context's server says nothing of another one's (client-go `tools/clientcmd`). */
+function withServer(selected: SelectedContext, server: string): SelectedContext {
+  const { tlsServerName: _, ...cluster } = selected.cluster;
+  return { ...selected, cluster: { ...cluster, server } };
 }
 
 /** A context with its files read. */
