@@ -1,6 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { Activity } from './activity.ts';
+import { checkKeys } from './check-options.ts';
 import type { Faults } from './faults.ts';
 import type { DelayedKeys, QueueActivity } from './queue-activity.ts';
 import { untilQuiet } from './quiet.ts';
@@ -14,7 +15,7 @@ export interface SettleOptions {
   /** What else must be at rest: the operator under test. Asked again until it says true. */
   readonly idle?: () => boolean;
   /**
-   * Lets up to so many milliseconds pass while something waits for time, such as a retry. 0 unless given.
+   * Lets up to so many milliseconds pass while something waits for time, such as a retry. Finite; 0 unless given.
    * What passes by itself after a conflict is not counted in. With the real clock it is waited for what a controller will
    * look at again later, no longer than `timeoutMs`; what failed is waited for anyhow.
    */
@@ -73,12 +74,21 @@ export interface SettlerParts {
 
 /** What one settling may still take. */
 interface Budget {
+  /** Real milliseconds, as the test gave them. */
+  readonly timeoutMs: number;
   /** `systemClock.monotonic()` milliseconds. */
   deadline: number;
   /** Milliseconds of the cluster's clock that may pass by themselves after a conflict. */
   conflicts: number;
   /** Milliseconds that the test gives. */
   advance: number;
+}
+
+/** What a cluster that is at rest will go on with when time passes. */
+interface Left {
+  /** Some of it has to be done, and is not only looked at. */
+  readonly unfinished: boolean;
+  readonly waiting: readonly string[];
 }
 
 /** Knows when nothing is left to do. */
@@ -93,12 +103,14 @@ export class Settler {
 
   /**
    * Resolves when nothing can happen any more without time passing or somebody from outside. Rejects with a
-   * {@link NotSettledError} after `timeoutMs` of real time.
+   * {@link NotSettledError} after `timeoutMs` of real time, with a TypeError for options that are none.
    */
   async settle(options: SettleOptions = {}): Promise<Settled> {
+    checkOptions(options);
     const { timeoutMs = DEFAULT_TIMEOUT_MS, idle = () => true, advanceMs = 0 } = options;
-    const { clock, activity, recorder } = this.#parts;
+    const { clock, activity } = this.#parts;
     const budget: Budget = {
+      timeoutMs,
       deadline: systemClock.monotonic() + timeoutMs,
       conflicts: AFTER_CONFLICT_MS,
       advance: clock instanceof StandingClock ? advanceMs : Math.min(advanceMs, timeoutMs),
@@ -109,13 +121,12 @@ export class Settler {
       const waiting = [...unfinished, ...looks];
       const done = clock instanceof StandingClock ? quiet : quiet && unfinished.length === 0;
       if (done && idle()) {
-        if (waiting.length === 0 || !(await this.#advance(budget, unfinished.length > 0))) {
+        if (waiting.length === 0 || !(await this.#advance(budget, { unfinished: unfinished.length > 0, waiting }))) {
           this.#conflicts = activity.conflicts;
           return { waiting };
         }
       } else if (systemClock.monotonic() >= budget.deadline) {
-        const pending = [...this.#underWay(), ...waiting, ...(idle() ? [] : ['idle() says that it is not'])];
-        throw new NotSettledError(timeoutMs, pending, recorder.trace());
+        throw this.#notSettled(budget, [...waiting, ...(idle() ? [] : ['idle() says that it is not'])]);
       } else if (quiet) {
         await nap();
       }
@@ -123,18 +134,20 @@ export class Settler {
   }
 
   /** Lets time pass and takes it off the budget; false when that is too small for what comes next. */
-  #advance(budget: Budget, unfinished: boolean): Promise<boolean> {
+  #advance(budget: Budget, left: Left): Promise<boolean> {
     const { clock } = this.#parts;
-    return clock instanceof StandingClock ? this.#advanceTo(clock, budget, unfinished) : this.#awaitLook(budget);
+    return clock instanceof StandingClock ? this.#advanceTo(clock, budget, left) : this.#awaitLook(budget);
   }
 
   /** Up to the next timer. A look that comes later does not draw on what a conflict gives. */
-  async #advanceTo(clock: StandingClock, budget: Budget, unfinished: boolean): Promise<boolean> {
+  async #advanceTo(clock: StandingClock, budget: Budget, { unfinished, waiting }: Left): Promise<boolean> {
     const next = clock.nextTimerInMs;
     if (next === undefined) return false;
     const afterConflict = unfinished && this.#parts.activity.conflicts > this.#conflicts && next <= budget.conflicts;
     const purse = afterConflict ? 'conflicts' : 'advance';
     if (next > budget[purse]) return false;
+    // A look may be followed by another one for ever. What a conflict gives is soon spent.
+    if (purse === 'advance' && systemClock.monotonic() >= budget.deadline) throw this.#notSettled(budget, waiting);
     budget[purse] -= next;
     await clock.advanceAsync(next);
     return true;
@@ -150,6 +163,10 @@ export class Settler {
     budget.advance -= passed;
     budget.deadline += passed;
     return true;
+  }
+
+  #notSettled({ timeoutMs }: Budget, pending: readonly string[]): NotSettledError {
+    return new NotSettledError(timeoutMs, [...this.#underWay(), ...pending], this.#parts.recorder.trace());
   }
 
   #underWay(): string[] {
@@ -172,6 +189,20 @@ export class Settler {
     ];
     return { unfinished, looks: delayed.filter((delay) => !hasFailed(delay)).map(describeDelay) };
   }
+}
+
+/** A budget that is no number is never spent. */
+function checkOptions(options: SettleOptions): void {
+  checkKeys('settled', options, ['timeoutMs', 'idle', 'advanceMs']);
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, advanceMs = 0 } = options;
+  if (!isDuration(timeoutMs)) throw new TypeError(`timeoutMs is a number from 0, not ${String(timeoutMs)}`);
+  if (!isDuration(advanceMs) || !Number.isFinite(advanceMs)) {
+    throw new TypeError(`advanceMs is a finite number from 0, not ${String(advanceMs)}`);
+  }
+}
+
+function isDuration(ms: unknown): boolean {
+  return typeof ms === 'number' && ms >= 0;
 }
 
 function hasFailed({ reason }: DelayedKeys): boolean {

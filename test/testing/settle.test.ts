@@ -51,6 +51,17 @@ describe('what a controller looks at again later', () => {
     expect(await cluster.client.find(team)).toBeDefined();
   });
 
+  it('ends at the time-out with the fake clock, with an error, while more time is left than can pass until then', async () => {
+    await using cluster = await withBlockedNamespace('fake');
+    const error: unknown = await cluster
+      .settled({ advanceMs: 1e12, timeoutMs: 200 })
+      .catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      name: 'NotSettledError',
+      pending: expect.arrayContaining([expect.stringContaining('queue namespace')]),
+    });
+  });
+
   it('ends at the time-out with the real clock, not with an error, when nobody brings it to its end', async () => {
     await using cluster = await withBlockedNamespace('real');
     expect(await cluster.settled({ advanceMs: 60_000, timeoutMs: 2000 })).toEqual({
@@ -72,6 +83,21 @@ describe('what a controller looks at again later', () => {
     expect(await cluster.settled()).toEqual({ waiting: ['queue resourcequota: 1 delayed, next look in 2000 ms'] });
     expect(await cluster.settled({ advanceMs: 60_000 })).toEqual({ waiting: [] });
   });
+});
+
+it.each([
+  [{ advanceMs: Number.NaN }, 'advanceMs is a finite number from 0, not NaN'],
+  [{ advanceMs: Number.POSITIVE_INFINITY }, 'advanceMs is a finite number from 0, not Infinity'],
+  [{ advanceMs: -1 }, 'advanceMs is a finite number from 0, not -1'],
+  [{ advanceMs: '60' }, 'advanceMs is a finite number from 0, not 60'],
+  [{ timeoutMs: Number.NaN }, 'timeoutMs is a number from 0, not NaN'],
+  [{ timeoutMs: null }, 'timeoutMs is a number from 0, not null'],
+  [{ advance: 60 }, 'settled has no "advance"; there are: timeoutMs, idle, advanceMs'],
+])('settled(%o) is refused', async (options, message) => {
+  await using cluster = await startCluster({ controllers: [] });
+  await expect(cluster.settled(options as { advanceMs: number })).rejects.toThrow(
+    expect.objectContaining({ name: 'TypeError', message }),
+  );
 });
 
 it('what goes on for ever by itself, such as a resync, is not waited for', async () => {
