@@ -15,8 +15,10 @@ const controllers: ReadonlySet<string> = new Set(controllerNames);
 export function actorOf({ headers }: Pick<HttpRequest, 'headers'>): string {
   const header = headers['user-agent'];
   const agent = typeof header === 'string' ? header : (header?.[0] ?? '');
-  const [product = '', component] = agent.split(' ')[0]?.split('/') ?? [];
-  if (product === USER_AGENT) return component ?? 'test';
+  if (agent === USER_AGENT) return 'test';
+  // A name given to a client may have spaces and slashes in it.
+  if (agent.startsWith(`${USER_AGENT}/`)) return agent.slice(USER_AGENT.length + 1);
+  const product = /^[^ /]*/.exec(agent)?.[0] ?? '';
   return product === '' ? 'unknown' : product;
 }
 

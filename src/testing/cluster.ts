@@ -312,7 +312,7 @@ export class TestCluster implements AsyncDisposable {
   }
 }
 
-/** Starts a cluster; a few milliseconds once the process is warm. Stop it, or declare it with `await using`. */
+/** Starts a cluster; some tens of milliseconds once the process is warm. Stop it, or declare it with `await using`. */
 export function startCluster(options?: ClusterOptions): Promise<TestCluster> {
   return TestCluster.start(options);
 }

@@ -84,6 +84,22 @@ describe('faults', () => {
     expect(struck[1]?.what).toBe('DELETE /api/v1/namespaces/default/secrets/dependent: answered 503');
   });
 
+  it.each(['a/b', 'my operator', 'operator/v1.2 (linux)'])('know a client by its whole name: %s', async (who) => {
+    await using cluster = await startCluster({ controllers: [] });
+    const asking = new Set<string>();
+    const look = ({ who: asks }: FaultRequest): boolean => {
+      asking.add(asks);
+      return false;
+    };
+    cluster.faults.add({ match: look, drop: 'request' });
+    await cluster.informer({ apiVersion: 'v1', kind: 'Secret' }, who);
+    expect(asking).toEqual(new Set([who]));
+    cluster.faults.add({ match: { who }, answer: { status: 500 } });
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'refused' } };
+    await expect(cluster.clientAs(who).create(map)).rejects.toThrow('answered by a fault rule with 500');
+    expect(cluster.trace().entries.at(-1)).toMatchObject({ kind: 'fault', who });
+  });
+
   it('can be taken back, one or all', async () => {
     await using cluster = await startCluster({ objects: tree() });
     const takeBack = cluster.faults.add({ match: { verb: 'get' }, drop: 'request' });
