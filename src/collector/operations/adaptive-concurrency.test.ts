@@ -66,6 +66,38 @@ describe('AdaptiveConcurrency', () => {
     expect(waiting).toHaveLength(2);
   });
 
+  it('BETTER-19 a longer Retry-After holds back those too who wait for the end of a shorter one', async () => {
+    const refused = [send(), send()];
+    await clock.settle();
+    waiting[0]!.answer({ status: 429, headers: { 'retry-after': '1' } });
+    await clock.settle();
+    void send();
+    await clock.advanceAsync(900);
+    waiting[1]!.answer({ status: 429, headers: { 'retry-after': '10' } });
+    await Promise.all(refused);
+    await clock.advanceAsync(9999);
+    expect(waiting).toHaveLength(2);
+    await clock.advanceAsync(1);
+    expect(waiting).toHaveLength(3);
+  });
+
+  it('a caller that gives up in a pause that was prolonged holds nothing', async () => {
+    const refused = [send(), send()];
+    await clock.settle();
+    waiting[0]!.answer({ status: 429, headers: { 'retry-after': '1' } });
+    await clock.settle();
+    const stop = new AbortController();
+    const late = send(stop.signal);
+    late.catch(() => undefined);
+    await clock.settle();
+    waiting[1]!.answer({ status: 429, headers: { 'retry-after': '10' } });
+    await Promise.all(refused);
+    await clock.advanceAsync(2000);
+    stop.abort();
+    await expect(late).rejects.toMatchObject({ code: 'aborted' });
+    expect([calls.underWay, waiting.length]).toEqual([0, 2]);
+  });
+
   it.each([
     { code: 'timeout', limit: 2 },
     { code: 'reset', limit: 4 },

@@ -71,9 +71,7 @@ export class AdaptiveConcurrency {
   async #enter(signal: AbortNotice | undefined): Promise<Release> {
     try {
       const release = await this.#semaphore.acquire(signal);
-      const pause = this.#pauseMs;
-      if (pause <= 0) return release;
-      await sleep(this.#clock, pause, signal).catch((error: unknown) => {
+      await this.#peace(signal).catch((error: unknown) => {
         release();
         throw error;
       });
@@ -81,6 +79,11 @@ export class AdaptiveConcurrency {
     } catch (error) {
       throw signal?.aborted === true ? abortedTransportError(signal) : error;
     }
+  }
+
+  /** Until no pause is left: answers that come meanwhile may prolong it, each once, and nobody begins a call during it. */
+  async #peace(signal: AbortNotice | undefined): Promise<void> {
+    for (let pause = this.#pauseMs; pause > 0; pause = this.#pauseMs) await sleep(this.#clock, pause, signal);
   }
 }
 
