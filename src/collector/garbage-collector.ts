@@ -401,7 +401,8 @@ export class GarbageCollector implements Service {
         workers: concurrentGcSyncs,
         clock,
         logger: this.#logger,
-        process: (key) => gate.pass(() => process(key)),
+        process,
+        gate,
         stopping,
       });
     const orphaning = {

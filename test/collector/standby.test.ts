@@ -125,6 +125,32 @@ describe('COL-214 a collector that does not lead', () => {
   }, 60_000);
 });
 
+describe('COL-190 the queue of a collector that does not lead', () => {
+  const labels = { name: 'garbage_collector_attempt_to_delete' };
+  const shown = (metric: string) => rig.metrics.value(`workqueue_${metric}`, labels) ?? 0;
+
+  it.each(['before its first term', 'after a term'])('shows what waits, and nothing in work, %s', async (when) => {
+    if (when === 'after a term') {
+      const term = lead();
+      await rig.advance(1000);
+      term.stop.abort();
+      await rig.wait(term.done);
+    }
+    const before = shown('depth');
+    await family(30);
+    await rig.delete(configMap, 'owner');
+    await rig.advance(3 * 3_600_000);
+    expect(shown('depth') - before).toBe(30);
+    expect([shown('unfinished_work_seconds'), shown('longest_running_processor_seconds')]).toEqual([0, 0]);
+    lead();
+    await rig.advance(1000);
+    expect(await rig.names(secret)).toEqual([]);
+    expect(shown('depth')).toBe(0);
+    // It was not worked on before.
+    expect(rig.metrics.observations('workqueue_work_duration_seconds', labels).sum).toBeLessThan(60);
+  });
+});
+
 describe('BETTER-23 taking over', () => {
   it('says that it collects when its term begins, also after it said that it stands by', async () => {
     const said = (): string[] =>

@@ -33,6 +33,24 @@ it('COL-214 closes at once, and tells when the last one has come out', async () 
   expect(await outside).toBe(true);
 });
 
+it('COL-214 tells who waits that it is open, and lets nobody try who comes when it is closed again', async () => {
+  const gate = new WorkGate();
+  let work = 0;
+  const attempt = () => gate.tryPass(async () => ++work);
+  expect(attempt()).toBeUndefined();
+  const opened = gate.opened();
+  gate.open(term());
+  expect(await opened).toBe(true);
+  expect(await attempt()).toBe(1);
+  const again = gate.opened();
+  await gate.close();
+  await again;
+  expect([attempt(), work]).toEqual([undefined, 1]);
+  const never = gate.opened();
+  gate.end();
+  expect(await never).toBe(false);
+});
+
 it('has the signals of its term; before the first one those of a term that is over', () => {
   const gate = new WorkGate();
   expect([gate.term.stopping.aborted, gate.term.calls.aborted]).toEqual([true, true]);

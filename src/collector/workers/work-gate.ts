@@ -10,8 +10,8 @@ export interface Term {
 const never: Term = { stopping: AbortSignal.abort(), calls: AbortSignal.abort() };
 
 /**
- * Between taking a key and working on it: open while this process leads. Workers that come while it is closed wait with their
- * key, so at most as many keys as there are workers are held here; the rest stay in their queue.
+ * Open while this process leads. Workers wait here before they take a key, so that none is in work while another one leads: a queue
+ * would show it as stuck, for as long as that lasts.
  */
 export class WorkGate {
   #term: Term = never;
@@ -49,14 +49,31 @@ export class WorkGate {
     this.#letIn();
   }
 
+  /**
+   * Resolves as soon as it is open; false when it never will be again. It may be closed by the time the caller goes on, which then asks
+   * with {@link tryPass}.
+   */
+  async opened(): Promise<boolean> {
+    while (this.#state === 'closed') await new Promise<void>((resolve) => this.#opened.push(resolve));
+    return this.#state === 'open';
+  }
+
   /** Runs `work` as soon as the gate is open; undefined when it never will be again. */
   pass<T>(work: () => Promise<T>): Promise<T | undefined> {
-    return this.#state === 'open' ? this.#letThrough(work) : this.#waitAndPass(work);
+    return this.tryPass(work) ?? this.#waitAndPass(work);
+  }
+
+  /** Runs `work` if the gate is open at this moment; undefined, and nothing is run, if it is not. */
+  tryPass<T>(work: () => Promise<T>): Promise<T> | undefined {
+    return this.#state === 'open' ? this.#letThrough(work) : undefined;
   }
 
   async #waitAndPass<T>(work: () => Promise<T>): Promise<T | undefined> {
-    while (this.#state === 'closed') await new Promise<void>((resolve) => this.#opened.push(resolve));
-    return this.#state === 'ended' ? undefined : await this.#letThrough(work);
+    while (await this.opened()) {
+      const passed = this.tryPass(work);
+      if (passed !== undefined) return await passed;
+    }
+    return undefined;
   }
 
   #letThrough<T>(work: () => Promise<T>): Promise<T> {

@@ -2,17 +2,27 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
+import { MemoryMetrics } from '../../base/memory-metrics.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
+import { WorkGate } from './work-gate.ts';
 import { WorkerPool, type WorkOutcome } from './worker-pool.ts';
 
 const turn = (): Promise<void> => new Promise((next) => systemClock.defer(next));
+const term = () => ({ stopping: new AbortController().signal, calls: new AbortController().signal });
 
-function setUp(process: (key: string) => Promise<WorkOutcome>, workers = 2) {
+function openGate(): WorkGate {
+  const gate = new WorkGate();
+  gate.open(term());
+  return gate;
+}
+
+function setUp(process: (key: string) => Promise<WorkOutcome>, workers = 2, gate = openGate()) {
   const clock = new FakeClock();
-  const queue = new RateLimitingQueue<string>({ name: 'q', clock });
+  const metrics = new MemoryMetrics();
+  const queue = new RateLimitingQueue<string>({ name: 'q', clock, metrics });
   const stop = new AbortController();
-  const pool = new WorkerPool({ queue, workers, clock, logger: silentLogger, process, stopping: stop.signal });
-  return { clock, queue, pool, stop, done: pool.run() };
+  const pool = new WorkerPool({ queue, workers, clock, logger: silentLogger, process, gate, stopping: stop.signal });
+  return { clock, metrics, queue, pool, stop, done: pool.run() };
 }
 
 describe('WorkerPool', () => {
@@ -100,5 +110,109 @@ describe('WorkerPool', () => {
     fail?.();
     await done;
     expect([seen, queue.len()]).toEqual([['a'], 0]);
+  });
+});
+
+describe('WorkerPool at a gate', () => {
+  it('COL-214 COL-190 takes no key while it is closed: none is in work, however long that lasts', async () => {
+    const seen: string[] = [];
+    const gate = new WorkGate();
+    const note = (key: string): Promise<WorkOutcome> => {
+      seen.push(key);
+      return Promise.resolve('forget');
+    };
+    const { clock, metrics, queue, pool, done } = setUp(note, 2, gate);
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await turn();
+    clock.advance(3_600_000);
+    const labels = { name: 'q' };
+    expect([seen, queue.len(), queue.processing, pool.busy]).toEqual([[], 3, 0, 0]);
+    expect(metrics.value('workqueue_depth', labels)).toBe(3);
+    gate.open(term());
+    await turn();
+    expect([seen, queue.len()]).toEqual([['a', 'b', 'c'], 0]);
+    expect(metrics.observations('workqueue_work_duration_seconds', labels)).toEqual({ count: 3, sum: 0 });
+    queue.shutDown();
+    await done;
+  });
+
+  it('COL-214 a key that comes to workers who began to wait for it before it was closed waits for the next term, and has failed nothing', async () => {
+    const seen: string[] = [];
+    const gate = openGate();
+    const { queue, pool, done } = setUp(
+      (key) => {
+        seen.push(key);
+        return Promise.resolve('forget');
+      },
+      3,
+      gate,
+    );
+    await turn();
+    await gate.close();
+    for (const key of ['a', 'b', 'c', 'd']) {
+      queue.add(key);
+      await turn();
+    }
+    expect([seen, queue.len(), queue.processing, pool.busy]).toEqual([[], 4, 0, 0]);
+    expect([queue.delayed, queue.numRequeues('a')]).toEqual([0, 0]);
+    gate.open(term());
+    await turn();
+    expect([seen.toSorted(), queue.len()]).toEqual([['a', 'b', 'c', 'd'], 0]);
+    queue.shutDown();
+    await done;
+  });
+
+  it('COL-081 COL-214 a key that is asked for while it is put back waits once', async () => {
+    const gate = openGate();
+    const { queue, done } = setUp(() => Promise.resolve('forget'), 1, gate);
+    await turn();
+    await gate.close();
+    queue.add('a');
+    queue.add('a');
+    expect(queue.wake('a')).toBe(false);
+    await turn();
+    expect([queue.len(), queue.processing, queue.delayed]).toEqual([1, 0, 0]);
+    queue.shutDown();
+    gate.end();
+    await done;
+  });
+
+  it.each(Array.from({ length: 12 }, (_, turns) => turns))(
+    'COL-214 begins nothing once it is closed, and loses nothing, wherever the workers are (%i turns after it was opened)',
+    async (turns) => {
+      const begun: boolean[] = [];
+      const gate = new WorkGate();
+      const { queue, done } = setUp(
+        () => {
+          begun.push(gate.isOpen);
+          return Promise.resolve('forget');
+        },
+        2,
+        gate,
+      );
+      for (let key = 0; key < 10; key++) queue.add(String(key));
+      await turn();
+      gate.open(term());
+      for (let left = turns; left > 0; left--) await Promise.resolve();
+      await gate.close();
+      await turn();
+      expect(begun).not.toContain(false);
+      expect([begun.length + queue.len(), queue.processing]).toEqual([10, 0]);
+      gate.open(term());
+      await turn();
+      expect([begun.length, queue.len()]).toEqual([10, 0]);
+      queue.shutDown();
+      await done;
+    },
+  );
+
+  it('COL-215 its end lets everybody go who waits at it, with the keys left where they are', async () => {
+    const gate = new WorkGate();
+    const { queue, done } = setUp(() => Promise.resolve('forget'), 2, gate);
+    queue.add('a');
+    await turn();
+    gate.end();
+    await done;
+    expect([queue.len(), queue.processing]).toEqual([1, 0]);
   });
 });

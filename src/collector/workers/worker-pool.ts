@@ -2,6 +2,7 @@ import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { WorkKey } from '../graph/work-key.ts';
+import type { WorkGate } from './work-gate.ts';
 
 /**
  * `forget` resets the key's failures, `requeue` puts it back with back-off (COL-082, COL-083). `leave` does neither: the key
@@ -14,8 +15,9 @@ export interface WorkerPoolOptions {
   readonly workers: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Undefined: not worked on, as the time to do so is over; it is put back. */
-  readonly process: (key: WorkKey) => Promise<WorkOutcome | undefined>;
+  readonly process: (key: WorkKey) => Promise<WorkOutcome>;
+  /** No key is taken while it is closed, and none after it has ended (COL-214). */
+  readonly gate: Pick<WorkGate, 'isOpen' | 'opened' | 'tryPass'>;
   /** Once it is aborted no key is taken any more; those in work are finished (COL-215). */
   readonly stopping: AbortSignal;
 }
@@ -25,7 +27,8 @@ const RESTART_MS = 1000;
 
 /**
  * Takes keys off one queue, at most `workers` at a time, until it is stopped or the queue is shut down and empty of ready
- * keys. An exception in `process` is a fault of ours: it is logged, its key is tried again, and no worker ever stops for it
+ * keys. While the gate is closed the keys stay in the queue; one that comes to a worker which had begun to wait for it before is put
+ * back at once. An exception in `process` is a fault of ours: it is logged, its key is tried again, and no worker ever stops for it
  * (COL-156).
  */
 export class WorkerPool {
@@ -46,15 +49,18 @@ export class WorkerPool {
   }
 
   async #work(): Promise<void> {
-    const { queue, logger, process, stopping } = this.#options;
+    const { queue, logger, process, gate, stopping } = this.#options;
     for (;;) {
+      if (!gate.isOpen && !(await gate.opened())) return;
       const next = await queue.get();
       if (next.shutdown || stopping.aborted) return;
       const { item } = next;
       this.#busy++;
       try {
-        const outcome = (await process(item)) ?? 'requeue';
-        if (outcome === 'requeue') queue.addRateLimited(item);
+        const outcome = await gate.tryPass(() => process(item));
+        // The gate was closed while this waited for a key. Nothing was tried, and so nothing failed.
+        if (outcome === undefined) queue.add(item);
+        else if (outcome === 'requeue') queue.addRateLimited(item);
         else if (outcome === 'forget') queue.forget(item);
       } catch (error) {
         logger.error('processing a key failed unexpectedly', { key: item, error });
