@@ -143,7 +143,11 @@ export class GarbageCollector implements Service {
   readonly #pools: WorkerPool[] = [];
   readonly #gate = new WorkGate();
   readonly #calls: AdaptiveConcurrency;
-  readonly #queuedFor = new Map<WorkKey, QueueReason>();
+  /** By queue: one object may wait in both, for different reasons. */
+  readonly #queuedFor: Readonly<Record<keyof Queues, Map<WorkKey, QueueReason>>> = {
+    attemptToDelete: new Map(),
+    attemptToOrphan: new Map(),
+  };
   /** Set while a change of admission is to wake the keys that wait. */
   #wakeTimer: Timer | undefined;
 
@@ -341,8 +345,8 @@ export class GarbageCollector implements Service {
   /** While another one leads nobody takes the keys. */
   async #sweepBacklog(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const backlogs = Object.values(this.#queues).map(
-      (queue) => new Backlog(queue, this.#graph, (key) => this.#takeReason(key)),
+    const backlogs = (['attemptToDelete', 'attemptToOrphan'] as const).map(
+      (queue) => new Backlog(this.#queues[queue], this.#graph, (key) => this.#takeReason(queue, key)),
     );
     while (!signal.aborted) {
       await sleepUnlessAborted(clock, BACKLOG_SWEEP_MS, signal);
@@ -366,12 +370,14 @@ export class GarbageCollector implements Service {
   #startWorkers(stopping: AbortSignal): Promise<void>[] {
     const { client, clock, random, onDecision, concurrentGcSyncs = DEFAULTS.concurrentGcSyncs } = this.#options;
     const gate = this.#gate;
-    const context: CollectorContext = {
-      client: client.through(this.#calls.intercept),
+    const throttled = client.through(this.#calls.intercept);
+    const failures = new BoundedLog({ logger: this.#logger, clock, ...FAILURE_LINES });
+    const contextOf = (queue: keyof Queues): CollectorContext => ({
+      client: throttled,
       clock,
       random,
       logger: this.#logger,
-      failures: new BoundedLog({ logger: this.#logger, clock, ...FAILURE_LINES }),
+      failures,
       graph: this.#graph,
       absentOwners: this.#absentOwners,
       orphanedOwners: this.#orphanedOwners,
@@ -385,7 +391,7 @@ export class GarbageCollector implements Service {
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
       onReleasedLate: this.#onReleasedLate,
       onQueued: this.#onQueued,
-      whyQueued: (key) => this.#takeReason(key),
+      whyQueued: (key) => this.#takeReason(queue, key),
       onPathNotFound: () => this.#resourceSync.sooner('pathNotFound'),
       ...(onDecision === undefined ? {} : { onDecision }),
       get stopping() {
@@ -394,7 +400,7 @@ export class GarbageCollector implements Service {
       get signal() {
         return gate.term.calls;
       },
-    };
+    });
     const pool = (queue: Queues[keyof Queues], process: (key: WorkKey) => Promise<WorkOutcome>): WorkerPool =>
       new WorkerPool({
         queue,
@@ -405,13 +411,14 @@ export class GarbageCollector implements Service {
         gate,
         stopping,
       });
+    const context = contextOf('attemptToOrphan');
     const orphaning = {
       release: new ReleaseDependents(context),
       records: this.#orphanRecords,
-      barrier: this.#barrier(context.failures),
+      barrier: this.#barrier(failures),
     };
     this.#pools.push(
-      pool(this.#queues.attemptToDelete, new DeleteWorker(context).process),
+      pool(this.#queues.attemptToDelete, new DeleteWorker(contextOf('attemptToDelete')).process),
       pool(this.#queues.attemptToOrphan, new OrphanWorker(context, orphaning).process),
     );
     const ignored = new IgnoredFinalizers(context, {
@@ -434,7 +441,8 @@ export class GarbageCollector implements Service {
   /** The newest reason counts; kept only for whoever is told of decisions. Bounded by the keys in the queues. */
   readonly #onQueued: OnQueued = (queued, reason) => {
     this.#metrics.queued.inc({ reason });
-    if (this.#options.onDecision !== undefined) this.#queuedFor.set(workKey(queued.uid, queued.as), reason);
+    if (this.#options.onDecision === undefined) return;
+    this.#queuedFor[queued.queue].set(workKey(queued.uid, queued.as), reason);
   };
 
   readonly #onAbsence = (effect: NoteAbsentOwnerEffect | DropAbsentOwnerEffect): void => {
@@ -443,9 +451,9 @@ export class GarbageCollector implements Service {
     this.#logger.debug(sentenceOf(reason), { ...about, reason });
   };
 
-  #takeReason(key: WorkKey): QueueReason | undefined {
-    const reason = this.#queuedFor.get(key);
-    this.#queuedFor.delete(key);
+  #takeReason(queue: keyof Queues, key: WorkKey): QueueReason | undefined {
+    const reason = this.#queuedFor[queue].get(key);
+    this.#queuedFor[queue].delete(key);
     return reason;
   }
 

@@ -76,9 +76,14 @@ export class GraphWriter {
     const { attemptToDelete, attemptToOrphan } = this.#options.queues;
     const uid = uidOfColumns(columns);
     const key = workKey(uid, 'observed');
-    this.#options.onQueued?.({ uid, as: 'observed' }, 'waitingListed');
-    if (columns.orphanFinalizer) attemptToOrphan.add(key);
-    if (columns.foregroundFinalizer) attemptToDelete.add(key);
+    if (columns.orphanFinalizer) {
+      this.#options.onQueued?.({ queue: 'attemptToOrphan', uid, as: 'observed' }, 'waitingListed');
+      attemptToOrphan.add(key);
+    }
+    if (columns.foregroundFinalizer) {
+      this.#options.onQueued?.({ queue: 'attemptToDelete', uid, as: 'observed' }, 'waitingListed');
+      attemptToDelete.add(key);
+    }
   };
 
   #carryOut(effect: Effect): void {

@@ -24,8 +24,14 @@ export interface QueueOptions {
   readonly hashSeed?: number;
 }
 
-/** Told of a uid that is queued, and why. It is read only if somebody wants to know, and during the call. */
-export type OnQueued = (queued: { readonly uid: Uid; readonly as: QueuedAs }, reason: QueueReason) => void;
+/** Told of a uid that is queued, where, and why. It is read only if somebody wants to know, and during the call. */
+export type OnQueued = (queued: QueuedInto, reason: QueueReason) => void;
+
+export interface QueuedInto {
+  readonly queue: keyof Queues;
+  readonly uid: Uid;
+  readonly as: QueuedAs;
+}
 
 /** How soon a key that failed is tried again (COL-082, COL-201). */
 export interface RetryOptions {

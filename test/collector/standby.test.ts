@@ -308,6 +308,21 @@ describe('the end of a term', () => {
   });
 });
 
+it('tells of an object that waits in both queues for each of them why it was looked at', async () => {
+  const owner = await rig.create(configMap, 'owner');
+  await rig.create(configMap, 'both', { owners: [refTo(owner, { block: true })] });
+  await rig.delete(configMap, 'both', 'Orphan');
+  await rig.delete(configMap, 'owner', 'Foreground');
+  await rig.advance(1000);
+  lead();
+  await rig.advance(1000);
+  const told = decisions
+    .filter(({ identity }) => identity?.name === 'both')
+    .map(({ queuedFor, reason }) => `${queuedFor}: ${reason}`);
+  expect(told).toContain('ownerStartsWaiting: alreadyTerminating');
+  expect(told).toContain('startsOrphaning: dependentsReleased');
+});
+
 it('tells every decision with its object, what was wanted, and the reason', async () => {
   lead();
   const owner = await rig.create(configMap, 'owner');

@@ -305,9 +305,10 @@ export class DeleteWorker {
     this.#blockingWhenQueued.set(owner, graph.blockingDependents(id));
     graph.forEachBlockingDependent(id, (dependent) => {
       if (graph.isDeletingDependents(dependent)) return;
-      const queued = { uid: graph.uidAt(dependent), as: graph.isObserved(dependent) ? 'observed' : 'virtual' } as const;
-      onQueued(queued, 'blocksOwner');
-      queues.attemptToDelete.add(workKey(queued.uid, queued.as));
+      const uid = graph.uidAt(dependent);
+      const as = graph.isObserved(dependent) ? 'observed' : 'virtual';
+      onQueued({ queue: 'attemptToDelete', uid, as }, 'blocksOwner');
+      queues.attemptToDelete.add(workKey(uid, as));
     });
   }
 
