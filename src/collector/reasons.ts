@@ -85,6 +85,7 @@ export const reasons = {
     writeRejected: 'The server rejected the write.',
     patchAccepted: 'The server accepted the patch.',
     patchNotNeeded: 'The reference is already gone, or another object has taken the name.',
+    referencesObjectChanged: 'The object changed since the patch of its references was decided.',
     patchedObjectChanged: 'The object changed while the cycle was opened.',
     finalizerAlreadyRemoved: 'The finalizer is not there any more.',
     finalizerObjectChanged: 'The object changed since the removal of its finalizer was decided.',

@@ -30,6 +30,7 @@ const idleReasons: ReadonlySet<string> = new Set([
   'blockedByDependents',
   'finalizerAlreadyRemoved',
   'writeRejected',
+  'referencesObjectChanged',
 ]);
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

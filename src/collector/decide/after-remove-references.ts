@@ -5,10 +5,13 @@ import type { NeedLatest } from './step.ts';
 import type { Target } from './target.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
 
+/** `outdated`: nothing was sent, as the object is not at the version any more that the patch rests on. */
+export type ReferencesAnswerKind = WriteAnswerKind | 'outdated';
+
 export interface RemoveReferencesAnswer {
   readonly target: Target;
   readonly owners: readonly Uid[];
-  readonly answer: WriteAnswerKind;
+  readonly answer: ReferencesAnswerKind;
   /** The GET after a 422; `unasked` before it. */
   readonly latest: LatestAnswer;
 }
@@ -20,7 +23,7 @@ export interface RemoveReferencesAnswer {
 export type Release =
   | { readonly release: 'released'; readonly reason: 'patchAccepted' | 'patchNotNeeded' }
   | { readonly release: 'gone'; readonly reason: 'objectAbsent' | 'objectReplaced' }
-  | { readonly release: 'failed'; readonly reason: 'writeRejected' };
+  | { readonly release: 'failed'; readonly reason: 'writeRejected' | 'referencesObjectChanged' };
 
 /** What follows from the answer to P1 or P2, for row 12 of COL-090 and for each dependent that is orphaned (COL-120). */
 export function afterRemoveReferences(input: RemoveReferencesAnswer): Release | NeedLatest {
@@ -33,6 +36,8 @@ export function afterRemoveReferences(input: RemoveReferencesAnswer): Release | 
     case 'invalid':
       // COL-155, BETTER-16: normal when the references went before us, or another object has taken the name.
       return input.latest.state === 'unasked' ? { need: 'latest', target } : afterInvalid(input);
+    case 'outdated':
+      return { release: 'failed', reason: 'referencesObjectChanged' };
     case 'conflict':
     case 'unsupportedMediaType':
     case 'failed':

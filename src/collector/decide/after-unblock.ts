@@ -1,4 +1,5 @@
 import type { DeleteAction } from './actions.ts';
+import type { ReferencesAnswerKind } from './after-remove-references.ts';
 import { sameReferences, type LiveObject } from './live-object.ts';
 import type { Verdict } from './step.ts';
 
@@ -22,4 +23,10 @@ export function afterUnblock(action: DeleteAction, patched: LiveObject | undefin
   }
   const { resourceVersion } = patched;
   return { next: 'delete', action: { ...action, preconditions: { uid, resourceVersion } } };
+}
+
+/** P3 or P4 did not happen: whatever was to follow is decided anew (COL-094). */
+export function afterFailedUnblock(answer: Exclude<ReferencesAnswerKind, 'accepted'>): Verdict {
+  const reason = answer === 'outdated' ? 'referencesObjectChanged' : 'writeRejected';
+  return { verdict: 'requeue', reason, actions: [] };
 }

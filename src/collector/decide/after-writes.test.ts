@@ -3,8 +3,8 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { DeleteAction } from './actions.ts';
 import { afterDelete } from './after-delete.ts';
 import { afterRemoveFinalizer } from './after-remove-finalizer.ts';
-import { afterRemoveReferences } from './after-remove-references.ts';
-import { afterUnblock } from './after-unblock.ts';
+import { afterRemoveReferences, type ReferencesAnswerKind } from './after-remove-references.ts';
+import { afterFailedUnblock, afterUnblock } from './after-unblock.ts';
 import type { LatestAnswer } from './facts.ts';
 import { liveObjectOf, type LiveObject } from './live-object.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
@@ -69,14 +69,20 @@ describe('afterDelete', () => {
 });
 
 describe('afterRemoveReferences', () => {
-  const after = (answer: WriteAnswerKind, latest: LatestAnswer = unasked) =>
+  const after = (answer: ReferencesAnswerKind, latest: LatestAnswer = unasked) =>
     afterRemoveReferences({ target, owners: ['o'], answer, latest });
 
   it.each([
     ['COL-160 accepted', 'accepted', unasked, { release: 'released', reason: 'patchAccepted' }],
     ['COL-120 absent is success', 'absent', unasked, { release: 'gone', reason: 'objectAbsent' }],
-    ['COL-154 conflict', 'conflict', unasked, { release: 'failed' }],
-    ['COL-154 rejected', 'failed', unasked, { release: 'failed' }],
+    ['COL-154 conflict', 'conflict', unasked, { release: 'failed', reason: 'writeRejected' }],
+    ['COL-154 rejected', 'failed', unasked, { release: 'failed', reason: 'writeRejected' }],
+    [
+      'COL-161 another version, of which nothing was sent',
+      'outdated',
+      unasked,
+      { release: 'failed', reason: 'referencesObjectChanged' },
+    ],
     ['COL-161 no patch type is left', 'unsupportedMediaType', unasked, { release: 'failed' }],
     ['COL-155 422 is looked into', 'invalid', unasked, { need: 'latest', target }],
     [
@@ -146,6 +152,17 @@ describe('afterUnblock', () => {
     const of = deletion({ preconditions: action.preconditions, classified: [reference, other] });
     expect(afterUnblock(of, patched({ ownerReferences: [reference, other] }))).toHaveProperty('next');
     expect(afterUnblock(of, patched({ ownerReferences: [other, reference] }))).toHaveProperty('verdict');
+  });
+
+  it.each([
+    ['absent', 'writeRejected'],
+    ['conflict', 'writeRejected'],
+    ['outdated', 'referencesObjectChanged'],
+    ['invalid', 'writeRejected'],
+    ['unsupportedMediaType', 'writeRejected'],
+    ['failed', 'writeRejected'],
+  ] as const)('COL-094 COL-163 after a patch that did not happen (%s) the key is retried: %s', (answer, reason) => {
+    expect(afterFailedUnblock(answer)).toEqual({ verdict: 'requeue', reason, actions: [] });
   });
 });
 

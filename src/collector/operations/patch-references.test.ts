@@ -44,7 +44,7 @@ describe('removing references', () => {
 
   it.each([
     ['12', 'accepted', ['GET', 'PATCH']],
-    ['13', 'conflict', ['GET']],
+    ['13', 'outdated', ['GET']],
   ])(
     'COL-002 at a version: P1 names it, and P2 is made of no other (read at %s: %s)',
     async (read, answer, methods) => {
@@ -115,10 +115,10 @@ describe('unblocking', () => {
     expect(body).toEqual({ metadata: { resourceVersion: '7', ownerReferences: all } });
   });
 
-  it('COL-163 P4 of another version than was decided upon: a conflict, and nothing is written', async () => {
+  it('COL-163 P4 of another version than was decided upon: nothing is written', async () => {
     const live = [reference('z', blocking)];
     const { context, sent } = setUp([unsupported, objectWith({ resourceVersion: '8', ownerReferences: live })]);
-    expect((await unblockReferences(context, action)).answer).toBe('conflict');
+    expect((await unblockReferences(context, action)).answer).toBe('outdated');
     expect(sent).toHaveLength(2);
   });
 

@@ -2,6 +2,7 @@ import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import type { PatchType } from '../../client/rest-client.ts';
 import type { RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
+import type { ReferencesAnswerKind } from '../decide/after-remove-references.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
 import type { PatchSupport } from './patch-support.ts';
@@ -10,6 +11,10 @@ import { answerOf, type WriteAnswer } from './write-answer.ts';
 
 export interface PatchContext extends CallContext {
   readonly support: PatchSupport;
+}
+
+export interface ReferencesAnswer extends Omit<WriteAnswer, 'answer'> {
+  readonly answer: ReferencesAnswerKind;
 }
 
 /** P1: by uid of the owner, all of them in one patch (COL-160); at a version where the decision rests on one. */
@@ -29,7 +34,10 @@ function unblockReferencesPatch({ target, references, resourceVersion }: Unblock
   return { metadata: { uid: target.uid, resourceVersion, ownerReferences: references } };
 }
 
-export async function removeReferences(context: PatchContext, action: RemoveReferencesAction): Promise<WriteAnswer> {
+export async function removeReferences(
+  context: PatchContext,
+  action: RemoveReferencesAction,
+): Promise<ReferencesAnswer> {
   const { target, owners, resourceVersion } = action;
   if (context.support.takesStrategic(target)) {
     const answer = await send(context, target, {
@@ -46,7 +54,10 @@ export async function removeReferences(context: PatchContext, action: RemoveRefe
   });
 }
 
-export async function unblockReferences(context: PatchContext, action: UnblockReferencesAction): Promise<WriteAnswer> {
+export async function unblockReferences(
+  context: PatchContext,
+  action: UnblockReferencesAction,
+): Promise<ReferencesAnswer> {
   const { target, resourceVersion, all } = action;
   if (context.support.takesStrategic(target) && !namesOneUidTwice(action)) {
     const answer = await send(context, target, {
@@ -77,15 +88,15 @@ async function replaceReferences(
   target: Target,
   change: {
     readonly next: (references: readonly OwnerReference[]) => readonly OwnerReference[];
-    /** Any other version is a conflict. */
+    /** The patch rests on this version: of any other none is sent. */
     readonly only?: string;
   },
-): Promise<WriteAnswer> {
+): Promise<ReferencesAnswer> {
   const read = await readMetadata(context, target);
   if (read.state === 'error') return { answer: 'failed', error: read.error };
   if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
   const { resourceVersion, ownerReferences } = read.object;
-  if (change.only !== undefined && change.only !== resourceVersion) return { answer: 'conflict' };
+  if (change.only !== undefined && change.only !== resourceVersion) return { answer: 'outdated' };
   const remaining = change.next(ownerReferences);
   const unchanged =
     remaining.length === ownerReferences.length &&

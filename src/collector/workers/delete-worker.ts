@@ -4,7 +4,7 @@ import { Lru } from '../../base/lru.ts';
 import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
-import { afterUnblock } from '../decide/after-unblock.ts';
+import { afterFailedUnblock, afterUnblock } from '../decide/after-unblock.ts';
 import type {
   Action,
   DeleteAction,
@@ -194,7 +194,9 @@ export class DeleteWorker {
     for (const action of actions) {
       if (action.action === 'unblockReferences') {
         const answer = await unblockReferences(this.#context, action);
-        if (answer.answer !== 'accepted') return this.#failed(action, answer, errand);
+        if (answer.answer !== 'accepted') {
+          return this.#failed(action, answer, errand, afterFailedUnblock(answer.answer).reason);
+        }
         this.#patched(action, { answered: acceptedAs(answer, 'patchNotNeeded'), change: 'unblock' }, errand);
         patched = answer.object;
         continue;
@@ -281,7 +283,8 @@ export class DeleteWorker {
       const latest = await readMetadata(this.#context, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
-    if ('need' in release || release.release === 'failed') return this.#failed(action, answer, errand);
+    if ('need' in release) return this.#failed(action, answer, errand);
+    if (release.release === 'failed') return this.#failed(action, answer, errand, release.reason);
     const answered = release.reason === 'patchAccepted' ? acceptedAs(answer, 'patchNotNeeded') : release.reason;
     this.#patched(action, { answered, change: 'removeReferences' }, errand);
     if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity });
