@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { LogFields } from '../../src/base/logger.ts';
 import { explainDecision } from '../../src/cli/explain-decision.ts';
-import type { Fault } from './faults.ts';
-import { configMap, refTo, type TestKind, widget } from './kinds.ts';
+import { sentenceOf } from '../../src/collector/reasons.ts';
+import { type Fault, refuse } from './faults.ts';
+import { configMap, refTo, secret, type TestKind, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
 /** What is told of a write that did not take effect, and of what was done before it. */
@@ -44,6 +45,36 @@ async function orphanedOwner(): Promise<KubeObject> {
   await rig.rest();
   return owner;
 }
+
+describe('LIFE-560 a late reference that this collector did not remove', () => {
+  const objectGoes: Fault = async (request, next) => {
+    await rig.client.delete(rig.at(secret, 'late'));
+    return next(request);
+  };
+  /** As a server that finds the references gone (COL-155). */
+  const referencesGo: Fault = (request, next) => {
+    const refused = refuse(422, 'Invalid');
+    return changedBefore(secret, 'late', { ownerReferences: null })(request, () => refused(request, next));
+  };
+
+  it.each([
+    ['its object goes before', objectGoes],
+    ['somebody else does', referencesGo],
+  ])('is not told of, nor counted, where %s', async (_where, fault) => {
+    const owner = await orphanedOwner();
+    rig.faults.on({ method: 'PATCH', target: /secrets\/late/ }, fault, 1);
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.rest();
+    await rig.advance(1000);
+    expect(linesAbout('Secret default/late')).toContainEqual(
+      expect.objectContaining({ tried: 'remove 1 references', reason: 'orphanedReferencesReleased' }),
+    );
+    expect(rig.metrics.value('kubegc_orphan_late_references_total') ?? 0).toBe(0);
+    const message = sentenceOf('OrphanedOwnerReferenceReleased');
+    expect(rig.logger.lines.filter((line) => line.message === message)).toEqual([]);
+    expect(rig.recorder.all.filter(({ method, path }) => method !== 'GET' && path.includes('/events'))).toEqual([]);
+  });
+});
 
 describe('a patch of references that was not sent, as the object changed since it was decided', () => {
   it('COL-161 is not told of as refused by the server (P2)', async () => {

@@ -27,7 +27,7 @@ import { removeReferences, unblockReferences } from '../operations/patch-referen
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { type RemovalAnswer, removeFinalizer } from '../operations/remove-finalizer.ts';
 import type { WriteAnswer } from '../operations/write-answer.ts';
-import { acceptedAs, type PatchChange, tellDeletion, tellPatch } from './accepted-writes.ts';
+import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
 import type { ActionResult, DecisionAbout } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
@@ -141,15 +141,8 @@ export class DeleteWorker {
     metrics.decisions.inc({ verdict, reason });
     logger.debug(sentenceOf(reason), { uid: about.uid, verdict, reason });
     onDecision?.({ ...about, verdict, reason, actions: step.actions, decided: step.reason, results });
-    if (reason === 'orphanedReferencesReleased') this.#tellReleasedLate(step);
     if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(about.uid);
     return verdict;
-  }
-
-  #tellReleasedLate({ actions }: Verdict): void {
-    for (const action of actions) {
-      if (action.action === 'removeReferences') this.#context.onReleasedLate(action.identity, action.owners.length);
-    }
   }
 
   /** What becomes of the key of a node that is virtual still. */
@@ -287,6 +280,8 @@ export class DeleteWorker {
     if (release.release === 'failed') return this.#failed(action, answer, errand, release.reason);
     const answered = release.reason === 'patchAccepted' ? acceptedAs(answer, 'patchNotNeeded') : release.reason;
     this.#patched(action, { answered, change: 'removeReferences' }, errand);
+    const late = errand.reason === 'orphanedReferencesReleased' && tookEffect(answered);
+    if (late) this.#context.onReleasedLate(identity, owners.length);
     if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity });
     return done;
   }
