@@ -46,6 +46,56 @@ async function orphanedOwner(): Promise<KubeObject> {
   return owner;
 }
 
+describe('COL-098 a DELETE that met a conflict', () => {
+  it('is told of with what was done before it, also where nothing is done after it', async () => {
+    const solid = await rig.create(configMap, 'solid');
+    await circle(configMap);
+    const owned = changedBefore(configMap, 'two', { ownerReferences: [refTo(solid)] });
+    rig.faults.on({ method: 'DELETE', target: /configmaps\/two/ }, owned, 1);
+    await rig.delete(configMap, 'one', 'Foreground');
+    await rig.rest();
+    expect(await rig.names(configMap)).toEqual(['solid', 'two']);
+    expect(linesAbout('ConfigMap default/two')).toContainEqual(
+      expect.objectContaining({
+        did: 'unblock 1 references',
+        tried: 'delete (Foreground)',
+        answered: 'patchAccepted, deleteConflict',
+        reason: 'solidOwner',
+      }),
+    );
+  });
+
+  it('is told of before the one that was accepted', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const busy = changedBefore(secret, 'd', { labels: { turn: 'next' } });
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, busy, 1);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(linesAbout('Secret default/d')).toEqual([
+      expect.objectContaining({
+        did: expect.stringMatching(/delete \(Background\)$/),
+        tried: 'delete (Background)',
+        answered: 'deleteConflict, deleteAccepted',
+        reason: 'ownersAbsent',
+      }),
+    ]);
+  });
+
+  it('COL-151 is told of once where it was not about the version, and nothing more was sent', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, refuse(409, 'in use'), 1);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(linesAbout('Secret default/d')[0]).toMatchObject({
+      tried: 'delete (Background)',
+      answered: 'writeRejected',
+      reason: 'writeRejected',
+    });
+  });
+});
+
 describe('LIFE-560 a late reference that this collector did not remove', () => {
   const objectGoes: Fault = async (request, next) => {
     await rig.client.delete(rig.at(secret, 'late'));

@@ -30,6 +30,9 @@ export interface ActionResult {
 export interface CarriedOut extends Decision {
   /** What had been decided, also where the answer to a write took its place in `reason`. */
   readonly decided: Reason;
-  /** Of the actions that were begun, in order: the first that fails ends them (COL-094). */
+  /**
+   * Of the actions that were begun, in order: the first that fails ends them (COL-094). Before them those of earlier decisions about the
+   * same object, each of which ended with a DELETE that was refused as a conflict (COL-098): what they had done stays done.
+   */
   readonly results: readonly ActionResult[];
 }

@@ -62,7 +62,10 @@ interface Conflict {
 
 const done: ActionOutcome = { next: 'done' };
 
-/** One action on its way: why it is wanted, for which conflict that was decided anew, and where to note what came of it. */
+/**
+ * One action on its way: why it is wanted, for which conflict that was decided anew, and where to note what came of it: the same list
+ * for all decisions about a key, as what one of them has done stays done when a conflict undoes the rest.
+ */
 interface Errand {
   readonly reason: Reason;
   readonly conflict: Conflict | undefined;
@@ -102,6 +105,7 @@ export class DeleteWorker {
     let questions = 0;
     let conflicts = 0;
     let conflict: Conflict | undefined;
+    const results: ActionResult[] = [];
     while (questions < MAX_QUESTIONS) {
       const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
       if ('need' in step) {
@@ -113,9 +117,10 @@ export class DeleteWorker {
         }
         continue;
       }
-      const errand: Errand = { reason: step.reason, conflict, results: [] };
+      const errand: Errand = { reason: step.reason, conflict, results };
       const outcome = await this.#carryOut(step, errand);
       if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS && !this.#context.stopping.aborted) {
+        results.push({ action: outcome.refused, answered: 'deleteConflict' });
         conflict = outcome;
         conflicts++;
         questions = 0;
@@ -125,7 +130,7 @@ export class DeleteWorker {
       // The last that is answered at once, or nothing more is begun (COL-215).
       const end =
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
-      const finished = this.#finish(about, step, { outcome: end, results: errand.results });
+      const finished = this.#finish(about, step, { outcome: end, results });
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     return 'requeue';
@@ -237,6 +242,11 @@ export class DeleteWorker {
     const { conflict } = errand;
     // The object is what it was, so that the conflict was about something else: a webhook may deny with that code.
     if (conflict?.refused.preconditions.resourceVersion === preconditions.resourceVersion) {
+      // Nothing is sent: the one that was is told of as what it came to.
+      errand.results.splice(
+        errand.results.findLastIndex((result) => result.action === conflict.refused),
+        1,
+      );
       return this.#failed(action, { ...conflict.answer, answer: 'failed' }, errand);
     }
     const answer = await deleteObject(this.#context, { target, policy, preconditions });
