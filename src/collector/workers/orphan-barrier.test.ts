@@ -174,9 +174,23 @@ describe('OrphanBarrier', () => {
     expect(await barrier.ask(owner('a', ''))).toBe('gaveUp');
     const unlisted = {
       '/v1/pods (pods)': 'conversion webhook failed',
-      '/v1/nodes (nodes)': 'more than 10000 objects',
+      '/v1/nodes (nodes)': 'altogether more than 10000 objects',
     };
-    expect(warnings.map(([, fields]) => fields)).toEqual([{ unlisted }]);
+    const objects = { '/v1/nodes (nodes)': 10_001 };
+    expect(warnings.map(([, fields]) => fields)).toEqual([{ unlisted, objects }]);
+  });
+
+  it('LIFE-563 where all together are too many, the log says of which there are how many', async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, i) => item(`x${i}`, []));
+    answers.set('/api/v1/pods', () => Promise.resolve(list(many(6000))));
+    answers.set('/api/v1/secrets', async () => {
+      await new Promise((turn) => setImmediate(turn));
+      return list(many(500), { continue: 'c', remainingItemCount: 4500 });
+    });
+    expect(await barrier.ask(owner('a', ''))).toBe('gaveUp');
+    const unlisted = { '/v1/secrets (secrets)': 'altogether more than 10000 objects' };
+    const objects = { '/v1/pods (pods)': 6000, '/v1/secrets (secrets)': 5000 };
+    expect(warnings.map(([, fields]) => fields)).toEqual([{ unlisted, objects }]);
   });
 
   it('LIFE-563 nothing is said of lists that a stop has cut, and of those that were complete', async () => {

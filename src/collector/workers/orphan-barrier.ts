@@ -105,8 +105,10 @@ export class OrphanBarrier {
     // Nobody waits for it any longer than this.
     const overdue = clock.setTimer(TIME_LIMIT_MS, () => lists.abort());
     const unlisted = new Map<string, string>();
+    /** Of each resource, as far as its lists have told. */
+    const sizes = new Map<string, number>();
     let objects = 0;
-    const accept = (more: number): boolean => objects + more <= MAX_OBJECTS;
+    let tooMany = false;
     const parallel = new Semaphore({ permits: PARALLEL });
     try {
       const wanted = resources().filter(({ namespaced }) => place === '' || namespaced);
@@ -114,30 +116,40 @@ export class OrphanBarrier {
         wanted.map((resource) =>
           parallel.use(async () => {
             const ref = { gvr: resource, ...(place === '' ? {} : { namespace: place }) };
+            const key = resourceKey(resource);
+            let visited = 0;
+            const accept = (more: number): boolean => {
+              sizes.set(key, visited + more);
+              return objects + more <= MAX_OBJECTS;
+            };
             const count = (metadata: ObjectMeta): void => {
               objects++;
+              visited++;
               visit(metadata, resource);
             };
             const list = await listMetadata({ client, signal: lists.signal }, ref, { accept, visit: count });
-            if (list.end === 'complete') return;
-            unlisted.set(resourceKey(resource), whyNot(list, lists.signal));
+            if (list.end !== 'complete') unlisted.set(key, whyNot(list, lists.signal));
+            if (list.end === 'stopped') tooMany = true;
           }),
         ),
       );
     } finally {
       overdue.cancel();
     }
-    if (unlisted.size > 0 && !stopping.aborted) this.#tellOf(unlisted, place);
+    if (unlisted.size > 0 && !stopping.aborted) this.#tellOf(unlisted, tooMany ? sizes : undefined, place);
     return unlisted.size === 0 ? 'complete' : 'incomplete';
   }
 
-  /** LIFE-563. */
-  #tellOf(unlisted: ReadonlyMap<string, string>, place: string): void {
+  /**
+   * LIFE-563. `sizes` is told where all together were too many: the list that exceeded the bound need not be the one that used it up.
+   */
+  #tellOf(unlisted: ReadonlyMap<string, string>, sizes: ReadonlyMap<string, number> | undefined, place: string): void {
     const named = Object.fromEntries([...unlisted].slice(0, MAX_NAMED));
     const more = unlisted.size > MAX_NAMED ? { more: unlisted.size - MAX_NAMED } : {};
     const where = place === '' ? {} : { namespace: place };
+    const objects = sizes === undefined ? {} : { objects: largest(sizes) };
     const message = 'late dependents of orphaned owners were not looked for in some resources';
-    this.#options.failures.warn(message, { ...where, unlisted: named, ...more });
+    this.#options.failures.warn(message, { ...where, unlisted: named, ...more, ...objects });
   }
 
   /** The answer of the lists, unless the time is over first. */
@@ -151,8 +163,13 @@ export class OrphanBarrier {
 
 /** Why a list is not complete. */
 function whyNot(list: ListOutcome, { aborted }: AbortSignal): string {
-  if (list.end !== 'failed') return `more than ${MAX_OBJECTS} objects`;
+  if (list.end !== 'failed') return `altogether more than ${MAX_OBJECTS} objects`;
   return aborted ? `no answer within ${TIME_LIMIT_MS} ms` : list.error.message;
+}
+
+function largest(sizes: ReadonlyMap<string, number>): Record<string, number> {
+  const sorted = [...sizes].filter(([, size]) => size > 0).toSorted(([, a], [, b]) => b - a);
+  return Object.fromEntries(sorted.slice(0, MAX_NAMED));
 }
 
 function note(
