@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { formatTime } from '../../src/api/meta/time.ts';
 import { defaultIgnoredResources } from '../../src/collector/resources/deletable-resources.ts';
 import type { Decision } from '../../src/collector/workers/decision.ts';
-import { refuse } from './faults.ts';
+import { answerWith, refuse } from './faults.ts';
 import { configMap, refTo, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
@@ -80,6 +81,24 @@ it('BETTER-22 a list that fails is tried again, and the other resource does not 
   rig.faults.clear();
   await rig.advance(30_000);
   expect(await rig.names(configMap)).toEqual([]);
+});
+
+it('BETTER-22 each gets its turn, however many before it cannot be let go', async () => {
+  const names = Array.from({ length: 1001 }, (_, i) => `c${String(i).padStart(4, '0')}`);
+  const deletionTimestamp = formatTime(rig.clock.now());
+  const finalizers = ['foregroundDeletion'];
+  const items = names.map((name) => ({
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, deletionTimestamp, finalizers },
+  }));
+  const list = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: {}, items };
+  rig.faults.on({ method: 'GET', target: /\/configmaps\?limit/ }, answerWith(200, list));
+  rig.faults.on({ target: /\/configmaps\/c/ }, refuse(500, 'InternalError'));
+  const tried = () => rig.recorder.all.flatMap(({ path }) => /\/configmaps\/(c.*)$/.exec(path)?.[1] ?? []);
+  await rig.advance(31_000);
+  expect(tried()).toEqual(names.slice(0, 1000));
+  rig.recorder.clear();
+  await rig.advance(30_000);
+  expect(tried()).toEqual([...names.slice(1000), ...names.slice(0, 999)]);
 });
 
 it('BETTER-22 nothing is looked for where only Events are ignored, and nothing by one that does not lead', async () => {

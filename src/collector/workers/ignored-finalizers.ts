@@ -24,8 +24,13 @@ export interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
 /** Why every finalizer here is removed. */
 const DECIDED = 'ignoredResource' satisfies Reason;
 
-/** Objects of one resource that a look settles; the next look takes the next ones. */
+/** Objects of one resource that a look settles; the next look begins with the one after the last of them. */
 const MAX_OBJECTS = 1000;
+
+interface Waiting {
+  readonly target: Target;
+  readonly finalizer: RemoveFinalizerAction['finalizer'];
+}
 
 /**
  * BETTER-22: nobody watches a resource that is ignored, so that an object of it that is deleted in foreground or with Orphan
@@ -35,6 +40,11 @@ const MAX_OBJECTS = 1000;
 export class IgnoredFinalizers {
   readonly #context: CollectorContext;
   readonly #options: IgnoredFinalizersOptions;
+  /**
+   * Where the last look has ended, by resource: those that cannot be settled must not keep the others from their turn. Bounded by the
+   * resources that somebody names, in their versions.
+   */
+  readonly #endedAt = new Map<string, string>();
 
   constructor(context: CollectorContext, options: IgnoredFinalizersOptions) {
     this.#context = context;
@@ -64,23 +74,21 @@ export class IgnoredFinalizers {
 
   async #look(): Promise<void> {
     for (const resource of this.#options.resources()) {
-      const waiting: Target[] = [];
-      const finalizers = new Map<Target, RemoveFinalizerAction['finalizer']>();
+      const key = resourceKey(resource);
+      const waiting = new Turn(this.#endedAt.get(key));
       const visit = (metadata: ObjectMeta): void => {
         const finalizer = finalizerOf(metadata);
-        if (finalizer === undefined || waiting.length >= MAX_OBJECTS) return;
-        const target = targetOf(resource, metadata);
-        waiting.push(target);
-        finalizers.set(target, finalizer);
+        if (finalizer !== undefined) waiting.add({ target: targetOf(resource, metadata), finalizer });
       };
       const list = await listMetadata(this.#context, { gvr: resource }, { visit, accept: () => true });
       if (list.end === 'failed') {
-        const fields = { resource: resourceKey(resource), error: list.error.message };
+        const fields = { resource: key, error: list.error.message };
         this.#context.failures.warn('an ignored resource could not be listed', fields);
       }
-      for (const target of waiting) {
+      for (const { target, finalizer } of waiting.taken()) {
         if (this.#context.stopping.aborted) return;
-        await this.#letGo(target, finalizers.get(target)!);
+        this.#endedAt.set(key, placeOf(target));
+        await this.#letGo(target, finalizer);
       }
     }
   }
@@ -120,6 +128,43 @@ export class IgnoredFinalizers {
     const answer = await barrier?.ask(owner);
     return typeof answer !== 'object' || (await release.found(owner.uid, answer.found)) === 'all';
   }
+}
+
+/**
+ * The next ones of a list, in the order of namespace and name, which is that of most servers' lists and does not hang on it: first
+ * those after the place where the last look has ended, then from the beginning. Holds at most twice as many as are taken.
+ */
+class Turn {
+  readonly #after: string;
+  readonly #waiting: { readonly place: string; readonly object: Waiting }[] = [];
+
+  constructor(endedAt = '') {
+    this.#after = endedAt;
+  }
+
+  add(object: Waiting): void {
+    this.#waiting.push({ place: placeOf(object.target), object });
+    if (this.#waiting.length >= 2 * MAX_OBJECTS) this.#cut();
+  }
+
+  taken(): Waiting[] {
+    this.#cut();
+    return this.#waiting.map(({ object }) => object);
+  }
+
+  #cut(): void {
+    const passed = (place: string): number => Number(place <= this.#after);
+    this.#waiting.sort((a, b) => passed(a.place) - passed(b.place) || compare(a.place, b.place));
+    this.#waiting.length = Math.min(this.#waiting.length, MAX_OBJECTS);
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function placeOf({ namespace, name }: Target): string {
+  return `${namespace}/${name}`;
 }
 
 function finalizerOf({
