@@ -122,4 +122,14 @@ describe('the lists of the barrier', () => {
     expect(await rig.names(configMap)).toEqual([]);
     expect(rig.metrics.value('kubegc_collector_orphan_barriers_total', { outcome: 'gaveUp' })).toBe(1);
   });
+
+  const gaveUp = () => rig.metrics.value('kubegc_collector_orphan_barriers_total', { outcome: 'gaveUp' }) ?? 0;
+
+  it('BETTER-13 that are switched off are no look that gave up', async () => {
+    await rig.startCollector({ orphanBarrier: 'off' });
+    await rig.create(configMap, 'owner');
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+    expect([await rig.names(configMap), gaveUp()]).toEqual([[], 0]);
+  });
 });

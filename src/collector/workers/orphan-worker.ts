@@ -56,7 +56,8 @@ export class OrphanWorker {
       case 'foundReleased':
         return { foundReleased: await release.found(owner, step.dependents) };
       case 'barrier': {
-        const answer = barrier === undefined ? 'gaveUp' : await barrier.ask(step.owner);
+        if (barrier === undefined) return { barrier: 'gaveUp' };
+        const answer = await barrier.ask(step.owner);
         this.#context.metrics.barriers.inc({ outcome: typeof answer === 'object' ? 'found' : answer });
         return { barrier: answer };
       }
