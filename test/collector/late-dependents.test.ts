@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LeaseLostError } from '../../src/client/leader-elector.ts';
 import { refuse, silence } from './faults.ts';
 import { holdIntake } from './hold.ts';
 import { clusterRole, configMap, refTo, secret, widget } from './kinds.ts';
@@ -131,5 +132,26 @@ describe('the lists of the barrier', () => {
     await rig.delete(configMap, 'owner', 'Orphan');
     await rig.rest();
     expect([await rig.names(configMap), gaveUp()]).toEqual([[], 0]);
+  });
+
+  it('BETTER-13 LIFE-561 that the end of a term has cut are none either, and nothing is recorded after them', async () => {
+    const { collector } = await rig.startCollector({ workers: 'whenLeading', orphanRecords: 'events' });
+    const terms = [new AbortController(), new AbortController()] as const;
+    const first = collector.lead(terms[0].signal);
+    await rig.create(configMap, 'owner');
+    rig.faults.on({ target: /namespaces\/default\/secrets\?/ }, silence);
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.advance(1000);
+    expect(lists().length).toBeGreaterThan(0);
+    terms[0].abort(new LeaseLostError('lost'));
+    await rig.wait(first);
+    expect(rig.recorder.all.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(rig.logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+    rig.faults.clear();
+    const second = collector.lead(terms[1].signal);
+    await rig.rest();
+    expect([await rig.names(configMap), gaveUp()]).toEqual([[], 0]);
+    terms[1].abort();
+    await rig.wait(second);
   });
 });

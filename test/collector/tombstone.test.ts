@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject, OwnerReference } from '../../src/api/meta/object-meta.ts';
 import { formatTime } from '../../src/api/meta/time.ts';
+import { writeGuard } from '../../src/cli/write-guard.ts';
 import { resetAfter, refuse } from './faults.ts';
 import { clusterRole, clusterWidget, configMap, event, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
@@ -281,6 +282,24 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     await rig.startCollector({ orphanRecords: 'events' });
     await orphaned();
     expect(memoryOnly()).toEqual([]);
+  });
+
+  it('that is not sent because the process does not lead is written later, and told of only when it is refused', async () => {
+    let leading = true;
+    rig.weather = writeGuard(() => leading);
+    await rig.startCollector({ orphanRecords: 'events' });
+    await rig.create(configMap, 'owner');
+    leading = false;
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.advance(1000);
+    expect([await rig.names(configMap), memoryOnly()]).toEqual([['owner'], []]);
+    leading = true;
+    await rig.rest();
+    expect([await rig.names(configMap), memoryOnly()]).toEqual([[], []]);
+    expect(await events('DependentsOrphaned')).toHaveLength(1);
+    rig.faults.on({ method: 'POST', target: /events/ }, refuse(403, 'Forbidden'));
+    await orphaned();
+    expect(memoryOnly()).toHaveLength(1);
   });
 
   it('that can not be read holds nobody up for longer than two seconds', async () => {

@@ -97,7 +97,7 @@ export class IgnoredFinalizers {
     const { metrics, logger, failures, onDecision, signal } = this.#context;
     if (finalizer === FINALIZER_ORPHAN) {
       if (!(await this.#releaseDependents(target))) return;
-      await this.#options.records.record(target, signal);
+      if ((await this.#options.records.record(target, signal)) === 'termEnded') return;
     }
     const action: RemoveFinalizerAction = { action: 'removeFinalizer', target, finalizer, known: undefined };
     const answer = await removeFinalizer(this.#context, action);
@@ -126,6 +126,8 @@ export class IgnoredFinalizers {
     const { graph } = this.#context;
     if ((await release.known(owner.uid, graph.dependents(owner.uid))) === 'failed') return false;
     const answer = await barrier?.ask(owner);
+    // Its lists were cut, or it is too late for what they have shown.
+    if (this.#context.signal.aborted) return false;
     return typeof answer !== 'object' || (await release.found(owner.uid, answer.found)) === 'all';
   }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
-import type { HttpRequest } from '../../base/http-message.ts';
+import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { RestClient } from '../../client/rest-client.ts';
+import type { Target } from '../decide/target.ts';
 import { OrphanedOwners } from '../graph/orphaned-owners.ts';
 import { OrphanRecords } from './orphan-records.ts';
 
@@ -51,5 +52,119 @@ describe('OrphanRecords', () => {
     expect(asked).toHaveLength(pages);
     expect(orphanedOwners.has(owner, clock.now())).toBe(true);
     expect(warnings).toEqual([[expect.stringContaining('could not all be read'), { error }]]);
+  });
+});
+
+interface StoredEvent {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+  readonly lastTimestamp: string;
+}
+
+const respond = (status: number, body: object): HttpResponse => ({
+  status,
+  headers: {},
+  body: Buffer.from(JSON.stringify(body)),
+});
+const failure = (code: number, reason: string): HttpResponse =>
+  respond(code, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, reason, message: reason });
+const target = (uid: string): Target => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespace: 'ns',
+  name: uid,
+  uid,
+});
+
+/** A server that keeps Events. */
+class EventServer {
+  readonly clock = new FakeClock(0);
+  readonly events = new Map<string, StoredEvent>();
+  /** POST, GET, LIST and PATCH. */
+  readonly asked: string[] = [];
+  readonly warnings: string[] = [];
+  readonly orphanedOwners = new OrphanedOwners();
+  readonly stop = new AbortController();
+  readonly records: OrphanRecords;
+  /** What happens when it is asked, before it answers; an answer of that is its own. */
+  before: (verb: string) => HttpResponse | undefined | Promise<HttpResponse | undefined> = () => undefined;
+  #version = 0;
+
+  constructor(keptIn: 'memory' | 'events' = 'events') {
+    const { clock, orphanedOwners } = this;
+    const transport = inProcessTransport((request) => this.#answer(request));
+    this.records = new OrphanRecords({
+      client: new RestClient({ transport, clock, userAgent: 'test' }),
+      clock,
+      logger: { ...silentLogger, warn: (message) => void this.warnings.push(message) },
+      orphanedOwners,
+      component,
+      keptIn,
+    });
+  }
+
+  record(uid: string): Promise<unknown> {
+    return this.records.record(target(uid), this.stop.signal);
+  }
+
+  load(): Promise<void> {
+    return this.records.load(new AbortController().signal);
+  }
+
+  /** Those of a, b and c that are remembered. */
+  get known(): string[] {
+    return ['a', 'b', 'c'].filter((uid) => this.orphanedOwners.has(target(uid), this.clock.now()));
+  }
+
+  /** As the restore of a backup does. */
+  undo(uid: string): void {
+    this.events.delete(`orphaned-${uid}`);
+  }
+
+  list(): HttpResponse {
+    const items = [...this.events.values()];
+    return respond(200, { kind: 'EventList', apiVersion: 'v1', metadata: {}, items });
+  }
+
+  write(name: string, event: Omit<StoredEvent, 'metadata'>): HttpResponse {
+    const version = ++this.#version;
+    const uid = this.events.get(name)?.metadata.uid ?? `event-${version}`;
+    const metadata = { name, namespace: 'ns', uid, resourceVersion: String(version) };
+    const stored = { ...event, metadata };
+    this.events.set(name, stored);
+    return respond(200, stored);
+  }
+
+  async #answer({ method, target: path, body }: HttpRequest): Promise<HttpResponse> {
+    const name = /\/events\/([^?]+)$/.exec(path)?.[1];
+    const verb = method === 'GET' && name === undefined ? 'LIST' : method;
+    this.asked.push(verb);
+    const answer = await this.before(verb);
+    if (answer !== undefined) return answer;
+    if (verb === 'LIST') return this.list();
+    const sent = (body === undefined ? {} : JSON.parse(Buffer.from(body).toString())) as StoredEvent;
+    const stored = this.events.get(name ?? sent.metadata.name);
+    if (method === 'POST') {
+      return stored === undefined ? this.write(sent.metadata.name, sent) : failure(409, 'AlreadyExists');
+    }
+    if (name === undefined || stored === undefined) return failure(404, 'NotFound');
+    if (method === 'GET') return respond(200, stored);
+    const { uid, resourceVersion } = sent.metadata;
+    const isThat = uid === stored.metadata.uid && resourceVersion === stored.metadata.resourceVersion;
+    return isThat ? this.write(name, { ...stored, ...sent }) : failure(409, 'Conflict');
+  }
+}
+
+describe('a record that could not be written because the term ended', () => {
+  it('LIFE-561 is no failure to write: the first one is told of all the same', async () => {
+    const server = new EventServer();
+    server.before = () => new Promise(() => undefined);
+    const done = server.record('a');
+    await server.clock.settle();
+    server.stop.abort();
+    expect([await done, server.warnings, server.known]).toEqual(['termEnded', [], ['a']]);
+    server.before = () => failure(403, 'Forbidden');
+    const next = await server.records.record(target('a'), new AbortController().signal);
+    expect([next, server.warnings]).toEqual(['recorded', [expect.stringContaining('remembered in memory only')]]);
   });
 });

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { messageOf } from '../../base/thrown.ts';
 import type { RestClient } from '../../client/rest-client.ts';
+import { TransportError } from '../../client/transport.ts';
 import type { Target } from '../decide/target.ts';
 import type { OrphanedOwner, OrphanedOwners } from '../graph/orphaned-owners.ts';
 import { type EventReason, sentenceOf } from '../reasons.ts';
@@ -59,21 +60,25 @@ export class OrphanRecords {
   }
 
   /**
-   * Resolves when the record is kept, as well as it can be; never rejects. One request, two after an attempt before, none when
-   * only memory is asked for.
+   * Resolves when the record is kept, as well as it can be; `termEnded`: who leads next has to do it. Never rejects. One request, two
+   * after an attempt before, none when only memory is asked for.
    */
-  async record(owner: Target, signal: AbortSignal): Promise<void> {
+  async record(owner: Target, signal: AbortSignal): Promise<'recorded' | 'termEnded'> {
     const { clock, client, logger, orphanedOwners, keptIn } = this.#options;
     orphanedOwners.record(owner, clock.now());
     logger.debug(sentenceOf(REASON), { ...owner, reason: REASON });
-    if (keptIn === 'memory') return;
+    if (keptIn === 'memory') return 'recorded';
     try {
       await client.create({ gvr: EVENTS, namespace: namespaceOfEvent(owner) }, this.#event(owner), { signal });
     } catch (error) {
-      // Its namespace is being deleted, with everything in it.
-      if (hasStatusCause(error, 'NamespaceTerminating')) return;
-      if (!isAlreadyExists(error) || !(await this.#isKept(owner, signal))) this.#tell(error);
+      if (signal.aborted || isGivenUp(error)) return 'termEnded';
+      // A namespace that is being deleted takes everything in it along.
+      if (hasStatusCause(error, 'NamespaceTerminating')) return 'recorded';
+      const kept = isAlreadyExists(error) && (await this.#isKept(owner, signal));
+      if (signal.aborted) return 'termEnded';
+      if (!kept) this.#tell(error);
     }
+    return 'recorded';
   }
 
   /** Reads what a collector before this one has recorded. Never rejects. */
@@ -148,6 +153,11 @@ export class OrphanRecords {
       error: messageOf(error),
     });
   }
+}
+
+/** It was not sent, or cut off: the time to write is over (`cli/write-guard.ts`). That says nothing about Events. */
+function isGivenUp(error: unknown): boolean {
+  return error instanceof TransportError && error.code === 'aborted';
 }
 
 /** Made of the uid, so that there is one, however often it is written. */

@@ -20,8 +20,8 @@ const MAX_STEPS = 4;
 
 export interface OrphanWorkerOptions {
   readonly release: ReleaseDependents;
-  /** Notes the owner before it goes (LIFE-560). */
-  readonly records: { record(owner: Target, signal: AbortSignal): Promise<void> };
+  /** Notes the owner before it goes (LIFE-560). `termEnded`: it may not go now. */
+  readonly records: { record(owner: Target, signal: AbortSignal): Promise<'recorded' | 'termEnded'> };
   /** Undefined: the owner goes as soon as its known dependents do not refer to it, as in Kubernetes (COL-127). */
   readonly barrier: { ask(owner: Target): Promise<BarrierAnswer> } | undefined;
 }
@@ -43,12 +43,15 @@ export class OrphanWorker {
     for (let steps = 0; steps < MAX_STEPS; steps++) {
       const step = attemptToOrphan(gatherOrphanFacts(factSource(this.#context), round));
       if (!('need' in step)) return this.#finish(about, step);
-      round = { ...round, ...(await this.#answer(uid, step)) };
+      const answer = await this.#answer(uid, step);
+      if (answer === 'termEnded') return 'requeue';
+      round = { ...round, ...answer };
     }
     return 'requeue';
   };
 
-  async #answer(owner: Uid, step: Exclude<OrphanStep, Verdict>): Promise<Partial<OrphanRound>> {
+  /** `termEnded`: there is no answer, and nothing more is begun. */
+  async #answer(owner: Uid, step: Exclude<OrphanStep, Verdict>): Promise<Partial<OrphanRound> | 'termEnded'> {
     const { release, barrier } = this.#options;
     switch (step.need) {
       case 'released':
@@ -58,6 +61,8 @@ export class OrphanWorker {
       case 'barrier': {
         if (barrier === undefined) return { barrier: 'gaveUp' };
         const answer = await barrier.ask(step.owner);
+        // Its lists were cut: nobody gave up on them, and whoever leads next asks anew.
+        if (answer === 'gaveUp' && this.#context.signal.aborted) return 'termEnded';
         this.#context.metrics.barriers.inc({ outcome: typeof answer === 'object' ? 'found' : answer });
         return { barrier: answer };
       }
@@ -69,7 +74,8 @@ export class OrphanWorker {
     const results: ActionResult[] = [];
     for (const action of actions) {
       if (action.action !== 'removeFinalizer') continue;
-      await this.#options.records.record(action.target, this.#context.signal);
+      const recorded = await this.#options.records.record(action.target, this.#context.signal);
+      if (recorded === 'termEnded') return 'requeue';
       const answer = await removeFinalizer(this.#context, action);
       const { verdict, reason } = afterRemoveFinalizer(answer.answer);
       if (verdict === 'requeue') {
