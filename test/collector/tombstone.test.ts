@@ -284,6 +284,23 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     expect(memoryOnly()).toEqual([]);
   });
 
+  it('counts from the last attempt: an hour after the owner went, also for the next collector', async () => {
+    const first = await rig.startCollector({ orphanRecords: 'events' });
+    rig.faults.on({ method: 'PATCH', target: /owner/ }, refuse(503, 'ServiceUnavailable'));
+    const owner = await rig.create(configMap, 'owner');
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.advance(50 * 60_000);
+    rig.faults.clear();
+    await rig.advance(61_000);
+    expect(await rig.get(configMap, 'owner')).toBeUndefined();
+    await first.stop();
+    await rig.advance(11 * 60_000);
+    await rig.create(secret, 'late', { owners: [refTo(owner)] });
+    await rig.startCollector({ orphanRecords: 'events' });
+    await rig.rest();
+    expect(await rig.owners(secret, 'late')).toEqual([]);
+  });
+
   it('that is not sent because the process does not lead is written later, and told of only when it is refused', async () => {
     let leading = true;
     rig.weather = writeGuard(() => leading);

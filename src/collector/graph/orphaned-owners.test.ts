@@ -64,6 +64,26 @@ describe('OrphanedOwners', () => {
     expect([owners.has(owner('a'), 18), owners.size]).toEqual([true, 1]);
   });
 
+  it('LIFE-561 of two times of one owner the later one counts, whichever is told first', () => {
+    const owners = new OrphanedOwners({ capacity: 2, lifetimeMs: 10 });
+    owners.record(owner('a'), 8);
+    owners.record(owner('b'), 9);
+    owners.record(owner('a'), 9, 2);
+    expect([owners.has(owner('a'), 18), owners.has(owner('a'), 19), owners.size]).toEqual([true, false, 2]);
+    // It keeps its place too: the first one goes first.
+    owners.record(owner('c'), 9);
+    expect(['a', 'b', 'c'].map((uid) => owners.has(owner(uid), 9))).toEqual([false, true, true]);
+    owners.record(owner('b'), 15, 12);
+    expect([owners.has(owner('b'), 22), owners.has(owner('b'), 23)]).toEqual([true, false]);
+  });
+
+  it('LIFE-561 counts from now when the clock was set back', () => {
+    const owners = new OrphanedOwners({ lifetimeMs: 10 });
+    owners.record(owner('a'), 100);
+    owners.record(owner('a'), 50);
+    expect([owners.has(owner('a'), 60), owners.has(owner('a'), 61)]).toEqual([true, false]);
+  });
+
   it('LIFE-561 forgets the oldest first when there are too many, and what is too old', () => {
     const owners = new OrphanedOwners({ capacity: 2, lifetimeMs: 100 });
     for (const [uid, at] of [
@@ -87,22 +107,25 @@ describe('OrphanedOwners', () => {
     const uids = Array.from({ length: 12 }, (_, n) => (n % 3 === 0 ? `odd-${n}` : formatUuid(n, -n, n << 20, 7)));
     const capacity = 5;
     const lifetimeMs = 20;
-    const step = fc.record({ uid: fc.nat(uids.length - 1), after: fc.nat(8), record: fc.boolean() });
+    const ago = fc.oneof(fc.constant(0), fc.nat(25));
+    const step = fc.record({ uid: fc.nat(uids.length - 1), after: fc.nat(8), record: fc.boolean(), ago });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const owners = new OrphanedOwners({ capacity, lifetimeMs });
         const model = new Map<string, number>();
         let now = 0;
-        for (const { uid: index, after, record } of steps) {
+        for (const { uid: index, after, record, ago: since } of steps) {
           const uid = uids[index]!;
           now += after;
           if (record) {
-            owners.record(owner(uid), now);
-            model.delete(uid);
-            model.set(uid, now);
-            for (const [oldest, at] of model) {
-              if (model.size <= capacity && now - at <= lifetimeMs) break;
-              model.delete(oldest);
+            owners.record(owner(uid), now, now - since);
+            if (since <= lifetimeMs && now - since >= (model.get(uid) ?? -Infinity)) {
+              model.delete(uid);
+              model.set(uid, now - since);
+              for (const [oldest, at] of model) {
+                if (model.size <= capacity && now - at <= lifetimeMs) break;
+                model.delete(oldest);
+              }
             }
             expect(owners.size).toBe(model.size);
           }

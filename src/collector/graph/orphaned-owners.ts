@@ -32,7 +32,9 @@ export class OrphanedOwners {
   readonly #keys = new WorkKeyTable(0);
   readonly #capacity: number;
   readonly #lifetimeMs: number;
-  // By the handles of the keys, which are linked in the order of their records.
+  // By the handles of the keys. They are linked in the order in which they took their times; those that are read come as the server
+  // has them. An order that is not that of the times costs memory only: one that is too old may stay until those before it are, and
+  // `has` looks at its own time.
   /** Epoch ms. */
   #recordedAt = new Float64Array(INITIAL);
   #older = new Int32Array(INITIAL);
@@ -49,19 +51,24 @@ export class OrphanedOwners {
     return this.#keys.size;
   }
 
-  /** `recordedAt` is the time of an earlier record: one to come is taken for now. Beyond the capacity the first is forgotten. */
+  /**
+   * Of two times the later one counts. `recordedAt` is the time of an earlier record: one to come is taken for now. Beyond the
+   * capacity the first is forgotten.
+   */
   record(owner: OrphanedOwner, now: number, recordedAt = now): void {
     if (now - recordedAt > this.#lifetimeMs) return;
     const before = this.size;
     const handle = this.#keys.acquire(keyOf(owner));
-    if (this.size === before) this.#unlink(handle);
+    const isKnown = this.size === before;
     if (handle >= this.#recordedAt.length) this.#grow();
-    this.#recordedAt[handle] = Math.min(recordedAt, now);
+    const last = isKnown ? this.#recordedAt[handle]! : Number.NEGATIVE_INFINITY;
+    // A known one that is later keeps its time and its place, unless the clock was set back.
+    if (recordedAt < last && last <= now) return;
+    if (isKnown) this.#unlink(handle);
+    this.#recordedAt[handle] = Math.min(Math.max(recordedAt, last), now);
     this.#append(handle);
     while (this.size > this.#capacity || now - this.#recordedAt[this.#oldest]! > this.#lifetimeMs) {
-      const oldest = this.#oldest;
-      this.#unlink(oldest);
-      this.#keys.release(oldest);
+      this.#forget(this.#oldest);
     }
   }
 
@@ -69,6 +76,11 @@ export class OrphanedOwners {
     if (this.size === 0) return false;
     const handle = this.#keys.find(keyOf(owner));
     return handle >= 0 && now - this.#recordedAt[handle]! <= this.#lifetimeMs;
+  }
+
+  #forget(handle: number): void {
+    this.#unlink(handle);
+    this.#keys.release(handle);
   }
 
   #append(handle: number): void {

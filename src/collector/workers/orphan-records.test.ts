@@ -155,6 +155,83 @@ class EventServer {
   }
 }
 
+describe('the Event of an attempt before', () => {
+  it('LIFE-561 counts anew if it is older than a minute, at the version that was read', async () => {
+    const server = new EventServer();
+    await server.record('a');
+    server.clock.advance(60_000);
+    await server.record('a');
+    expect(server.asked.splice(0)).toEqual(['POST', 'POST', 'GET']);
+    server.clock.advance(1000);
+    await server.record('a');
+    expect(server.asked).toEqual(['POST', 'GET', 'PATCH']);
+    expect(server.events.get('orphaned-a')).toMatchObject({
+      firstTimestamp: '1970-01-01T00:00:00Z',
+      lastTimestamp: '1970-01-01T00:01:01Z',
+      count: 2,
+    });
+    expect(server.warnings).toEqual([]);
+  });
+
+  it.each<[string, string, (server: EventServer) => void, string[]]>([
+    [
+      'that somebody else writes meanwhile is good enough',
+      'PATCH',
+      (server) => {
+        const { name } = server.events.get('orphaned-a')!.metadata;
+        server.write(name, { ...server.events.get(name), lastTimestamp: '1970-01-01T00:02:00Z' });
+      },
+      ['POST', 'GET', 'PATCH', 'POST', 'GET'],
+    ],
+    ['that is gone when it is read is written', 'GET', (server) => server.undo('a'), ['POST', 'GET', 'POST']],
+    [
+      'that goes before it is written anew is written',
+      'PATCH',
+      (server) => server.undo('a'),
+      ['POST', 'GET', 'PATCH', 'POST'],
+    ],
+  ])('LIFE-561 %s', async (_what, at, happens, asked) => {
+    const server = new EventServer();
+    await server.record('a');
+    server.clock.advance(120_000);
+    server.asked.length = 0;
+    server.before = (verb) => {
+      if (verb !== at) return undefined;
+      server.before = () => undefined;
+      happens(server);
+      return undefined;
+    };
+    await server.record('a');
+    expect(server.asked).toEqual(asked);
+    expect(server.events.get('orphaned-a')?.lastTimestamp).toBe('1970-01-01T00:02:00Z');
+    expect(server.warnings).toEqual([]);
+  });
+
+  it.each([
+    ['409 each time', 'Conflict', 409, 3],
+    ['403', 'Forbidden', 403, 1],
+  ])('LIFE-561 that cannot be written anew (%s) is told of', async (_what, reason, code, patches) => {
+    const server = new EventServer();
+    await server.record('a');
+    server.clock.advance(120_000);
+    server.before = (verb) => (verb === 'PATCH' ? failure(code, reason) : undefined);
+    await server.record('a');
+    expect(server.asked.filter((verb) => verb === 'PATCH')).toHaveLength(patches);
+    expect(server.warnings).toEqual([expect.stringContaining('remembered in memory only')]);
+  });
+
+  it('LIFE-561 does not make the record older than it is when it is read', async () => {
+    const server = new EventServer();
+    await server.record('a');
+    server.clock.advance(50 * 60_000);
+    server.before = (verb) => (verb === 'PATCH' ? failure(403, 'Forbidden') : undefined);
+    await server.record('a');
+    await server.load();
+    server.clock.advance(59 * 60_000);
+    expect(server.known).toEqual(['a']);
+  });
+});
+
 describe('a record that could not be written because the term ended', () => {
   it('LIFE-561 is no failure to write: the first one is told of all the same', async () => {
     const server = new EventServer();

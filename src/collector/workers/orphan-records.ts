@@ -1,5 +1,5 @@
 import { formatTime, parseTime } from '../../api/meta/time.ts';
-import { hasStatusCause, isAlreadyExists } from '../../api/status-error.ts';
+import { hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../api/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { messageOf } from '../../base/thrown.ts';
@@ -30,15 +30,25 @@ const MAX_PAGES = 200;
 /** Who takes over does not wait longer for what was recorded before, ms: a page, and all of them. */
 const PAGE_TIMEOUT_MS = 2000;
 const LOAD_TIMEOUT_MS = 10_000;
+/** An Event that an attempt before has written counts from this one if it is older, ms. */
+const FRESH_MS = 60_000;
+/** Attempts at one Event, which others may write or remove in between. */
+const MAX_TRIES = 3;
 
 /** What is read of an Event that anybody may have written. */
 interface ForeignEvent {
-  readonly metadata?: { readonly name?: string; readonly namespace?: string };
+  readonly metadata?: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
   readonly involvedObject?: Partial<OrphanedOwner>;
   readonly reason?: string;
   readonly source?: { readonly component?: string };
   readonly reportingComponent?: string;
   readonly lastTimestamp?: string | null;
+  readonly count?: number;
 }
 
 interface RecordedOwner {
@@ -60,23 +70,21 @@ export class OrphanRecords {
   }
 
   /**
-   * Resolves when the record is kept, as well as it can be; `termEnded`: who leads next has to do it. Never rejects. One request, two
-   * after an attempt before, none when only memory is asked for.
+   * Resolves when the record is kept, as well as it can be; `termEnded`: who leads next has to do it. Never rejects. One request; after
+   * an attempt before two, three if that was more than a minute ago, and thrice as many at most if others write the Event too; none
+   * when only memory is asked for.
    */
   async record(owner: Target, signal: AbortSignal): Promise<'recorded' | 'termEnded'> {
-    const { clock, client, logger, orphanedOwners, keptIn } = this.#options;
+    const { clock, logger, orphanedOwners, keptIn } = this.#options;
     orphanedOwners.record(owner, clock.now());
     logger.debug(sentenceOf(REASON), { ...owner, reason: REASON });
     if (keptIn === 'memory') return 'recorded';
     try {
-      await client.create({ gvr: EVENTS, namespace: namespaceOfEvent(owner) }, this.#event(owner), { signal });
+      await this.#write(owner, signal);
     } catch (error) {
       if (signal.aborted || isGivenUp(error)) return 'termEnded';
       // A namespace that is being deleted takes everything in it along.
-      if (hasStatusCause(error, 'NamespaceTerminating')) return 'recorded';
-      const kept = isAlreadyExists(error) && (await this.#isKept(owner, signal));
-      if (signal.aborted) return 'termEnded';
-      if (!kept) this.#tell(error);
+      if (!hasStatusCause(error, 'NamespaceTerminating')) this.#tell(error);
     }
     return 'recorded';
   }
@@ -113,15 +121,42 @@ export class OrphanRecords {
     }
   }
 
-  /** Whether the Event that is there is that of this owner, from an attempt before. */
-  async #isKept(owner: Target, signal: AbortSignal): Promise<boolean> {
-    const { client, component } = this.#options;
+  /** Rejects if there is no Event of the owner in the end, or only one that is out of date. */
+  async #write(owner: Target, signal: AbortSignal): Promise<void> {
+    const ref = { gvr: EVENTS, namespace: namespaceOfEvent(owner) };
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#options.client.create(ref, this.#event(owner), { signal });
+        return;
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+        const outcome = await this.#refresh(owner, signal);
+        if (outcome === 'fresh') return;
+        if (outcome === 'foreign' || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  /**
+   * The Event that an attempt before has written counts from now on: the owner goes after this one (LIFE-561). `foreign`: what is
+   * there is not it. `changed`: somebody wrote or removed it meanwhile.
+   */
+  async #refresh(owner: Target, signal: AbortSignal): Promise<'fresh' | 'foreign' | 'changed'> {
+    const { client, clock, component } = this.#options;
     const ref = { gvr: EVENTS, namespace: namespaceOfEvent(owner), name: nameOfEvent(owner) };
     try {
-      const recorded = recordIn(await client.get<ForeignEvent>(ref, { signal }), component);
-      return recorded !== undefined && sameOwner(recorded.owner, owner);
-    } catch {
-      return false;
+      const event = await client.get<ForeignEvent>(ref, { signal });
+      const recorded = recordIn(event, component);
+      if (recorded === undefined || !sameOwner(recorded.owner, owner)) return 'foreign';
+      const now = clock.now();
+      if (now - recorded.recordedAt <= FRESH_MS) return 'fresh';
+      const { metadata: { uid, resourceVersion } = {}, count = 1 } = event;
+      const body = { metadata: { uid, resourceVersion }, lastTimestamp: formatTime(now), count: count + 1 };
+      await client.patch(ref, { type: 'application/merge-patch+json', body }, { signal });
+      return 'fresh';
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return 'changed';
+      throw error;
     }
   }
 
