@@ -486,6 +486,7 @@ export class GarbageCollector implements Service {
     this.#absentOwners.clear();
     this.#acceptedEnds.forgetAll();
     this.#writer.apply({ type: 'historyReset' });
+    void this.#orphanRecords.reset(this.#gate.term.stopping);
     void this.#monitors.restart();
   }
 }

@@ -84,6 +84,47 @@ describe('OrphanedOwners', () => {
     expect([owners.has(owner('a'), 60), owners.has(owner('a'), 61)]).toEqual([true, false]);
   });
 
+  it('LIFE-561 forgets what had an Event and has none any more, and only when all Events were read', () => {
+    const owners = new OrphanedOwners();
+    const known = () => ['a', 'b', 'c', 'd'].filter((uid) => owners.has(owner(uid), 0));
+    for (const uid of ['a', 'b', 'c']) owners.record(owner(uid), 0);
+    owners.confirm(owner('a'));
+    owners.confirm(owner('b'));
+    owners.confirm(owner('x'));
+    owners.forgetQuestioned();
+    expect(known()).toEqual(['a', 'b', 'c']);
+    owners.question();
+    owners.record(owner('d'), 0);
+    owners.confirm(owner('d'));
+    owners.confirm(owner('b'));
+    expect(known()).toEqual(['a', 'b', 'c', 'd']);
+    owners.forgetQuestioned();
+    expect([known(), owners.size]).toEqual([['b', 'c', 'd'], 3]);
+  });
+
+  it('LIFE-561 a record that is made anew is not in question', () => {
+    const owners = new OrphanedOwners();
+    owners.record(owner('a'), 0);
+    owners.confirm(owner('a'));
+    owners.question();
+    owners.record(owner('a'), 1);
+    owners.forgetQuestioned();
+    expect(owners.size).toBe(1);
+  });
+
+  it('LIFE-561 keeps what it knows of the Events, however many there are', () => {
+    const owners = new OrphanedOwners();
+    for (let index = 0; index < 1000; index++) {
+      owners.record(owner(String(index)), 0);
+      if (index % 2 === 0) owners.confirm(owner(String(index)));
+    }
+    owners.question();
+    owners.forgetQuestioned();
+    expect([owners.size, owners.has(owner('998'), 0), owners.has(owner('999'), 0)]).toEqual([500, false, true]);
+    owners.record(owner('again'), 1);
+    expect(owners.size).toBe(501);
+  });
+
   it('LIFE-561 forgets the oldest first when there are too many, and what is too old', () => {
     const owners = new OrphanedOwners({ capacity: 2, lifetimeMs: 100 });
     for (const [uid, at] of [

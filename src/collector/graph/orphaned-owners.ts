@@ -18,6 +18,11 @@ const LIFETIME_MS = 3_600_000;
 const INITIAL = 64;
 const NONE = -1;
 
+/** Of a record: whether an Event of it is there. */
+const ONLY_HERE = 0;
+const CONFIRMED = 1;
+const QUESTIONED = 2;
+
 /**
  * Owners that went with policy Orphan (LIFE-560): who still refers to one of them came too late to be let go with the others,
  * and is let go by itself. Uids are never used again, so that nothing else is kept by it; and of a uid only the coordinates count
@@ -37,6 +42,7 @@ export class OrphanedOwners {
   // `has` looks at its own time.
   /** Epoch ms. */
   #recordedAt = new Float64Array(INITIAL);
+  #event = new Uint8Array(INITIAL);
   #older = new Int32Array(INITIAL);
   #newer = new Int32Array(INITIAL);
   #oldest = NONE;
@@ -53,7 +59,7 @@ export class OrphanedOwners {
 
   /**
    * Of two times the later one counts. `recordedAt` is the time of an earlier record: one to come is taken for now. Beyond the
-   * capacity the first is forgotten.
+   * capacity the first is forgotten. Nothing is said about an Event of it until it is confirmed.
    */
   record(owner: OrphanedOwner, now: number, recordedAt = now): void {
     if (now - recordedAt > this.#lifetimeMs) return;
@@ -62,6 +68,7 @@ export class OrphanedOwners {
     const isKnown = this.size === before;
     if (handle >= this.#recordedAt.length) this.#grow();
     const last = isKnown ? this.#recordedAt[handle]! : Number.NEGATIVE_INFINITY;
+    this.#event[handle] = ONLY_HERE;
     // A known one that is later keeps its time and its place, unless the clock was set back.
     if (recordedAt < last && last <= now) return;
     if (isKnown) this.#unlink(handle);
@@ -69,6 +76,28 @@ export class OrphanedOwners {
     this.#append(handle);
     while (this.size > this.#capacity || now - this.#recordedAt[this.#oldest]! > this.#lifetimeMs) {
       this.#forget(this.#oldest);
+    }
+  }
+
+  /** An Event of it is there. Nothing if it is not remembered. */
+  confirm(owner: OrphanedOwner): void {
+    const handle = this.#keys.find(keyOf(owner));
+    if (handle >= 0) this.#event[handle] = CONFIRMED;
+  }
+
+  /** The Events may be others now: what one of them confirmed counts on, but has to be confirmed anew. O(records). */
+  question(): void {
+    for (let handle = this.#oldest; handle !== NONE; handle = this.#newer[handle]!) {
+      if (this.#event[handle] === CONFIRMED) this.#event[handle] = QUESTIONED;
+    }
+  }
+
+  /** All Events that there are were read. What never had one is not in question, and stays. O(records). */
+  forgetQuestioned(): void {
+    for (let handle = this.#oldest; handle !== NONE;) {
+      const next = this.#newer[handle]!;
+      if (this.#event[handle] === QUESTIONED) this.#forget(handle);
+      handle = next;
     }
   }
 
@@ -105,6 +134,9 @@ export class OrphanedOwners {
     const recordedAt = new Float64Array(length);
     recordedAt.set(this.#recordedAt);
     this.#recordedAt = recordedAt;
+    const event = new Uint8Array(length);
+    event.set(this.#event);
+    this.#event = event;
     this.#older = widened(this.#older, length);
     this.#newer = widened(this.#newer, length);
   }

@@ -107,6 +107,10 @@ class EventServer {
     return this.records.record(target(uid), this.stop.signal);
   }
 
+  reset(): Promise<void> {
+    return this.records.reset(this.stop.signal);
+  }
+
   load(): Promise<void> {
     return this.records.load(new AbortController().signal);
   }
@@ -243,5 +247,96 @@ describe('a record that could not be written because the term ended', () => {
     server.before = () => failure(403, 'Forbidden');
     const next = await server.records.record(target('a'), new AbortController().signal);
     expect([next, server.warnings]).toEqual(['recorded', [expect.stringContaining('remembered in memory only')]]);
+  });
+});
+
+describe('when the server went back in time', () => {
+  it('LIFE-561 is forgotten what its Events do not name any more', async () => {
+    const server = new EventServer();
+    await server.record('a');
+    await server.record('b');
+    server.undo('b');
+    await server.reset();
+    expect([server.known, server.warnings]).toEqual([['a'], []]);
+  });
+
+  it('LIFE-561 what never had an Event stays, and what comes while they are read', async () => {
+    const server = new EventServer();
+    server.before = () => failure(403, 'Forbidden');
+    await server.record('a');
+    server.before = () => undefined;
+    await server.record('b');
+    server.undo('b');
+    server.before = async (verb) => {
+      if (verb !== 'LIST') return undefined;
+      const before = server.list();
+      await server.record('c');
+      return before;
+    };
+    await server.reset();
+    expect(server.known).toEqual(['a', 'c']);
+  });
+
+  it.each<[string, () => HttpResponse]>([
+    ['fails', () => failure(500, 'InternalError')],
+    ['is cut', () => respond(200, { kind: 'EventList', apiVersion: 'v1', metadata: { continue: 'more' }, items: [] })],
+  ])('LIFE-561 a reading that %s forgets nothing, and the next term tells', async (_what, answer) => {
+    const server = new EventServer();
+    await server.record('a');
+    await server.record('b');
+    server.undo('b');
+    server.before = answer;
+    await server.reset();
+    expect([server.known, server.warnings]).toEqual([['a', 'b'], [expect.stringContaining('went back in time')]]);
+    server.before = () => undefined;
+    await server.load();
+    expect(server.known).toEqual(['a']);
+  });
+
+  it('LIFE-561 the reading ends with the term, and says nothing; that of the next one tells', async () => {
+    const server = new EventServer();
+    await server.record('a');
+    server.undo('a');
+    server.before = () => new Promise(() => undefined);
+    const done = server.reset();
+    await server.clock.settle();
+    server.stop.abort();
+    await done;
+    expect([server.known, server.warnings]).toEqual([['a'], []]);
+    server.asked.length = 0;
+    await server.reset();
+    expect(server.asked).toEqual([]);
+    server.before = () => undefined;
+    await server.load();
+    expect([server.known, server.warnings]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['that of a reset', (server: EventServer) => server.reset()],
+    ['that of a new term', (server: EventServer) => server.load()],
+  ])('LIFE-561 a reading under way begins anew, %s, and there is no other', async (_what, read) => {
+    const server = new EventServer();
+    await server.record('a');
+    await server.record('b');
+    const answers: ((answer: HttpResponse) => void)[] = [];
+    server.before = () => new Promise((answer) => answers.push(answer));
+    const reading = read(server);
+    await server.clock.settle();
+    const past = server.list();
+    server.undo('b');
+    await server.reset();
+    answers[0]!(past);
+    await server.clock.settle();
+    expect([answers.length, server.known]).toEqual([2, ['a', 'b']]);
+    answers[1]!(server.list());
+    await reading;
+    expect([answers.length, server.known, server.warnings]).toEqual([2, ['a'], []]);
+  });
+
+  it('LIFE-561 nothing is read and nothing forgotten where memory is all there is', async () => {
+    const server = new EventServer('memory');
+    await server.record('a');
+    await server.reset();
+    expect([server.known, server.asked]).toEqual([['a'], []]);
   });
 });

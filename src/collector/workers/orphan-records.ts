@@ -35,6 +35,11 @@ const FRESH_MS = 60_000;
 /** Attempts at one Event, which others may write or remove in between. */
 const MAX_TRIES = 3;
 
+const UNREAD_AT_START =
+  'the Events of orphaned owners could not all be read: who refers to one of them is taken for garbage';
+const UNREAD_AFTER_RESET =
+  'the Events of orphaned owners could not all be read after the server went back in time: those that it does not have any more count on';
+
 /** What is read of an Event that anybody may have written. */
 interface ForeignEvent {
   readonly metadata?: {
@@ -64,6 +69,10 @@ interface RecordedOwner {
 export class OrphanRecords {
   readonly #options: OrphanRecordsOptions;
   #unwritable: 'unknown' | 'told' = 'unknown';
+  /** How often the server went back in time. */
+  #resets = 0;
+  /** What ends the reading under way. */
+  #reading: AbortSignal | undefined;
 
   constructor(options: OrphanRecordsOptions) {
     this.#options = options;
@@ -81,6 +90,7 @@ export class OrphanRecords {
     if (keptIn === 'memory') return 'recorded';
     try {
       await this.#write(owner, signal);
+      orphanedOwners.confirm(owner);
     } catch (error) {
       if (signal.aborted || isGivenUp(error)) return 'termEnded';
       // A namespace that is being deleted takes everything in it along.
@@ -91,8 +101,37 @@ export class OrphanRecords {
 
   /** Reads what a collector before this one has recorded. Never rejects. */
   async load(signal: AbortSignal): Promise<void> {
-    const { client, clock, orphanedOwners, component, keptIn, logger } = this.#options;
-    if (keptIn === 'memory') return;
+    if (this.#options.keptIn === 'memory') return;
+    await this.#read(signal, UNREAD_AT_START);
+  }
+
+  /**
+   * The server went back in time: owners may be back, and the Events of them gone. Reads what there is now, and then forgets what had
+   * an Event and has none any more. Until all is read, and for good where it can not be, a record too many lets an object live; one
+   * too few would delete one. In memory only nothing tells which are true. A reading under way begins anew; outside of a term (an
+   * aborted signal) the next one begins with it. Never rejects.
+   */
+  async reset(signal: AbortSignal): Promise<void> {
+    if (this.#options.keptIn === 'memory') return;
+    this.#options.orphanedOwners.question();
+    this.#resets++;
+    if (signal.aborted || this.#reading?.aborted === false) return;
+    await this.#read(signal, UNREAD_AFTER_RESET);
+  }
+
+  async #read(signal: AbortSignal, unread: string): Promise<void> {
+    this.#reading = signal;
+    let resets: number;
+    do {
+      resets = this.#resets;
+      await this.#readOnce(signal, unread);
+    } while (resets !== this.#resets && !signal.aborted);
+    if (this.#reading === signal) this.#reading = undefined;
+  }
+
+  async #readOnce(signal: AbortSignal, unread: string): Promise<void> {
+    const { client, clock, orphanedOwners, component, logger } = this.#options;
+    const resets = this.#resets;
     const deadline = clock.monotonic() + LOAD_TIMEOUT_MS;
     try {
       let token: string | undefined;
@@ -104,20 +143,20 @@ export class OrphanRecords {
           { gvr: EVENTS },
           { query, signal, timeoutMs: Math.min(left, PAGE_TIMEOUT_MS) },
         );
+        // Of a past that the server does not have any more.
+        if (this.#resets !== resets) return;
         for (const item of items) {
           const recorded = recordIn(item, component);
-          if (recorded !== undefined) orphanedOwners.record(recorded.owner, clock.now(), recorded.recordedAt);
+          if (recorded === undefined) continue;
+          orphanedOwners.record(recorded.owner, clock.now(), recorded.recordedAt);
+          orphanedOwners.confirm(recorded.owner);
         }
         token = metadata.continue === '' ? undefined : metadata.continue;
       }
+      orphanedOwners.forgetQuestioned();
     } catch (error) {
-      if (signal.aborted) return;
-      logger.warn(
-        'the Events of orphaned owners could not all be read: who refers to one of them is taken for garbage',
-        {
-          error: messageOf(error),
-        },
-      );
+      if (signal.aborted || this.#resets !== resets) return;
+      logger.warn(unread, { error: messageOf(error) });
     }
   }
 
