@@ -28,7 +28,9 @@ const idleReasons: ReadonlySet<string> = new Set([
   'namespacedOwnerOfClusterScoped',
   'solidOwner',
   'blockedByDependents',
+  'notBeingDeleted',
   'finalizerAlreadyRemoved',
+  'finalizerObjectChanged',
   'writeRejected',
   'referencesObjectChanged',
 ]);

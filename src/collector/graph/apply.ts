@@ -119,10 +119,10 @@ function observe(
   const sameObject = unmoved || nodes.objectMatches(node, columns, kind);
   // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
   if (!sameObject) references.rename(node, identityOf(resource, nodes.uid(node), columns));
-  const sameReferences = unmoved || references.equals(node, columns);
-  if (!sameReferences) replaceReferences(graph, node, columns, effects);
   const takenBack = !columns.deleting && (before & BEING_DELETED) !== 0;
   if (takenBack) takeDeletionBack(graph, node, effects);
+  const sameReferences = unmoved || references.equals(node, columns);
+  if (!sameReferences) replaceReferences(graph, node, columns, effects);
   if (changedUnseen) questionOwners(graph, node, effects);
   const started = startTransitions(graph, node, columns, before, effects);
   if (changedUnseen && !started) questionDependents(graph, node, effects);
