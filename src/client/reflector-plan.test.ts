@@ -313,6 +313,15 @@ describe('afterAttempt', () => {
       failed(newInternalError('x'), '9', 'complete'),
       { resourceVersion: '9' },
       0,
+    [
+      'COL-048 an hour that the server asks for → again after a minute',
+      following,
+      watch,
+      failed(newTooManyRequests('x', 3600), '7', 'complete'),
+      {},
+      60_000,
+      'report',
+    ],
       'report',
     ],
     [

@@ -9,6 +9,7 @@ import {
   StatusError,
 } from '../api/status-error.ts';
 import { DecodeError } from './decode-error.ts';
+import { retryAfterMs } from './retry-after.ts';
 import type { TransportError } from './transport.ts';
 
 /** Everything the next request of a reflector depends on. Pure data; {@link afterAttempt} is its only rule. */
@@ -68,7 +69,7 @@ export type AttemptOutcome =
 
 export interface AfterAttempt {
   readonly state: ReflectorState;
-  /** Before the next request; `atLeastMs` is what the server asked for. */
+  /** Before the next request; `atLeastMs` is what the server asked for, at most a minute. */
   readonly wait: { readonly kind: 'none' } | { readonly kind: 'backoff'; readonly atLeastMs: number };
   /** `report`: somebody should know; `expected`: part of normal life. */
   readonly noise: 'report' | 'expected';
@@ -77,7 +78,7 @@ export interface AfterAttempt {
 const NONE = { kind: 'none' } as const;
 
 function backoff(error?: Error): AfterAttempt['wait'] {
-  return { kind: 'backoff', atLeastMs: error instanceof StatusError ? error.retryAfterSeconds * 1000 : 0 };
+  return { kind: 'backoff', atLeastMs: error instanceof StatusError ? retryAfterMs(error.retryAfterSeconds) : 0 };
 }
 
 /** Decides from how a request ended what to do next (API-560, COL-047, COL-048). */

@@ -8,6 +8,7 @@ import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-messag
 import { asError } from '../base/thrown.ts';
 import { type Interceptor, intercept } from './interceptor.ts';
 import { pathOf, queryOf, type QueryValue, type ResourceRef } from './resource-path.ts';
+import { retryAfterMs } from './retry-after.ts';
 import { statusErrorOf } from './status-decoder.ts';
 import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
@@ -32,8 +33,6 @@ export interface RetryPolicy {
 }
 
 const MAX_RETRIES = 10;
-/** A longer `Retry-After` is shortened to this. */
-const MAX_RETRY_AFTER_SECONDS = 60;
 /** The most an answer that is read as a whole may have. Larger ones need {@link RestClient.stream}. */
 const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
@@ -341,7 +340,7 @@ function named(ref: ResourceRef): ResourceRef {
 function retryDelayMs(error: StatusError): number | undefined {
   if (error.code !== 429 && error.code !== 503) return undefined;
   const seconds = error.details.retryAfterSeconds;
-  return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000;
+  return seconds === undefined ? undefined : retryAfterMs(seconds);
 }
 
 /** What cannot even be sent is a rejection too. */
