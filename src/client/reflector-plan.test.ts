@@ -140,6 +140,15 @@ describe('afterAttempt', () => {
       'report',
     ],
     [
+      'a watch list that ended in good order before → list',
+      start,
+      watchList,
+      closed(false, '8', { initial: 'incomplete' }),
+      refused,
+      'none',
+      'expected',
+    ],
+    [
       'a watch that did its time → watch on from the newest',
       following,
       watch,

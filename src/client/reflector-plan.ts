@@ -120,6 +120,11 @@ function afterClosed(
   step: ReflectorStep,
   outcome: AttemptOutcome & { readonly end: 'closed' },
 ): AfterAttempt {
+  if (step.verb === 'watchList' && outcome.initial === 'incomplete' && outcome.error === undefined) {
+    // In good order, but without the bookmark: a server that does not know the parameter, of whose objects one or the other always
+    // changes. The next watch list would end like this one.
+    return { state: { ...state, watchList: 'refused' }, wait: NONE, noise: 'expected' };
+  }
   const next = progressed(state, step, outcome);
   if (outcome.useful) return { state: next, wait: NONE, noise: 'expected' };
   // client-go's "very short watch": without a pause a server that ends every stream at once would be hammered.

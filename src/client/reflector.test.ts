@@ -202,6 +202,29 @@ describe('a watch list', () => {
     expect(server.lines).toHaveLength(1);
     await stop();
   });
+
+  it.each([
+    ['ends it when its time is over', 0],
+    ['never ends it', 30],
+  ])(
+    'that keeps sending and has no end of its initial events becomes list and watch: a server that %s',
+    async (_, late) => {
+      const [stream, watch] = [new PushStream(), new PushStream()];
+      const listed = answerJson(list(90, [object({ name: 'a', rv: 3 })]));
+      const { clock, server, sink, stop } = setUp([answerStream(stream), listed, answerStream(watch)]);
+      await clock.settle();
+      const seconds = Number(/timeoutSeconds=(\d+)/.exec(server.requests[0]!.target)?.[1]);
+      for (let passed = 0; passed < seconds + late; passed += 9) {
+        stream.push(event('MODIFIED', object({ name: 'a', rv: passed + 1 })));
+        await clock.advanceAsync(9_000);
+      }
+      stream.end();
+      await clock.advanceAsync(5000);
+      expect(server.lines.slice(1)).toEqual([`GET ${base}?limit=500&resourceVersion=0`, `${WATCH}&resourceVersion=90`]);
+      expect(sink.log.slice(-5)).toEqual(['abort', 'begin', 'added a', 'end 90 gaps unproven', 'synced']);
+      await stop();
+    },
+  );
 });
 
 describe('list and watch', () => {
