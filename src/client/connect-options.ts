@@ -28,8 +28,10 @@ export interface ConnectOptions {
   /** `http://…`, `https://…` or `socks5://…` of a proxy that the server is reached through; only for https servers. */
   readonly proxyUrl?: string;
   readonly credentials?: Credentials;
-  /** Connections at once over HTTP/1.1; more requests wait in Node's agent for one. */
+  /** Connections at once over HTTP/1.1 for what is no watch; more requests wait for one. */
   readonly maxConnections?: number;
+  /** … and besides them for watches; one more is refused. */
+  readonly maxWatchConnections?: number;
 }
 
 /** Options of `connect` with what else a program wants to know of where it connects to. */
@@ -40,8 +42,12 @@ export interface ClientConfig extends ConnectOptions {
   readonly source: string;
 }
 
-/** Watches hold a connection each over HTTP/1.1: about 60 for the built-in kinds, one more per custom resource. */
 export const MAX_CONNECTIONS = 256;
+/**
+ * Watches hold a connection each over HTTP/1.1, for minutes: about 60 for the built-in kinds, one more per custom resource. Go's client
+ * opens as many as there are; these are more than a cluster has resources, and fewer than a machine has ports.
+ */
+export const MAX_WATCH_CONNECTIONS = 10_000;
 
 /** A static `authorization: Bearer …`. */
 export function bearerToken(token: string): Credentials {

@@ -1,17 +1,18 @@
 import type { TLSSocket } from 'node:tls';
 import { orAborted } from '../base/abort.ts';
-import type { HttpRequest } from '../base/http-message.ts';
 import { opening, openTlsSocket } from './connection-opening.ts';
 import { parseServer } from './connect-options.ts';
 import { http1Transport } from './http1-transport.ts';
-import { type Http2Options, http2Transport } from './http2-transport.ts';
+import type { Http2Options } from './http2-sessions.ts';
+import { http2Transport } from './http2-transport.ts';
 import { ProxyTunnels } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError } from './transport-failure.ts';
 import type { Transport } from './transport.ts';
+import { isWatch } from './watch-request.ts';
 
 export interface TransportOptions extends Http2Options {
   /**
-   * `http1`, `http2`: that one only. `auto`: watches share one HTTP/2 session when the server offers it, so that they do
+   * `http1`, `http2`: that one only. `auto`: watches share HTTP/2 sessions when the server offers them, so that they do
    * not hold a connection each; everything else goes over HTTP/1.1, where Node spends half the CPU on a request.
    */
   readonly protocol?: 'auto' | 'http1' | 'http2';
@@ -46,10 +47,6 @@ export function connect(options: TransportOptions): Transport {
       await Promise.all([http1.close(), other?.close()]);
     },
   };
-}
-
-function isWatch(request: HttpRequest): boolean {
-  return request.method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(request.target);
 }
 
 /** Asks what the server chooses in a TLS handshake (ALPN). */

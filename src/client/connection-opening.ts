@@ -44,7 +44,11 @@ interface Connection {
 }
 
 /** Resolves with `event`; rejects with a TransportError when the connection breaks, is closed, or takes longer than ten seconds. */
-export function opening(connection: Connection, event: 'connect' | 'secureConnect', clock: Clock): Promise<void> {
+export function opening(
+  connection: Connection,
+  event: 'secureConnect' | 'remoteSettings',
+  clock: Clock,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const late = clock.setTimer(OPENING_MS, () => {
       const error = new TransportError(

@@ -4,7 +4,7 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import { createSecureServer, createServer as createHttp2Server, type Http2Session } from 'node:http2';
+import { constants, createSecureServer, createServer as createHttp2Server, type Http2Session } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -49,6 +49,8 @@ function keep(transport: Transport): Transport {
   cleanups.push(() => transport.close());
   return transport;
 }
+
+const isWatch = ({ url }: { readonly url?: string | undefined }): boolean => url?.includes('watch=') === true;
 
 /** Answers with what it saw of the request. */
 const echo: RequestListener = (request, response) => {
@@ -458,6 +460,39 @@ describe('http1 transport', () => {
     expect(connections).toHaveLength(3);
   });
 
+  it('COL-214 keeps nothing waiting for watches: they have connections of their own', async () => {
+    const { port, connections } = await listen(
+      createHttpServer((request, response) => (isWatch(request) ? response.write('.') : response.end(request.method))),
+    );
+    const transport = keep(connect({ server: `http://127.0.0.1:${port}`, clock: new FakeClock() }));
+    const watches = await Promise.all(Array.from({ length: 300 }, () => transport.send(get('/x?watch=true'))));
+    expect(watches.map(({ status }) => status)).toEqual(Array.from({ length: 300 }, () => 200));
+    expect(await text(transport, get('/x', { method: 'DELETE' }))).toBe('DELETE');
+    expect(connections).toHaveLength(301);
+  });
+
+  it('refuses more watches than it may have connections for, and takes them again when others have ended', async () => {
+    const watches: ServerResponse[] = [];
+    const { port } = await listen(
+      createHttpServer((_, response) => {
+        response.write('.');
+        watches.push(response);
+      }),
+    );
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}`, maxWatchConnections: 2 }));
+    const first = text(transport, get('/x?watch=true'));
+    const second = await transport.send(get('/x?watch=true'));
+    const refused = {
+      name: 'TransportError',
+      code: 'refused',
+      message: 'all 2 connections that watches may have over HTTP/1.1 are taken',
+    };
+    await expect(transport.send(get('/x?watch=true'))).rejects.toMatchObject(refused);
+    for (const response of watches) response.end();
+    expect([await first, second.status]).toEqual(['.', 200]);
+    expect((await transport.send(get('/x?watch=1'))).status).toBe(200);
+  });
+
   it('refuses other kinds of URL', () => {
     expect(() => http1Transport({ server: 'unix:///var/run/x' })).toThrow('unsupported server URL');
   });
@@ -485,6 +520,97 @@ describe('http2 transport', () => {
       .toBe(2);
     answers[0]!();
     expect(await slow).toBe('late');
+  });
+
+  /** A server that allows so many streams a session and sends the head of every watch, and a transport to it. */
+  const limited = async (maxConcurrentStreams: number) => {
+    const clock = new FakeClock();
+    const watches: ServerResponse[] = [];
+    const sessions: Http2Session[] = [];
+    const server = createHttp2Server({ settings: { maxConcurrentStreams } }, ((request, response) => {
+      if (!isWatch(request)) return void response.end('ok');
+      response.write('.');
+      watches.push(response);
+    }) as Handler as never);
+    server.on('session', (session) => sessions.push(session));
+    const { port, connections } = await listen(server);
+    const transport = keep(http2Transport({ server: `http://127.0.0.1:${port}`, clock }));
+    const watch = (): Promise<string> => text(transport, get('/x?watch=true'));
+    return { clock, watches, sessions, connections, transport, watch };
+  };
+
+  it('opens another session when one has as many streams as the server allows: 100 of kube-apiserver', async () => {
+    const { watches, connections, transport } = await limited(100);
+    const sent = Array.from({ length: 201 }, () => transport.send(get('/x?watch=true')));
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(Array.from({ length: 201 }, () => 200));
+    expect([watches.length, connections.length]).toEqual([201, 3]);
+    expect([await text(transport, get('/x')), connections.length]).toEqual(['ok', 3]);
+  });
+
+  it('keeps to a limit that the server lowers later', async () => {
+    const { sessions, watches, connections, transport } = await limited(100);
+    const heads = [await transport.send(get('/x?watch=true')), await transport.send(get('/x?watch=true'))];
+    await new Promise<void>((resolve) => {
+      sessions[0]!.settings({ maxConcurrentStreams: 2 }, () => resolve());
+    });
+    heads.push(await transport.send(get('/x?watch=true')));
+    expect(heads.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect([watches.length, connections.length]).toEqual([3, 2]);
+  });
+
+  it('closes a session without streams after a while when another one has room, and keeps the last', async () => {
+    const { clock, watches, connections, watch, transport } = await limited(2);
+    const read = [watch(), watch(), watch()];
+    await expect.poll(() => [watches.length, connections.length]).toEqual([3, 2]);
+    /** Twice half a minute, each until those who are asked for a sign of life have given it. */
+    const later = async (): Promise<boolean[]> => {
+      for (let i = 0; i < 2; i++) {
+        clock.advance(30_000);
+        await expect.poll(() => clock.nextTimerInMs).toBe(30_000);
+      }
+      return connections.map(({ destroyed }) => !destroyed);
+    };
+    watches[2]!.end('end');
+    expect(await read[2]).toBe('.end');
+    // The first one is full: whatever comes needs the second.
+    expect([await later(), clock.pendingTimers]).toEqual([[true, true], 2]);
+    watches[0]!.end('end');
+    expect(await read[0]).toBe('.end');
+    await later();
+    await expect.poll(() => [connections[1]!.destroyed, clock.pendingTimers]).toEqual([true, 1]);
+    watches[1]!.end('end');
+    expect(await read[1]).toBe('.end');
+    expect([await later(), await text(transport, get('/x'))]).toEqual([[true, false], 'ok']);
+    expect(connections).toHaveLength(2);
+  });
+
+  it('opens 256 sessions and no more', async () => {
+    const { connections, transport } = await limited(1);
+    const sent = Array.from({ length: 257 }, () => transport.send(get('/x?watch=true')));
+    const outcomes = (await Promise.allSettled(sent)).map((one) =>
+      one.status === 'fulfilled' ? one.value.status : (one.reason as TransportError).code,
+    );
+    expect(outcomes.toSorted()).toEqual([...Array.from({ length: 256 }, () => 200), 'refused']);
+    expect(connections).toHaveLength(256);
+  });
+
+  it('ends what is under way on all sessions when closed, and one that is being opened', async () => {
+    const { clock, watches, watch, transport } = await limited(1);
+    const read = [watch(), watch(), watch()];
+    await expect.poll(() => watches.length).toBe(3);
+    read.push(watch());
+    const ends = read.map((one) => expect(one).rejects.toMatchObject({ name: 'TransportError' }));
+    await Promise.all([transport.close(), ...ends]);
+    await expect.poll(() => clock.pendingTimers).toBe(0);
+  });
+
+  it('gives up a request to a server that ends each session as soon as it is open', async () => {
+    const server = createHttp2Server();
+    server.on('session', (session) => session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM));
+    const { port, connections } = await listen(server);
+    const transport = keep(http2Transport({ server: `http://127.0.0.1:${port}`, clock: new FakeClock() }));
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ name: 'TransportError' });
+    expect(connections.length).toBeLessThanOrEqual(2);
   });
 
   it('opens another session for another client certificate, and lets a watch on that of before finish', async () => {

@@ -1,12 +1,14 @@
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { type Release, Semaphore } from '../base/semaphore.ts';
+import { TransportError } from './transport.ts';
 
 export interface Http1ConnectionsOptions {
   readonly Client: typeof Client;
   readonly connector: buildConnector.connector;
   readonly origin: string;
   readonly maxConnections: number;
+  readonly maxWatchConnections: number;
 }
 
 /** A connection kept for the next request is closed after this long without one, unless the server wants it earlier. */
@@ -14,11 +16,13 @@ const IDLE_MS = 30_000;
 
 /**
  * Connections to one server, one request at a time on each. The one that was free last is used first, so that those which
- * are not needed grow old and close. At most so many as allowed; who comes then waits, bounded by the semaphore.
+ * are not needed grow old and close. At most so many as allowed; who comes then waits, bounded by the semaphore. Watches have places of
+ * their own: as many watches as there are places would keep all else waiting, the lease of the leader too, until the first of them ends.
  */
 export class Http1Connections {
   readonly #options: Http1ConnectionsOptions;
   readonly #places: Semaphore;
+  readonly #watchPlaces: Semaphore;
   /** Free; the last was used last. */
   readonly #free: Http1Connection[] = [];
   readonly #all: Http1Connection[] = [];
@@ -26,12 +30,21 @@ export class Http1Connections {
   constructor(options: Http1ConnectionsOptions) {
     this.#options = options;
     this.#places = new Semaphore({ permits: options.maxConnections });
+    this.#watchPlaces = new Semaphore({ permits: options.maxWatchConnections });
   }
 
   /** A connection to use once, now if there is one. It may still have to be made. Rejects when `signal` aborts the wait. */
   take(signal: AbortNotice | undefined): Http1Connection | Promise<Http1Connection> {
     const release = this.#places.tryAcquire();
     return release === undefined ? this.#wait(signal) : this.#with(release);
+  }
+
+  /** The same for a watch. It does not wait, for nobody knows how long: throws a TransportError when all places are taken. */
+  takeForWatch(): Http1Connection {
+    const release = this.#watchPlaces.tryAcquire();
+    if (release !== undefined) return this.#with(release);
+    const { permits } = this.#watchPlaces;
+    throw new TransportError('refused', `all ${permits} connections that watches may have over HTTP/1.1 are taken`);
   }
 
   /** Ends what is under way with this error. */

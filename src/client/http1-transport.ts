@@ -2,12 +2,19 @@ import type { buildConnector, Dispatcher } from 'undici';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import { asError } from '../base/thrown.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
-import { type ClientCertificate, MAX_CONNECTIONS, parseServer, tlsOptions } from './connect-options.ts';
+import {
+  type ClientCertificate,
+  MAX_CONNECTIONS,
+  MAX_WATCH_CONNECTIONS,
+  parseServer,
+  tlsOptions,
+} from './connect-options.ts';
 import { type Http1Connection, Http1Connections } from './http1-connections.ts';
 import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
 import { ProxyTunnels, type TunnelOptions } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import type { Transport, TransportError } from './transport.ts';
+import { isWatch } from './watch-request.ts';
 
 /** The longest a connection may take to be made, as in client-go's dialer. */
 const CONNECT_MS = 30_000;
@@ -91,6 +98,7 @@ class Http1Transport implements Transport {
     present?.to.close();
     this.#connections = { certificate, to };
     return to;
+      maxWatchConnections: this.#options.maxWatchConnections ?? MAX_WATCH_CONNECTIONS,
   }
 
   #throughProxy(connector: buildConnector.connector): buildConnector.connector {
@@ -114,12 +122,13 @@ class Http1Transport implements Transport {
   async #exchange(
     connections: Http1Connections,
     message: Dispatcher.DispatchOptions,
-    { signal, refusal }: Pick<HttpRequest, 'signal' | 'refusal'>,
+    request: HttpRequest,
   ): Promise<HttpResponse> {
     if (this.#closed) throw closedError();
     if (signal?.aborted === true) throw abortedTransportError(signal);
-    const taken = connections.take(signal);
+    const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
     const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
+    const { signal, refusal } = request;
     return await new Promise((resolve, reject) => {
       const exchange = new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf: this.#failureOf });
       connection.dispatch(message, exchange);

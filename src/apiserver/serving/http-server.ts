@@ -142,7 +142,8 @@ function createListener(
       minVersion: 'TLSv1.2',
       // Certificates are optional and judged per request: a bad one makes a user unknown, not the handshake fail.
       ...(tls.clientCaPem === undefined ? {} : { ca: tls.clientCaPem, requestCert: true, rejectUnauthorized: false }),
-      // Uploads of 3 MiB should not wait for window updates; 250 parallel streams is what kube-apiserver offers.
+      // Uploads of 3 MiB should not wait for window updates. kube-apiserver offers 100 parallel streams since CVE-2023-44487, and 250 before;
+      // with 250 the watches of a client that has one for each resource fit on one session.
       settings: { initialWindowSize: 1 << 20, maxConcurrentStreams: 250 },
     },
     (request, response) => listener(request, response as unknown as ResponseStream),
