@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -493,6 +495,28 @@ describe('http1 transport', () => {
     expect((await transport.send(get('/x?watch=1'))).status).toBe(200);
   });
 
+  it.skipIf(!existsSync('/proc/net/tcp')).each(['http', 'https'] as const)(
+    'has the kernel ask after half a minute whether the other side of a quiet watch is there: %s',
+    async (scheme) => {
+      const handler: Handler = (_, response) => void response.write('.');
+      const { port, connections } = await listen(
+        scheme === 'http' ? createHttpServer(handler) : createHttpsServer(tls, handler),
+      );
+      const transport = keep(http1Transport({ server: `${scheme}://127.0.0.1:${port}`, caPem }));
+      const { body } = await transport.send(get('/x?watch=true'));
+      await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next();
+      const hex = (end: number): string => `0100007F:${end.toString(16).toUpperCase().padStart(4, '0')}`;
+      const ends = `${hex(connections[0]!.remotePort ?? 0)} ${hex(port)}`;
+      // Once everything is acknowledged its timer is the one that runs: kind 02, and hundredths of a second until it is over.
+      const timer = async () => {
+        const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
+        return lines.find(([, from, to]) => `${from} ${to}` === ends)?.[5]?.split(':') ?? [];
+      };
+      await expect.poll(async () => (await timer())[0]).toBe('02');
+      expect(Number.parseInt((await timer())[1] ?? '', 16)).toBeLessThanOrEqual(3000);
+    },
+  );
+
   it('refuses other kinds of URL', () => {
     expect(() => http1Transport({ server: 'unix:///var/run/x' })).toThrow('unsupported server URL');
   });
@@ -693,16 +717,20 @@ describe('http2 transport', () => {
   });
 
   it.each([
-    ['a session', false],
-    ['a session that another certificate has replaced', true],
+    ['a session', 'none'],
+    ['a session that another certificate has replaced', 'certificate'],
+    ['a session that ends with a GOAWAY', 'goaway'],
   ])('gives up %s whose other side is gone without a word', async (_, replaced) => {
     const clock = new FakeClock();
     let certPem = 'A';
     const credentials = { headers: () => ({}), certificate: () => ({ certPem, keyPem: '' }) };
     let silent = false;
-    const backend = await listen(
-      createHttp2Server((request, response) => void (request.url === '/x' ? response.end('ok') : response.write('.'))),
+    const sessions: Http2Session[] = [];
+    const server = createHttp2Server(
+      (request, response) => void (request.url === '/x' ? response.end('ok') : response.write('.')),
     );
+    server.on('session', (session) => sessions.push(session));
+    const backend = await listen(server);
     // A proxy that can stop passing anything on, like a path that is broken in the middle.
     const proxy = createTcpServer((client) => {
       const upstream = new (client.constructor as new () => Socket)().connect(backend.port, '127.0.0.1');
@@ -716,13 +744,16 @@ describe('http2 transport', () => {
     const reading = (async () => {
       for await (const chunk of body as AsyncIterable<Uint8Array>) expect(chunk.length).toBe(1);
     })();
-    if (replaced) {
-      certPem = 'B';
-      expect([await text(transport, get('/x')), clock.pendingTimers]).toEqual(['ok', 2]);
+    if (replaced === 'certificate') certPem = 'B';
+    if (replaced === 'goaway') sessions[0]!.goaway();
+    if (replaced !== 'none') {
+      await expect.poll(async () => [await text(transport, get('/x')), backend.connections.length]).toEqual(['ok', 2]);
+      expect(clock.pendingTimers).toBe(2);
     }
     // A session that lives answers the ping and stays.
     clock.advance(30_000);
     await expect.poll(() => clock.nextTimerInMs).toBe(30_000);
+    expect(clock.pendingTimers).toBe(replaced === 'none' ? 1 : 2);
     silent = true;
     clock.advance(30_000);
     clock.advance(15_000);

@@ -18,6 +18,8 @@ import { isWatch } from './watch-request.ts';
 
 /** The longest a connection may take to be made, as in client-go's dialer. */
 const CONNECT_MS = 30_000;
+/** Its keep-alive. A watch whose other side is gone without a word notices by that alone, when the probes that follow are not answered. */
+const KEEP_ALIVE_MS = 30_000;
 
 /** HTTP/1.1 over undici: connections are kept and used again, one request at a time on each. */
 export function http1Transport(options: TunnelOptions): Transport {
@@ -91,14 +93,16 @@ class Http1Transport implements Transport {
     const to = new Http1Connections({
       Client,
       // One for all of them: they share TLS sessions.
-      connector: this.#throughProxy(buildConnector({ ...tls, timeout: CONNECT_MS })),
+      connector: this.#throughProxy(
+        buildConnector({ ...tls, timeout: CONNECT_MS, keepAliveInitialDelay: KEEP_ALIVE_MS }),
+      ),
       origin: this.#origin,
       maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
+      maxWatchConnections: this.#options.maxWatchConnections ?? MAX_WATCH_CONNECTIONS,
     });
     present?.to.close();
     this.#connections = { certificate, to };
     return to;
-      maxWatchConnections: this.#options.maxWatchConnections ?? MAX_WATCH_CONNECTIONS,
   }
 
   #throughProxy(connector: buildConnector.connector): buildConnector.connector {
@@ -124,11 +128,11 @@ class Http1Transport implements Transport {
     message: Dispatcher.DispatchOptions,
     request: HttpRequest,
   ): Promise<HttpResponse> {
+    const { signal, refusal } = request;
     if (this.#closed) throw closedError();
     if (signal?.aborted === true) throw abortedTransportError(signal);
     const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
     const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
-    const { signal, refusal } = request;
     return await new Promise((resolve, reject) => {
       const exchange = new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf: this.#failureOf });
       connection.dispatch(message, exchange);

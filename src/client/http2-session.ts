@@ -120,7 +120,7 @@ export class Http2Session {
   }
 
   #ping(): void {
-    if (this.#http2.closed) return;
+    if (this.#http2.destroyed) return;
     this.#timer = this.#clock.setTimer(this.#pingTimeoutMs, () => {
       this.gone = new TransportError('timeout', 'the server does not answer pings');
       this.#http2.destroy(this.gone);
@@ -130,6 +130,9 @@ export class Http2Session {
       this.heard();
       this.#watch(this.#pingAfterMs);
     };
-    this.#http2.ping(answered);
+    // After a GOAWAY streams may go on for minutes, but Node counts the session as closed and sends no PING on it any more. SETTINGS it
+    // does send, and who gets them, even if they set nothing, has to acknowledge them.
+    if (this.#http2.closed) this.#http2.settings({}, answered);
+    else this.#http2.ping(answered);
   }
 }
