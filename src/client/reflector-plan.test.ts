@@ -313,15 +313,6 @@ describe('afterAttempt', () => {
       45_000,
       'report',
     ],
-    ['COL-048 403 → again', { ...start, ...refused }, listAny, failed(newForbidden(pods, '', 'x')), {}, 0, 'report'],
-    ['COL-048 404 → again', start, watchList, failed(newPathNotFound()), {}, 0, 'report'],
-    [
-      'a 500 in a watch → watch on from the newest',
-      following,
-      watch,
-      failed(newInternalError('x'), '9', 'complete'),
-      { resourceVersion: '9' },
-      0,
     [
       'COL-048 an hour that the server asks for → again after a minute',
       following,
@@ -331,6 +322,15 @@ describe('afterAttempt', () => {
       60_000,
       'report',
     ],
+    ['COL-048 403 → again', { ...start, ...refused }, listAny, failed(newForbidden(pods, '', 'x')), {}, 0, 'report'],
+    ['COL-048 404 → again', start, watchList, failed(newPathNotFound()), {}, 0, 'report'],
+    [
+      'a 500 in a watch → watch on from the newest',
+      following,
+      watch,
+      failed(newInternalError('x'), '9', 'complete'),
+      { resourceVersion: '9' },
+      0,
       'report',
     ],
     [
