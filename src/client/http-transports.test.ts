@@ -168,6 +168,23 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
     expect(connections).toHaveLength(0);
   });
 
+  it.each(['headers', 'certificate'] as const)(
+    'waits for %s of the credentials no longer than the request lasts',
+    async (part) => {
+      const never = new Promise<never>(() => {});
+      const credentials: Credentials = {
+        headers: () => (part === 'headers' ? never : {}),
+        ...(part === 'certificate' && { certificate: () => never }),
+      };
+      const { transport, connections } = await start(echo, credentials);
+      const givenUp = new AbortController();
+      const answer = transport.send(get('/x', { signal: givenUp.signal }));
+      givenUp.abort();
+      await expect(answer).rejects.toMatchObject({ code: 'aborted' });
+      expect(connections).toHaveLength(0);
+    },
+  );
+
   it('hands over the head before the body and chunks as they come', async () => {
     let next = (): void => {};
     const { transport } = await start((_, response) => {

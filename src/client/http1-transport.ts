@@ -9,6 +9,7 @@ import {
   parseServer,
   tlsOptions,
 } from './connect-options.ts';
+import { credentialCertificate, credentialHeaders } from './credential-headers.ts';
 import { type Http1Connection, Http1Connections } from './http1-connections.ts';
 import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
 import { ProxyTunnels, type TunnelOptions } from './proxy-tunnel.ts';
@@ -47,8 +48,8 @@ class Http1Transport implements Transport {
 
   async send(request: HttpRequest): Promise<HttpResponse> {
     const { credentials } = this.#options;
-    const headers = credentials === undefined ? undefined : await credentials.headers();
-    const connections = this.#steadyConnections() ?? (await this.#connectionsNow());
+    const headers = await credentialHeaders(credentials, request.signal);
+    const connections = this.#steadyConnections() ?? (await this.#connectionsNow(request.signal));
     const message = {
       method: request.method,
       path: this.#prefix + request.target,
@@ -81,14 +82,14 @@ class Http1Transport implements Transport {
     return this.#options.credentials?.certificate === undefined ? this.#connections?.to : undefined;
   }
 
-  async #connectionsNow(): Promise<Http1Connections> {
-    const certificate = await this.#options.credentials?.certificate?.();
+  async #connectionsNow(signal: AbortNotice | undefined): Promise<Http1Connections> {
+    const certificate = await credentialCertificate(this.#options.credentials, signal);
     const present = this.#connections;
     if (present !== undefined && present.certificate?.certPem === certificate?.certPem) return present.to;
     // Loaded with the first request: a program that only serves does not pay for it.
     const { buildConnector, Client } = await import('undici');
     // Another request may have been as far in the meantime.
-    if (this.#connections !== present) return await this.#connectionsNow();
+    if (this.#connections !== present) return await this.#connectionsNow(signal);
     const tls = this.#secure ? tlsOptions(this.#options, certificate) : {};
     const to = new Http1Connections({
       Client,

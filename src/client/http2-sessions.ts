@@ -5,6 +5,7 @@ import type { AbortNotice } from '../base/abort-notice.ts';
 import type { Clock } from '../base/clock.ts';
 import { type ClientCertificate, type ConnectOptions, parseServer } from './connect-options.ts';
 import { opening, openSocket, openTlsSocket } from './connection-opening.ts';
+import { credentialCertificate } from './credential-headers.ts';
 import { Http2Session } from './http2-session.ts';
 import { ProxyTunnels } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError } from './transport-failure.ts';
@@ -61,7 +62,7 @@ export class Http2Sessions {
   async enter(signal: AbortNotice | undefined): Promise<Http2Session> {
     // Each session that is opened has room for one of those who wait for it, unless the server ends it at once.
     for (let ended = 0; ended < 2;) {
-      const certificate = await this.#presentCertificate(signal);
+      const certificate = await credentialCertificate(this.#options.credentials, signal);
       const session = this.#withRoom(certificate?.certPem) ?? (await this.#another(certificate, signal));
       if (this.#closed) throw closedError();
       if (session.certPem === certificate?.certPem && session.hasRoom) {
@@ -79,11 +80,6 @@ export class Http2Sessions {
     for (const socket of this.#sockets) socket.destroy();
     await this.#opening?.catch(() => undefined);
     for (const session of this.#open) session.destroy();
-  }
-
-  async #presentCertificate(signal: AbortNotice | undefined): Promise<ClientCertificate | undefined> {
-    const certificate = this.#options.credentials?.certificate?.();
-    return certificate instanceof Promise ? await orAborted(certificate, signal, abortedTransportError) : certificate;
   }
 
   /** Node tells of the end of a session a turn later than it knows. */

@@ -2,6 +2,7 @@ import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type Outgo
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { parseServer } from './connect-options.ts';
+import { credentialHeaders } from './credential-headers.ts';
 import type { Http2Session } from './http2-session.ts';
 import { type Http2Options, Http2Sessions } from './http2-sessions.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
@@ -28,7 +29,7 @@ class Http2Transport implements Transport {
 
   async send(request: HttpRequest): Promise<HttpResponse> {
     const { credentials } = this.#options;
-    const headers = credentials === undefined ? undefined : await credentials.headers();
+    const headers = await credentialHeaders(credentials, request.signal);
     if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
     try {
       const session = await this.#sessions.enter(request.signal);
