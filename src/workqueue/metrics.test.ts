@@ -59,3 +59,18 @@ it('COL-190 counts depth, adds, retries and durations over the life of an item',
   expect(value('unfinished_work_seconds')).toBe(0);
   expect(value('depth')).toBe(1);
 });
+
+it('COL-190 what is dropped is no item that was taken or worked on; what stays is as old as it was', () => {
+  const { clock, metrics, queue, value } = setUp();
+  for (const item of ['a', 'b', 'c']) queue.add(item);
+  clock.advance(2000);
+  queue.dropWaiting((item) => item === 'b');
+  expect([value('depth'), value('adds_total')]).toEqual([2, 3]);
+  for (const name of ['workqueue_queue_duration_seconds', 'workqueue_work_duration_seconds']) {
+    expect(metrics.observations(name, labels)).toEqual({ count: 0, sum: 0 });
+  }
+  clock.advance(1000);
+  queue.tryGet();
+  queue.tryGet();
+  expect(metrics.observations('workqueue_queue_duration_seconds', labels)).toEqual({ count: 2, sum: 6 });
+});

@@ -10,6 +10,8 @@ export interface QueueMetrics {
   taken(waitedSince: number): void;
   finished(workedSince: number): void;
   retried(): void;
+  /** One that waited does so no more, and nobody asked for it. */
+  dropped(): void;
 }
 
 export interface QueueMetricsOptions {
@@ -86,6 +88,9 @@ export function queueMetrics({ name, clock, metrics, startTimes }: QueueMetricsO
     },
     retried() {
       retries.inc(labels);
+    },
+    dropped() {
+      depth.dec(labels);
     },
   };
 }

@@ -142,6 +142,27 @@ describe('Queue', () => {
     expect(takeAll(queue)).toEqual(['a']);
   });
 
+  it('drops what waits and is over, in any place; what is in work stays, and what stays keeps its order', () => {
+    const queue = newQueue(5);
+    for (const item of ['a', 'b', 'c', 'd', 'e']) queue.add(item);
+    expect(queue.tryGet()).toEqual({ item: 'a', shutdown: false });
+    queue.add('a');
+    expect(queue.dropWaiting((item) => item === 'a' || item === 'b' || item === 'd')).toBe(2);
+    // There is room again.
+    queue.add('d');
+    queue.add('f');
+    queue.done('a');
+    expect(takeAll(queue)).toEqual(['c', 'e', 'd', 'f', 'a']);
+  });
+
+  it('resolves a drain when what is left is dropped', async () => {
+    const queue = newQueue();
+    queue.add('a');
+    const drained = queue.shutDownWithDrain();
+    expect(queue.dropWaiting(() => true)).toBe(1);
+    await drained;
+  });
+
   it('refuses more different items than its bound', () => {
     const queue = newQueue(2);
     queue.add('a');
@@ -173,6 +194,14 @@ class Model {
     return item;
   }
 
+  drop(item: string): number {
+    const at = this.order.indexOf(item);
+    if (at < 0) return 0;
+    this.order.splice(at, 1);
+    this.dirty.delete(item);
+    return 1;
+  }
+
   done(item: string): void {
     if (!this.processing.delete(item)) return;
     if (this.dirty.has(item)) this.order.push(item);
@@ -186,7 +215,7 @@ describe('Queue against the model of client-go', () => {
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('add'), item }) },
       { weight: 4, arbitrary: fc.record({ kind: fc.constant('get'), item }) },
       { weight: 4, arbitrary: fc.record({ kind: fc.constant('done'), item }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('shutDown', 'get'), item }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('shutDown', 'get', 'drop'), item }) },
     );
     fc.assert(
       fc.property(fc.array(op, { maxLength: 80 }), (ops) => {
@@ -204,6 +233,8 @@ describe('Queue against the model of client-go', () => {
           } else if (kind === 'done') {
             queue.done(chosen);
             model.done(chosen);
+          } else if (kind === 'drop') {
+            expect(queue.dropWaiting((item) => item === chosen)).toBe(model.drop(chosen));
           } else {
             queue.shutDown();
             model.shuttingDown = true;

@@ -131,6 +131,28 @@ export class Queue<T extends QueueKey> {
     return this.#shuttingDown ? { shutdown: true } : undefined;
   }
 
+  /**
+   * Takes those that wait and are `over` out of the queue, as if nobody had ever asked for them. The others keep their order and times, and
+   * none counts as taken. `over` must leave the queue alone. O(waiting items). Answers how many it took.
+   */
+  dropWaiting(over: (item: T) => boolean): number {
+    let dropped = 0;
+    for (let left = this.#order.length; left > 0; left--) {
+      const handle = this.#order.popFront()!;
+      const addedAt = this.#times.popFront();
+      if (over(this.#keys.keyOf(handle))) {
+        this.#keys.release(handle);
+        this.metrics.dropped();
+        dropped++;
+      } else {
+        this.#order.pushBack(handle);
+        this.#times.pushBack(addedAt);
+      }
+    }
+    this.#tellDrained();
+    return dropped;
+  }
+
   /** Work on an item taken by `get` ended, well or not. Must be called exactly once for each. */
   done(item: T): void {
     const handle = this.#keys.find(item);

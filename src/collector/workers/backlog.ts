@@ -1,4 +1,4 @@
-import type { Queue } from '../../workqueue/queue.ts';
+import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { Graph } from '../graph/graph.ts';
 import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 
@@ -11,32 +11,31 @@ const SLACK = 1000;
  * at most twice the objects of the graph and {@link SLACK} more between two sweeps.
  */
 export class Backlog {
-  readonly #queue: Queue<WorkKey>;
+  readonly #queue: RateLimitingQueue<WorkKey>;
   readonly #graph: Pick<Graph, 'find'>;
   readonly #onDropped: (key: WorkKey) => void;
   #needed = 0;
 
-  constructor(queue: Queue<WorkKey>, graph: Pick<Graph, 'find'>, onDropped: (key: WorkKey) => void = () => undefined) {
+  constructor(
+    queue: RateLimitingQueue<WorkKey>,
+    graph: Pick<Graph, 'find'>,
+    onDropped: (key: WorkKey) => void = () => undefined,
+  ) {
     this.#queue = queue;
     this.#graph = graph;
     this.#onDropped = onDropped;
   }
 
-  /** Nothing while there is little to gain. Answers how many keys were dropped. */
+  /** Nothing while there is little to gain. What stays keeps its place and failures. Answers how many keys were dropped. */
   sweep(): number {
     const waiting = this.#queue.len();
     if (waiting < 2 * this.#needed + SLACK) return 0;
-    let dropped = 0;
-    for (let left = waiting; left > 0; left--) {
-      const next = this.#queue.tryGet();
-      if (next === undefined || next.shutdown) break;
-      this.#queue.done(next.item);
-      if (this.#graph.find(parseWorkKey(next.item).uid) >= 0) this.#queue.add(next.item);
-      else {
-        dropped++;
-        this.#onDropped(next.item);
-      }
-    }
+    const dropped = this.#queue.dropWaiting((key) => {
+      if (this.#graph.find(parseWorkKey(key).uid) >= 0) return false;
+      this.#queue.forget(key);
+      this.#onDropped(key);
+      return true;
+    });
     this.#needed = waiting - dropped;
     return dropped;
   }
