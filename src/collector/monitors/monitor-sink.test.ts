@@ -25,6 +25,8 @@ function setUp() {
     onTrouble: () => void turned.push(sink.trouble?.message),
     onHistoryReset: () => void told.push('historyReset'),
     onChanged: () => void told.push('changed'),
+    onAnswered: () => void told.push('answered'),
+    onRecovered: () => void told.push('recovered'),
   });
   const show = (verb: 'added' | 'modified' | 'deleted', metadata: object = {}): void => {
     const bytes = bytesOf(metadata);
@@ -134,6 +136,32 @@ describe('MonitorSink', () => {
     }
   });
 
+  it('COL-048 has recovered when a list is complete, or a watch shows something; not when an answer began', () => {
+    const { sink, show, news } = setUp();
+    const told = () => news().filter((each) => each === 'answered' || each === 'recovered');
+    sink.failed(new Error('no'));
+    for (let attempt = 0; attempt < 3; attempt++) {
+      sink.replaceBegin();
+      sink.opened();
+      show('added');
+      sink.replaceAbort();
+      sink.failed(new Error('no'));
+      expect(told()).toEqual([]);
+    }
+    sink.replaceBegin();
+    sink.opened();
+    sink.replaceEnd('5', 'proven');
+    expect(told()).toEqual(['recovered']);
+    for (const recover of [() => show('modified'), () => show('deleted'), () => sink.bookmark('6')]) {
+      sink.failed(new Error('no'));
+      sink.opened();
+      expect(told()).toEqual(['answered']);
+      recover();
+      recover();
+      expect(told()).toEqual(['recovered']);
+    }
+  });
+
   it.each([
     { versions: ['5', '4'], reset: true },
     { versions: ['5', '5'], reset: false },
@@ -158,11 +186,14 @@ describe('MonitorSink', () => {
 
   it('says nothing any more once it is silenced', () => {
     const { sink, show, news } = setUp();
+    sink.failed(new Error('no'));
     sink.silence();
     sink.replaceBegin();
     show('added');
     show('deleted');
     sink.replaceEnd('5', 'proven');
+    sink.bookmark('6');
+    sink.opened();
     sink.synced();
     expect([news(), sink.isSynced]).toEqual([[], false]);
   });

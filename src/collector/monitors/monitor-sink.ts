@@ -26,8 +26,10 @@ export interface MonitorSinkOptions {
   readonly onChanged?: () => void;
   /** A list or watch failed, and will be tried again. */
   readonly onFailed?: (error: Error) => void;
-  /** The server answered a list or watch. */
+  /** The server answered a watch that goes on from where it was: there may be nothing to show. */
   readonly onAnswered?: () => void;
+  /** After a failure an enumeration is complete, or a watch shows something. */
+  readonly onRecovered?: () => void;
 }
 
 /**
@@ -38,6 +40,8 @@ export class MonitorSink implements ReflectorSink {
   readonly #options: MonitorSinkOptions;
   #synced = false;
   #trouble: Error | undefined;
+  /** From a failure until {@link MonitorSinkOptions.onRecovered}. */
+  #failing = false;
   #silent = false;
   #enumerating = false;
   /** Of the newest enumeration or bookmark; NaN before, and for versions that are no plain number. */
@@ -72,6 +76,7 @@ export class MonitorSink implements ReflectorSink {
     const { apply, resource, onHistoryReset, onChanged } = this.#options;
     this.#setTrouble(undefined);
     this.#enumerating = false;
+    this.#recover();
     apply({ type: 'listFinished', resource, consistent: gaps === 'proven' });
     const version = numberOf(resourceVersion);
     const wentBack = version < this.#version;
@@ -115,6 +120,7 @@ export class MonitorSink implements ReflectorSink {
 
   bookmark(resourceVersion: string): void {
     this.#setTrouble(undefined);
+    this.#recover();
     this.#version = numberOf(resourceVersion);
   }
 
@@ -125,17 +131,27 @@ export class MonitorSink implements ReflectorSink {
   }
 
   opened(): void {
-    if (!this.#silent) this.#options.onAnswered?.();
+    if (!this.#silent && !this.#enumerating) this.#options.onAnswered?.();
   }
 
   failed(error: Error): void {
     this.#setTrouble(error);
+    this.#failing = true;
     if (!this.#silent) this.#options.onFailed?.(error);
   }
 
   #followed(): void {
     this.#setTrouble(undefined);
-    if (!this.#enumerating) this.#options.onChanged?.();
+    if (this.#enumerating) return;
+    this.#recover();
+    this.#options.onChanged?.();
+  }
+
+  /** An enumeration that has not come to its end is none: it may break off at the same place each time. */
+  #recover(): void {
+    if (!this.#failing) return;
+    this.#failing = false;
+    if (!this.#silent) this.#options.onRecovered?.();
   }
 
   #setTrouble(trouble: Error | undefined): void {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { HttpHandler, HttpResponse } from '../../base/http-message.ts';
 import { silentLogger } from '../../base/logger.ts';
+import { MemoryLogger } from '../../base/memory-logger.ts';
 import { seededRandom } from '../../base/random.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { RestClient } from '../../client/rest-client.ts';
@@ -26,12 +27,17 @@ const refusal = (code: number, reason: string): HttpResponse => ({
   body: Buffer.from(JSON.stringify({ kind: 'Status', reason, code })),
 });
 
-/** The end of an empty enumeration, or nothing; then the stream ends, or not. */
+/** The end of an empty enumeration, or nothing, or an ERROR; then the stream ends, or not. */
 async function* stream(
-  then: 'ends' | 'ends at once' | 'stays',
+  then: 'ends' | 'ends at once' | 'stays' | 'fails',
   signal?: Parameters<HttpHandler>[0]['signal'],
 ): AsyncGenerator<Buffer> {
   if (then === 'ends at once') return;
+  if (then === 'fails') {
+    const object = { kind: 'Status', reason: 'InternalError', code: 500 };
+    yield Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+    return;
+  }
   const annotations = { 'k8s.io/initial-events-end': 'true' };
   yield Buffer.from(
     `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '1', annotations } } })}\n`,
@@ -46,6 +52,7 @@ const answers = {
   follows: ({ signal }) => follow('stays', signal),
   ends: () => follow('ends'),
   'ends at once': () => follow('ends at once'),
+  'fails after its head': () => follow('fails'),
   'is not there': () => Promise.resolve(refusal(404, 'NotFound')),
   'is forbidden': () => Promise.resolve(refusal(403, 'Forbidden')),
   'is expired': () => Promise.resolve(refusal(410, 'Expired')),
@@ -59,13 +66,14 @@ type Answer = keyof typeof answers;
 async function setUp(script: readonly Answer[], graph = new OwnershipGraph()) {
   const clock = new FakeClock();
   const asked = { count: 0 };
+  const logger = new MemoryLogger();
   const server: HttpHandler = (request) => answers[script[asked.count++] ?? 'does not answer'](request);
   const monitor = startMonitor(widgets, {
     client: new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' }),
     clock,
     random: seededRandom(1),
     logger: silentLogger,
-    troubles: new TroubleLog({ clock, logger: silentLogger }),
+    troubles: new TroubleLog({ clock, logger }),
     reader: new ObjectReader(graph),
     apply: (event) => void applied(graph, event),
     onWaitingListed: () => {},
@@ -74,7 +82,7 @@ async function setUp(script: readonly Answer[], graph = new OwnershipGraph()) {
     onHistoryReset: () => {},
   });
   await clock.settle();
-  return { clock, monitor, asked };
+  return { clock, monitor, asked, told: () => logger.lines.map(({ message }) => message) };
 }
 
 describe('a monitor', () => {
@@ -92,6 +100,18 @@ describe('a monitor', () => {
   ])('BETTER-3 COL-048 $script: absent is $absent', async ({ script, absent }) => {
     const { monitor } = await setUp(script);
     expect(monitor.absent).toBe(absent);
+    await monitor.stop();
+  });
+
+  it('COL-048 one whose answers begin and then fail is told of once a minute, and not as one that works again', async () => {
+    const script: Answer[] = ['ends', ...Array.from({ length: 100 }, () => 'fails after its head' as const)];
+    const { clock, monitor, asked, told } = await setUp([...script, 'follows']);
+    await clock.advanceAsync(600_000);
+    expect(asked.count).toBeGreaterThan(12);
+    expect(new Set(told())).toEqual(new Set(['watches fail and are tried again']));
+    expect(told().length).toBeLessThanOrEqual(10);
+    while (asked.count < script.length + 1) await clock.advanceAsync(1000);
+    expect(told().at(-1)).toBe('the watches that failed work again');
     await monitor.stop();
   });
 

@@ -56,7 +56,8 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     onTrouble,
     onHistoryReset,
     onFailed: (error) => troubles.failed(key, error),
-    onAnswered: () => troubles.recovered(key),
+    onAnswered: () => troubles.answered(key),
+    onRecovered: () => troubles.recovered(key),
     ...(onChanged === undefined ? {} : { onChanged }),
   });
   const reflector = new Reflector({

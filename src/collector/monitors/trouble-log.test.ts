@@ -71,6 +71,49 @@ describe('TroubleLog', () => {
     expect(lines().at(-1)?.message).toBe('the watches that failed work again');
   });
 
+  it('COL-048 an answer that begins is no recovery where the watch fails after it, however often', () => {
+    for (let second = 0; second < 600; second++) {
+      log.failed('a', forbidden());
+      log.failed('b', refused());
+      clock.advance(500);
+      log.answered('a');
+      log.answered('b');
+      clock.advance(500);
+    }
+    // A line a minute and cause.
+    expect(lines().filter(({ level }) => level === 'warn')).toHaveLength(20);
+    expect(lines().filter(({ level }) => level === 'info')).toEqual([]);
+  });
+
+  it('COL-048 a watch that was answered and shows nothing works when it has not failed for five seconds', () => {
+    for (const resource of ['a', 'b']) log.failed(resource, forbidden());
+    clock.advance(2000);
+    log.answered('a');
+    clock.advance(4000);
+    log.answered('b');
+    log.answered('c');
+    clock.advance(4999);
+    expect(lines().map(({ level }) => level)).toEqual(['warn']);
+    clock.advance(1);
+    expect(lines().slice(1)).toEqual([
+      { level: 'info', message: 'the watches that failed work again', afterSeconds: 11 },
+    ]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('COL-048 a watch that fails for another reason does not work again', () => {
+    log.failed('a', forbidden());
+    clock.advance(1000);
+    log.failed('a', new Error('no object'));
+    clock.advance(1000);
+    expect(lines().map(({ level }) => level)).toEqual(['warn', 'warn']);
+    log.failed('a', refused());
+    clock.advance(1000);
+    expect(lines().map(({ level }) => level)).toEqual(['warn', 'warn', 'warn']);
+    log.recovered('a');
+    expect(lines().at(-1)?.message).toBe('the API server answers again');
+  });
+
   it('a resource that is not watched any more has not recovered', () => {
     log.failed('a', forbidden());
     clock.advance(1000);
@@ -81,6 +124,7 @@ describe('TroubleLog', () => {
   it('leaves no timer behind when it is stopped', () => {
     log.failed('a', forbidden());
     log.failed('b', refused());
+    log.answered('b');
     log.stop();
     clock.advance(100_000);
     expect([lines(), clock.pendingTimers]).toEqual([[], 0]);

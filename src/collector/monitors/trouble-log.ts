@@ -7,6 +7,8 @@ import { TransportError } from '../../client/transport.ts';
 const GATHER_MS = 1000;
 /** While a cause lasts it is told of again after this long, ms. */
 const AGAIN_MS = 60_000;
+/** A watch that was answered and has not failed for so long works, although nothing came, ms. */
+const QUIET_MS = 5000;
 /** Resources a line names; it counts the others. */
 const MAX_NAMED = 5;
 
@@ -22,7 +24,8 @@ interface Cause {
 
 /**
  * Says which watches fail, and why: one line a cause, with how many watches share it, at most one a minute while it lasts, and
- * one when all of them are back. A server that goes away takes every watch with it, and each of them tries again and again.
+ * one when all of them are back. A server that goes away takes every watch with it, and each of them tries again and again; the
+ * head of an answer alone is no recovery.
  * Causes are never more than the monitors: each monitor has at most one.
  */
 export class TroubleLog {
@@ -30,6 +33,10 @@ export class TroubleLog {
   readonly #logger: Logger;
   readonly #causes = new Map<string, Cause>();
   readonly #causeOf = new Map<string, Cause>();
+  /** Of these, those whose watch was answered and has shown nothing yet, with the time of the answer, oldest first. */
+  readonly #answered = new Map<string, number>();
+  /** One, for the oldest; undefined when there is none. */
+  #quietTimer: Timer | undefined;
 
   constructor({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
     this.#clock = clock;
@@ -37,16 +44,27 @@ export class TroubleLog {
   }
 
   failed(resource: string, error: Error): void {
+    this.#unanswer(resource);
     const key = keyOf(error);
     const known = this.#causeOf.get(resource);
-    if (known !== undefined && known.key !== key) this.#leave(resource, known);
+    // It fails still, only otherwise; but a server that refuses answers.
+    if (known?.key === SERVER && key !== SERVER) this.#leave(resource, known);
+    else if (known !== undefined && known.key !== key) this.forget(resource);
     const cause = this.#causes.get(key) ?? this.#begin(key, error);
     cause.error = error;
     cause.resources.add(resource);
     this.#causeOf.set(resource, cause);
   }
 
-  /** The server has answered the resource's list or watch. */
+  /** The server has answered the resource's watch, and may have nothing to show: it works, unless it fails soon. */
+  answered(resource: string): void {
+    if (!this.#causeOf.has(resource)) return;
+    this.#answered.delete(resource);
+    this.#answered.set(resource, this.#clock.monotonic());
+    this.#awaitQuiet();
+  }
+
+  /** The server has shown what the resource has, or something of it. */
   recovered(resource: string): void {
     const cause = this.#causeOf.get(resource);
     if (cause !== undefined) this.#leave(resource, cause);
@@ -64,8 +82,28 @@ export class TroubleLog {
   /** Nothing is told any more, and no timer is left. */
   stop(): void {
     for (const { timer } of this.#causes.values()) timer.cancel();
+    this.#quietTimer?.cancel();
     this.#causes.clear();
     this.#causeOf.clear();
+    this.#answered.clear();
+  }
+
+  #awaitQuiet(): void {
+    const [oldest] = this.#answered.values();
+    if (oldest === undefined || this.#quietTimer !== undefined) return;
+    this.#quietTimer = this.#clock.setTimer(oldest + QUIET_MS - this.#clock.monotonic(), () => {
+      this.#quietTimer = undefined;
+      const quietSince = this.#clock.monotonic() - QUIET_MS;
+      const quiet = [...this.#answered].filter(([, at]) => at <= quietSince);
+      for (const [resource] of quiet) this.recovered(resource);
+      this.#awaitQuiet();
+    });
+  }
+
+  #unanswer(resource: string): void {
+    if (!this.#answered.delete(resource) || this.#answered.size > 0) return;
+    this.#quietTimer?.cancel();
+    this.#quietTimer = undefined;
   }
 
   #begin(key: string, error: Error): Cause {
@@ -99,6 +137,7 @@ export class TroubleLog {
   #leave(resource: string, cause: Cause): void {
     cause.resources.delete(resource);
     this.#causeOf.delete(resource);
+    this.#unanswer(resource);
     if (cause.resources.size > 0) return;
     cause.timer.cancel();
     this.#causes.delete(cause.key);
