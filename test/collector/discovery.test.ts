@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerWith, type Fault, pathNotFound, refuse, resetBefore, silence } from './faults.ts';
-import { configMap, deployment, refTo, refToNothing, secret, widget } from './kinds.ts';
+import { configMap, deployment, refTo, refToNothing, secret, type TestKind, usualKinds, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
 /** Section 1: what is watched, and what becomes of it when the server changes or fails. */
@@ -238,6 +238,113 @@ describe('group versions that can not be read', () => {
     await rig.advance(31_000);
     expect(tries()).toBe(before + 1);
     await rig.rest();
+  });
+});
+
+describe('a version that can not be read while another one can', () => {
+  const autoscaler: TestKind = {
+    kind: 'HorizontalPodAutoscaler',
+    gvr: { group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' },
+    namespaced: true,
+    body: { spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, maxReplicas: 2 } },
+  };
+  const document = /^\/apis\/autoscaling\/v2$/;
+  const intake = (version: string) =>
+    rig.recorder.intake.filter(({ path }) => path === `/apis/autoscaling/${version}/horizontalpodautoscalers`).length;
+
+  beforeEach(async () => {
+    await rig.stop();
+    rig = await Rig.start({ serve: [...usualKinds, autoscaler] });
+  });
+
+  const forms: readonly { readonly form: string; readonly fail: () => void }[] = [
+    {
+      form: 'its document is refused',
+      fail: () => {
+        rig.faults.on({ target: /^\/apis?$/ }, (request, next) =>
+          next({ ...request, headers: { ...request.headers, accept: 'application/json' } }),
+        );
+        rig.faults.on({ target: document }, refuse(503, 'ServiceUnavailable'));
+      },
+    },
+    {
+      form: 'it is stale in the one document',
+      fail: () => {
+        rig.faults.on({ target: /^\/apis$/ }, async (request, next) => {
+          const response = await next(request);
+          const groups = JSON.parse(Buffer.from(response.body as Uint8Array).toString()) as {
+            items: { metadata: { name: string }; versions: { version: string; freshness?: string }[] }[];
+          };
+          const group = groups.items.find(({ metadata }) => metadata.name === 'autoscaling');
+          for (const each of group?.versions ?? []) if (each.version === 'v2') each.freshness = 'Stale';
+          return { ...response, body: Buffer.from(JSON.stringify(groups)) };
+        });
+      },
+    },
+  ];
+
+  it.each(forms)(
+    'COL-019 COL-05A for one pass, $form: its objects stay known, and go with their owner',
+    async ({ fail }) => {
+      await rig.startCollector();
+      const owner = await rig.create(configMap, 'owner');
+      const dependent = await rig.create(autoscaler, 'h', { owners: [refTo(owner)] });
+      await rig.create(secret, 'd', { owners: [refTo(dependent)] });
+      await rig.create(autoscaler, 'g', { owners: [refTo(owner)] });
+      await rig.rest();
+      fail();
+      await rig.advance(31_000);
+      rig.faults.clear();
+      await rig.advance(31_000);
+      await rig.rest();
+      expect([intake('v2'), intake('v1')]).toEqual([1, 0]);
+      expect(await rig.graph()).not.toContain('virtual="true"');
+      await rig.delete(configMap, 'owner');
+      await rig.rest();
+      expect([await rig.names(autoscaler), await rig.names(secret)]).toEqual([[], []]);
+    },
+  );
+
+  it('COL-019 COL-101 its dependents hold an owner that waits for them', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    const held = { owners: [refTo(owner, { block: true })], finalizers: ['x.io/hold'] };
+    await rig.create(autoscaler, 'h', held);
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.rest();
+    forms[0]?.fail();
+    await rig.advance(31_000);
+    rig.faults.clear();
+    await rig.advance(31_000);
+    await rig.rest();
+    expect(await rig.names(configMap)).toEqual(['owner']);
+    await rig.patch(autoscaler, 'h', { finalizers: [] });
+    await rig.rest();
+    expect(await rig.names(configMap)).toEqual([]);
+  });
+
+  it('COL-019 COL-05A and can not be watched either: the other one shows its objects; nothing is lost when it works again', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(autoscaler, 'h', { owners: [refTo(owner)] });
+    await rig.rest();
+    forms[0]?.fail();
+    rig.faults.on({ target: /autoscaling\/v2\/horizontalpodautoscalers\?/ }, refuse(503, 'ServiceUnavailable'));
+    await endWatches(/autoscaling\/v2\/horizontal/);
+    await rig.advance(31_000);
+    expect(intake('v1')).toBe(1);
+    await rig.create(autoscaler, 'late', { owners: [refToNothing(configMap, 'never')] });
+    await rig.advance(5000);
+    expect(await rig.names(autoscaler)).toEqual(['h']);
+    rig.faults.clear();
+    await rig.advance(100_000);
+    await rig.rest();
+    const before = intake('v2');
+    await rig.advance(100_000);
+    expect([intake('v2'), intake('v1')]).toEqual([before, 1]);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(await rig.names(autoscaler)).toEqual([]);
   });
 });
 

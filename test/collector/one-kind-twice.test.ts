@@ -4,9 +4,9 @@ import { Rig } from './rig.ts';
 
 /** COL-015: a kind that two groups serve, whose objects are the same under both, with one uid. Events are the one of Kubernetes. */
 let rig: Rig;
+const both = { ...event, gvr: { ...event.gvr, group: 'events.k8s.io' } };
 const involvedObject = { kind: 'ConfigMap', name: 'owner', namespace: 'default' };
 beforeEach(async () => {
-  const both = { ...event, gvr: { ...event.gvr, group: 'events.k8s.io' } };
   rig = await Rig.start({ serve: [configMap, secret, event, both] });
   await rig.startCollector({ ignoredResources: [] });
 });
@@ -40,5 +40,24 @@ describe('a kind served by two groups', () => {
     rig.recorder.clear();
     await rig.advance(100_000);
     expect(rig.recorder.calls).toEqual([]);
+  });
+
+  it.each([
+    { leaving: event, staying: both },
+    { leaving: both, staying: event },
+  ])('COL-015 BETTER-2 when $leaving.gvr.group/events is served no more, its objects stay known', async (groups) => {
+    const { leaving, staying } = groups;
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(event, 'e', { owners: [refTo(owner)], body: { involvedObject } });
+    await rig.rest();
+    rig.unserve(leaving);
+    await rig.advance(31_000);
+    await rig.rest();
+    const graph = await rig.graph();
+    expect(graph).not.toContain('virtual="true"');
+    expect(graph.match(/ -> /g)).toHaveLength(1);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(await rig.names(staying)).toEqual([]);
   });
 });

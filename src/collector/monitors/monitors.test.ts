@@ -4,13 +4,14 @@ import type { OfferedResource } from '../resources/deletable-resources.ts';
 import { Monitors } from './monitors.ts';
 import { waitForSync } from './wait-for-sync.ts';
 
-const offered = (resource: string, version = 'v1'): OfferedResource => ({
+const offered = (resource: string, version = 'v1', more: Partial<OfferedResource> = {}): OfferedResource => ({
   group: '',
   version,
   resource,
   kind: resource,
   namespaced: true,
   verbs: [],
+  ...more,
 });
 
 function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) => boolean } = {}) {
@@ -62,11 +63,12 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
   return { monitors, log, running, asked, absent };
 }
 const none: ReadonlySet<string> = new Set();
+const unchanged = { added: 0, restarted: 0, removed: [], failed: [] };
 
 describe('Monitors', () => {
   it('COL-021 starts what is new and stops what is gone; waits until that has ended', async () => {
     const { monitors, log } = setUp();
-    expect(await monitors.sync([offered('a'), offered('b')], none)).toEqual({ added: 2, removed: [], failed: [] });
+    expect(await monitors.sync([offered('a'), offered('b')], none)).toEqual({ ...unchanged, added: 2 });
     const { added, removed } = await monitors.sync([offered('b'), offered('c')], none);
     expect([added, removed.map(({ resource }) => resource.resource)]).toEqual([1, ['a']]);
     expect(log).toEqual(['start a/v1', 'start b/v1', 'start c/v1', 'stop a/v1', 'stopped a/v1']);
@@ -88,7 +90,7 @@ describe('Monitors', () => {
       ],
     ]);
     broken = false;
-    expect(await monitors.sync(wanted, none)).toEqual({ added: 2, removed: [], failed: [] });
+    expect(await monitors.sync(wanted, none)).toEqual({ ...unchanged, added: 2 });
     expect([log, monitors.size]).toEqual([['start b/v1', 'start a/v1', 'start c/v1'], 3]);
   });
 
@@ -150,6 +152,46 @@ describe('Monitors', () => {
     await monitors.restart();
     expect(log.slice(1)).toEqual(['stop a/v1', 'start a/v1', 'stopped a/v1']);
     expect([monitors.size, monitors.synced]).toEqual([1, false]);
+  });
+
+  it('COL-019 COL-05A what another version showed last is listed anew when that one is stopped, and waited for', async () => {
+    const { monitors, log, running } = setUp();
+    const failed = new Set(['v1']);
+    await monitors.sync([offered('a'), offered('b')], none);
+    for (const name of ['a/v1', 'b/v1']) running.get(name)?.sync();
+    // The one that works is enough.
+    expect(await monitors.sync([offered('b'), offered('a', 'v2')], failed)).toEqual(unchanged);
+    running.get('a/v1')?.fail();
+    expect(await monitors.sync([offered('b'), offered('a', 'v2')], failed)).toEqual({ ...unchanged, added: 1 });
+    running.get('a/v2')?.sync();
+    running.get('a/v1')?.recover();
+    log.length = 0;
+    const { added, restarted, removed } = await monitors.sync([offered('a'), offered('b')], none);
+    expect([added, restarted, removed.map(({ resource }) => resource.apiVersion)]).toEqual([0, 1, ['v2']]);
+    expect(log.slice(0, 3)).toEqual(['stop a/v1', 'start a/v1', 'stop a/v2']);
+    expect(monitors.heirsOf(offered('a', 'v2')).map(({ synced }) => synced)).toEqual([false]);
+    // It was synced once: it stays, should its group version fail before its list is complete.
+    expect(await monitors.sync([offered('b')], failed)).toEqual(unchanged);
+    running.get('a/v1')?.sync();
+    expect(monitors.heirsOf(offered('a', 'v2')).map(({ synced }) => synced)).toEqual([true]);
+  });
+
+  it('COL-015 what the same kind of another group showed last is listed anew, and waited for if it was known', async () => {
+    const { monitors, log, running } = setUp();
+    const core = offered('events');
+    const events = offered('events', 'v1', { group: 'events.k8s.io' });
+    const others = [offered('events', 'v2', { group: 'x.io', kind: 'Other' }), offered('pods')];
+    await monitors.sync([core, events, ...others], none);
+    running.get('events/v1')?.sync();
+    log.length = 0;
+    expect(await monitors.sync([core, ...others], none)).toMatchObject({ added: 0, restarted: 1 });
+    expect(log.filter((line) => line.startsWith('start'))).toEqual(['start events/v1']);
+    // Nobody knows whether the objects are the same. One that never showed any is not waited for: it may never do.
+    expect(monitors.heirsOf(events)).toEqual([]);
+    running.get('events/v1')?.sync();
+    expect(monitors.heirsOf(events).map(({ synced }) => synced)).toEqual([true]);
+    await monitors.restart();
+    expect(monitors.heirsOf(events).map(({ synced }) => synced)).toEqual([false]);
   });
 
   it('BETTER-3 COL-048 wakes those that are offered and were told that there is no such resource, and no others', async () => {

@@ -1,6 +1,13 @@
 import { asError } from '../../base/thrown.ts';
 import type { MonitoredResource } from '../graph/event.ts';
-import { type OfferedResource, planMonitors, resourceKey } from '../resources/deletable-resources.ts';
+import {
+  mayShareObjects,
+  type OfferedResource,
+  planMonitors,
+  resourceKey,
+  type RunningMonitor,
+  sameName,
+} from '../resources/deletable-resources.ts';
 
 /** One watched resource: a reflector that feeds the graph until it is stopped. */
 export interface Monitor {
@@ -27,18 +34,22 @@ export interface MonitorEvents {
 
 export type StartMonitor = (resource: OfferedResource, events: MonitorEvents) => Monitor;
 
-interface Entry {
-  readonly resource: OfferedResource;
+interface Entry extends RunningMonitor<OfferedResource> {
   readonly monitor: Monitor;
+  /** Its monitor is, or one was that was started anew since. */
   readonly synced: boolean;
 }
 
-function entryOf(resource: OfferedResource, monitor: Monitor): Entry {
+function entryOf(resource: OfferedResource, monitor: Monitor, before: Entry | undefined): Entry {
+  const syncedBefore = before?.synced === true;
   return {
     resource,
     monitor,
     get synced() {
-      return monitor.synced;
+      return syncedBefore || monitor.synced;
+    },
+    get failing() {
+      return monitor.trouble !== undefined;
     },
   };
 }
@@ -52,6 +63,8 @@ export interface UnstartedMonitor {
 /** What a pass changed. */
 export interface MonitorChange {
   readonly added: number;
+  /** How many list anew, because another one may have shown what is theirs. */
+  readonly restarted: number;
   readonly removed: readonly StoppedMonitor[];
   readonly failed: readonly UnstartedMonitor[];
 }
@@ -84,7 +97,7 @@ export class Monitors {
 
   /** At least one monitor, and each has finished its first list (COL-025). */
   get synced(): boolean {
-    for (const { synced } of this.#entries.values()) if (!synced) return false;
+    for (const { monitor } of this.#entries.values()) if (!monitor.synced) return false;
     return this.#entries.size > 0;
   }
 
@@ -104,7 +117,7 @@ export class Monitors {
   }
 
   get unsynced(): readonly OfferedResource[] {
-    return [...this.#entries.values()].filter(({ synced }) => !synced).map(({ resource }) => resource);
+    return [...this.#entries.values()].filter(({ monitor }) => !monitor.synced).map(({ resource }) => resource);
   }
 
   /** How many have failed since they last showed anything. */
@@ -126,27 +139,57 @@ export class Monitors {
     return undefined;
   }
 
+  /**
+   * The monitors that show what is left of this resource's objects once its own is stopped: those of the resource itself, in whatever
+   * version, and those of its kind in other groups (COL-015) that have been synced: one that never was has taken nothing over.
+   */
+  heirsOf(offered: OfferedResource): readonly Monitor[] {
+    const heirs: Monitor[] = [];
+    for (const { resource, monitor, synced } of this.#entries.values()) {
+      if (sameName(resource, offered) || (synced && mayShareObjects(resource, offered))) heirs.push(monitor);
+    }
+    return heirs;
+  }
+
   /** Tells whenever a monitor has synced, or is gone and waited for no more. Returns how to stop being told. */
   onSynced(listener: () => void): () => void {
     this.#onSynced.add(listener);
     return () => void this.#onSynced.delete(listener);
   }
 
-  /** Starts and stops monitors so that exactly the wanted resources are watched (COL-019, COL-021…023). */
+  /**
+   * Starts and stops monitors so that exactly the wanted resources are watched (COL-019, COL-021…023). Those that stay list anew where one
+   * that is stopped may have been the last to show their objects, which their watch would never show again.
+   */
   async sync(wanted: readonly OfferedResource[], failedGroupVersions: ReadonlySet<string>): Promise<MonitorChange> {
     const { added, removed } = planMonitors(this.#entries, wanted, failedGroupVersions);
-    const failed = this.#startAll(added);
     const removing = removed.map((key) => {
       const entry = this.#entries.get(key)!;
       this.#entries.delete(key);
       return entry;
     });
+    const anew = this.#sharing(removing);
+    const failed = this.#startAll(added);
+    const { unstarted, stopped } = this.#restartAll(anew);
     this.#current = undefined;
     // It may have been the only one that was not synced.
     if (removing.length > 0) this.#tellSynced();
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
-    const stopped = removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource }));
-    return { added: added.length - failed.length, removed: stopped, failed };
+    await stopped;
+    return {
+      added: added.length - failed.length,
+      restarted: anew.length - unstarted.length,
+      removed: removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource })),
+      failed: [...failed, ...unstarted],
+    };
+  }
+
+  /** Those that may show the objects of these. */
+  #sharing(removing: readonly Entry[]): Entry[] {
+    if (removing.length === 0) return [];
+    return [...this.#entries.values()].filter((entry) =>
+      removing.some(({ resource }) => mayShareObjects(resource, entry.resource)),
+    );
   }
 
   /** What discovery offers is there, whatever its monitor was told (BETTER-3). Answers how many ask again. */
@@ -161,12 +204,20 @@ export class Monitors {
 
   /** Every resource, or each of those that are meant, is listed anew: what was seen of it before counts no more. */
   async restart(isMeant: (resource: OfferedResource) => boolean = () => true): Promise<readonly UnstartedMonitor[]> {
-    const before = [...this.#entries.values()].filter(({ resource }) => isMeant(resource));
+    const { unstarted, stopped } = this.#restartAll(
+      [...this.#entries.values()].filter(({ resource }) => isMeant(resource)),
+    );
+    await stopped;
+    return unstarted;
+  }
+
+  #restartAll(before: readonly Entry[]): {
+    readonly unstarted: readonly UnstartedMonitor[];
+    readonly stopped: Promise<unknown>;
+  } {
     // The old one is silent as soon as it is told to stop, so that the two never mix.
-    const stopping = before.map(({ monitor }) => monitor.stop());
-    const failed = this.#startAll(before.map(({ resource }) => resource));
-    await Promise.all(stopping);
-    return failed;
+    const stopped = Promise.all(before.map(({ monitor }) => monitor.stop()));
+    return { unstarted: this.#startAll(before.map(({ resource }) => resource)), stopped };
   }
 
   async stop(): Promise<void> {
@@ -182,7 +233,7 @@ export class Monitors {
     for (const resource of resources) {
       const key = resourceKey(resource);
       try {
-        this.#entries.set(key, this.#started(resource));
+        this.#entries.set(key, this.#started(resource, this.#entries.get(key)));
       } catch (error) {
         this.#entries.delete(key);
         failed.push({ resource, error: asError(error) });
@@ -192,19 +243,17 @@ export class Monitors {
     return failed;
   }
 
-  #started(resource: OfferedResource): Entry {
-    return entryOf(
-      resource,
-      this.#start(resource, {
-        onSynced: () => {
-          this.#current = undefined;
-          this.#tellSynced();
-        },
-        onTrouble: () => {
-          this.#current = undefined;
-        },
-      }),
-    );
+  #started(resource: OfferedResource, before: Entry | undefined): Entry {
+    const monitor = this.#start(resource, {
+      onSynced: () => {
+        this.#current = undefined;
+        this.#tellSynced();
+      },
+      onTrouble: () => {
+        this.#current = undefined;
+      },
+    });
+    return entryOf(resource, monitor, before);
   }
 
   #tellSynced(): void {

@@ -47,11 +47,28 @@ export function sameName(a: GroupResourceName, b: GroupResourceName): boolean {
 }
 
 /**
+ * Whether objects of the one may be objects of the other: a resource in two versions (COL-05A), or a kind that two groups serve (COL-015).
+ * Two resources of a kind in one version have objects of their own.
+ */
+export function mayShareObjects(a: OfferedResource, b: OfferedResource): boolean {
+  return sameName(a, b) || (a.group !== b.group && a.kind === b.kind);
+}
+
+/**
  * One string a monitored resource: what the monitor set is keyed by. The kind is part of it, because a definition may
  * come back under its old name with another one, and the kind is what objects are recorded under (COL-045).
  */
 export function resourceKey({ group, version, resource, kind }: OfferedResource): string {
   return `${group}/${version}/${resource} (${kind})`;
+}
+
+/** What a plan has to know of a monitor that runs. */
+export interface RunningMonitor<T> {
+  readonly resource: T;
+  /** It has shown everything once. */
+  readonly synced: boolean;
+  /** Its last list or watch failed. */
+  readonly failing: boolean;
 }
 
 export interface ResourceChange<T> {
@@ -62,20 +79,27 @@ export interface ResourceChange<T> {
 
 /**
  * What to start and what to stop (COL-021). Resources of group/versions that discovery could not read this time stay
- * if they are monitored and synced, and are dropped if they never synced (COL-019).
+ * if they are monitored and synced, and are dropped if they never synced (COL-019). Another version of one that stays has the same
+ * objects: it is of use only if the one that stays does not work.
  */
 export function planMonitors<T extends OfferedResource>(
-  current: ReadonlyMap<string, { readonly resource: T; readonly synced: boolean }>,
+  current: ReadonlyMap<string, RunningMonitor<T>>,
   wanted: readonly T[],
   failedGroupVersions: ReadonlySet<string>,
 ): ResourceChange<T> {
   const keys = new Set(wanted.map(resourceKey));
   const removed: string[] = [];
-  for (const [key, { resource, synced }] of current) {
+  const kept: T[] = [];
+  for (const [key, { resource, synced, failing }] of current) {
+    if (keys.has(key)) continue;
     const unread = failedGroupVersions.has(
       resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
     );
-    if (!keys.has(key) && !(unread && synced)) removed.push(key);
+    if (!(unread && synced)) removed.push(key);
+    else if (!failing) kept.push(resource);
   }
-  return { added: wanted.filter((resource) => !current.has(resourceKey(resource))), removed };
+  const added = wanted.filter(
+    (resource) => !current.has(resourceKey(resource)) && !kept.some((other) => sameName(other, resource)),
+  );
+  return { added, removed };
 }

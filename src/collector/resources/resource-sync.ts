@@ -62,7 +62,7 @@ const RETRY = { baseMs: 500, factor: 2, jitter: 0.2 };
 export class ResourceSync {
   readonly #options: ResourceSyncOptions;
   readonly #retry: Backoff;
-  /** Monitors that were stopped because their resource is served in another version, whose monitor is not synced yet. */
+  /** Monitors that were stopped, whose objects others show by now, which have not all been synced since. */
   readonly #superseded: StoppedMonitor[] = [];
   #resources: readonly DiscoveredResource[] = [];
   readonly #plan = new LookPlan();
@@ -160,7 +160,7 @@ export class ResourceSync {
     this.#ignoredServed = deletableResources(discovered.preferred, defaultIgnoredResources).filter((resource) =>
       ignored.some((entry) => sameName(entry, resource)),
     );
-    const { added, removed, failed: unstarted } = await monitors.sync(wanted, failed);
+    const { added, restarted, removed, failed: unstarted } = await monitors.sync(wanted, failed);
     const plurals = new Set(this.#resources.map(({ resource }) => resource));
     onDiscovered((resource) => plurals.has(resource));
     this.#tellSkipped(discovered.withoutKind, unstarted);
@@ -168,10 +168,10 @@ export class ResourceSync {
     const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
     const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
     if (woken > 0) logger.debug('monitors ask again for what discovery offers', { monitors: woken });
-    if (added === 0 && removed.length === 0) return 'done';
+    if (added + restarted === 0 && removed.length === 0) return 'done';
     append(this.#superseded, removed);
     this.#settleSuperseded();
-    if (added > 0) this.#expectSync();
+    if (added + restarted > 0) this.#expectSync();
     onChanged();
     return 'done';
   }
@@ -246,23 +246,22 @@ export class ResourceSync {
   }
 
   /**
-   * BETTER-2. When only the version of a resource changed, its objects are still there: they are let go under the old
-   * version only after the monitor of the new one has shown them (COL-05A).
+   * BETTER-2. When only the version of a resource changed, or another group serves its kind too, its objects may still be there: they
+   * are let go under the old version or group only after those that may have them have shown what they have (COL-05A, COL-015).
    */
   #settleSuperseded(): void {
     const { monitors, onVanished } = this.#options;
     const waiting = this.#superseded.splice(0);
     for (const stopped of waiting) {
-      const successor = monitors.ofResource(stopped.offered);
-      if (successor === undefined) onVanished(stopped.resource);
-      else if (sameKind(successor.resource, stopped.resource)) continue;
-      else if (successor.synced) onVanished(stopped.resource);
+      const heirs = monitors.heirsOf(stopped.offered);
+      if (heirs.some(({ resource }) => sameResource(resource, stopped.resource))) continue;
+      if (heirs.every(({ synced }) => synced)) onVanished(stopped.resource);
       else this.#superseded.push(stopped);
     }
   }
 }
 
 /** It came back as it was: the new list says what is left of it. */
-function sameKind(a: MonitoredResource, b: MonitoredResource): boolean {
-  return a.apiVersion === b.apiVersion && a.kind === b.kind;
+function sameResource(a: MonitoredResource, b: MonitoredResource): boolean {
+  return a.apiVersion === b.apiVersion && a.kind === b.kind && a.resource === b.resource;
 }
