@@ -348,6 +348,33 @@ describe('a version that can not be read while another one can', () => {
   });
 });
 
+describe('a definition that comes back with another scope before a look shows it gone', () => {
+  const clusterScoped = { ...widget, namespaced: false };
+
+  it.each([
+    {
+      what: 'namespaced',
+      first: clusterScoped,
+      now: widget,
+      lists: ['/apis/example.com/v1/namespaces/default/widgets'],
+    },
+    { what: 'cluster-scoped', first: widget, now: clusterScoped, lists: [] },
+  ])('COL-021 BETTER-13 late dependents are looked for in it as it is now: $what', async ({ first, now, lists }) => {
+    rig.serve(first);
+    await rig.startCollector();
+    rig.unserve(first);
+    rig.serve(now);
+    await rig.advance(31_000);
+    await rig.create(configMap, 'owner');
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+    expect(await rig.names(configMap)).toEqual([]);
+    const looked = rig.recorder.barrierLists.map(({ path }) => path);
+    expect(looked.filter((path) => path.endsWith('/widgets'))).toEqual(lists);
+    expect(looked).toContain('/api/v1/namespaces/default/secrets');
+  });
+});
+
 describe('a resource that fails', () => {
   const failures: readonly { readonly what: string; readonly fault: Fault }[] = [
     { what: '403', fault: refuse(403, 'Forbidden') },

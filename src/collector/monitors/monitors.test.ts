@@ -194,6 +194,22 @@ describe('Monitors', () => {
     expect(monitors.heirsOf(events).map(({ synced }) => synced)).toEqual([false]);
   });
 
+  it('COL-021 COL-029 has what discovery says now of those that stay; one of another scope is listed anew', async () => {
+    const { monitors, log, running } = setUp();
+    await monitors.sync([offered('a'), offered('b')], none);
+    running.get('a/v1')?.sync();
+    log.length = 0;
+    const b = offered('b', 'v1', { verbs: ['list'] });
+    expect(await monitors.sync([offered('a'), b], none)).toEqual(unchanged);
+    expect([monitors.resources, log]).toEqual([[offered('a'), b], []]);
+    const a = offered('a', 'v1', { namespaced: false });
+    expect(await monitors.sync([a, b], none)).toEqual({ ...unchanged, restarted: 1 });
+    expect([monitors.resources, log]).toEqual([
+      [a, b],
+      ['stop a/v1', 'start a/v1', 'stopped a/v1'],
+    ]);
+  });
+
   it('BETTER-3 COL-048 wakes those that are offered and were told that there is no such resource, and no others', async () => {
     const { monitors, log, absent } = setUp();
     await monitors.sync([offered('a'), offered('b'), offered('c'), offered('d', 'v2')], none);

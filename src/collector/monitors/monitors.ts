@@ -35,6 +35,8 @@ export interface MonitorEvents {
 export type StartMonitor = (resource: OfferedResource, events: MonitorEvents) => Monitor;
 
 interface Entry extends RunningMonitor<OfferedResource> {
+  /** As discovery offered it last. */
+  resource: OfferedResource;
   readonly monitor: Monitor;
   /** Its monitor is, or one was that was started anew since. */
   readonly synced: boolean;
@@ -63,7 +65,7 @@ export interface UnstartedMonitor {
 /** What a pass changed. */
 export interface MonitorChange {
   readonly added: number;
-  /** How many list anew, because another one may have shown what is theirs. */
+  /** How many list anew, because others of them may be there or what another one showed of them. */
   readonly restarted: number;
   readonly removed: readonly StoppedMonitor[];
   readonly failed: readonly UnstartedMonitor[];
@@ -163,12 +165,13 @@ export class Monitors {
    */
   async sync(wanted: readonly OfferedResource[], failedGroupVersions: ReadonlySet<string>): Promise<MonitorChange> {
     const { added, removed } = planMonitors(this.#entries, wanted, failedGroupVersions);
+    const rescoped = this.#takeOver(wanted);
     const removing = removed.map((key) => {
       const entry = this.#entries.get(key)!;
       this.#entries.delete(key);
       return entry;
     });
-    const anew = this.#sharing(removing);
+    const anew = [...new Set([...rescoped, ...this.#sharing(removing)])];
     const failed = this.#startAll(added);
     const { unstarted, stopped } = this.#restartAll(anew);
     this.#current = undefined;
@@ -182,6 +185,18 @@ export class Monitors {
       removed: removing.map(({ resource, monitor }) => ({ offered: resource, resource: monitor.resource })),
       failed: [...failed, ...unstarted],
     };
+  }
+
+  /** What discovery says of them now. Answers those of another scope: it is another definition, whose objects are others. */
+  #takeOver(wanted: readonly OfferedResource[]): Entry[] {
+    const rescoped: Entry[] = [];
+    for (const resource of wanted) {
+      const entry = this.#entries.get(resourceKey(resource));
+      if (entry === undefined) continue;
+      if (entry.resource.namespaced !== resource.namespaced) rescoped.push(entry);
+      entry.resource = resource;
+    }
+    return rescoped;
   }
 
   /** Those that may show the objects of these. */
