@@ -21,7 +21,7 @@ const BURST = 1 / 60;
 const GIVES_BACK = {
   NODE_OPTIONS: '--max-semi-space-size=2',
   LD_PRELOAD: 'libjemalloc.so.2',
-  MALLOC_CONF: 'narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true',
+  MALLOC_CONF: 'narenas:1,tcache:false,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true',
 };
 /** Families in turn, each of one owner and its dependents, so that the number of objects stays what it is. */
 const FAMILIES = 200;
