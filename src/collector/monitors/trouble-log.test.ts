@@ -101,6 +101,18 @@ describe('TroubleLog', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('COL-048 and that at whatever fraction of a millisecond it was answered', () => {
+    for (let i = 1; i <= 2000; i++) {
+      log.failed('a', forbidden());
+      clock.advance(1000 + 1 / i);
+      log.answered('a');
+      clock.advance(i / 7);
+      log.answered('b');
+      clock.advance(5001 - i / 7);
+      expect(clock.pendingTimers).toBe(0);
+    }
+  });
+
   it('COL-048 a watch that fails for another reason does not work again', () => {
     log.failed('a', forbidden());
     clock.advance(1000);

@@ -93,9 +93,11 @@ export class TroubleLog {
     if (oldest === undefined || this.#quietTimer !== undefined) return;
     this.#quietTimer = this.#clock.setTimer(oldest + QUIET_MS - this.#clock.monotonic(), () => {
       this.#quietTimer = undefined;
-      const quietSince = this.#clock.monotonic() - QUIET_MS;
-      const quiet = [...this.#answered].filter(([, at]) => at <= quietSince);
-      for (const [resource] of quiet) this.recovered(resource);
+      // Not asked of the clock again: in fractions of milliseconds the time may be a trifle short, and a timer of a trifle never ends.
+      for (const [resource, at] of this.#answered) {
+        if (at > oldest) break;
+        this.recovered(resource);
+      }
       this.#awaitQuiet();
     });
   }
