@@ -30,7 +30,7 @@ export class NaiveGraph {
       node.namespace = namespace;
     }
     node.resourceVersion = resourceVersion;
-    node.beingDeleted ||= beingDeleted;
+    node.beingDeleted = beingDeleted;
     const before = node.owners;
     if (sameReferences(before, ownerReferences)) return;
     node.owners = ownerReferences;

@@ -5,7 +5,7 @@ import { randomUids, TREE, WatchTemplate, type Chunk, type Wire } from './trees.
 
 /**
  * P02: MODIFIED of objects the graph knows, in random order. Of 20 updates 19 change nothing that matters (another
- * resourceVersion); the other one sets deletionTimestamp.
+ * resourceVersion); the other one sets deletionTimestamp. No deletion is taken back (designs/0011): the 19 are of objects that live.
  */
 const CHUNK = 8184;
 const STEP = 4;
@@ -54,12 +54,15 @@ class Updates implements Stepper {
   readonly #options: UpdatesOptions;
   readonly #template: WatchTemplate;
   readonly #chunks: readonly Chunk[];
+  /** 1 at the number of an object that is being deleted. */
+  readonly #isDeleting: Uint8Array;
   #random = 1;
 
   constructor(stream: Stream, options: UpdatesOptions) {
     this.#stream = stream;
     this.#options = options;
     const { objects, wire } = options;
+    this.#isDeleting = new Uint8Array(objects);
     const common = { uids: randomUids(objects), withManagedFields: false, wire, size: CHUNK };
     this.#template = new WatchTemplate({
       ...common,
@@ -78,15 +81,21 @@ class Updates implements Stepper {
   }
 
   prepare(): void {
-    const trees = this.#options.objects / TREE;
     for (const chunk of this.#chunks) {
-      // Any tree, and of it an object of the kind that the place has.
       for (let place = 0; place < CHUNK; place++) {
-        this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
-        chunk.objects[place] = ((this.#random >>> 8) % trees) * TREE + (place % TREE);
+        let object = this.#anyOf(place);
+        if (place % RELEVANT_EVERY === 0) this.#isDeleting[object] = 1;
+        else while (this.#isDeleting[object] === 1) object = this.#anyOf(place);
+        chunk.objects[place] = object;
       }
       this.#template.write(chunk);
     }
+  }
+
+  /** Of any tree the object of the kind that the place has. */
+  #anyOf(place: number): number {
+    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
+    return ((this.#random >>> 8) % (this.#options.objects / TREE)) * TREE + (place % TREE);
   }
 
   work(): void {
