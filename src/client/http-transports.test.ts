@@ -424,6 +424,25 @@ describe('http1 transport', () => {
     await expect(first).rejects.toMatchObject({ code: 'aborted' });
   });
 
+  it('does not send what is given up in the moment it gets its turn, because the same signal ended what had the place', async () => {
+    const seen: (string | undefined)[] = [];
+    const { port } = await listen(
+      createHttpServer((request, response) => {
+        seen.push(request.url);
+        if (request.url === '/after') response.end('ok');
+      }),
+    );
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}`, maxConnections: 1 }));
+    const stop = new AbortController();
+    const { signal } = stop;
+    const sent = Promise.allSettled([transport.send(get('/1', { signal })), transport.send(get('/2', { signal }))]);
+    await expect.poll(() => seen).toEqual(['/1']);
+    stop.abort();
+    const aborted = { status: 'rejected', reason: { name: 'TransportError', code: 'aborted' } };
+    expect(await sent).toMatchObject([aborted, aborted]);
+    expect([await text(transport, get('/after')), seen]).toEqual(['ok', ['/1', '/after']]);
+  });
+
   it('does not read ahead of a reader that is slow', async () => {
     let written = 0;
     const chunk = Buffer.alloc(64 * 1024);

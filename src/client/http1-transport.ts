@@ -130,14 +130,24 @@ class Http1Transport implements Transport {
     request: HttpRequest,
   ): Promise<HttpResponse> {
     const { signal, refusal } = request;
-    if (this.#closed) throw closedError();
-    if (signal?.aborted === true) throw abortedTransportError(signal);
+    this.#refuse(signal);
     const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
     const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
+    // Who is handed a place no longer listens for it, and an abort may be what freed the place.
+    if (signal?.aborted === true) {
+      connection.letGo();
+      throw abortedTransportError(signal);
+    }
     return await new Promise((resolve, reject) => {
       const exchange = new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf: this.#failureOf });
       connection.dispatch(message, exchange);
     });
+  }
+
+  /** Throws when nothing may begin any more. */
+  #refuse(signal: AbortNotice | undefined): void {
+    if (this.#closed) throw closedError();
+    if (signal?.aborted === true) throw abortedTransportError(signal);
   }
 
   async #turn(taken: Promise<Http1Connection>, signal: AbortNotice | undefined): Promise<Http1Connection> {
