@@ -89,6 +89,25 @@ describe('inProcessTransport', () => {
       expect(state.returned).toBe(true);
     });
 
+    it.each([0, 1])('tell the server once that nobody reads on, after %i chunks', async (chunks) => {
+      let returns = 0;
+      const body: AsyncIterable<Uint8Array> = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => Promise.resolve({ done: false, value: Buffer.from('x') }),
+          return: () => {
+            returns++;
+            return Promise.resolve({ done: true, value: undefined });
+          },
+        }),
+      };
+      const response = await inProcessTransport(answering({ body })).send(get);
+      const reader = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+      for (let read = 0; read < chunks; read++) await reader.next();
+      await reader.return?.();
+      await reader.return?.();
+      expect([returns, await reader.next()]).toEqual([1, { done: true, value: undefined }]);
+    });
+
     it.each(['abort', 'close'] as const)('break at %s while waiting for a chunk', async (how) => {
       const { state, transport } = stream();
       const controller = new AbortController();

@@ -42,7 +42,7 @@ export function inProcessTransport(handler: HttpHandler, options: InProcessOptio
       const handed = (response: HttpResponse): HttpResponse =>
         response.body instanceof Uint8Array
           ? response
-          : { ...response, body: endedByAbort(response.body, underWay, signal) };
+          : { ...response, body: new EndedByAbort(response.body, underWay, signal) };
       return underWay.wait(handler(decorated(request)), signal, { take: handed, failure: serverFailure });
     },
     close() {
@@ -59,7 +59,9 @@ interface Outcome<T, R> {
   readonly failure: (cause: unknown) => Error;
 }
 
-const asIs = <T>(value: T): T => value;
+type Chunk = IteratorResult<Uint8Array, undefined>;
+
+const PASSED_ON: Outcome<Chunk, Chunk> = { take: (chunk) => chunk, failure: asError };
 
 /** Those that one signal ends; those without one have none. */
 class Waits {
@@ -144,30 +146,54 @@ function serverFailure(cause: unknown): TransportError {
   return new TransportError('protocol', 'the server failed without an answer', { cause });
 }
 
-async function* endedByAbort(
-  body: AsyncIterable<Uint8Array>,
-  underWay: UnderWay,
-  signal: AbortNotice | undefined,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const chunks = body[Symbol.asyncIterator]();
-  let ended = false;
-  try {
-    for (;;) {
-      const refused = underWay.refusal(signal);
+const DONE: Chunk = { done: true, value: undefined };
+
+/**
+ * A body whose reader is told at once of an abort. No generator: one that was never asked for anything runs nothing when it is told to
+ * stop, and the server would never hear of it.
+ */
+class EndedByAbort implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #chunks: AsyncIterator<Uint8Array, undefined>;
+  readonly #underWay: UnderWay;
+  readonly #signal: AbortNotice | undefined;
+  #ended = false;
+
+  constructor(body: AsyncIterable<Uint8Array>, underWay: UnderWay, signal: AbortNotice | undefined) {
+    this.#chunks = body[Symbol.asyncIterator]();
+    this.#underWay = underWay;
+    this.#signal = signal;
+  }
+
+  async next(): Promise<Chunk> {
+    if (this.#ended) return DONE;
+    try {
+      const refused = this.#underWay.refusal(this.#signal);
       if (refused !== undefined) throw refused;
-      const next = await underWay.wait(chunks.next(), signal, { take: asIs, failure: asError });
-      if (next.done === true) {
-        ended = true;
-        return;
-      }
-      yield next.value;
+      const next = await this.#underWay.wait(this.#chunks.next(), this.#signal, PASSED_ON);
+      if (next.done !== true) return next;
+      this.#ended = true;
+      return DONE;
+    } catch (error) {
+      this.#stop();
+      throw error instanceof TransportError
+        ? error
+        : new TransportError('reset', 'the server ended the stream with an error', { cause: error });
     }
-  } catch (error) {
-    throw error instanceof TransportError
-      ? error
-      : new TransportError('reset', 'the server ended the stream with an error', { cause: error });
-  } finally {
+  }
+
+  return(): Promise<Chunk> {
+    this.#stop();
+    return Promise.resolve(DONE);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #stop(): void {
+    if (this.#ended) return;
+    this.#ended = true;
     // Not awaited: a generator that waits inside next() would only answer afterwards.
-    if (!ended) void Promise.resolve(chunks.return?.()).catch(() => {});
+    void Promise.resolve(this.#chunks.return?.()).catch(() => {});
   }
 }
