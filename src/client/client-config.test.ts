@@ -476,6 +476,23 @@ describe('exec', () => {
     expect(runs).toHaveLength(2);
   });
 
+  it.each<[string, string, object]>([
+    ['a token', 'token: t', { authorization: 'Bearer t' }],
+    ['a token in a file', 'tokenFile: /t', { authorization: 'Bearer t' }],
+    ['name and password', 'username: me, password: p', { authorization: `Basic ${base64('me:p')}` }],
+    ['a client certificate', certificate(clientCertPem, clientKeyPem), {}],
+  ])('does not run the program for who has %s, nor refuses it for its terminal', async (_, own, headers) => {
+    const issued = { token: 'p', clientCertificateData: serverCertPem, clientKeyData: serverKeyPem };
+    for (const mode of ['Never', 'Always']) {
+      const text = kubeconfig(`${own}, ${user().replace('Never', mode)}`);
+      const { load, runs } = setUp({ [CONFIG]: text, '/t': 't' }, { program: () => printed(issued) });
+      const { credentials } = await load();
+      expect(await credentials?.headers()).toEqual(headers);
+      expect((await credentials?.certificate?.())?.certPem).not.toBe(serverCertPem);
+      expect(runs).toHaveLength(0);
+    }
+  });
+
   it('refuses a program that needs a terminal', async () => {
     const text = kubeconfig(user().replace('interactiveMode: Never', 'interactiveMode: Always'));
     await expect(setUp({ [CONFIG]: text }).load()).rejects.toThrow('needs a terminal');

@@ -73,10 +73,16 @@ async function clientConfigOf(
   const certificate = await certificateOf(user, { io, clock });
   const secured = insecureSkipTlsVerify || caPem !== undefined || certificate !== undefined;
   const bearer = bearerOf(user, { io, clock });
+  // Who has something else to show means that to be used (client-go `exec.UpdateTransportConfig`).
+  const program = bearer === undefined && certificate === undefined ? user.exec : undefined;
   // The program is told the authority as data, wherever it was written.
   const told = caPem === undefined ? cluster : { ...cluster, certificateAuthorityData: caPem };
-  const exec = user.exec && execCredentials({ exec: user.exec, cluster: told, io, clock });
-  const credentials = combined({ certificate, bearer: bearer ?? exec, exec, impersonate: user.impersonate });
+  const exec = program && execCredentials({ exec: program, cluster: told, io, clock });
+  const credentials = combined({
+    certificate: certificate ?? exec,
+    bearer: bearer ?? exec,
+    impersonate: user.impersonate,
+  });
   return {
     server: serverUrl(cluster.server, secured),
     namespace,
@@ -136,17 +142,14 @@ type CertificateSource = Pick<Credentials, 'certificate' | 'rejected'>;
 interface Parts {
   readonly certificate: CertificateSource | undefined;
   readonly bearer: Credentials | undefined;
-  readonly exec: Credentials | undefined;
   readonly impersonate: Impersonation | undefined;
 }
 
-function combined({ certificate, bearer, exec, impersonate }: Parts): Credentials {
+function combined({ certificate, bearer, impersonate }: Parts): Credentials {
   const extra = impersonate && impersonationHeaders(impersonate);
   return {
     headers: async () => ({ ...(await bearer?.headers()), ...extra }),
-    ...(certificate === undefined && exec?.certificate === undefined
-      ? {}
-      : { certificate: async () => await (certificate ?? exec)?.certificate?.() }),
+    ...(certificate?.certificate === undefined ? {} : { certificate: () => certificate.certificate?.() }),
     rejected() {
       bearer?.rejected?.();
       certificate?.rejected?.();
