@@ -36,3 +36,22 @@ it('a request that is given up while it waits is not sent', async () => {
   expect(sent).toBe(1);
   expect(clock.pendingTimers).toBe(0);
 });
+
+it('COL-174 a request that is given up while it waits leaves its place to the next one', async () => {
+  const clock = new FakeClock();
+  const limit = requestRate({ qps: 1, burst: 1 }, clock);
+  const stop = new AbortController();
+  const sentAt: number[] = [];
+  const next = () => {
+    sentAt.push(clock.monotonic());
+    return Promise.resolve(answer);
+  };
+  await limit({ method: 'GET', target: '/', headers: {} }, next);
+  const waiting = limit({ method: 'GET', target: '/', headers: {}, signal: stop.signal }, next);
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
+  const last = limit({ method: 'GET', target: '/', headers: {} }, next);
+  await clock.advanceAsync(1000);
+  expect(sentAt).toEqual([0, 1000]);
+  await last;
+});

@@ -20,6 +20,8 @@ export function requestRate({ qps, burst }: RequestRate, clock: Clock): Intercep
     const wait = bucket.when();
     if (wait > 0) {
       await sleep(clock, wait, request.signal).catch((error: unknown) => {
+        // Nobody is to wait behind it.
+        bucket.cancelled(1);
         throw request.signal === undefined ? error : abortedTransportError(request.signal);
       });
     }
