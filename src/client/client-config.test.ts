@@ -208,7 +208,7 @@ describe('a token file', () => {
     clock.advance(1);
     expect(await read()).toBe('Bearer two');
     files['/t'] = 'three';
-    credentials?.rejected?.();
+    credentials?.rejected?.((await credentials?.headers()) ?? {});
     expect([await read(), await read()]).toEqual(['Bearer three', 'Bearer three']);
     expect(reads.filter((path) => path === '/t')).toHaveLength(3);
   });
@@ -247,7 +247,7 @@ describe('files of a client certificate', () => {
     const { credentials } = await load();
     const read = async () => await credentials?.certificate?.();
     const looks = () => reads.filter((path) => path === '/c').length;
-    return { files, write, clock, looks, read, rejected: () => credentials?.rejected?.() };
+    return { files, write, clock, looks, read, rejected: () => credentials?.rejected?.({}) };
   };
 
   it('are read again after a minute and after a 401, once for all who ask', async () => {
@@ -352,8 +352,27 @@ describe('exec', () => {
     expect(await tokens()).toEqual(both('t1'));
     clock.advance(1);
     expect(await tokens()).toEqual(both('t2'));
-    credentials?.rejected?.();
+    credentials?.rejected?.((await credentials?.headers()) ?? {});
     expect(await tokens()).toEqual(both('t3'));
+    expect(runs).toHaveLength(3);
+  });
+
+  it.each<[string, string, (n: number) => object]>([
+    ['a token', '', (n) => ({ token: `t${n}` })],
+    ['a token, for somebody else', ', as: x', (n) => ({ token: `t${n}` })],
+    ['a certificate', '', () => ({ clientCertificateData: clientCertPem, clientKeyData: clientKeyPem })],
+  ])('keeps the new one of %s when the old one is refused once more', async (_, rest, status) => {
+    let n = 0;
+    const { load, runs } = setUp({ [CONFIG]: kubeconfig(user() + rest) }, { program: () => printed(status(++n)) });
+    const credentials = (await load()).credentials!;
+    const old = await credentials.headers();
+    credentials.rejected?.(old);
+    const issued = await credentials.headers();
+    // The answer to a request that was under way meanwhile.
+    credentials.rejected?.(old);
+    expect([await credentials.headers(), runs.length]).toEqual([issued, 2]);
+    credentials.rejected?.(issued);
+    await credentials.headers();
     expect(runs).toHaveLength(3);
   });
 

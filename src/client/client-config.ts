@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { HttpHeaders } from '../base/http-message.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { bearerToken, type ClientConfig, type Credentials, parseServer } from './connect-options.ts';
 import { execCredentials } from './exec-credentials.ts';
@@ -147,12 +148,19 @@ interface Parts {
 
 function combined({ certificate, bearer, impersonate }: Parts): Credentials {
   const extra = impersonate && impersonationHeaders(impersonate);
+  let last: { readonly own: HttpHeaders; readonly all: HttpHeaders } | undefined;
   return {
-    headers: async () => ({ ...(await bearer?.headers()), ...extra }),
+    async headers() {
+      const own = (await bearer?.headers()) ?? {};
+      if (last?.own !== own) last = { own, all: { ...own, ...extra } };
+      return last.all;
+    },
     ...(certificate?.certificate === undefined ? {} : { certificate: () => certificate.certificate?.() }),
-    rejected() {
-      bearer?.rejected?.();
-      certificate?.rejected?.();
+    rejected(carried) {
+      // The parts know by themselves the headers they gave. Older ones than the last are nothing to any of them.
+      const own = carried === last?.all ? last.own : carried;
+      bearer?.rejected?.(own);
+      certificate?.rejected?.(own);
     },
   };
 }

@@ -12,8 +12,8 @@ export interface Credentials {
   headers(): Promise<HttpHeaders> | HttpHeaders;
   /** Presented in the TLS handshake of new connections. */
   certificate?(): Promise<ClientCertificate | undefined> | ClientCertificate | undefined;
-  /** The server answered 401: what was cached is no good. */
-  rejected?(): void;
+  /** The server answered 401 to a request with these very headers: what was cached with them is no good. */
+  rejected?(carried: HttpHeaders): void;
 }
 
 /** Where a server is and how it is recognised. */

@@ -51,8 +51,9 @@ export function execCredentials(options: ExecCredentialsOptions): Credentials {
   return {
     headers: async () => (await current()).headers,
     certificate: async () => (await current()).certificate,
-    rejected() {
-      issued = undefined;
+    rejected(carried) {
+      // An answer may be late: what was issued meanwhile is not what it is about.
+      if (carried === issued?.headers) issued = undefined;
     },
   };
 }

@@ -66,7 +66,7 @@ class Http1Transport implements Transport {
       if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
       response = await this.#exchange(connections, message, request);
     }
-    if (response.status === 401) credentials?.rejected?.();
+    if (response.status === 401 && headers !== undefined) credentials?.rejected?.(headers);
     return response;
   }
 

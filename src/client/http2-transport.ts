@@ -34,7 +34,7 @@ class Http2Transport implements Transport {
     try {
       const session = await this.#sessions.enter(request.signal);
       const response = await exchange(session, this.#prefix, { request, credentials: headers });
-      if (response.status === 401) credentials?.rejected?.();
+      if (response.status === 401 && headers !== undefined) credentials?.rejected?.(headers);
       return response;
     } catch (error) {
       throw this.#sessions.closed ? closedError(error) : transportErrorOf(error, request.signal);
