@@ -193,6 +193,32 @@ describe('loadClientConfig', () => {
     }
     await expect(setUp(files).load({ context: 'staging' })).rejects.toThrow('context "staging" does not exist');
   });
+
+  it.each<[string, string, string, Record<string, string>, { path?: string }]>([
+    ['KUBECONFIG=/dev/null', '/dev/null', '', { KUBECONFIG: '/dev/null' }, {}],
+    ['an empty file in the home directory', CONFIG, '\n', {}, {}],
+    ['an empty --kubeconfig', '/k', '{}', {}, { path: '/k' }],
+    [
+      'a file whose last context was taken out',
+      CONFIG,
+      'apiVersion: v1\nkind: Config\nclusters: null\ncontexts: []\ncurrent-context: ""\npreferences: {}\nusers: null\n',
+      {},
+      {},
+    ],
+  ])('takes %s for no configuration', async (_, file, content, env, flags) => {
+    const account = '/var/run/secrets/kubernetes.io/serviceaccount';
+    const files = { [file]: content, [`${account}/token`]: 't', [`${account}/ca.crt`]: 'CA' };
+    const inPod = setUp(files, { env: { ...env, KUBERNETES_SERVICE_HOST: 'h', KUBERNETES_SERVICE_PORT: '443' } });
+    expect((await inPod.load(flags)).source).toBe('in-cluster');
+    await expect(inPod.load({ ...flags, context: 'staging' })).rejects.toThrow('context "staging" does not exist');
+    await expect(setUp(files, { env }).load(flags)).rejects.toThrow('no configuration');
+  });
+
+  it('takes a file without a current context for a mistake, also in a pod', async () => {
+    const env = { KUBERNETES_SERVICE_HOST: 'h', KUBERNETES_SERVICE_PORT: '443' };
+    const { load } = setUp({ [CONFIG]: kubeconfig('').replace('current-context: c', '') }, { env });
+    await expect(load()).rejects.toThrow('current-context is not set');
+  });
 });
 
 describe('a token file', () => {

@@ -7,6 +7,7 @@ import { impersonationHeaders } from './impersonation-headers.ts';
 import { inClusterConfig } from './in-cluster-config.ts';
 import {
   type Impersonation,
+  isEmptyKubeconfig,
   KubeconfigError,
   type KubeconfigUser,
   loadKubeconfig,
@@ -28,11 +29,14 @@ export interface ClientConfigOptions {
   readonly server?: string;
 }
 
-/** From a kubeconfig as kubectl finds it, else, unless a context is asked for, from the pod this runs in. Throws {@link KubeconfigError}. */
+/**
+ * From a kubeconfig as kubectl finds it; if there is none or nothing in it, and no context is asked for, from the pod this runs in.
+ * Throws {@link KubeconfigError}.
+ */
 export async function loadClientConfig(options: ClientConfigOptions): Promise<ClientConfig> {
   const { io, clock, path, context, server } = options;
   const kubeconfig = await loadKubeconfig(path === undefined ? { io } : { io, path });
-  if (kubeconfig === undefined) {
+  if (kubeconfig === undefined || isEmptyKubeconfig(kubeconfig)) {
     // A pod's cluster has no contexts: whoever names one means another, whose file is not there.
     if (context !== undefined) throw new KubeconfigError(`context ${JSON.stringify(context)} does not exist`);
     const inCluster = await inClusterConfig({ io, clock });

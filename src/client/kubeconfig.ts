@@ -113,6 +113,11 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
+/** As if there were none: `KUBECONFIG=/dev/null` is a way to say so (client-go `clientcmd.IsEmptyConfig`). */
+export function isEmptyKubeconfig({ currentContext, clusters, users, contexts }: Kubeconfig): boolean {
+  return currentContext === '' && clusters.size === 0 && users.size === 0 && contexts.size === 0;
+}
+
 export interface LoadOptions {
   readonly io: Pick<KubeconfigIo, 'env' | 'homeDirectory' | 'pathListSeparator' | 'readFile'>;
   /** `--kubeconfig`: this file only, and it must exist. */
