@@ -54,6 +54,9 @@ function keep(transport: Transport): Transport {
 
 const isWatch = ({ url }: { readonly url?: string | undefined }): boolean => url?.includes('watch=') === true;
 
+/** Of the event loop: what needs no network is done then. */
+const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
 /** Answers with what it saw of the request. */
 const echo: RequestListener = (request, response) => {
   const chunks: Buffer[] = [];
@@ -411,6 +414,86 @@ describe('http1 transport', () => {
     expect([await text(transport, get('/x')), connections.length]).toEqual(['ok', 3]);
     slow[0]!.end('late');
     expect(await before).toBe('late');
+  });
+
+  /** A server that keeps `/slow` waiting, and a transport with a certificate that can be replaced. */
+  const withCertificate = async (options: { readonly maxConnections?: number } = {}) => {
+    const slow: ServerResponse[] = [];
+    const { port, connections } = await listen(
+      createHttpServer((request, response) => {
+        if (isWatch(request)) response.write('.');
+        else if (request.url !== '/slow') response.end('ok');
+        else slow.push(response);
+      }),
+    );
+    let certificate: ReturnType<NonNullable<Credentials['certificate']>> = { certPem: 'A', keyPem: '' };
+    const credentials: Credentials = { headers: () => ({}), certificate: () => certificate };
+    const transport = keep(http1Transport({ server: `http://127.0.0.1:${port}`, credentials, ...options }));
+    return { slow, connections, transport, replace: (next: typeof certificate) => (certificate = next) };
+  };
+  const another = { certPem: 'B', keyPem: '' };
+
+  it('ends what is under way on connections that another certificate has replaced, when closed', async () => {
+    const { transport, replace } = await withCertificate();
+    const { body } = await transport.send(get('/x?watch=true'));
+    const reading = (async () => {
+      for await (const chunk of body as AsyncIterable<Uint8Array>) expect(chunk.length).toBe(1);
+    })();
+    replace(another);
+    expect(await text(transport, get('/x'))).toBe('ok');
+    const ended = expect(reading).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
+    await Promise.all([transport.close(), ended]);
+  });
+
+  it('sends what waits for a connection over those with another certificate, once there are such', async () => {
+    const { slow, connections, transport, replace } = await withCertificate({ maxConnections: 1 });
+    const first = text(transport, get('/slow'));
+    await expect.poll(() => slow.length).toBe(1);
+    const waiting = Array.from({ length: 3 }, () => text(transport, get('/x', { method: 'DELETE' })));
+    await turn();
+    replace(another);
+    expect(await text(transport, get('/x'))).toBe('ok');
+    expect([await Promise.all(waiting), connections.length]).toEqual([['ok', 'ok', 'ok'], 2]);
+    slow[0]!.end('late');
+    expect(await first).toBe('late');
+  });
+
+  it('rejects what waits for a connection when closed', async () => {
+    const { slow, transport } = await withCertificate({ maxConnections: 1 });
+    const sent = Promise.allSettled([transport.send(get('/slow')), transport.send(get('/x'))]);
+    await expect.poll(() => slow.length).toBe(1);
+    await transport.close();
+    const ended = { status: 'rejected', reason: { message: 'the transport is closed', code: 'aborted' } };
+    expect(await sent).toMatchObject([ended, ended]);
+  });
+
+  it('reads again over the connections with another certificate when one of before turns out to be closed', async () => {
+    const { slow, connections, transport, replace } = await withCertificate();
+    await text(transport, get('/x'));
+    const again = text(transport, get('/slow'));
+    await expect.poll(() => slow.length).toBe(1);
+    replace(another);
+    expect(await text(transport, get('/x'))).toBe('ok');
+    connections[0]!.destroy();
+    await expect.poll(() => slow.length).toBe(2);
+    slow[1]!.end('read');
+    expect([await again, connections.length]).toEqual(['read', 2]);
+  });
+
+  it('opens nothing for a certificate that comes after it was closed', async () => {
+    const { connections, transport, replace } = await withCertificate();
+    await text(transport, get('/x'));
+    let issue: (certificate: typeof another) => void = () => undefined;
+    replace(new Promise((resolve) => (issue = resolve)));
+    const sent = transport.send(get('/x'));
+    const refused = expect(sent).rejects.toMatchObject({ code: 'aborted', message: 'the transport is closed' });
+    await turn();
+    await transport.close();
+    issue(another);
+    await refused;
+    // A rejection that nobody handles would be told of now.
+    await turn();
+    expect(connections).toHaveLength(1);
   });
 
   it('gives up a request that waits for its turn', async () => {

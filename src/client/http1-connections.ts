@@ -26,6 +26,7 @@ export class Http1Connections {
   /** Free; the last was used last. */
   readonly #free: Http1Connection[] = [];
   readonly #all: Http1Connection[] = [];
+  #closed = false;
 
   constructor(options: Http1ConnectionsOptions) {
     this.#options = options;
@@ -33,8 +34,16 @@ export class Http1Connections {
     this.#watchPlaces = new Semaphore({ permits: options.maxWatchConnections });
   }
 
-  /** A connection to use once, now if there is one. It may still have to be made. Rejects when `signal` aborts the wait. */
-  take(signal: AbortNotice | undefined): Http1Connection | Promise<Http1Connection> {
+  /** Nothing new may begin. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * A connection to use once, now if there is one. It may still have to be made. Who waits gets none when they are closed meanwhile, and a
+   * rejection when `signal` aborts the wait.
+   */
+  take(signal: AbortNotice | undefined): Http1Connection | Promise<Http1Connection | undefined> {
     const release = this.#places.tryAcquire();
     return release === undefined ? this.#wait(signal) : this.#with(release);
   }
@@ -49,16 +58,27 @@ export class Http1Connections {
 
   /** Ends what is under way with this error. */
   destroy(error: Error): void {
+    this.#refuse();
     for (const connection of this.#all) connection.destroy(error);
   }
 
-  /** What is under way ends by itself; nothing new may begin. */
-  close(): void {
-    for (const connection of this.#all) connection.close();
+  /** Nothing new may begin; resolves when what is under way has ended by itself. Not after {@link Http1Connections.destroy}. */
+  async close(): Promise<void> {
+    this.#refuse();
+    await Promise.all(this.#all.map((connection) => connection.close()));
   }
 
-  async #wait(signal: AbortNotice | undefined): Promise<Http1Connection> {
-    return this.#with(await this.#places.acquire(signal));
+  async #wait(signal: AbortNotice | undefined): Promise<Http1Connection | undefined> {
+    const release = await this.#places.acquire(signal);
+    if (!this.#closed) return this.#with(release);
+    release();
+    return undefined;
+  }
+
+  #refuse(): void {
+    this.#closed = true;
+    // Whoever waits for a place is let in, to be told that there is none.
+    this.#places.resize(Number.POSITIVE_INFINITY);
   }
 
   #with(release: Release): Http1Connection {
@@ -119,7 +139,8 @@ export class Http1Connection {
     void this.#client.destroy(error);
   }
 
-  close(): void {
-    void this.#client.close();
+  /** Resolves when what is under way has ended. */
+  async close(): Promise<void> {
+    await this.#client.close();
   }
 }

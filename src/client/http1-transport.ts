@@ -36,6 +36,8 @@ class Http1Transport implements Transport {
   #closed = false;
   /** Those with the present client certificate; another certificate needs other connections. */
   #connections: { readonly certificate: ClientCertificate | undefined; readonly to: Http1Connections } | undefined;
+  /** They, and those of before on which something is still under way. */
+  readonly #alive = new Set<Http1Connections>();
 
   constructor(options: TunnelOptions) {
     this.#options = options;
@@ -49,7 +51,6 @@ class Http1Transport implements Transport {
   async send(request: HttpRequest): Promise<HttpResponse> {
     const { credentials } = this.#options;
     const headers = await credentialHeaders(credentials, request.signal);
-    const connections = this.#steadyConnections() ?? (await this.#connectionsNow(request.signal));
     const message = {
       method: request.method,
       path: this.#prefix + request.target,
@@ -60,11 +61,11 @@ class Http1Transport implements Transport {
     };
     let response: HttpResponse;
     try {
-      response = await this.#exchange(connections, message, request);
+      response = await this.#exchange(message, request);
     } catch (error) {
       // A server may close an idle connection in the moment we use it again. Reading once more does no harm.
       if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
-      response = await this.#exchange(connections, message, request);
+      response = await this.#exchange(message, request);
     }
     if (response.status === 401 && headers !== undefined) credentials?.rejected?.(headers);
     return response;
@@ -73,23 +74,26 @@ class Http1Transport implements Transport {
   close(): Promise<void> {
     this.#closed = true;
     this.#tunnels.close();
-    this.#connections?.to.destroy(closedError());
+    for (const connections of this.#alive) connections.destroy(closedError());
     return Promise.resolve();
   }
 
-  /** Those that are there, unless a certificate has to be asked for first. */
-  #steadyConnections(): Http1Connections | undefined {
-    return this.#options.credentials?.certificate === undefined ? this.#connections?.to : undefined;
+  /** There are connections, and nobody has to be asked whether another certificate has come. */
+  get #steady(): boolean {
+    return this.#connections !== undefined && this.#options.credentials?.certificate === undefined;
   }
 
-  async #connectionsNow(signal: AbortNotice | undefined): Promise<Http1Connections> {
+  /** Has the connections be those with the present certificate. */
+  async #renew(signal: AbortNotice | undefined): Promise<void> {
     const certificate = await credentialCertificate(this.#options.credentials, signal);
     const present = this.#connections;
-    if (present !== undefined && present.certificate?.certPem === certificate?.certPem) return present.to;
+    if (present !== undefined && present.certificate?.certPem === certificate?.certPem) return;
     // Loaded with the first request: a program that only serves does not pay for it.
     const { buildConnector, Client } = await import('undici');
     // Another request may have been as far in the meantime.
-    if (this.#connections !== present) return await this.#connectionsNow(signal);
+    if (this.#connections !== present) return await this.#renew(signal);
+    // Nobody would end them any more.
+    if (this.#closed) throw closedError();
     const tls = this.#secure ? tlsOptions(this.#options, certificate) : {};
     const to = new Http1Connections({
       Client,
@@ -101,9 +105,9 @@ class Http1Transport implements Transport {
       maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
       maxWatchConnections: this.#options.maxWatchConnections ?? MAX_WATCH_CONNECTIONS,
     });
-    present?.to.close();
     this.#connections = { certificate, to };
-    return to;
+    this.#alive.add(to);
+    if (present !== undefined) void present.to.close().then(() => this.#alive.delete(present.to));
   }
 
   #throughProxy(connector: buildConnector.connector): buildConnector.connector {
@@ -124,24 +128,25 @@ class Http1Transport implements Transport {
     };
   }
 
-  async #exchange(
-    connections: Http1Connections,
-    message: Dispatcher.DispatchOptions,
-    request: HttpRequest,
-  ): Promise<HttpResponse> {
+  async #exchange(message: Dispatcher.DispatchOptions, request: HttpRequest): Promise<HttpResponse> {
     const { signal, refusal } = request;
-    this.#refuse(signal);
-    const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
-    const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
-    // Who is handed a place no longer listens for it, and an abort may be what freed the place.
-    if (signal?.aborted === true) {
-      connection.letGo();
-      throw abortedTransportError(signal);
+    // Once more for who waited for a place while another certificate came, as often as one comes.
+    for (;;) {
+      if (!this.#steady) await this.#renew(signal);
+      this.#refuse(signal);
+      const connections = this.#connections!.to;
+      const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
+      const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
+      // Who is handed a place no longer listens for it, and an abort may be what freed the place.
+      if (connection !== undefined && !connections.closed && signal?.aborted !== true) {
+        return await new Promise((resolve, reject) => {
+          const failureOf = this.#failureOf;
+          connection.dispatch(message, new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf }));
+        });
+      }
+      connection?.letGo();
+      this.#refuse(signal);
     }
-    return await new Promise((resolve, reject) => {
-      const exchange = new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf: this.#failureOf });
-      connection.dispatch(message, exchange);
-    });
   }
 
   /** Throws when nothing may begin any more. */
@@ -150,7 +155,10 @@ class Http1Transport implements Transport {
     if (signal?.aborted === true) throw abortedTransportError(signal);
   }
 
-  async #turn(taken: Promise<Http1Connection>, signal: AbortNotice | undefined): Promise<Http1Connection> {
+  async #turn(
+    taken: Promise<Http1Connection | undefined>,
+    signal: AbortNotice | undefined,
+  ): Promise<Http1Connection | undefined> {
     try {
       return await taken;
     } catch (error) {
