@@ -403,9 +403,15 @@ describe('exec', () => {
   });
 
   it('tells the program what the protocol says', async () => {
+    const cluster = [
+      'certificate-authority: /ca',
+      'tls-server-name: n',
+      'proxy-url: "http://p:3128"',
+      'extensions: [{name: x, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {audience: [a]}}]',
+    ];
     const { load, runs } = setUp(
       {
-        [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), ', certificate-authority: /ca, tls-server-name: n'),
+        [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), `, ${cluster.join(', ')}`),
         '/ca': caPem,
       },
       { program: () => printed({ token: 't' }) },
@@ -421,6 +427,8 @@ describe('exec', () => {
           server: 'https://k:6443',
           'tls-server-name': 'n',
           'certificate-authority-data': base64(caPem),
+          'proxy-url': 'http://p:3128',
+          config: { audience: ['a'] },
         },
       },
     });

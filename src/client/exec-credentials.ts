@@ -95,11 +95,14 @@ function howItEnded({ exitCode, timedOut }: ProgramResult): string {
 
 function execInfo(exec: ExecConfig, cluster: KubeconfigCluster): Record<string, unknown> {
   const ca = cluster.certificateAuthorityData;
+  const { tlsServerName, proxyUrl, execConfig } = cluster;
   const info = {
     server: cluster.server,
-    ...(cluster.tlsServerName === undefined ? {} : { 'tls-server-name': cluster.tlsServerName }),
+    ...(tlsServerName === undefined ? {} : { 'tls-server-name': tlsServerName }),
     ...(cluster.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
     ...(ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca, 'utf8').toString('base64') }),
+    ...(proxyUrl === undefined ? {} : { 'proxy-url': proxyUrl }),
+    ...(execConfig === undefined ? {} : { config: execConfig }),
   };
   return {
     kind: 'ExecCredential',

@@ -120,6 +120,7 @@ preferences: {}
     ['a list', '[]', 'kubeconfig is not an object'],
     ['clusters that are no list', 'clusters: {}', 'clusters is not a list'],
     ['an entry without a name', 'clusters: [{cluster: {}}]', 'clusters: an entry has no name'],
+    ['extensions that are no list', 'clusters: [{name: c, cluster: {extensions: {}}}]', 'extensions is not a list'],
     ['extra that is a list', 'users: [{name: u, user: {as-user-extra: []}}]', 'as-user-extra is not an object'],
     ['extra that is no lists', 'users: [{name: u, user: {as-user-extra: {a: b}}}]', 'a is not a list'],
     ['a token that is a list', 'users: [{name: u, user: {token: []}}]', 'token is not a string'],

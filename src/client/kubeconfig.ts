@@ -21,6 +21,8 @@ export interface KubeconfigCluster {
   readonly insecureSkipTlsVerify: boolean;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
+  /** What the cluster's extension says to `exec` programs, as it stands there. */
+  readonly execConfig?: unknown;
 }
 
 /** `user.exec`: a program that prints credentials (client.authentication.k8s.io). */
@@ -205,7 +207,17 @@ function clusterOf(fields: Fields, path: (value: string | undefined) => string |
     insecureSkipTlsVerify: fields['insecure-skip-tls-verify'] === true,
     tlsServerName: textOf(fields, 'tls-server-name'),
     proxyUrl: textOf(fields, 'proxy-url'),
+    execConfig: extensionOf(fields, EXEC_EXTENSION),
   });
+}
+
+/** client-go's reserved name of the extension whose content is for `exec` programs. */
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
+
+function extensionOf(fields: Fields, name: string): unknown {
+  return listOf(fields, 'extensions')
+    .map((entry) => fieldsOf(entry, 'extensions'))
+    .find((entry) => entry['name'] === name)?.['extension'];
 }
 
 function userOf(fields: Fields, path: (value: string | undefined) => string | undefined): KubeconfigUser {
