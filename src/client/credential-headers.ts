@@ -1,8 +1,9 @@
-import { orAborted } from '../base/abort.ts';
+import { orAborted, TimeoutError } from '../base/abort.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
 import type { HttpHeaders } from '../base/http-message.ts';
 import type { ClientCertificate, Credentials } from './connect-options.ts';
 import { abortedTransportError } from './transport-failure.ts';
+import { TransportError } from './transport.ts';
 
 /** What a request adds of the credentials. Rejects when the request is given up: a program that prints them may take long, or hang. */
 export function credentialHeaders(
@@ -21,5 +22,14 @@ export function credentialCertificate(
 }
 
 function orGivenUp<T>(wanted: Promise<T> | T, signal: AbortNotice | undefined): Promise<T> | T {
-  return wanted instanceof Promise ? orAborted(wanted, signal, abortedTransportError) : wanted;
+  if (!(wanted instanceof Promise)) return wanted;
+  // What was over before did not wait for them.
+  return orAborted(wanted, signal, signal?.aborted === true ? abortedTransportError : givenUp);
+}
+
+/** Nothing was sent: its time says nothing of the load of the server (`timeout`), and nobody took it back (`aborted`). */
+function givenUp(signal: AbortNotice): TransportError {
+  const reason: unknown = signal.reason;
+  if (!(reason instanceof TimeoutError)) return abortedTransportError(signal);
+  return new TransportError('refused', `no credentials came before the request ${reason.message}`, { cause: reason });
 }

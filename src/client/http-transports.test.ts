@@ -11,6 +11,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
+import { Deadline } from '../base/deadline.ts';
 import { FakeClock } from '../base/fake-clock.ts';
 import type { HttpRequest } from '../base/http-message.ts';
 import { clientCertificate, type Credentials } from './connect-options.ts';
@@ -172,22 +173,38 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
     expect(connections).toHaveLength(0);
   });
 
-  it.each(['headers', 'certificate'] as const)(
-    'waits for %s of the credentials no longer than the request lasts',
-    async (part) => {
-      const never = new Promise<never>(() => {});
-      const credentials: Credentials = {
-        headers: () => (part === 'headers' ? never : {}),
-        ...(part === 'certificate' && { certificate: () => never }),
-      };
+  describe.each(['headers', 'certificate'] as const)('that waits for %s of the credentials', (part) => {
+    const never = new Promise<never>(() => {});
+    const credentials: Credentials = {
+      headers: () => (part === 'headers' ? never : {}),
+      ...(part === 'certificate' && { certificate: () => never }),
+    };
+
+    it('waits no longer than the request lasts', async () => {
       const { transport, connections } = await start(echo, credentials);
       const givenUp = new AbortController();
       const answer = transport.send(get('/x', { signal: givenUp.signal }));
       givenUp.abort();
       await expect(answer).rejects.toMatchObject({ code: 'aborted' });
       expect(connections).toHaveLength(0);
-    },
-  );
+    });
+
+    it('says what a request waited for whose time is over, and nothing of the server', async () => {
+      const { transport } = await start(echo, credentials);
+      const clock = new FakeClock();
+      const signal = new Deadline({ clock, timeoutMs: 50 });
+      const answer = transport.send(get('/x', { signal }));
+      await turn();
+      clock.advance(50);
+      await expect(answer).rejects.toMatchObject({
+        name: 'TransportError',
+        code: 'refused',
+        message: 'no credentials came before the request timed out after 50 ms',
+      });
+      // Nor of them, when it was over before.
+      await expect(transport.send(get('/x', { signal }))).rejects.toMatchObject({ code: 'timeout' });
+    });
+  });
 
   it('hands over the head before the body and chunks as they come', async () => {
     let next = (): void => {};
