@@ -31,6 +31,7 @@ const files: Readonly<Record<string, string>> = {
   P15: 'apiserver/stored-bytes.ts',
   P16: 'collector/stalls.ts',
   P19: 'collector/soak.ts',
+  DEFINITIONS: 'collector/definitions.ts',
   P20: 'client/delete-loop.ts',
   P21: 'testing/start-cluster.ts',
   CEL: 'apiserver/rules.ts',

@@ -39,6 +39,17 @@ export class Load {
     });
   }
 
+  /** What the answer says; rejects unless it is a success. */
+  async json<T>(method: string, path: string, body?: object, accept?: string): Promise<T> {
+    const bytes = body && Buffer.from(JSON.stringify(body));
+    const answer = await this.open(method, path, bytes, accept === undefined ? {} : { accept });
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    if ((answer.statusCode ?? 0) >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`);
+    return JSON.parse(text) as T;
+  }
+
   open(method: string, path: string, body?: Buffer, types: MediaTypes = {}): Promise<IncomingMessage> {
     const { accept = 'application/json', contentType = 'application/json' } = types;
     return new Promise((settle, reject) => {

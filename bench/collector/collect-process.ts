@@ -58,10 +58,20 @@ export class CollectProcess {
 
   /** The sum over all label sets that match. */
   async metric(name: string, labels = ''): Promise<number> {
-    const url = /debug graph: (\S+)/.exec(this.#output)?.[1] ?? '';
-    const text = await (await fetch(`${url}/metrics`)).text();
+    const text = await (await fetch(`${this.#url}/metrics`)).text();
     const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
     return lines.filter((line) => line.includes(labels)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  /** Has it list everything anew, and answers with the resources that this is. */
+  async rescan(): Promise<readonly string[]> {
+    const page = `${this.#url}/debug/controllers/garbage-collector-controller/rescan`;
+    const answer = (await (await fetch(page, { method: 'POST' })).json()) as { listing: string[] };
+    return answer.listing.toSorted();
+  }
+
+  get #url(): string {
+    return /debug graph: (\S+)/.exec(this.#output)?.[1] ?? '';
   }
 
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@ import { Load } from '../apiserver/load.ts';
 import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, levelOf, median } from '../result.ts';
 import { CollectProcess } from './collect-process.ts';
+import { GIVES_BACK, mebibytes, residentAtRest, residentDuring } from './resident-memory.ts';
 
 /**
  * P19: `kubegc collect` for a long time beside clients that create, change and delete, while definitions of resources come and
@@ -18,11 +19,6 @@ const REST_MS = 150_000;
 const DEFINITION_EVERY_MS = 10_000;
 /** The part of the time in which clients do not wait for their turn, in the beginning. */
 const BURST = 1 / 60;
-const GIVES_BACK = {
-  NODE_OPTIONS: '--max-semi-space-size=2',
-  LD_PRELOAD: 'libjemalloc.so.2',
-  MALLOC_CONF: 'narenas:1,tcache:false,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true',
-};
 /** Families in turn, each of one owner and its dependents, so that the number of objects stays what it is. */
 const FAMILIES = 200;
 const DEPENDENTS = 9;
@@ -49,9 +45,9 @@ export const run: Benchmark = async ({ smoke }) => {
     const state: State = { phase: 'burst', events: 0, definitions: 0 };
     const atRest = async (): Promise<number> => {
       state.phase = 'resting';
-      const samples = await residentDuring(collector, smoke ? 500 : REST_MS);
+      const least = await residentAtRest(collector, smoke ? 500 : REST_MS);
       state.phase = 'loading';
-      return Math.min(...samples);
+      return least;
     };
     const loops = Array.from({ length: LOOPS }, (_, i) => families(load, i, state));
     const comingAndGoing = definitionsComeAndGo(load, state);
@@ -90,19 +86,6 @@ export const run: Benchmark = async ({ smoke }) => {
   }
 };
 
-const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
-
-/** Its resident memory, in bytes, four times a second. */
-async function residentDuring(collector: CollectProcess, ms: number): Promise<number[]> {
-  const samples: number[] = [];
-  const until = performance.now() + ms;
-  do {
-    samples.push(collector.residentBytes);
-    await pause(250);
-  } while (performance.now() < until);
-  return samples;
-}
-
 interface State {
   phase: 'burst' | 'loading' | 'resting' | 'over';
   events: number;
@@ -132,7 +115,7 @@ async function families(load: Load, loop: number, state: State): Promise<void> {
       continue;
     }
     const name = `family-${loop}-${turn % FAMILIES}-${turn}`;
-    const owner = await json<{ metadata: { uid: string } }>(load, 'POST', configmaps, { metadata: { name } });
+    const owner = await load.json<{ metadata: { uid: string } }>('POST', configmaps, { metadata: { name } });
     const reference = { apiVersion: 'v1', kind: 'ConfigMap', name, uid: owner.metadata.uid, blockOwnerDeletion: true };
     for (let n = 0; n < DEPENDENTS; n++) {
       const metadata = { name: `${name}-${n}`, ownerReferences: [reference] };
@@ -212,7 +195,7 @@ async function lostEvents(load: Load, collector: CollectProcess): Promise<number
 }
 
 async function familiesLeft(load: Load): Promise<number> {
-  const { items } = await json<{ items: { metadata: { name: string } }[] }>(load, 'GET', configmaps);
+  const { items } = await load.json<{ items: { metadata: { name: string } }[] }>('GET', configmaps);
   return items.filter(({ metadata }) => metadata.name.startsWith('family-')).length;
 }
 
@@ -221,7 +204,7 @@ async function metadataOfAll(load: Load): Promise<number> {
   let count = 0;
   for (const root of ['/api', '/apis']) {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-    const { items } = await json<Discovery>(load, 'GET', root, undefined, accept);
+    const { items } = await load.json<Discovery>('GET', root, undefined, accept);
     for (const { metadata, versions } of items) {
       const seen = new Set<string>();
       for (const { version, resources } of versions) {
@@ -231,7 +214,7 @@ async function metadataOfAll(load: Load): Promise<number> {
           seen.add(resource);
           const group = metadata.name === undefined ? '/api' : `/apis/${metadata.name}`;
           const path = metadata.name === '' ? '/api' : group;
-          count += (await json<{ items: unknown[] }>(load, 'GET', `${path}/${version}/${resource}`)).items.length;
+          count += (await load.json<{ items: unknown[] }>('GET', `${path}/${version}/${resource}`)).items.length;
         }
       }
     }
@@ -247,14 +230,6 @@ interface Discovery {
       readonly resources: readonly { readonly resource: string; readonly verbs: readonly string[] }[];
     }[];
   }[];
-}
-
-async function json<T>(load: Load, method: string, path: string, body?: object, accept?: string): Promise<T> {
-  const bytes = body && Buffer.from(JSON.stringify(body));
-  const answer = await load.open(method, path, bytes, accept === undefined ? {} : { accept });
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString()) as T;
 }
 
 async function send(load: Load, method: string, path: string, body?: object): Promise<void> {

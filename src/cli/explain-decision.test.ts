@@ -81,7 +81,7 @@ it('does not say that was done what somebody else had done before', () => {
 it('names each action in words', () => {
   const results: [Action, Reason | undefined][] = [
     [{ action: 'unblockReferences', target, references: [], resourceVersion: '1', all: [] }, 'patchAccepted'],
-    [{ action: 'removeReferences', target, identity, owners: ['a', 'b'] }, 'patchAccepted'],
+    [{ action: 'removeReferences', target, identity, owners: ['a', 'b'], known: undefined }, 'patchAccepted'],
     [{ action: 'removeFinalizer', target, finalizer: 'orphan', known: undefined }, 'patchAccepted'],
     [{ action: 'noteAbsentOwner', identity }, undefined],
     [{ action: 'enqueueBlockingDependents', owner: 'u' }, undefined],

@@ -8,7 +8,7 @@ import type { RestClient } from '../client/rest-client.ts';
 import type { CollectorMetrics } from './collector-metrics.ts';
 import { freshList } from './fresh-list.ts';
 import { checkInvariants, compareWithList, type Difference, type Inconsistency } from './graph/check-consistency.ts';
-import type { ObservedObject } from './graph/event.ts';
+import type { MonitoredResource, ObservedObject } from './graph/event.ts';
 import type { GraphCounts } from './graph/graph.ts';
 import type { Uid } from './graph/identity.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
@@ -218,13 +218,25 @@ export class ConsistencyCheck {
       return undefined;
     }
     // The graph as of now, not as of the beginning of the list: what came in meanwhile is not different for that.
-    const monitor = monitors.ofResource(offered);
+    const monitor = monitors.of(offered);
     if (monitor === undefined || !monitor.synced) return [];
+    for (const uid of objects.keys()) if (this.#isShownByAnother(uid, monitor.resource)) objects.delete(uid);
     return compareWithList(graph, monitor.resource, objects.values()).map((difference) => ({
       ...difference,
       resource: offered,
       resourceVersion: objects.get(difference.uid)?.resourceVersion ?? '',
     }));
+  }
+
+  /** Two monitored resources may show one object (COL-015, COL-019): it is compared with the list of the one that showed it last. */
+  #isShownByAnother(uid: Uid, resource: MonitoredResource): boolean {
+    const { graph, monitors } = this.#options;
+    const id = graph.find(uid);
+    const shownAs = id < 0 ? undefined : graph.resourceAt(id);
+    if (shownAs === undefined) return false;
+    const shown = { ...graph.kindOf(graph.kindAt(id)), resource: shownAs };
+    const same = shown.apiVersion === resource.apiVersion && shown.kind === resource.kind;
+    return !(same && shownAs === resource.resource) && monitors.shows(shown);
   }
 }
 

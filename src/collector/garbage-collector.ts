@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { apiVersionOf } from '../api/meta/group-version-kind.ts';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
 import { linkSignals, untilAborted } from '../base/abort.ts';
 import { BoundedLog } from '../base/bounded-log.ts';
@@ -23,6 +24,7 @@ import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { GraphWriter } from './graph-writer.ts';
 import { InvalidNamespaceReports } from './invalid-namespace-reports.ts';
 import { KindMapper, type UnservedVersions } from './kind-mapper.ts';
+import type { HistoryEvidence } from './monitors/monitor-sink.ts';
 import { Monitors } from './monitors/monitors.ts';
 import { ObjectReader } from './monitors/object-reader.ts';
 import { startMonitor } from './monitors/start-monitor.ts';
@@ -40,6 +42,7 @@ import {
   type OfferedResource,
   resourceKey,
 } from './resources/deletable-resources.ts';
+import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
 import { ResourceSync } from './resources/resource-sync.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';
 import { Backlog } from './workers/backlog.ts';
@@ -214,7 +217,8 @@ export class GarbageCollector implements Service {
         apply: this.#writer.apply,
         onWaitingListed: this.#writer.lookAgain,
         ...events,
-        onHistoryReset: () => this.#resetHistory(offered),
+        onDoubt: () => this.#absentOwners.doubt(),
+        onHistoryReset: (evidence) => this.#resetHistory(offered, evidence),
         ...(effect === undefined ? {} : { onChanged: () => this.#configurationChanged(effect) }),
       });
     });
@@ -478,14 +482,20 @@ export class GarbageCollector implements Service {
     });
   }
 
-  /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */
-  #resetHistory(offered: OfferedResource): void {
-    this.#logger.warn('the resource version went backwards; everything is listed anew', {
-      resource: resourceKey(offered),
-    });
+  /**
+   * The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. Of a server beside
+   * kube-apiserver a lower version says nothing about the others (it may count as it likes, and do so every few minutes): those show it
+   * by themselves if all was restored.
+   */
+  #resetHistory(offered: OfferedResource, evidence: HistoryEvidence): void {
+    const itsOwn = evidence === 'lowerVersion' && !isServedByKubeApiserver(apiVersionOf(offered));
+    const said =
+      evidence === 'lowerVersion' ? 'the resource version went backwards' : 'the server took a deletion back';
+    this.#logger.warn(itsOwn ? said : `${said}; everything is listed anew`, { resource: resourceKey(offered) });
     this.#absentOwners.clear();
     this.#acceptedEnds.forgetAll();
     this.#writer.apply({ type: 'historyReset' });
+    if (itsOwn) return;
     void this.#orphanRecords.reset(this.#gate.term.stopping);
     void this.#monitors.restart();
   }

@@ -51,7 +51,7 @@ function setUp() {
     }
     return found;
   };
-  const observe = (each: ObservedObject): void => writer.apply({ type: 'observed', resource: secrets, object: each });
+  const observe = (each: ObservedObject) => writer.apply({ type: 'observed', resource: secrets, object: each });
   return { clock, metrics, graph, absentOwners, reports, writer, attemptToDelete, attemptToOrphan, ready, observe };
 }
 

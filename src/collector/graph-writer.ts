@@ -4,7 +4,13 @@ import { formatUuid } from '../base/uuid.ts';
 import { queueMetrics } from '../workqueue/metrics.ts';
 import type { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
 import { apply } from './graph/apply.ts';
-import type { DropAbsentOwnerEffect, Effect, InvalidNamespaceReport, NoteAbsentOwnerEffect } from './graph/effect.ts';
+import type {
+  ApplyOutcome,
+  DropAbsentOwnerEffect,
+  Effect,
+  InvalidNamespaceReport,
+  NoteAbsentOwnerEffect,
+} from './graph/effect.ts';
 import type { GraphEvent } from './graph/event.ts';
 import type { Uid } from './graph/identity.ts';
 import type { ObjectColumns } from './graph/object-columns.ts';
@@ -55,7 +61,7 @@ export class GraphWriter {
     return this.#events;
   }
 
-  readonly apply = (event: GraphEvent): void => {
+  readonly apply = (event: GraphEvent): ApplyOutcome => {
     const { graph } = this.#options;
     const effects = this.#effects;
     this.#events++;
@@ -64,8 +70,10 @@ export class GraphWriter {
       const outcome = apply(graph, event, effects);
       // First, so that what the effects put off stays so. Nobody observed a virtual delete: it is what came of working on
       // a key, and would wake just that key.
-      if (outcome === 'changed' && event.type !== 'virtualDelete') this.#wake(event);
+      const changed = outcome === 'changed' || outcome === 'wentBack';
+      if (changed && event.type !== 'virtualDelete') this.#wake(event);
       for (const effect of effects) this.#carryOut(effect);
+      return outcome;
     } finally {
       effects.length = 0;
     }

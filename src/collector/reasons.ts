@@ -55,6 +55,7 @@ export const reasons = {
     objectReplaced: 'Another object has taken the name; the one with this uid does not exist.',
     objectUnreadable:
       'Reading the object failed, or it may be in another resource of its kind than the one asked: that proves nothing.',
+    factsKeptChanging: 'What the object is, or what it refers to, kept changing while it was looked at.',
     noOwners: 'The object refers to no owner.',
     ownerKindUnknown: 'The server does not serve the kind of an owner, so nothing about that owner can be proved.',
     ownerUnreadable:

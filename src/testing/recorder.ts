@@ -29,7 +29,11 @@ const idleReasons: ReadonlySet<string> = new Set([
   'solidOwner',
   'blockedByDependents',
   'notBeingDeleted',
+  'factsKeptChanging',
+  // Of an owner that waits: what was let go of it before is explained when it goes.
+  'dependentsNotReleased',
   'finalizerAlreadyRemoved',
+  'finalizerConflictsExhausted',
   'finalizerObjectChanged',
   'writeRejected',
   'referencesObjectChanged',

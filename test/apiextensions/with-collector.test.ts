@@ -59,7 +59,7 @@ describe('custom resources and the collector', () => {
       const left = await cluster.client.list({ gvr: configMaps, namespace });
       return left.items.every(({ metadata }) => metadata?.name !== 'grandchild');
     });
-    expect(took).toBeLessThanOrEqual(2500);
+    expect(took).toBeLessThanOrEqual(2000);
     expect(await cluster.names({ gvr: widgets, namespace })).toEqual([]);
   });
 

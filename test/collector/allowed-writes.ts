@@ -58,11 +58,11 @@ function isEmpty(object: object): boolean {
   return Object.keys(object).length === 0;
 }
 
-/** Of the references or of the finalizers, never both, and never without naming the object's uid or version. */
+/** Of the references or of the finalizers, never both, and never without naming the object's uid. */
 function isProperPatch(body: unknown): boolean {
   const { metadata, ...rest } = (body ?? {}) as Record<string, unknown>;
-  const { uid, resourceVersion, ...changed } = (metadata ?? {}) as Record<string, unknown>;
-  const named = typeof uid === 'string' || typeof resourceVersion === 'string';
+  const { uid, resourceVersion = 'any', ...changed } = (metadata ?? {}) as Record<string, unknown>;
+  const named = isSaid(uid) && isSaid(resourceVersion);
   const fields = Object.keys(changed);
   const [field] = fields;
   return (

@@ -97,7 +97,7 @@ describe('the budget of calls', () => {
     );
   });
 
-  it('COL-161 BETTER-18 a custom resource answers 415 once, and is not asked again', async () => {
+  it('COL-161 COL-175 BETTER-18 a custom resource answers 415 once, and then costs one PATCH a dependent, too', async () => {
     const owner = await rig.create(configMap, 'owner');
     for (let i = 0; i < 3; i++) {
       await rig.create(widget, `w${i}`, { owners: [refTo(owner)] });
@@ -110,7 +110,6 @@ describe('the budget of calls', () => {
     await rig.delete(configMap, 'second', 'Orphan');
     await rig.rest();
     expect(rig.recorder.lines).toEqual([
-      'GET /apis/example.com/v1/namespaces/default/widgets/w3 200',
       'PATCH /apis/example.com/v1/namespaces/default/widgets/w3 200',
       `PATCH ${at('configmaps/second')} 200`,
     ]);
@@ -171,7 +170,7 @@ describe('the bodies', () => {
     expect((await rig.get(secret, 'd'))?.metadata?.ownerReferences).toEqual([refTo(solid)]);
   });
 
-  it('COL-161 P2 replaces the whole list at the version just read, with null for none', async () => {
+  it('COL-161 P2 replaces the whole list at the version that the graph has, with null for none', async () => {
     const [a, b] = [await rig.create(configMap, 'a'), await rig.create(configMap, 'b')];
     const both = await rig.create(widget, 'both', { owners: [refTo(a), refTo(b, { controller: true })] });
     await rig.delete(configMap, 'a', 'Orphan');
@@ -184,10 +183,13 @@ describe('the bodies', () => {
       .map(({ headers, body }) => [headers['content-type'], JSON.stringify(body)]);
     const kept = JSON.stringify([refTo(b, { controller: true })]);
     expect(bodies).toEqual([
-      ['application/merge-patch+json', `{"metadata":{"resourceVersion":"${version(both)}","ownerReferences":${kept}}}`],
       [
         'application/merge-patch+json',
-        `{"metadata":{"resourceVersion":"${version(one ?? {})}","ownerReferences":null}}`,
+        `{"metadata":{"uid":"${uid(both)}","resourceVersion":"${version(both)}","ownerReferences":${kept}}}`,
+      ],
+      [
+        'application/merge-patch+json',
+        `{"metadata":{"uid":"${uid(both)}","resourceVersion":"${version(one ?? {})}","ownerReferences":null}}`,
       ],
     ]);
   });
@@ -215,8 +217,7 @@ describe('the bodies', () => {
       const turnedOff = refTo(a, { block: false, controller: true });
       const { metadata } = (last?.body ?? {}) as KubeObject;
       expect(metadata?.ownerReferences).toEqual(kind === widget ? [turnedOff, refTo(other)] : [turnedOff]);
-      const guards = kind === widget ? ['resourceVersion'] : ['uid', 'resourceVersion'];
-      expect(Object.keys(metadata ?? {})).toEqual([...guards, 'ownerReferences']);
+      expect(Object.keys(metadata ?? {})).toEqual(['uid', 'resourceVersion', 'ownerReferences']);
       const deletion = writes.find(({ method }) => method === 'DELETE');
       expect(deleteOptionsOf(deletion)).toMatchObject({
         propagationPolicy: 'Foreground',
@@ -281,7 +282,7 @@ describe('the headers', () => {
     expect(paths.filter((path) => path.includes('events') || path.includes('namespaces/'))).toEqual([]);
   });
 
-  it('COL-173 every request names the component', () => {
+  it('every request names the component that it was given', () => {
     expect(new Set(rig.recorder.all.map(({ headers }) => headers['user-agent']))).toEqual(new Set(['collector']));
   });
 });

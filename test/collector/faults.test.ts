@@ -417,6 +417,46 @@ describe('a conflict', () => {
   });
 });
 
+describe('a 404 by admission, which did not find something else of the same name', () => {
+  const notFound = (name: string) => refuse(404, 'NotFound', { details: { name, kind: 'configmaps' } });
+
+  it('COL-116 COL-002 of a reference that was to go: the object lives, and so do its dependents', async () => {
+    const [solid, gone] = [await rig.create(configMap, 'solid'), await rig.create(configMap, 'gone')];
+    const middle = await rig.create(secret, 'middle', { owners: [refTo(solid), refTo(gone)] });
+    await rig.create(secret, 'leaf', { owners: [refTo(middle)] });
+    rig.faults.on({ method: 'PATCH', target: /secrets\/middle/ }, notFound('middle'), 2);
+    await rig.delete(configMap, 'gone');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual(['leaf', 'middle']);
+    expect(await rig.owners(secret, 'middle')).toEqual(['solid']);
+  });
+
+  it('COL-116 COL-093 of a deletion: it is tried again, and nothing of it goes before', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    const middle = await rig.create(secret, 'middle', { owners: [refTo(owner)] });
+    await rig.create(secret, 'leaf', { owners: [refTo(middle)] });
+    rig.faults.on({ method: 'DELETE', target: /secrets\/middle/ }, notFound('middle'));
+    await rig.delete(configMap, 'owner');
+    await rig.advance(5000);
+    expect(await rig.names(secret)).toEqual(['leaf', 'middle']);
+    rig.faults.clear();
+    await rig.advance(120_000);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it.each(['Foreground', 'Orphan'] as const)('COL-116 COL-121 of a patch on the way of %s', async (policy) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner, { block: true })] });
+    rig.faults.on({ method: 'PATCH', target: /secrets\/d/ }, notFound('d'), 1);
+    rig.faults.on({ method: 'PATCH', target: /configmaps\/owner/ }, notFound('owner'), 1);
+    await rig.delete(configMap, 'owner', policy);
+    await rig.rest();
+    expect(await rig.names(configMap)).toEqual([]);
+    expect(await rig.names(secret)).toEqual(policy === 'Orphan' ? ['d'] : []);
+    if (policy === 'Orphan') expect(await rig.owners(secret, 'd')).toEqual([]);
+  });
+});
+
 describe('a key that waits', () => {
   /** d can not be deleted, and waits a minute between two attempts. */
   async function stuck(): Promise<KubeObject> {

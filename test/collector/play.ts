@@ -66,6 +66,8 @@ export class Play {
       // A collector that dies takes with it what it remembers, and the next one sees what happened meanwhile as it is.
       remembersOrphaned: death === undefined,
       seesAtOnce: death === undefined,
+      quiet: false,
+      now: () => 0,
       barriers: true,
     });
     const rig = await Rig.start({

@@ -1,4 +1,6 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
+import { sleep } from '../../src/base/clock.ts';
+import { goBackInTime } from './back-in-time.ts';
 import { backup } from './backup.ts';
 import { type Fault, late, pathNotFound, refuse, successStatus } from './faults.ts';
 import { clusterRole, configMap, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
@@ -94,16 +96,8 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.create(secret, 'd', { owners: [refTo(owner)], finalizers: [HOLD] });
     await rig.delete(configMap, 'owner');
     await rig.rest();
-    rig.faults.on(
-      { target: /configmaps\?.*sendInitialEvents=true/ },
-      async (request, next) => {
-        const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
-        const response = await next({ ...request, headers: { ...request.headers, accept } });
-        return { ...response, body: backInTime(response.body as AsyncIterable<Uint8Array>) };
-      },
-      1,
-    );
-    await listedAnew(rig, 'configmaps');
+    await goBackInTime(rig, 'configmaps');
+    await rig.rest();
   },
   'objects that a restored server shows as they were before they were deleted': async (rig) => {
     const owner = await rig.create(configMap, 'owner', { finalizers: ['orphan', HOLD] });
@@ -113,6 +107,22 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.delete(configMap, 'owner', 'Orphan');
     await rig.settle();
     await restore();
+    await rig.rest();
+  },
+  'an object that gets another owner at each look': async (rig) => {
+    const nobody = (n: number) => refToNothing(configMap, `nobody-${n}`);
+    let looks = 0;
+    rig.faults.on(
+      { method: 'GET', target: /configmaps\/nobody-/ },
+      async (request, next) => {
+        const body = { metadata: { ownerReferences: [nobody(++looks)] } };
+        await rig.client.patch(rig.at(secret, 'd'), { type: 'application/merge-patch+json', body });
+        await sleep(rig.clock, 10);
+        return next(request);
+      },
+      40,
+    );
+    await rig.create(secret, 'd', { owners: [nobody(0)] });
     await rig.rest();
   },
   'a dependent that comes after its owner is gone': async (rig) => {
@@ -240,6 +250,12 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.delete(gadget, 'owner', 'Foreground');
     await rig.advance(61_000);
   },
+  'an ignored object that is always busier': async (rig) => {
+    await rig.create(gadget, 'owner');
+    rig.faults.on({ method: 'PATCH', target: /gadgets/ }, refuse(409, 'Conflict'), 4);
+    await rig.delete(gadget, 'owner', 'Foreground');
+    await rig.advance(61_000);
+  },
   'a DELETE that is refused': async (rig) => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
@@ -304,10 +320,3 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.rest();
   },
 };
-
-async function* backInTime(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    const text = Buffer.from(chunk).toString();
-    yield Buffer.from(text.replaceAll(/("type":"BOOKMARK".*?"resourceVersion":")\d+"/g, '$11"'));
-  }
-}

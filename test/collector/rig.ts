@@ -160,11 +160,14 @@ export class Rig {
 
   async stop(): Promise<void> {
     this.faults.clear();
+    const wrong = this.#running.flatMap(({ collector }) => collector.consistency.invariants());
     for (const running of this.#running.slice()) await running.stop();
     await this.server.stop();
     await this.wait(this.store.close());
     // COL-003, in every test that has a rig.
     if (this.recorder.improper.length > 0) throw new Error(`improper writes: ${this.recorder.improper.join('; ')}`);
+    // COL-051, in every test with a collector that still runs in the end.
+    if (wrong.length > 0) throw new Error(`the graph is wrong in itself: ${JSON.stringify(wrong)}`);
   }
 
   clientWith(userAgent: string, ...interceptors: readonly Interceptor[]): RestClient {

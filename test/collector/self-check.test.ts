@@ -144,7 +144,7 @@ describe('a rescan on demand', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
-  it.each(['GET', 'PUT'] as const)('COL-18A is not done by %s', async (method) => {
+  it.each(['GET', 'PUT'] as const)('is not done by %s', async (method) => {
     expect((await ask(method, 'rescan')).status).toBe(404);
     expect((await ask(method, 'consistency')).status).toBe(404);
     expect((await ask('POST', 'graph')).status).toBe(404);

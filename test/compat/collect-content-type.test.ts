@@ -25,6 +25,7 @@ let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let kubeconfig: string;
 /** Of watches: what was asked for, and what came. */
 let watches: { readonly accept: string; readonly contentType: string }[] = [];
+const userAgents = new Set<string>();
 
 beforeAll(async () => {
   server = createApiServer({
@@ -38,6 +39,7 @@ beforeAll(async () => {
   await server.start();
   listener = await serve({
     handler: async (request) => {
+      userAgents.add(String(request.headers['user-agent']));
       const response = await server.handler(request);
       if (request.target.includes('watch=true')) {
         watches.push({
@@ -94,6 +96,13 @@ it('COL-040 COL-200 asks for protobuf unless told otherwise', async () => {
     expect(accept).toMatch(new RegExp(`^${PROTOBUF};as=PartialObjectMetadata;`));
     expect(contentType).toContain(PROTOBUF);
   }
+});
+
+it('COL-173 names the program, its version and the component in each request', () => {
+  const agents = [...userAgents];
+  for (const agent of agents) expect(agent).toMatch(/^kubegc\/\d+\.\d+\.\d+ \(\w+\/\w+\)(?: .*)?\/[a-z-]+$/);
+  expect(agents.some((agent) => agent.endsWith('/generic-garbage-collector'))).toBe(true);
+  expect(agents.some((agent) => agent.endsWith('/leader-election'))).toBe(true);
 });
 
 it('COL-200 with --kube-api-content-type=application/json asks for JSON alone, and collects', async () => {

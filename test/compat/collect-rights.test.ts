@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
+import { readKubeconfig } from '../program/read-kubeconfig.ts';
 import { until } from '../program/until.ts';
 import { Kubectl, kubectlPaths } from './kubectl.ts';
 
@@ -34,6 +35,8 @@ let kubectl: Kubectl;
 let admin: ApiClient;
 /** Of the collector: a token and the server's authority, nothing else. */
 let kubeconfig: string;
+/** The same as a folder, as a pod has it. */
+let serviceAccount: string;
 let started: KubegcProcess[] = [];
 const granted = new Map<string, readonly Rule[]>();
 
@@ -59,6 +62,10 @@ beforeAll(async () => {
     .replace(/^.*client-(certificate|key)-data:.*\n/gm, '')
     .replace(/token: .*/, `token: ${token.trim()}`);
   await writeFile(kubeconfig, ofCollector);
+  serviceAccount = join(directory.path, 'serviceaccount');
+  await mkdir(serviceAccount);
+  const files = { token: token.trim(), 'ca.crt': readKubeconfig(ofAdmin).ca, namespace: 'kube-system' };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(serviceAccount, name), content);
   for (const path of [`${rbac}/clusterroles`, systemRoles]) {
     granted.set(path, (await admin.send('GET', `${path}/kubegc-collector`)).body['rules'] as readonly Rule[]);
   }
@@ -163,6 +170,42 @@ describe('with the rights of the manifest', () => {
     expect((body['spec'] as { holderIdentity: string }).holderIdentity).not.toBe('');
     expect(running.output).not.toMatch(/forbidden|tried again|ERROR/);
     expect((await running.stop()).code).toBe(0);
+  });
+
+  it('COL-220 COL-200 does all of that in a pod, by what the kubelet gives it', async () => {
+    const { hostname, port } = readKubeconfig(kubeconfig).origin;
+    const env = {
+      HOME: directory.path,
+      KUBECONFIG: '',
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
+    };
+    const running = new KubegcProcess(['collect', ...quick], { env, serviceAccount });
+    started.push(running);
+    await running.ready();
+    for (const policy of ['Background', 'Foreground', 'Orphan']) {
+      const one = await family();
+      await deleteOwner(one, policy);
+      await until(`the owner is gone (${policy})`, () => one.gone('owner'));
+    }
+    expect(running.output).toContain('in-cluster');
+    expect(running.output).not.toMatch(/forbidden|tried again|ERROR/);
+    expect((await running.stop()).code).toBe(0);
+  });
+
+  it('COL-220 observes with what the manifest says that suffices for it', async () => {
+    const clusterRoles = `${rbac}/clusterroles`;
+    const [widest] = granted.get(clusterRoles) ?? [];
+    const verbs = (widest?.verbs ?? []).filter((verb) => verb !== 'patch' && verb !== 'delete');
+    await setRules(clusterRoles, widest === undefined ? [] : [{ ...widest, verbs }]);
+    await setRules(systemRoles, []);
+    const running = collector('--mode', 'observe', '--bind-address', '127.0.0.1:0');
+    await running.ready();
+    const { namespace } = await family();
+    const url = /debug graph: (\S+)/.exec(running.output)?.[1] ?? '';
+    const graph = async () => (await fetch(`${url}/debug/controllers/garbage-collector-controller/graph`)).text();
+    await until('it shows them', async () => (await graph()).includes(`namespace=${namespace}`));
+    expect(running.output).not.toMatch(/forbidden|tried again|ERROR/);
   });
 
   it('COL-190 COL-220 shows graph and metrics only to who has its token', async () => {

@@ -104,6 +104,7 @@ const aboutObjects = (method: string, path: string): boolean =>
 
 const policies = [
   { policy: 'Foreground', left: ['both <- other', 'other'], calls: 5 },
+  { policy: 'Background', left: ['both <- other', 'other'], calls: 4 },
   { policy: 'Orphan', left: ['both <- other', 'child', 'grandchild <- child', 'other', 'second'], calls: 4 },
 ] as const;
 

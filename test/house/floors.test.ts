@@ -45,6 +45,16 @@ function importsOf(file: string): string[] {
     .map((specifier) => resolve(dirname(file), specifier));
 }
 
+/** What a pure folder has none of: clocks, timers, chance, I/O, the environment, and anything that is not there at once. */
+const impure = [
+  /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
+  /\bset(?:Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bnextTick\b/,
+  /\bMath\.random\b|\bcrypto\b/,
+  /from 'node:(?!buffer|util)/,
+  /\bawait\b|\basync\b|\bPromise\b|\.then\(/,
+  /\bprocess\.|\bfetch\(|\bconsole\./,
+];
+
 const roomOf = (file: string): string => relative(src, file).split(sep)[0] ?? '';
 const folderOf = (file: string): string => relative(src, dirname(file)).split(sep).join('/');
 const sources = files(src);
@@ -75,10 +85,24 @@ describe('the house', () => {
       .filter((file) => pureFolders.some((folder) => file.startsWith(folder)))
       .flatMap((file) => {
         const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
-        return [/\bDate\.now\b/, /\bsetTimeout\b/, /\bMath\.random\b/, /from 'node:(?!buffer|util)/, /\bawait\b/]
+        return impure
           .filter((pattern) => pattern.test(text))
           .map((pattern) => `${relative(root, file)} has ${pattern.source}`);
       });
+    expect(wrong).toEqual([]);
+  });
+
+  it('lets what decides import nothing but what is pure itself', () => {
+    const allowed = ['api/', 'collector/graph/', 'collector/decide/', 'collector/reasons.ts', 'workqueue/key-table.ts'];
+    const pureBase = ['append', 'assert', 'byte-view', 'digest-uuid', 'lru', 'uuid'].map((name) => `base/${name}.ts`);
+    const wrong = production
+      .filter((file) => ['collector/graph', 'collector/decide'].includes(folderOf(file)))
+      .flatMap((file) =>
+        importsOf(file)
+          .map((target) => relative(src, target).split(sep).join('/'))
+          .filter((target) => ![...allowed, ...pureBase].some((each) => target.startsWith(each)))
+          .map((target) => `${relative(root, file)} imports ${target}`),
+      );
     expect(wrong).toEqual([]);
   });
 

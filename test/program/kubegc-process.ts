@@ -19,6 +19,23 @@ export interface Ended {
 const readyPattern = /^kubegc is ready/m;
 const readyMsMax = 30_000;
 
+export interface ProcessOptions {
+  readonly cwd?: string;
+  /** Beside what this process has. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** No file may become larger; stands in for a disk that has no room left. */
+  readonly fileKilobytes?: number;
+  /** A folder that the program sees where the kubelet puts the files of a pod's ServiceAccount. */
+  readonly serviceAccount?: string;
+}
+
+/** With a `/run` of its own, in which `/var/run/secrets` is. */
+function inPod(serviceAccount: string, program: readonly string[]): string[] {
+  const place = '/run/secrets/kubernetes.io';
+  const script = `mount -t tmpfs none /run && mkdir -p ${place} && ln -s "$0" ${place}/serviceaccount && exec "$@"`;
+  return ['unshare', '--map-root-user', '--mount', 'sh', '-ec', script, serviceAccount, ...program];
+}
+
 /** The real program in a process of its own. */
 export class KubegcProcess {
   readonly #child: ChildProcess;
@@ -26,14 +43,14 @@ export class KubegcProcess {
   #stdout = '';
   #stderr = '';
 
-  /** `fileKilobytes`: no file may become larger; stands in for a disk that has no room left. */
-  constructor(args: readonly string[], options: { cwd?: string; fileKilobytes?: number } = {}) {
-    const { cwd, fileKilobytes } = options;
-    const program = [process.execPath, kubegcCommand, ...args];
-    const limited = ['bash', '-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...program];
-    const [command = '', ...rest] = fileKilobytes === undefined ? program : limited;
+  constructor(args: readonly string[], { cwd, env, fileKilobytes, serviceAccount }: ProcessOptions = {}) {
+    let program = [process.execPath, kubegcCommand, ...args];
+    if (fileKilobytes !== undefined) program = ['bash', '-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...program];
+    if (serviceAccount !== undefined) program = inPod(serviceAccount, program);
+    const [command = '', ...rest] = program;
     this.#child = spawn(command, rest, {
       cwd: cwd ?? root,
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));

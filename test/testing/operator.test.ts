@@ -65,6 +65,13 @@ describe('the time after a conflict', () => {
     expect(writes).toBeGreaterThan(1);
     expect(cluster.clock.now() - before).toBeGreaterThan(0);
     expect(cluster.clock.now() - before).toBeLessThanOrEqual(500);
+    // What was done for others before is not explained by what could not be done for the owner.
+    const released = cluster
+      .trace()
+      .entries.filter(({ kind, who, object }) => kind === 'write' && who !== 'rival' && object?.name === dependent.name)
+      .filter(({ what }) => what.includes('let go'));
+    expect(released).toHaveLength(1);
+    expect(released[0]?.why ?? '').not.toMatch(/conflict|changed since/);
   });
 
   it.each([

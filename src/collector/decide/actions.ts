@@ -29,8 +29,16 @@ export interface RemoveReferencesAction {
   /** As in DeleteAction. */
   readonly identity: Identity;
   readonly owners: readonly Uid[];
-  /** Of the read that the decision rests on, where the references must be what was read (LIFE-560; row 12 of a living uid). */
-  readonly resourceVersion?: string;
+  /** What the object is known to refer to, to save P2 its GET. Undefined: read first. On a conflict it is read, unless `only` is given. */
+  readonly known: KnownReferences | undefined;
+  /** The patch rests on this version: of any other it is decided anew (LIFE-560; row 12 of a living uid). */
+  readonly only?: string;
+}
+
+/** All references of an object at a version. */
+export interface KnownReferences {
+  readonly resourceVersion: string;
+  readonly references: readonly OwnerReference[];
 }
 
 /** P3, or P4 after 415 (COL-162, COL-163): sets `blockOwnerDeletion: false`. The precondition is `target.uid`. */
@@ -55,10 +63,10 @@ export interface RemoveFinalizerAction {
   readonly finalizer: 'foregroundDeletion' | 'orphan';
   /**
    * What is known of the finalizers, to save the GET before the patch: the others that stay, at this version. Undefined:
-   * read first. On a conflict it is read (COL-153), unless the removal rests on one version.
+   * read first. On a conflict it is read (COL-153), unless the removal rests on one version (designs/0012).
    */
   readonly known: { readonly resourceVersion: string; readonly otherFinalizers: readonly string[] } | undefined;
-  /** The removal rests on this version: of any other it is a conflict, and decided anew (COL-101, COL-122). */
+  /** The removal rests on this version: of any other it is decided anew (COL-101, COL-122). */
   readonly only?: string;
 }
 

@@ -2,7 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Verdict } from './step.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
 
-/** `outdated`: nothing was sent, as the object is not at the version any more that the removal rests on, or is not being deleted. */
+/** `outdated`: the object is not at the version any more that the removal rests on, or is not being deleted. */
 export type RemovalAnswerKind = WriteAnswerKind | 'outdated';
 
 /**

@@ -5,7 +5,7 @@ import type { NeedLatest } from './step.ts';
 import type { Target } from './target.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
 
-/** `outdated`: nothing was sent, as the object is not at the version any more that the patch rests on. */
+/** `outdated`: the object is not at the version any more that the patch rests on. */
 export type ReferencesAnswerKind = WriteAnswerKind | 'outdated';
 
 export interface RemoveReferencesAnswer {

@@ -41,7 +41,8 @@ interface World {
   readonly deletingDependents: boolean;
   readonly scope: 'namespaced' | 'cluster' | 'unmapped';
   readonly namespaceKnown: boolean;
-  readonly live: 'absent' | 'replaced' | 'unreadable' | 'found';
+  /** `living`: found, but not being deleted, as the graph says it is (designs/0011). */
+  readonly live: 'absent' | 'replaced' | 'unreadable' | 'found' | 'living';
   readonly liveFinalizer: 'none' | 'foregroundDeletion' | 'orphan';
   readonly owners: readonly Owner[];
   readonly dependents: NodeFacts['dependents'];
@@ -95,7 +96,7 @@ function liveAnswer(world: World): LatestAnswer {
     resourceVersion: '12',
     ownerReferences: REFERENCES.slice(0, world.owners.length),
     finalizers: world.liveFinalizer === 'none' ? [] : [world.liveFinalizer],
-    deleting: false,
+    deleting: world.deletingDependents && world.live === 'found',
   };
   return { state: 'found', target, object };
 }
@@ -161,6 +162,7 @@ function table(world: World): string {
     if (world.live === 'replaced') return '7 done virtualDelete';
   }
   if (world.deletingDependents) {
+    if (!believed && world.live === 'living') return `8 ${retryWhileVirtual}`;
     if (world.blocking > 0) return '8 done enqueueBlocking';
     return world.liveFinalizer === 'foregroundDeletion' ? '8 done removeFinalizer' : '8 done';
   }
@@ -265,11 +267,12 @@ function* worlds(): Generator<World> {
     for (const queuedAs of ['virtual', 'observed'] as const)
       for (const state of ['none', 'virtual', 'observed'] as const)
         for (const scope of ['namespaced', 'cluster', 'unmapped'] as const)
-          for (const live of ['absent', 'replaced', 'unreadable', 'found'] as const)
+          for (const live of ['absent', 'replaced', 'unreadable', 'found', 'living'] as const)
             for (const trust of ['believed', 'untrusted', 'spent'] as const)
               for (const liveFinalizer of ['none', 'foregroundDeletion'] as const)
                 for (const dependents of ['none', 'someDeletingDependents'] as const)
                   for (const bits of [0, 1, 2, 3, 4, 5, 6, 7]) {
+                    if (live === 'living' && (bits & 2) === 0) continue;
                     yield {
                       queuedAs,
                       state,

@@ -3,6 +3,7 @@ import { assert } from '../../base/assert.ts';
 import type {
   Action,
   DeleteAction,
+  KnownReferences,
   NoteAbsentOwnerAction,
   PropagationPolicy,
   RemoveReferencesAction,
@@ -73,6 +74,8 @@ interface Case {
 
 /** Rows 8 to 15. */
 function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
+  // A backup of the server was restored (designs/0011); the graph will hear of it.
+  if (node.deletingDependents && live?.deleting === false) return done(node, 'notBeingDeleted');
   if (node.deletingDependents) return processDeletingDependents({ node, target, live });
   // The graph has not heard of it yet; the answer to row 2 is the same (COL-095).
   if (live?.deleting === true) return done(node, 'alreadyTerminating');
@@ -103,10 +106,10 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
   if (facts.owners.every(({ orphaned }, i) => orphaned === true && classes[i] === 'dangling')) {
     if (live === undefined) return { need: 'latest', target };
     const owners = [...new Set(facts.owners.map(({ reference }) => reference.uid))];
-    const { resourceVersion } = live;
+    const { identity } = node;
     return done(node, 'orphanedReferencesReleased', [
       ...noted,
-      { action: 'removeReferences', target, identity: node.identity, owners, resourceVersion },
+      { action: 'removeReferences', target, identity, owners, known: referencesOf(live), only: live.resourceVersion },
     ]);
   }
   const deletion = (policy: PropagationPolicy): DeleteAction => ({
@@ -128,19 +131,21 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
 
 /**
  * Row 12. P1 removes by uid, whatever a reference says besides: one that is wrong about a living object may be put right between
- * the read and the patch, and must not go then. Of uids that are gone, or wait, there is no such danger, nor need for a version.
+ * the read and the patch, and must not go then. Of uids that were seen to go, or that wait, there is no such danger, nor need for a version.
  */
 function referencesToRemove(
   { owners }: Facts,
   classes: readonly OwnerClass[],
   live: LiveObject,
-): Pick<RemoveReferencesAction, 'owners' | 'resourceVersion'> {
+): Pick<RemoveReferencesAction, 'owners' | 'known' | 'only'> {
   const uids = new Set(owners.filter((_, i) => classes[i] !== 'solid').map(({ reference }) => reference.uid));
-  const solid = new Set(owners.filter((_, i) => classes[i] === 'solid').map(({ reference }) => reference.uid));
-  const mayBeMeant = owners.some(
-    ({ reference, uidLives }, i) => classes[i] === 'dangling' && (uidLives === true || solid.has(reference.uid)),
-  );
-  return { owners: [...uids], ...(mayBeMeant ? { resourceVersion: live.resourceVersion } : {}) };
+  const mayBeMeant = owners.some(({ uidGone }, i) => classes[i] === 'dangling' && uidGone !== true);
+  const only = mayBeMeant ? { only: live.resourceVersion } : {};
+  return { owners: [...uids], known: referencesOf(live), ...only };
+}
+
+function referencesOf({ resourceVersion, ownerReferences }: LiveObject): KnownReferences {
+  return { resourceVersion, references: ownerReferences };
 }
 
 /** Row 15: an object that carries a deletion finalizer already is deleted with the policy it stands for (COL-24E). */

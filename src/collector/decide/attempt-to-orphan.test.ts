@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attemptToOrphan } from './attempt-to-orphan.ts';
+import type { LiveObject } from './live-object.ts';
 import type { OrphanFacts, OrphanStep, Released } from './orphan-step.ts';
 
 const node = {
@@ -16,6 +17,8 @@ function facts(change: Partial<OrphanFacts> = {}): OrphanFacts {
   return {
     node,
     version: '7',
+    doubtful: false,
+    latest: { state: 'unasked' },
     dependents: [],
     released: 'unasked',
     barrier: 'unasked',
@@ -43,9 +46,8 @@ function play(world: {
     const step = attemptToOrphan(known);
     steps.push(step);
     if ('verdict' in step) return steps;
-    const answers = { released: 'released', foundReleased: 'foundReleased', barrier: 'barrier' } as const;
-    const answer = answers[step.need];
-    known = { ...known, [answer]: world[answer] };
+    if (step.need === 'latest') throw new Error('nothing is in doubt');
+    known = { ...known, [step.need]: world[step.need] };
   }
 }
 
@@ -142,5 +144,47 @@ describe('attemptToOrphan', () => {
     ['COL-090.3 its kind is not served', { ...node, mapping: undefined }, 'requeue', 'kindUnknown'],
   ] as const)('%s', (_, changed, verdict, reason) => {
     expect(attemptToOrphan(facts({ node: changed, dependents: ['a'] }))).toEqual({ verdict, reason, actions: [] });
+  });
+
+  const doubtful = (latest: OrphanFacts['latest'], change: Partial<OrphanFacts['node']> = {}): OrphanStep =>
+    attemptToOrphan(facts({ doubtful: true, latest, dependents: ['a'], node: { ...node, ...change } }));
+  const target = { ...node.identity, resource: 'configmaps' };
+  const found = (change: Partial<LiveObject> = {}): OrphanFacts['latest'] => ({
+    state: 'found',
+    target,
+    object: {
+      uid: 'o',
+      name: 'o',
+      namespace: 'ns',
+      resourceVersion: '7',
+      ownerReferences: [],
+      finalizers: ['orphan'],
+      deleting: true,
+      ...change,
+    },
+  });
+
+  it('COL-122 COL-002 reads the owner first where what the graph has of it is in doubt', () => {
+    expect(doubtful({ state: 'unasked' })).toEqual({ need: 'latest', target });
+    expect(doubtful(found())).toMatchObject({ need: 'released' });
+    // It has got other coordinates meanwhile: the answer is not about these.
+    expect(doubtful({ state: 'absent', target: { ...target, name: 'x' } })).toEqual({ need: 'latest', target });
+  });
+
+  it.each<[string, OrphanFacts['latest'], string, string]>([
+    ['it is not being deleted', found({ deleting: false }), 'forget', 'notBeingDeleted'],
+    ['its finalizer is gone', found({ finalizers: [] }), 'forget', 'finalizerAlreadyRemoved'],
+    ['it is gone', { state: 'absent', target }, 'forget', 'objectAbsent'],
+    ['another one has its name', found({ uid: 'x' }), 'forget', 'objectReplaced'],
+    ['it cannot be read', { state: 'error', target }, 'requeue', 'objectUnreadable'],
+  ])('COL-122 COL-156 lets nobody go when %s', (_, latest, verdict, reason) => {
+    expect(doubtful(latest)).toEqual({ verdict, reason, actions: [] });
+  });
+
+  it('COL-116 a read of one of several resources does not prove that it is gone', () => {
+    const mapping = { ...node.mapping, alsoElsewhere: true } as const;
+    for (const latest of [{ state: 'absent', target } as const, found({ uid: 'x' })]) {
+      expect(doubtful(latest, { mapping })).toMatchObject({ verdict: 'requeue', reason: 'objectUnreadable' });
+    }
   });
 });

@@ -1,7 +1,9 @@
 import { FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
+import type { Reason } from '../reasons.ts';
 import type { RemoveFinalizerAction } from './actions.ts';
+import type { LatestAnswer } from './facts.ts';
 import type { OrphanFacts, OrphanStep } from './orphan-step.ts';
-import { targetOf } from './target.ts';
+import { type KindMapping, sameTarget, type Target, targetOf } from './target.ts';
 
 /**
  * Lets the dependents of an object that is deleted with policy Orphan go, then the object (section 9). Call it again with
@@ -9,15 +11,17 @@ import { targetOf } from './target.ts';
  * (COL-122), so that none is collected as a consequence (COL-125).
  */
 export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
-  const { node, version, dependents, released, barrier, foundReleased } = facts;
-  if (node === undefined) return { verdict: 'forget', reason: 'goneFromGraph', actions: [] };
+  const { node, version, doubtful, dependents, released, barrier, foundReleased } = facts;
+  if (node === undefined) return forget('goneFromGraph');
   // A backup of the server was restored (designs/0011).
-  if (!node.beingDeleted) return { verdict: 'forget', reason: 'notBeingDeleted', actions: [] };
+  if (!node.beingDeleted) return forget('notBeingDeleted');
   // Another delete took it away again (COL-10F): the dependents are not to be orphaned any more.
-  if (!node.orphanFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
+  if (!node.orphanFinalizer) return forget('finalizerAlreadyRemoved');
   if (node.mapping === undefined) return { verdict: 'requeue', reason: 'kindUnknown', actions: [] };
   const target = targetOf(node.identity, node.mapping);
   const owner = target.uid;
+  const proof = doubtful ? lookAt(facts.latest, target, node.mapping) : undefined;
+  if (proof !== undefined) return proof;
   if (released === 'failed' || foundReleased === 'failed') {
     return { verdict: 'requeue', reason: 'dependentsNotReleased', actions: [] };
   }
@@ -35,4 +39,20 @@ export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
     ...(version === undefined ? {} : { only: version }),
   };
   return { verdict: 'forget', reason: 'dependentsReleased', actions: [remove] };
+}
+
+/** Undefined: it is being deleted, and waits for its dependents to be let go. */
+function lookAt(latest: LatestAnswer, target: Target, { alsoElsewhere }: KindMapping): OrphanStep | undefined {
+  if (latest.state === 'unasked' || !sameTarget(latest.target, target)) return { need: 'latest', target };
+  if (latest.state === 'error') return { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };
+  if (latest.state === 'absent' || latest.object.uid !== target.uid) {
+    if (alsoElsewhere === true) return { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };
+    return forget(latest.state === 'absent' ? 'objectAbsent' : 'objectReplaced');
+  }
+  if (!latest.object.deleting) return forget('notBeingDeleted');
+  return latest.object.finalizers.includes(FINALIZER_ORPHAN) ? undefined : forget('finalizerAlreadyRemoved');
+}
+
+function forget(reason: Reason): OrphanStep {
+  return { verdict: 'forget', reason, actions: [] };
 }

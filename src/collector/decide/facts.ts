@@ -68,7 +68,7 @@ export type LatestAnswer =
 
 export interface OwnerFacts {
   readonly reference: OwnerReference;
-  /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's (COL-111). */
+  /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's, beyond doubt (COL-111). */
   readonly knownAbsent: boolean;
   /** It is proven absent, and known to have gone with policy Orphan (LIFE-560): who refers to it is let go, not deleted. */
   readonly orphaned?: true;
@@ -80,8 +80,8 @@ export interface OwnerFacts {
    * believed is `Facts.graph`.
    */
   readonly graph: 'solid' | 'waiting' | 'unproven';
-  /** The reference is not to it, but the graph has seen an object with this uid that does not wait: it may yet be meant. */
-  readonly uidLives?: true;
+  /** The graph has seen the object with this uid go, and it was exactly what the reference means. */
+  readonly uidGone?: true;
   /** The live read at the reference's coordinates. */
   readonly live: OwnerAnswer;
 }

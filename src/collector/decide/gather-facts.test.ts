@@ -68,7 +68,9 @@ describe('a kind that several resources have', () => {
     expect(node?.mapping).toEqual(seen);
     expect(owners.map(({ mapping }) => mapping)).toEqual([seen, { ...MAPPINGS.Pod, alsoElsewhere: true }]);
     expect(gatherFacts(spread(graph), round({ uid: 'v' })).node?.mapping?.alsoElsewhere).toBe(true);
-    expect(gatherOrphanFacts(spread(graph), beginOrphanRound({ graph }, 'o')).node?.mapping).toEqual(seen);
+    expect(
+      gatherOrphanFacts(spread(graph), beginOrphanRound(source(graph), 'o', { triedBefore: false })).node?.mapping,
+    ).toEqual(seen);
   });
 
   it('LIFE-560 an owner of it that was orphaned is known with a namespace or without', () => {
@@ -396,7 +398,7 @@ describe('orphan rounds', () => {
       observed(pods, { uid: 'a', owners: [ref('a')], deleting: true, finalizers: ['orphan', 'x/y'] }),
       observed(pods, { uid: 'b', owners: [ref('a')] }),
     );
-    const begun = beginOrphanRound({ graph }, 'a');
+    const begun = beginOrphanRound(source(graph), 'a', { triedBefore: false });
     apply(graph, observed(pods, { uid: 'c', owners: [ref('a')] }), []);
     expect(gatherOrphanFacts(source(graph), begun)).toMatchObject({
       dependents: ['b'],
@@ -412,24 +414,55 @@ describe('orphan rounds', () => {
       observed(pods, { uid: 'b', deleting: true, finalizers: ['orphan'] }),
     );
     const othersOf = (uid: string) =>
-      gatherOrphanFacts(source(graph), beginOrphanRound({ graph }, uid)).node?.otherFinalizers;
+      gatherOrphanFacts(source(graph), beginOrphanRound(source(graph), uid, { triedBefore: false })).node
+        ?.otherFinalizers;
     expect(othersOf('a')).toBe(true);
     expect(othersOf('b')).toBe(false);
   });
 });
 
 describe('COL-002 a reference that is wrong about its owner', () => {
-  const uidLives = (reference: ReturnType<typeof ref>, ...events: GraphEvent[]) => {
+  const uidGone = (reference: ReturnType<typeof ref>, ...events: GraphEvent[]) => {
     const graph = graphOf(...events, observed(pods, { uid: 'a', owners: [reference] }));
-    return gatherFacts(source(graph), round()).owners[0]?.uidLives;
+    return gatherFacts(source(graph), round()).owners[0]?.uidGone;
   };
+  const went: GraphEvent[] = [
+    observed(pods, { uid: 'o' }),
+    observed(pods, { uid: 'b', owners: [ref('o')] }),
+    deleted(pods, 'o'),
+  ];
 
   it.each<[string, true | undefined, ReturnType<typeof ref>, GraphEvent[]]>([
-    ['may yet be meant for an object that lives', true, ref('o', { name: 'x' }), [observed(pods, { uid: 'o' })]],
-    ['not for one that waits', undefined, ref('o', { name: 'x' }), [observed(pods, { uid: 'o', ...WAITING })]],
-    ['not for one that was never seen', undefined, ref('o', { name: 'x' }), []],
-    ['nor is it wrong when it is right', undefined, ref('o'), [observed(pods, { uid: 'o' })]],
-  ])('%s', (_, lives, reference, events) => {
-    expect(uidLives(reference, ...events)).toBe(lives);
+    ['may yet be meant for an object that lives', undefined, ref('o', { name: 'x' }), [observed(pods, { uid: 'o' })]],
+    ['or for one that was never seen', undefined, ref('o', { name: 'x' }), []],
+    ['not for one that was seen to go', true, ref('o'), went],
+    ['but who knows, if it went by another name', undefined, ref('o', { name: 'x' }), went],
+  ])('%s', (_, gone, reference, events) => {
+    expect(uidGone(reference, ...events)).toBe(gone);
+  });
+});
+
+describe('COL-111 COL-002 an absence that was proven before the graph came into doubt', () => {
+  const facts = (trust: FactSource['trust'], mapped: boolean, prove: (cache: AbsentOwnerCache) => void) => {
+    const graph = graphOf(
+      observed(pods, { uid: 'o' }),
+      observed(pods, { uid: 'a', owners: [ref('o')] }),
+      deleted(pods, 'o'),
+    );
+    const absentOwners = new AbsentOwnerCache();
+    prove(absentOwners);
+    const from = { ...source(graph, absentOwners), trust };
+    return gatherFacts(mapped ? from : { ...from, mapping: () => undefined }, round()).owners[0];
+  };
+  const noted = (cache: AbsentOwnerCache): void => cache.note({ ...ref('o'), namespace: 'ns' });
+
+  it.each([
+    ['counts while the graph is trusted', 'trusted', true, () => undefined, true],
+    ['does not while it is not', 'untrusted', true, () => undefined, false],
+    ['nor if it is in the cache', 'untrusted', true, (cache: AbsentOwnerCache) => (noted(cache), cache.doubt()), false],
+    ['does if it was proven since', 'untrusted', true, noted, true],
+    ['and of a kind that is not served any more (BETTER-15)', 'untrusted', false, () => undefined, true],
+  ] as const)('%s', (_, trust, mapped, prove, known) => {
+    expect(facts(trust, mapped, prove)?.knownAbsent).toBe(known);
   });
 });

@@ -1,4 +1,5 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { BlockingDependents, Graph, GraphNode } from '../graph/graph.ts';
 import type { Coordinates, Uid } from '../graph/identity.ts';
@@ -11,7 +12,7 @@ import { isInWaitingCycle } from './waiting-cycle.ts';
 /** Where facts come from. Everything here answers at once. */
 export interface FactSource {
   readonly graph: Graph;
-  readonly absentOwners: { has(coordinates: Coordinates, namespace: string): boolean };
+  readonly absentOwners: Pick<AbsentOwnerCache, 'has'>;
   /** Whether an owner is known to have gone with policy Orphan (LIFE-560). Absent: none is. */
   readonly wasOrphaned?: (owner: OrphanedOwner) => boolean;
   /**
@@ -107,12 +108,13 @@ interface Question {
 }
 
 function ownerFacts(source: FactSource, { reference, namespace, answers }: Question): OwnerFacts {
-  const { graph, absentOwners } = source;
+  const { graph } = source;
   const state = ownerInGraph(graph, reference, namespace);
   const mapping = ownerMapping(source, reference, state);
   const key = mapping === undefined || answers.size === 0 ? undefined : ownerLookup(reference, mapping, namespace).key;
   const live = (key === undefined ? undefined : answers.get(key)) ?? 'unasked';
-  const knownAbsent = absentOwners.has(reference, namespace) || graph.isKnownGone(reference, namespace);
+  const gone = graph.isKnownGone(reference, namespace);
+  const knownAbsent = isKnownAbsent(source, reference, { mapping, namespace, gone });
   // While there is no proof that it went, what was recorded of it says nothing.
   const absent = knownAbsent || live === 'absent';
   return {
@@ -121,9 +123,22 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
     ...(absent && wasOrphaned(source, reference, { mapping, namespace }) ? { orphaned: true } : {}),
     mapping,
     graph: state,
-    ...(state === 'unproven' && uidLives(graph, reference.uid) ? { uidLives: true } : {}),
+    ...(gone ? { uidGone: true } : {}),
     live,
   };
+}
+
+/**
+ * COL-111. While the graph is not to be trusted, the server may be another than the one that proved the absence (designs/0011): then
+ * only what was proven since its trouble began counts. Of a kind that is not served any more nothing else could be known (BETTER-15).
+ */
+function isKnownAbsent(
+  { absentOwners, trust }: FactSource,
+  owner: Coordinates,
+  { mapping, namespace, gone }: Place & { readonly gone: boolean },
+): boolean {
+  if (trust === 'untrusted' && mapping !== undefined) return absentOwners.has(owner, namespace, 'sinceLastDoubt');
+  return gone || absentOwners.has(owner, namespace);
 }
 
 function ownerMapping(
@@ -148,11 +163,6 @@ function wasOrphaned(source: FactSource, { kind, name, uid }: Coordinates, { map
   // Nobody can say any more whether a kind that went was namespaced; and of two resources of a kind one may be, and the other not.
   if (mapping === undefined || mapping.alsoElsewhere === true) return had(namespace) || had('');
   return had(mapping.namespaced ? namespace : '');
-}
-
-function uidLives(graph: Graph, uid: Uid): boolean {
-  const id = graph.find(uid);
-  return id >= 0 && graph.isObserved(id) && !graph.isWaiting(id);
 }
 
 function ownerInGraph(graph: Graph, reference: Coordinates, namespace: string): OwnerFacts['graph'] {

@@ -1,7 +1,7 @@
 import type { Uid } from '../graph/identity.ts';
-import type { Verdict } from './step.ts';
+import type { LatestAnswer, NodeFacts } from './facts.ts';
+import type { NeedLatest, Verdict } from './step.ts';
 import type { Target } from './target.ts';
-import type { NodeFacts } from './facts.ts';
 
 /** Everything `attemptToOrphan` looks at (section 9). */
 export interface OrphanFacts {
@@ -12,6 +12,13 @@ export interface OrphanFacts {
    * refer to it: the finalizer is taken off this version or none.
    */
   readonly version: string | undefined;
+  /**
+   * What the graph has of the owner may be of another history of the server: it tries again what failed before, as a server does not
+   * answer while its backup is restored, or the graph is not to be trusted. The owner is read before anything is written.
+   */
+  readonly doubtful: boolean;
+  /** The owner, read live. */
+  readonly latest: LatestAnswer;
   /** Dependents in the graph when this round began (COL-120). */
   readonly dependents: readonly Uid[];
   /** What became of removing their references. `failed`: at least one answer was neither success nor a proof of absence. */
@@ -52,4 +59,4 @@ export interface NeedBarrier {
   readonly owner: Target;
 }
 
-export type OrphanStep = NeedReleased | NeedFoundReleased | NeedBarrier | Verdict;
+export type OrphanStep = NeedLatest | NeedReleased | NeedFoundReleased | NeedBarrier | Verdict;

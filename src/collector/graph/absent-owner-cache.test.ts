@@ -67,6 +67,16 @@ describe('AbsentOwnerCache', () => {
     expect(cache.size).toBe(0);
   });
 
+  it('COL-002 an absence counts as proven since the last doubt only if it was', () => {
+    const cache = new AbsentOwnerCache();
+    cache.note(identity());
+    expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
+    cache.doubt();
+    expect([cache.has(identity(), 'ns', 'sinceLastDoubt'), cache.has(identity(), 'ns')]).toEqual([false, true]);
+    cache.note(identity());
+    expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
+  });
+
   it('BETTER-14 an evicted absence leaves nothing to drop', () => {
     const cache = new AbsentOwnerCache({ capacity: 1 });
     cache.note(identity());

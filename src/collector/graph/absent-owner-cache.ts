@@ -8,6 +8,15 @@ export interface AbsentOwnerCacheOptions {
   readonly capacity?: number;
 }
 
+/** When: at any time, or after the last {@link AbsentOwnerCache.doubt}. */
+export type Proven = 'ever' | 'sinceLastDoubt';
+
+interface Absence {
+  readonly uid: Uid;
+  /** How many there had been when it was proven. */
+  readonly doubts: number;
+}
+
 /** No field can contain it. */
 const SEPARATOR = '\u0000';
 
@@ -17,12 +26,13 @@ const SEPARATOR = '\u0000';
  * cache (BETTER-15).
  */
 export class AbsentOwnerCache {
-  readonly #identities: Lru<string, Uid>;
+  readonly #identities: Lru<string, Absence>;
   /** Keys by uid, to forget a uid that is seen alive. As many entries as `#identities`, or fewer. */
   readonly #keys = new Map<Uid, Set<string>>();
+  #doubts = 0;
 
   constructor({ capacity = ABSENT_OWNERS_DEFAULT }: AbsentOwnerCacheOptions = {}) {
-    this.#identities = new Lru({ capacity, onEvict: (key, uid) => this.#unindex(key, uid) });
+    this.#identities = new Lru({ capacity, onEvict: (key, { uid }) => this.#unindex(key, uid) });
   }
 
   get size(): number {
@@ -34,14 +44,26 @@ export class AbsentOwnerCache {
     const keys = this.#keys.get(identity.uid);
     if (keys === undefined) this.#keys.set(identity.uid, new Set([key]));
     else keys.add(key);
-    this.#identities.set(key, identity.uid);
+    this.#identities.set(key, { uid: identity.uid, doubts: this.#doubts });
   }
 
-  /** Whether these coordinates are absent without namespace, or in the dependent's (COL-111). A hit counts as use. */
-  has(coordinates: Coordinates, namespace: string): boolean {
+  /**
+   * Whether these coordinates are absent without namespace, or in the dependent's (COL-111). A hit counts as use.
+   */
+  has(coordinates: Coordinates, namespace: string, proven: Proven = 'ever'): boolean {
     if (!this.#keys.has(coordinates.uid)) return false;
-    if (this.#identities.get(keyOf(coordinates, '')) !== undefined) return true;
-    return namespace !== '' && this.#identities.get(keyOf(coordinates, namespace)) !== undefined;
+    if (this.#counts(keyOf(coordinates, ''), proven)) return true;
+    return namespace !== '' && this.#counts(keyOf(coordinates, namespace), proven);
+  }
+
+  /** Something begins during which a backup of the server may be restored: what was absent before may be there after it. */
+  doubt(): void {
+    this.#doubts++;
+  }
+
+  #counts(key: string, proven: Proven): boolean {
+    const absence = this.#identities.get(key);
+    return absence !== undefined && (proven === 'ever' || absence.doubts === this.#doubts);
   }
 
   /** An object with this uid is alive (BETTER-14). */

@@ -132,7 +132,7 @@ describe('nodes', () => {
       const object = { uid: 'a', owners: [ref('o')], finalizers };
       run(graph, observed(pods, { uid: 'o' }), observed(pods, { ...object, deleting: true }));
       const { outcome, effects } = applied(graph, observed(pods, object));
-      expect([outcome, ...said(effects)]).toEqual(['changed', 'observed a deletionTakenBack']);
+      expect([outcome, ...said(effects)]).toEqual(['wentBack', 'observed a deletionTakenBack']);
       expect(graph.node('a')).toMatchObject({ beingDeleted: false, deletingDependents: false });
       expect(graph.isWaiting(graph.find('a'))).toBe(false);
       expect(graph.references.waitingCount).toBe(0);
@@ -811,6 +811,36 @@ describe('lists and vanished resources', () => {
     ]);
     expect(graph.resourceAt(graph.find('o'))).toBeUndefined();
     expect(graph.node('t')?.identity.kind).toBe('Pod');
+  });
+
+  it('COL-212 COL-055 what one of two resources shows late takes nothing back of what the other has shown', () => {
+    const graph = new OwnershipGraph();
+    const waiting = { uid: 'o', deleting: true, finalizers: ['foregroundDeletion'] };
+    run(
+      graph,
+      observed(pods, { ...waiting, resourceVersion: '120' }),
+      observed(replicaSets, { uid: 'd', owners: [ref('o')] }),
+    );
+    const { outcome, effects } = applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '110' }));
+    expect([outcome, effects]).toEqual(['unchanged', []]);
+    expect(graph.node('o')).toMatchObject({ beingDeleted: true, deletingDependents: true, resourceVersion: '120' });
+    // It has the object all the same.
+    expect(run(graph, { type: 'resourceVanished', resource: pods })).not.toContainEqual(
+      expect.objectContaining({ uid: 'o' }),
+    );
+    expect(graph.node('o')?.state).toBe('observed');
+    expect(applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '130' })).outcome).toBe('wentBack');
+  });
+
+  it('COL-053 COL-05A an owner that is not there is asked for when another version of the resource shows a later object', () => {
+    const later = { ...pods, apiVersion: 'v2' };
+    const graph = new OwnershipGraph();
+    const object = { uid: 'd', owners: [ref('gone')] };
+    run(graph, observed(pods, { ...object, resourceVersion: '10' }));
+    expect(said(run(graph, observed(later, { ...object, resourceVersion: '10' })))).toEqual([]);
+    expect(said(run(graph, observed(pods, { ...object, resourceVersion: '12' })))).toEqual([
+      'observed d changedUnseen',
+    ]);
   });
 
   it('COL-015 an object that two resources of a kind show is of the one that showed it last', () => {

@@ -105,11 +105,15 @@ function observe(
     startTransitions(graph, node, columns, 0, effects);
     return 'changed';
   }
+  const shownBySame = table.get(node, KIND) === kind && (before & RESOURCE_MASK) === mark;
+  if (!shownBySame && columns.resourceVersion < table.version(node)) return handOver(graph, node, resource, columns);
   // Name and namespace of a uid never change, so that with the same kind and hash nothing that matters did.
   const unmoved = table.get(node, KIND) === kind && table.hasHashOfReferences(node, hash);
   const same = unmoved && table.hasHash(node, hash);
   if (!unmoved) columns.readOwners();
-  const changedUnseen = (before & SEEN) === 0 && table.version(node) !== columns.resourceVersion;
+  // What one resource shows after another one may be later than all that the other has shown.
+  const unseen = (before & SEEN) === 0 || !shownBySame;
+  const changedUnseen = unseen && table.version(node) !== columns.resourceVersion;
   remember(graph, node, columns, mark);
   if (same) {
     if (changedUnseen) questionOwners(graph, node, effects);
@@ -128,8 +132,28 @@ function observe(
   if (changedUnseen && !started) questionDependents(graph, node, effects);
   const deletionNoticed = columns.deleting && (before & BEING_DELETED) === 0;
   const finalizersChanged = ((before ^ table.get(node, FLAGS)) & (FOREGROUND | ORPHAN)) !== 0;
-  const sameState = !started && !deletionNoticed && !takenBack && !finalizersChanged;
+  if (takenBack) return 'wentBack';
+  const sameState = !started && !deletionNoticed && !finalizersChanged;
   return sameObject && sameReferences && sameState ? 'unchanged' : 'changed';
+}
+
+/**
+ * Of two resources that show the same object (COL-015, COL-019) one may be behind (COL-212), and is not believed about its state. It has
+ * the object all the same: whatever becomes of the other resource, the object is not lost with it.
+ */
+function handOver(
+  graph: OwnershipGraph,
+  node: number,
+  resource: MonitoredResource,
+  columns: ObjectColumns,
+): ApplyOutcome {
+  const { nodes, references } = graph;
+  const { table } = nodes;
+  const { kind, mark } = graph.resources.of(resource);
+  if (!nodes.objectMatches(node, columns, kind))
+    references.rename(node, identityOf(resource, nodes.uid(node), columns));
+  table.set(node, FLAGS, (table.get(node, FLAGS) & ~RESOURCE_MASK) | SEEN | mark);
+  return 'unchanged';
 }
 
 /**

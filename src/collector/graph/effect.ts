@@ -82,8 +82,11 @@ export type Effect = EnqueueEffect | InvalidNamespaceReport | NoteAbsentOwnerEff
 
 /**
  * - `ignored`: the event concerns a uid the graph does not know (COL-058).
- * - `unchanged`: nothing that matters changed; only the resourceVersion was stored (BETTER-4, COL-046).
+ * - `unchanged`: nothing that matters changed; only the resourceVersion was stored (BETTER-4, COL-046), or, of what is older than what
+ *   another resource has shown of the object, only that this one shows it, too.
  * - `changed`: the node was inserted, changed or removed. Whoever holds backed-off keys wakes those of this uid and of
  *   its dependents (BETTER-8).
+ * - `wentBack`: the same, and only a server whose history was replaced shows such a change (designs/0011): absences that are known
+ *   may be of the other history.
  */
-export type ApplyOutcome = 'ignored' | 'unchanged' | 'changed';
+export type ApplyOutcome = 'ignored' | 'unchanged' | 'changed' | 'wentBack';

@@ -88,13 +88,14 @@ function setUp() {
       logger: silentLogger,
       troubles,
       reader,
-      apply: (event) => void applied(graph, event),
+      apply: (event) => applied(graph, event).outcome,
       onWaitingListed: () => undefined,
       onSynced: () => {
         news.synced++;
         onSynced();
       },
       onTrouble,
+      onDoubt: () => {},
       onHistoryReset: () => undefined,
     }),
   );

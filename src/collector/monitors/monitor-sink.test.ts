@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MetadataReader } from '../../api/codec/metadata-reader.ts';
+import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import { MonitorSink } from './monitor-sink.ts';
 
@@ -11,6 +12,8 @@ function setUp() {
   const told: string[] = [];
   /** The trouble at each time when it was said to have changed. */
   const turned: (string | undefined)[] = [];
+  /** What the graph makes of the next events. */
+  const outcomes: ApplyOutcome[] = [];
   const reader = new MetadataReader();
   const sink = new MonitorSink({
     resource,
@@ -18,11 +21,14 @@ function setUp() {
       reader.read(bytes, start, end);
       return reader;
     },
-    apply: (event: GraphEvent) =>
-      void told.push(event.type === 'listFinished' ? `listFinished consistent=${event.consistent}` : event.type),
+    apply: (event: GraphEvent) => {
+      told.push(event.type === 'listFinished' ? `listFinished consistent=${event.consistent}` : event.type);
+      return outcomes.shift() ?? 'changed';
+    },
     onWaitingListed: () => void told.push('waiting'),
     onSynced: () => void told.push('synced'),
     onTrouble: () => void turned.push(sink.trouble?.message),
+    onDoubt: () => void told.push('doubt'),
     onHistoryReset: () => void told.push('historyReset'),
     onChanged: () => void told.push('changed'),
     onAnswered: () => void told.push('answered'),
@@ -34,7 +40,7 @@ function setUp() {
   };
   /** What was told since the last call. */
   const news = (): string[] => told.splice(0);
-  return { sink, show, news, turned };
+  return { sink, show, news, turned, outcomes };
 }
 
 describe('MonitorSink', () => {
@@ -136,6 +142,36 @@ describe('MonitorSink', () => {
     }
   });
 
+  it('COL-048 COL-002 is in trouble until a list is complete, and raises doubts when it begins', () => {
+    const { sink, show, news } = setUp();
+    const told = () => news().filter((each) => each === 'doubt');
+    sink.failed(new Error('no'));
+    sink.failed(new Error('still not'));
+    expect(told()).toEqual(['doubt']);
+    sink.replaceBegin();
+    show('added');
+    expect(sink.trouble?.message).toBe('still not');
+    sink.replaceEnd('7', 'proven');
+    expect([sink.trouble, ...told()]).toEqual([undefined]);
+    sink.failed(new Error('no'));
+    expect(told()).toEqual(['doubt']);
+  });
+
+  it('COL-055 COL-002 tells that history went back when a deletion is taken back, but not of what is listed because of it', () => {
+    const { sink, show, news, outcomes } = setUp();
+    const told = () => news().filter((each) => ['historyReset', 'waiting', 'changed'].includes(each));
+    sink.replaceBegin();
+    outcomes.push('wentBack');
+    show('added', { deletionTimestamp: '2026-11-25T12:00:00Z', finalizers: ['orphan'] });
+    expect(told()).toEqual(['waiting']);
+    sink.replaceEnd('7', 'proven');
+    sink.synced();
+    news();
+    outcomes.push('wentBack');
+    show('modified');
+    expect(told()).toEqual(['historyReset']);
+  });
+
   it('COL-048 has recovered when a list is complete, or a watch shows something; not when an answer began', () => {
     const { sink, show, news } = setUp();
     const told = () => news().filter((each) => each === 'answered' || each === 'recovered');
@@ -187,7 +223,10 @@ describe('MonitorSink', () => {
   it('says nothing any more once it is silenced', () => {
     const { sink, show, news } = setUp();
     sink.failed(new Error('no'));
+    sink.bookmark('4');
+    news();
     sink.silence();
+    sink.failed(new Error('no'));
     sink.replaceBegin();
     show('added');
     show('deleted');

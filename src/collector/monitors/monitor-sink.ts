@@ -1,9 +1,13 @@
 import type { EnumerationGaps, ReflectorSink } from '../../client/reflector-sink.ts';
+import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
 export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;
+
+/** `lowerVersion`: of a whole list, which a server of its own may count as it likes. */
+export type HistoryEvidence = 'lowerVersion' | 'deletionTakenBack';
 
 export interface MonitorSinkOptions {
   readonly resource: MonitoredResource;
@@ -11,14 +15,19 @@ export interface MonitorSinkOptions {
   /** Objects that `read` will be asked for next, in this order; see ReflectorSink. */
   readonly ahead?: (bytes: Uint8Array, ranges: Int32Array, count: number) => void;
   /** The one writer of the graph (COL-043). */
-  readonly apply: (event: GraphEvent) => void;
+  readonly apply: (event: GraphEvent) => ApplyOutcome;
   /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
   /** {@link MonitorSink.trouble} has begun or is over. */
   readonly onTrouble: () => void;
-  /** The server's resource version is lower than it was: its history was replaced, by a backup for example. */
-  readonly onHistoryReset: () => void;
+  /** It has begun: until it is over, the server may become another one. */
+  readonly onDoubt: () => void;
+  /**
+   * The server's resource version is lower than it was, or a deletion is taken back: its history was replaced, by a backup for example.
+   * Called before anybody can act upon what showed it, and not for what is listed because of it.
+   */
+  readonly onHistoryReset: (evidence: HistoryEvidence) => void;
   /**
    * Something of this resource was created, changed or deleted after the first enumeration, or may have been before the end of
    * one: what was read of the server earlier is older than that.
@@ -81,7 +90,7 @@ export class MonitorSink implements ReflectorSink {
     const version = numberOf(resourceVersion);
     const wentBack = version < this.#version;
     this.#version = version;
-    if (wentBack) onHistoryReset();
+    if (wentBack) onHistoryReset('lowerVersion');
     onChanged?.();
   }
 
@@ -96,9 +105,10 @@ export class MonitorSink implements ReflectorSink {
 
   added(bytes: Uint8Array, start: number, end: number): void {
     if (this.#silent) return;
-    const { resource, read, apply, onWaitingListed } = this.#options;
+    const { resource, read, apply, onWaitingListed, onHistoryReset } = this.#options;
     const columns = read(bytes, start, end);
-    apply({ type: 'observedColumns', resource, columns });
+    const outcome = apply({ type: 'observedColumns', resource, columns });
+    if (outcome === 'wentBack' && this.#synced) return onHistoryReset('deletionTakenBack');
     if (this.#enumerating && columns.deleting && (columns.foregroundFinalizer || columns.orphanFinalizer)) {
       // What happened since the watch was lost is not known: the deletion may have ended and begun again, and would look
       // like the one that was dealt with (COL-060, COL-063).
@@ -135,14 +145,16 @@ export class MonitorSink implements ReflectorSink {
   }
 
   failed(error: Error): void {
+    if (this.#trouble === undefined && !this.#silent) this.#options.onDoubt();
     this.#setTrouble(error);
     this.#failing = true;
     if (!this.#silent) this.#options.onFailed?.(error);
   }
 
   #followed(): void {
-    this.#setTrouble(undefined);
+    // Of an enumeration only the end says that nothing is out of date any more.
     if (this.#enumerating) return;
+    this.#setTrouble(undefined);
     this.#recover();
     this.#options.onChanged?.();
   }

@@ -72,8 +72,8 @@ describe('Monitors', () => {
     const { added, removed } = await monitors.sync([offered('b'), offered('c')], none);
     expect([added, removed.map(({ resource }) => resource.resource)]).toEqual([1, ['a']]);
     expect(log).toEqual(['start a/v1', 'start b/v1', 'start c/v1', 'stop a/v1', 'stopped a/v1']);
-    expect(monitors.ofResource(offered('b', 'any'))?.resource.apiVersion).toBe('v1');
-    expect(monitors.ofResource(offered('a'))).toBeUndefined();
+    expect(monitors.of(offered('b'))?.resource.apiVersion).toBe('v1');
+    expect([monitors.of(offered('b', 'v2')), monitors.of(offered('a'))]).toEqual([undefined, undefined]);
   });
 
   it('COL-022 COL-023 BETTER-1 starts every one that can be started; the others are told of together, and tried again', async () => {

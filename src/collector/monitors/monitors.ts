@@ -133,12 +133,18 @@ export class Monitors {
     return [...this.#entries.values()].map(({ resource }) => resource);
   }
 
-  /** The monitor of this resource, in whatever version. */
-  ofResource({ group, resource }: Pick<OfferedResource, 'group' | 'resource'>): Monitor | undefined {
-    for (const entry of this.#entries.values()) {
-      if (entry.resource.group === group && entry.resource.resource === resource) return entry.monitor;
+  /** The monitor of this resource, in this version. */
+  of(offered: OfferedResource): Monitor | undefined {
+    return this.#entries.get(resourceKey(offered))?.monitor;
+  }
+
+  /** Whether one of them shows this. O(monitors). */
+  shows({ apiVersion, kind, resource }: MonitoredResource): boolean {
+    for (const { monitor } of this.#entries.values()) {
+      const shown = monitor.resource;
+      if (shown.resource === resource && shown.kind === kind && shown.apiVersion === apiVersion) return true;
     }
-    return undefined;
+    return false;
   }
 
   /**

@@ -75,10 +75,11 @@ async function setUp(script: readonly Answer[], graph = new OwnershipGraph()) {
     logger: silentLogger,
     troubles: new TroubleLog({ clock, logger }),
     reader: new ObjectReader(graph),
-    apply: (event) => void applied(graph, event),
+    apply: (event) => applied(graph, event).outcome,
     onWaitingListed: () => {},
     onSynced: () => {},
     onTrouble: () => {},
+    onDoubt: () => {},
     onHistoryReset: () => {},
   });
   await clock.settle();

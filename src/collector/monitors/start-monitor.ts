@@ -5,10 +5,11 @@ import { demoteWarnings, type Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
 import { Reflector } from '../../client/reflector.ts';
 import type { RestClient } from '../../client/rest-client.ts';
+import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
-import { MonitorSink } from './monitor-sink.ts';
+import { type HistoryEvidence, MonitorSink } from './monitor-sink.ts';
 import type { ObjectReader } from './object-reader.ts';
 import type { Monitor } from './monitors.ts';
 import type { TroubleLog } from './trouble-log.ts';
@@ -22,11 +23,12 @@ export interface MonitorOptions {
   readonly troubles: TroubleLog;
   /** May be shared by all monitors: `apply` reads its columns before the next object is read. */
   readonly reader: ObjectReader;
-  readonly apply: (event: GraphEvent) => void;
+  readonly apply: (event: GraphEvent) => ApplyOutcome;
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
   readonly onTrouble: () => void;
-  readonly onHistoryReset: () => void;
+  readonly onDoubt: () => void;
+  readonly onHistoryReset: (evidence: HistoryEvidence) => void;
   readonly onChanged?: () => void;
 }
 
@@ -36,7 +38,7 @@ export interface MonitorOptions {
  */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
   const { client, clock, random, logger, troubles, reader, apply } = options;
-  const { onWaitingListed, onSynced, onTrouble, onHistoryReset, onChanged } = options;
+  const { onWaitingListed, onSynced, onTrouble, onDoubt, onHistoryReset, onChanged } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
   const key = resourceKey(offered);
@@ -54,6 +56,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
       onSynced();
     },
     onTrouble,
+    onDoubt,
     onHistoryReset,
     onFailed: (error) => troubles.failed(key, error),
     onAnswered: () => troubles.answered(key),

@@ -1,5 +1,3 @@
-import { builtinResources } from '../../api/kinds/builtin-resources.ts';
-import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { StatusError } from '../../api/status-error.ts';
 import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -7,6 +5,7 @@ import { messageOf } from '../../base/thrown.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import { serverVersion, type ServerVersion } from '../../client/server-version.ts';
 import type { Target } from '../decide/target.ts';
+import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 
 /** kube-apiserver reads preconditions in the query since 1.18; a server beside it, or one that is rolled back, may be older. */
 const SINCE: ServerVersion = { major: 1, minor: 20 };
@@ -20,12 +19,10 @@ const TIMEOUT_MS = 32_000;
  * server has told its version, and for ever where it does not, they stand in the body, as client-go sends them.
  */
 export class DeleteOptionsSupport {
-  /** By `apiVersion`: what Kubernetes has by default (API-399). Behind any other may be an extension server. */
-  readonly #servedByKubeApiserver: ReadonlySet<string> = new Set(builtinResources().map(apiVersionOf));
   #queryIsRead = false;
 
   placeOf({ apiVersion }: Pick<Target, 'apiVersion'>): 'body' | 'query' {
-    return this.#queryIsRead && this.#servedByKubeApiserver.has(apiVersion) ? 'query' : 'body';
+    return this.#queryIsRead && isServedByKubeApiserver(apiVersion) ? 'query' : 'body';
   }
 
   note(version: ServerVersion | undefined): void {

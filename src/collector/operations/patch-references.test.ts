@@ -11,7 +11,9 @@ const reference = (uid: string, more: Partial<OwnerReference> = {}): OwnerRefere
   ...more,
 });
 const blocking = { blockOwnerDeletion: true };
-const remove = (...owners: string[]) => ({ action: 'removeReferences', target, identity: target, owners }) as const;
+const remove = (...owners: string[]) =>
+  ({ action: 'removeReferences', target, identity: target, owners, known: undefined }) as const;
+const methodsOf = (sent: readonly string[]): (string | undefined)[] => sent.map((line) => line.split(' ')[0]);
 const unsupported = statusWith(415, 'UnsupportedMediaType');
 
 describe('removing references', () => {
@@ -36,11 +38,52 @@ describe('removing references', () => {
     await removeReferences(context, remove('z'));
     expect(sent.slice(1)).toEqual([
       'GET',
-      `PATCH merge-patch+json {"metadata":{"resourceVersion":"7","ownerReferences":[${JSON.stringify(kept)}]}}`,
+      `PATCH merge-patch+json {"metadata":{"uid":"uid-a","resourceVersion":"7","ownerReferences":[${JSON.stringify(kept)}]}}`,
       'GET',
-      'PATCH merge-patch+json {"metadata":{"resourceVersion":"8","ownerReferences":null}}',
+      'PATCH merge-patch+json {"metadata":{"uid":"uid-a","resourceVersion":"8","ownerReferences":null}}',
     ]);
   });
+
+  it('COL-161 COL-175 P2 of what is known, at its version, without a read; after a conflict of what is read', async () => {
+    const kept = reference('z', { controller: true, blockOwnerDeletion: false });
+    const known = { resourceVersion: '7', references: [reference('x'), kept] };
+    const { context, sent } = setUp([
+      unsupported,
+      objectWith({}),
+      statusWith(409, 'Conflict'),
+      objectWith({ resourceVersion: '9', ownerReferences: [reference('x')] }),
+      objectWith({}),
+    ]);
+    expect((await removeReferences(context, { ...remove('x'), known })).answer).toBe('accepted');
+    expect((await removeReferences(context, { ...remove('x'), known })).answer).toBe('accepted');
+    const ofKnown = `PATCH merge-patch+json {"metadata":{"uid":"uid-a","resourceVersion":"7","ownerReferences":[${JSON.stringify(kept)}]}}`;
+    expect(sent.slice(1)).toEqual([
+      ofKnown,
+      ofKnown,
+      'GET',
+      'PATCH merge-patch+json {"metadata":{"uid":"uid-a","resourceVersion":"9","ownerReferences":null}}',
+    ]);
+  });
+
+  it('BETTER-16 P2 reads before it believes that nothing is left to remove', async () => {
+    const known = { resourceVersion: '7', references: [reference('z')] };
+    const { context, sent } = setUp([unsupported, objectWith({ ownerReferences: [reference('x')] }), objectWith({})]);
+    await removeReferences(context, { ...remove('x'), known });
+    expect(methodsOf(sent)).toEqual(['PATCH', 'GET', 'PATCH']);
+  });
+
+  it.each([
+    ['P1', ['PATCH'], [statusWith(409, 'Conflict')]],
+    ['P2', ['PATCH', 'PATCH'], [unsupported, statusWith(409, 'Conflict')]],
+  ])(
+    'COL-002 COL-154 a conflict of %s at the version decided upon is answered as one, not tried again',
+    async (_, methods, answers) => {
+      const known = { resourceVersion: '12', references: [reference('x')] };
+      const { context, sent } = setUp([...answers]);
+      expect((await removeReferences(context, { ...remove('x'), known, only: '12' })).answer).toBe('outdated');
+      expect(methodsOf(sent)).toEqual(methods);
+    },
+  );
 
   it.each([
     ['12', 'accepted', ['GET', 'PATCH']],
@@ -53,10 +96,10 @@ describe('removing references', () => {
         objectWith({ resourceVersion: read, ownerReferences: [reference('x')] }),
         objectWith({}),
       ]);
-      const action = { ...remove('x'), resourceVersion: '12' };
+      const action = { ...remove('x'), only: '12' };
       expect((await removeReferences(context, action)).answer).toBe(answer);
       expect(sent[0]).toContain('{"metadata":{"uid":"uid-a","resourceVersion":"12","ownerReferences":');
-      expect(sent.slice(1).map((line) => line.split(' ')[0])).toEqual(methods);
+      expect(methodsOf(sent.slice(1))).toEqual(methods);
     },
   );
 
@@ -103,31 +146,29 @@ describe('unblocking', () => {
     ]);
   });
 
-  it('COL-163 P4 after 415: the whole list', async () => {
-    const live = [reference('x', { ...blocking, controller: true }), reference('y')];
-    const { context, sent } = setUp([
-      unsupported,
-      objectWith({ resourceVersion: '7', ownerReferences: live }),
-      objectWith({}),
-    ]);
-    await unblockReferences(context, action);
-    const body = JSON.parse((sent[2] ?? '').replace('PATCH merge-patch+json ', '')) as unknown;
-    expect(body).toEqual({ metadata: { resourceVersion: '7', ownerReferences: all } });
+  it('COL-163 P4 after 415: the whole list, at the version decided upon', async () => {
+    const { context, sent } = setUp([unsupported, objectWith({})]);
+    expect((await unblockReferences(context, action)).answer).toBe('accepted');
+    const body = JSON.parse((sent[1] ?? '').replace('PATCH merge-patch+json ', '')) as unknown;
+    expect(body).toEqual({ metadata: { uid: 'uid-a', resourceVersion: '7', ownerReferences: all } });
+    expect(sent).toHaveLength(2);
   });
 
-  it('COL-163 P4 of another version than was decided upon: nothing is written', async () => {
-    const live = [reference('z', blocking)];
-    const { context, sent } = setUp([unsupported, objectWith({ resourceVersion: '8', ownerReferences: live })]);
+  it.each([
+    ['COL-162 P3', [statusWith(409, 'Conflict')]],
+    ['COL-163 P4', [unsupported, statusWith(409, 'Conflict')]],
+  ])('%s at another version than was decided upon: decided anew', async (_, answers) => {
+    const { context, sent } = setUp([...answers]);
     expect((await unblockReferences(context, action)).answer).toBe('outdated');
-    expect(sent).toHaveLength(2);
+    expect(sent).toHaveLength(answers.length);
   });
 
   it('COL-24G COL-235 P4 at once when two references name one uid: P3 would always find the first', async () => {
     const live = [reference('x', { blockOwnerDeletion: false }), reference('x', blocking)];
     const unblocked = live.map((each) => ({ ...each, blockOwnerDeletion: false }));
-    const { context, sent } = setUp([objectWith({ resourceVersion: '7', ownerReferences: live }), objectWith({})]);
+    const { context, sent } = setUp([objectWith({})]);
     await unblockReferences(context, { ...action, references: unblocked.slice(1), all: unblocked });
-    expect(sent.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(['GET', 'PATCH merge-patch+json']);
+    expect(sent.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(['PATCH merge-patch+json']);
     expect(context.support.takesStrategic(target)).toBe(true);
   });
 });

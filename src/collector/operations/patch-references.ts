@@ -1,9 +1,10 @@
 import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
-import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { PatchType } from '../../client/rest-client.ts';
-import type { RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
+import type { KnownReferences, RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
 import type { ReferencesAnswerKind } from '../decide/after-remove-references.ts';
 import type { Target } from '../decide/target.ts';
+import type { Uid } from '../graph/identity.ts';
 import type { CallContext } from './call-context.ts';
 import type { PatchSupport } from './patch-support.ts';
 import { readMetadata, resourceRefOf } from './read-metadata.ts';
@@ -18,15 +19,18 @@ export interface ReferencesAnswer extends Omit<WriteAnswer, 'answer'> {
 }
 
 /** P1: by uid of the owner, all of them in one patch (COL-160); at a version where the decision rests on one. */
-function removeReferencesPatch(target: Target, owners: readonly string[], resourceVersion?: string): object {
+function removeReferencesPatch({ target, owners, only }: RemoveReferencesAction): object {
   const ownerReferences = owners.map((uid) => ({ $patch: 'delete', uid }));
-  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  const version = only === undefined ? {} : { resourceVersion: only };
   return { metadata: { uid: target.uid, ...version, ownerReferences } };
 }
 
-/** P2: the complete list that remains, at the version it was read at; null empties it (COL-161). */
-function remainingReferencesPatch(resourceVersion: string, remaining: readonly OwnerReference[]): object {
-  return { metadata: { resourceVersion, ownerReferences: remaining.length === 0 ? null : remaining } };
+/**
+ * P2 and P4: the complete list, at the version it was made of; null empties it (COL-161, COL-163). The uid keeps it from a successor of
+ * the name, should a restored server give out a version again.
+ */
+function allReferencesPatch(uid: Uid, { resourceVersion, references }: KnownReferences): object {
+  return { metadata: { uid, resourceVersion, ownerReferences: references.length === 0 ? null : references } };
 }
 
 /** P3: only what blocked, now with `blockOwnerDeletion: false` (COL-162), at the version it was read at. */
@@ -38,20 +42,30 @@ export async function removeReferences(
   context: PatchContext,
   action: RemoveReferencesAction,
 ): Promise<ReferencesAnswer> {
-  const { target, owners, resourceVersion } = action;
+  const { target, known, only } = action;
   if (context.support.takesStrategic(target)) {
     const answer = await send(context, target, {
       type: 'application/strategic-merge-patch+json',
-      body: removeReferencesPatch(target, owners, resourceVersion),
+      body: removeReferencesPatch(action),
     });
-    if (answer.answer !== 'unsupportedMediaType') return answer;
+    if (answer.answer !== 'unsupportedMediaType') return restingOn(only, answer);
     context.support.noteUnsupported(target);
   }
-  const gone = new Set(owners);
-  return replaceReferences(context, target, {
-    next: (references) => references.filter(({ uid }) => !gone.has(uid)),
-    ...(resourceVersion === undefined ? {} : { only: resourceVersion }),
-  });
+  const gone = new Set(action.owners);
+  if (known?.references.some(({ uid }) => gone.has(uid)) === true) {
+    const answer = await replaceReferences(context, target, without(gone, known));
+    if (answer.answer !== 'conflict' || only !== undefined) return restingOn(only, answer);
+  }
+  const read = await readMetadata(context, target);
+  if (read.state === 'error') return { answer: 'failed', error: read.error };
+  if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
+  const { resourceVersion, ownerReferences } = read.object;
+  if (only !== undefined && only !== resourceVersion) return { answer: 'outdated' };
+  const remaining = without(gone, { resourceVersion, references: ownerReferences });
+  if (remaining.references.length === ownerReferences.length) {
+    return { answer: 'accepted', unneeded: true, object: read.object };
+  }
+  return restingOn(only, await replaceReferences(context, target, remaining));
 }
 
 export async function unblockReferences(
@@ -64,11 +78,11 @@ export async function unblockReferences(
       type: 'application/strategic-merge-patch+json',
       body: unblockReferencesPatch(action),
     });
-    if (answer.answer !== 'unsupportedMediaType') return answer;
+    if (answer.answer !== 'unsupportedMediaType') return restingOn(resourceVersion, answer);
     context.support.noteUnsupported(target);
   }
-  // P4 (COL-163), at the version that was decided upon, as P3: one that came in between may block an owner that nobody decided about.
-  return replaceReferences(context, target, { next: () => all, only: resourceVersion });
+  // At the version that was decided upon, as P3: one that came in between may block an owner that nobody decided about.
+  return restingOn(resourceVersion, await replaceReferences(context, target, { resourceVersion, references: all }));
 }
 
 /**
@@ -79,33 +93,17 @@ function namesOneUidTwice({ references, all }: UnblockReferencesAction): boolean
   return references.some(({ uid }) => all.filter((reference) => reference.uid === uid).length > 1);
 }
 
-/**
- * A merge patch replaces the whole list, so it is made from a fresh read and guarded by that read's version. The uid is
- * compared here: another object of the name is, for us, absent.
- */
-async function replaceReferences(
-  context: PatchContext,
-  target: Target,
-  change: {
-    readonly next: (references: readonly OwnerReference[]) => readonly OwnerReference[];
-    /** The patch rests on this version: of any other none is sent. */
-    readonly only?: string;
-  },
-): Promise<ReferencesAnswer> {
-  const read = await readMetadata(context, target);
-  if (read.state === 'error') return { answer: 'failed', error: read.error };
-  if (read.state === 'absent' || read.object.uid !== target.uid) return { answer: 'absent' };
-  const { resourceVersion, ownerReferences } = read.object;
-  if (change.only !== undefined && change.only !== resourceVersion) return { answer: 'outdated' };
-  const remaining = change.next(ownerReferences);
-  const unchanged =
-    remaining.length === ownerReferences.length &&
-    remaining.every((reference, index) => reference === ownerReferences[index]);
-  if (unchanged) return { answer: 'accepted', unneeded: true, object: read.object };
-  return send(context, target, {
-    type: 'application/merge-patch+json',
-    body: remainingReferencesPatch(resourceVersion, remaining),
-  });
+function without(gone: ReadonlySet<Uid>, { resourceVersion, references }: KnownReferences): KnownReferences {
+  return { resourceVersion, references: references.filter(({ uid }) => !gone.has(uid)) };
+}
+
+/** A conflict of a patch that rests on a version is nothing that the server holds against it. */
+function restingOn(version: string | undefined, answer: WriteAnswer): ReferencesAnswer {
+  return version !== undefined && answer.answer === 'conflict' ? { ...answer, answer: 'outdated' } : answer;
+}
+
+function replaceReferences(context: PatchContext, target: Target, next: KnownReferences): Promise<WriteAnswer> {
+  return send(context, target, { type: 'application/merge-patch+json', body: allReferencesPatch(target.uid, next) });
 }
 
 function send(context: PatchContext, target: Target, patch: { type: PatchType; body: object }): Promise<WriteAnswer> {

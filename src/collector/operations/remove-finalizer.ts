@@ -51,7 +51,7 @@ export async function removeFinalizer(
     const { resourceVersion, otherFinalizers } = known;
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: otherFinalizers });
     if (answer.answer !== 'conflict' && answer.answer !== 'invalid') return answer;
-    if (only !== undefined) return answer;
+    if (only !== undefined) return restingOnVersion(answer);
   }
   for (let attempt = 1; ; attempt++) {
     const read = await readMetadata(context, target);
@@ -64,10 +64,16 @@ export async function removeFinalizer(
     if (!deleting) return { answer: 'outdated' };
     const others = finalizers.filter((name) => name !== finalizer);
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });
-    if (answer.answer !== 'conflict' || only !== undefined) return answer;
+    if (answer.answer !== 'conflict') return answer;
+    if (only !== undefined) return restingOnVersion(answer);
     const exhausted = attempt === MAX_ATTEMPTS || !(await pause(context, attempt));
     if (exhausted) return { answer: 'conflict', error: retryLater(target, answer.error) };
   }
+}
+
+/** A conflict of a removal that rests on a version is nothing that the server holds against it. */
+function restingOnVersion(answer: WriteAnswer): RemovalAnswer {
+  return answer.answer === 'conflict' ? { ...answer, answer: 'outdated' } : answer;
 }
 
 function patchFinalizers(context: FinalizerContext, target: Target, remaining: Remaining): Promise<WriteAnswer> {

@@ -26,6 +26,18 @@ describe('the answer to a write', () => {
     expect((await deleteObject(context, request)).answer).toBe(is);
   });
 
+  const notFound = statusWith(404, 'NotFound', { details: { name: 'a', kind: 'configmaps' } });
+  it.each([
+    { what: 'is not there', read: notFound, is: 'absent' },
+    { what: 'is another one', read: objectWith({ uid: 'uid-b' }), is: 'absent' },
+    { what: 'is there', read: objectWith({}), is: 'failed' },
+    { what: 'cannot be read', read: statusWith(503, 'ServiceUnavailable'), is: 'failed' },
+  ])('COL-093 COL-116 a 404 of a write may be of admission: the object $what: $is', async ({ read, is }) => {
+    const { context, sent } = setUp([notFound, read]);
+    expect((await deleteObject(context, request)).answer).toBe(is);
+    expect(sent.map((line) => line.split(' ')[0])).toEqual(['DELETE', 'GET']);
+  });
+
   it('COL-150 COL-171 the query of a DELETE, where the server is known to read it', async () => {
     const { context, sent } = setUp([statusWith(200, '')]);
     context.deleteOptions.note({ major: 1, minor: 36 });

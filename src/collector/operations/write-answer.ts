@@ -1,11 +1,18 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict, isInvalid, isNotFound, isObjectNotFound, isUnsupportedMediaType } from '../../api/status-error.ts';
+import {
+  isConflict,
+  isInvalid,
+  isNotFound,
+  isObjectNotFound,
+  isUnsupportedMediaType,
+  type StatusError,
+} from '../../api/status-error.ts';
 import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
 import type { WriteAnswerKind } from '../decide/write-answer-kind.ts';
 import type { CallContext } from './call-context.ts';
 import { asError } from '../../base/thrown.ts';
-import { NoObjectError } from './read-metadata.ts';
+import { NoObjectError, readMetadata } from './read-metadata.ts';
 
 /** What became of a write, with the object the server answered with or the error it gave. */
 export interface WriteAnswer {
@@ -16,9 +23,14 @@ export interface WriteAnswer {
   readonly error?: Error;
 }
 
-/** Makes the write and judges its answer. Never rejects: what is no answer is `failed`, and the write may have happened. */
+/**
+ * Makes the write and judges its answer. Never rejects: what is no answer is `failed`, and the write may have happened.
+ *
+ * A 404 with the object's name is a proof only of a read: admission stands before a write, and may not find something else that has the
+ * same name (designs/0013). So the object is read, with one request more.
+ */
 export async function answerOf(
-  { onPathNotFound }: Pick<CallContext, 'onPathNotFound'>,
+  context: CallContext,
   target: Target,
   write: () => Promise<'success' | KubeObject | null>,
 ): Promise<WriteAnswer> {
@@ -31,10 +43,20 @@ export async function answerOf(
     if (answered?.kind === 'Status' || object.uid !== target.uid) throw new NoObjectError(target);
     return { answer: 'accepted', object };
   } catch (error) {
-    if (isObjectNotFound(error, target.name)) return { answer: 'absent' };
-    if (isNotFound(error)) onPathNotFound();
+    if (isObjectNotFound(error, target.name))
+      return (await isAbsent(context, target)) ? { answer: 'absent' } : failed(error);
+    if (isNotFound(error)) context.onPathNotFound();
     return { answer: kindOf(error), error: asError(error) };
   }
+}
+
+async function isAbsent(context: CallContext, target: Target): Promise<boolean> {
+  const read = await readMetadata(context, target);
+  return read.state === 'absent' || (read.state === 'found' && read.object.uid !== target.uid);
+}
+
+function failed(error: StatusError): WriteAnswer {
+  return { answer: 'failed', error };
 }
 
 function kindOf(error: unknown): WriteAnswerKind {

@@ -58,3 +58,20 @@ it('BETTER-23 COL-190 a sweep counts as no work', () => {
   expect(backlog.sweep()).toBe(700);
   expect([value('adds_total'), value('depth'), durations('queue'), durations('work')]).toEqual([1400, 700, 0, 0]);
 });
+
+it('BETTER-23 what was needed when this process led last makes no room for what is not needed now', () => {
+  const queue = new RateLimitingQueue<WorkKey>({ name: 'test', clock: new FakeClock() });
+  const existing = new Set<string>();
+  const backlog = new Backlog(queue, { find: (uid) => (existing.has(uid) ? 0 : -1) });
+  for (let index = 0; index < 5000; index++) {
+    existing.add(`o${index}`);
+    queue.add(workKey(`o${index}`, 'observed'));
+  }
+  expect(backlog.sweep()).toBe(0);
+  // It leads, and works all of them off.
+  for (let next = queue.tryGet(); next !== undefined && !next.shutdown; next = queue.tryGet()) queue.done(next.item);
+  existing.clear();
+  expect(backlog.sweep()).toBe(0);
+  for (let index = 0; index < 1000; index++) queue.add(workKey(`gone-${index}`, 'observed'));
+  expect(backlog.sweep()).toBe(1000);
+});

@@ -29,6 +29,8 @@ export class Backlog {
   /** Nothing while there is little to gain. What stays keeps its place and failures. Answers how many keys were dropped. */
   sweep(): number {
     const waiting = this.#queue.len();
+    // Most of them may have been worked off meanwhile, while this process led.
+    this.#needed = Math.min(this.#needed, waiting);
     if (waiting < 2 * this.#needed + SLACK) return 0;
     const dropped = this.#queue.dropWaiting((key) => {
       if (this.#graph.find(parseWorkKey(key).uid) >= 0) return false;

@@ -32,7 +32,7 @@ import { type CollectorContext, factSource, aboutToTell } from './collector-cont
 import type { ActionResult, DecisionAbout } from './decision.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
-/** Questions for one decision: the item and its owners. More only happens while the object keeps changing its coordinates. */
+/** Questions for one decision: the item and its owners. More only happens while the object keeps changing. */
 const MAX_QUESTIONS = 8;
 
 /**
@@ -133,7 +133,8 @@ export class DeleteWorker {
       const finished = this.#finish(about, step, { outcome: end, results });
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
-    return 'requeue';
+    const undecided: Verdict = { verdict: 'requeue', reason: 'factsKeptChanging', actions: [] };
+    return this.#finish(about, undecided, { outcome: { next: 'done' }, results });
   };
 
   #finish(
@@ -225,6 +226,10 @@ export class DeleteWorker {
         apply({ type: 'virtualDelete', identity: action.identity });
         break;
       case 'noteAbsentOwner':
+        this.#context.logger.debug(sentenceOf('coordinatesAbsent'), {
+          ...action.identity,
+          reason: 'coordinatesAbsent',
+        });
         absentOwners.note(action.identity);
         break;
       case 'enqueueBlockingDependents':

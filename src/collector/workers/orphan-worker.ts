@@ -6,6 +6,7 @@ import type { Verdict } from '../decide/step.ts';
 import type { Target } from '../decide/target.ts';
 import type { Uid } from '../graph/identity.ts';
 import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
+import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import { sentenceOf } from '../reasons.ts';
 import { acceptedAs, tellPatch } from './accepted-writes.ts';
@@ -15,8 +16,11 @@ import type { BarrierAnswer } from './orphan-barrier.ts';
 import type { ReleaseDependents } from './release-dependents.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
-/** A round asks at most for the release of the known ones, the barrier, and the release of those it found. */
-const MAX_STEPS = 4;
+/**
+ * A round asks at most for the owner, the release of the known ones, the barrier, and the release of those it found. More only happens
+ * while the owner keeps changing its coordinates.
+ */
+const MAX_STEPS = 8;
 
 export interface OrphanWorkerOptions {
   readonly release: ReleaseDependents;
@@ -39,7 +43,8 @@ export class OrphanWorker {
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid } = parseWorkKey(key);
     const about = aboutToTell(this.#context, key);
-    let round = beginOrphanRound(this.#context, uid);
+    const triedBefore = this.#context.queues.attemptToOrphan.numRequeues(key) > 0;
+    let round = beginOrphanRound(factSource(this.#context), uid, { triedBefore });
     for (let steps = 0; steps < MAX_STEPS; steps++) {
       const step = attemptToOrphan(gatherOrphanFacts(factSource(this.#context), round));
       if (!('need' in step)) return this.#finish(about, step);
@@ -47,13 +52,15 @@ export class OrphanWorker {
       if (answer === 'termEnded') return 'requeue';
       round = { ...round, ...answer };
     }
-    return 'requeue';
+    return this.#finish(about, { verdict: 'requeue', reason: 'factsKeptChanging', actions: [] });
   };
 
   /** `termEnded`: there is no answer, and nothing more is begun. */
   async #answer(owner: Uid, step: Exclude<OrphanStep, Verdict>): Promise<Partial<OrphanRound> | 'termEnded'> {
     const { release, barrier } = this.#options;
     switch (step.need) {
+      case 'latest':
+        return { latest: await readMetadata(this.#context, step.target) };
       case 'released':
         return { released: await release.known(owner, step.dependents) };
       case 'foundReleased':
@@ -79,8 +86,9 @@ export class OrphanWorker {
       const answer = await removeFinalizer(this.#context, action);
       const { verdict, reason } = afterRemoveFinalizer(answer.answer);
       if (verdict === 'requeue') {
-        const { target } = action;
-        this.#context.failures.warn(sentenceOf(reason), { ...target, error: answer.error?.message, decided, reason });
+        const { logger, failures } = this.#context;
+        const log = answer.answer === 'outdated' ? { warn: logger.debug.bind(logger) } : failures;
+        log.warn(sentenceOf(reason), { ...action.target, error: answer.error?.message, decided, reason });
         results.push({ action, answered: reason });
         return this.#tell({ ...about, verdict, reason, actions, decided, results });
       }

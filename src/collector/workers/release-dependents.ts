@@ -67,7 +67,8 @@ export class ReleaseDependents {
   /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
   async #releaseOne(owner: Uid, { target, identity }: Dependent): Promise<boolean> {
     const owners = [owner];
-    const action: RemoveReferencesAction = { action: 'removeReferences', target, identity, owners };
+    const known = this.#knownReferences(target.uid);
+    const action: RemoveReferencesAction = { action: 'removeReferences', target, identity, owners, known };
     const answer = await removeReferences(this.#context, action);
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
     if ('need' in release) {
@@ -85,6 +86,14 @@ export class ReleaseDependents {
     tellPatch(this.#context, { target, change: 'removeReferences' }, { reason: DECIDED, answered });
     this.#tell(action, { verdict: 'forget', reason: DECIDED, answered });
     return true;
+  }
+
+  /** Of the graph, as of now; none while a version may mean two states of the object, as after a restore of the server. */
+  #knownReferences(uid: Uid): RemoveReferencesAction['known'] {
+    if (this.#context.trust() === 'untrusted') return undefined;
+    const node = this.#context.graph.node(uid);
+    if (node?.resourceVersion === undefined) return undefined;
+    return { resourceVersion: node.resourceVersion, references: node.ownerReferences };
   }
 
   /** A dependent that is let go was not queued: nothing was decided about it but this. */

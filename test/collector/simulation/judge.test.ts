@@ -5,7 +5,7 @@ import { RestClient } from '../../../src/client/rest-client.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import { configMap, refTo, secret, widget } from '../kinds.ts';
 import { Clients } from './clients.ts';
-import type { ClientStep, VersionName } from './plan.ts';
+import type { ClientStep, Plan, VersionName } from './plan.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 
 /** A collector that does what it must not, so that the judge has something to find. */
@@ -14,19 +14,18 @@ let clients: Clients;
 let rogue: RestClient;
 
 beforeEach(async () => {
-  const plan = {
-    seed: 1,
-    kinds: ['ConfigMap', 'Secret', 'Widget'],
-    collectors: [],
-    latency: { oneIn: 0, maxMs: 0 },
-  } as const;
-  cluster = new SimulatedCluster({ ...plan, steps: [], end: 'rest' }, silentLogger);
+  await begin([]);
+});
+
+async function begin(collectors: Plan['collectors']): Promise<void> {
+  const plan = { seed: 1, kinds: ['ConfigMap', 'Secret', 'Widget'], latency: { oneIn: 0, maxMs: 0 } } as const;
+  cluster = new SimulatedCluster({ ...plan, collectors, steps: [], end: 'rest' }, silentLogger);
   await cluster.start();
   clients = new Clients(cluster.client);
   rogue = new RestClient({ transport: cluster.transport, clock: cluster.clock, userAgent: 'collector' });
   await act({ do: 'create', at: 'ConfigMap/default/owner' });
   await act({ do: 'create', at: 'Secret/default/owned', owners: [{ at: 'ConfigMap/default/owner' }] });
-});
+}
 
 afterEach(() => cluster.stop());
 
@@ -218,6 +217,37 @@ describe('the judge finds', () => {
     expect(cluster.judge.leftovers()).toEqual([]);
     await act(step);
     expect(cluster.judge.leftovers()).toEqual(found.map((text) => expect.stringContaining(text)));
+  });
+});
+
+describe('COL-106 of an owner that changed its mind the judge', () => {
+  /** The owner waits for its dependents, and then does not any more, a while ago. */
+  async function changesItsMind(): Promise<void> {
+    await act({ do: 'hold', at: 'ConfigMap/default/owner' });
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Foreground' });
+    const ref = { ...at, gvr: configMap.gvr, name: 'owner' };
+    const { metadata } = await cluster.wait(cluster.client.get(ref));
+    const finalizers = (metadata?.finalizers ?? []).filter((name) => name !== 'foregroundDeletion');
+    const body = { metadata: { finalizers } };
+    await cluster.wait(cluster.client.patch(ref, { type: 'application/merge-patch+json', body }));
+    await cluster.clock.advanceAsync(1000);
+  }
+
+  it.each([
+    ['finds what is deleted all the same', () => remove(), 'exists and does not wait any more'],
+    ['finds what is let go all the same', () => patch({ ownerReferences: null }), 'exists and does not wait any more'],
+  ])('%s, where nothing takes time', async (_, does, found) => {
+    await cluster.stop();
+    await begin([{ role: 'always', workers: 1, encoding: 'json' }]);
+    await changesItsMind();
+    await does();
+    expect(cluster.judge.wrong[0]).toContain(found);
+  });
+
+  it('accepts both, where news may be late', async () => {
+    await changesItsMind();
+    await patch({ ownerReferences: null });
+    expect(cluster.judge.wrong).toEqual([]);
   });
 });
 

@@ -27,6 +27,10 @@ export interface JudgeOptions {
   readonly remembersOrphaned: boolean;
   /** Nothing keeps the collectors from seeing every change at once. */
   readonly seesAtOnce: boolean;
+  /** Nor do their requests take time, and there is one of them: what it writes rests on what is so now. */
+  readonly quiet: boolean;
+  /** ms. */
+  readonly now: () => number;
   /** Every collector asks the barrier before it lets an orphaning owner go (BETTER-13). */
   readonly barriers: boolean;
 }
@@ -45,21 +49,27 @@ export class Judge {
   readonly #isServed: JudgeOptions['isServed'];
   readonly #remembersOrphaned: boolean;
   readonly #seesAtOnce: boolean;
+  readonly #quiet: boolean;
+  readonly #now: () => number;
   readonly #barriers: boolean;
   /** By uid: the revision at which an owner began to wait or to orphan, and at which references were last changed. */
   readonly #began = new Map<string, number>();
   readonly #referredSince = new Map<string, number>();
-  /** Uids that waited for their dependents, or let them go, at some time: whoever saw that may have acted upon it. */
-  readonly #waited = new Set<string>();
-  readonly #orphaning = new Set<string>();
+  /** By uid of who waited for its dependents, or let them go, at some time: until when; Infinity while it does. */
+  readonly #waited = new Map<string, number>();
+  readonly #orphaning = new Map<string, number>();
+  /** `<dependent> <owner>`: the collectors saw the owner go while the dependent referred to it. */
+  readonly #seenToGo = new Set<string>();
   /** What went with policy Orphan, by uid: a reference to other coordinates refers to nothing (COL-140, COL-241). */
   readonly #orphaned = new Map<string, KnownObject>();
 
-  constructor({ attribution, isServed, remembersOrphaned, seesAtOnce, barriers }: JudgeOptions) {
+  constructor({ attribution, isServed, remembersOrphaned, seesAtOnce, quiet, now, barriers }: JudgeOptions) {
     this.#attribution = attribution;
     this.#isServed = isServed;
     this.#remembersOrphaned = remembersOrphaned;
     this.#seesAtOnce = seesAtOnce;
+    this.#quiet = quiet;
+    this.#now = now;
     this.#barriers = barriers;
   }
 
@@ -81,7 +91,18 @@ export class Judge {
   }
 
   #isUntouchable(object: KnownObject): boolean {
-    return isOutOfReach(object) || (object.metadata.ownerReferences ?? []).some(({ kind }) => !this.#isServed(kind));
+    const references = object.metadata.ownerReferences ?? [];
+    return (
+      isOutOfReach(object) ||
+      // Of an owner that was seen to go it is known, whatever became of its kind (COL-136, BETTER-15).
+      references.some(({ kind, uid }) => !this.#isServed(kind) && !this.#seenToGo.has(`${object.uid} ${uid}`))
+    );
+  }
+
+  /** Whoever saw it wait, or let its dependents go, may act upon it still. */
+  #mayBeSeenAs(was: ReadonlyMap<string, number>, uid: string): boolean {
+    const until = was.get(uid);
+    return until !== undefined && (!this.#quiet || until >= this.#now());
   }
 
   #see({ key, current, previous, revision }: StoreEvent): void {
@@ -96,14 +117,28 @@ export class Judge {
       if (this.#seesAtOnce && this.#attribution.of(key) === 'collector') this.#finished(before, now);
     }
     if (now !== undefined && this.#seesAtOnce) this.#note(before, now, revision);
+    if (before !== undefined && now?.uid !== before.uid && this.#seesAtOnce) this.#goes(before);
     if (now === undefined) this.objects.delete(key);
     else this.objects.set(key, now);
-    if (now !== undefined && isWaiting(now)) this.#waited.add(now.uid);
-    if (now !== undefined && isOrphaning(now)) this.#orphaning.add(now.uid);
+    if (now !== undefined) this.#remember(this.#waited, now.uid, isWaiting(now));
+    if (now !== undefined) this.#remember(this.#orphaning, now.uid, isOrphaning(now));
     if (now === undefined && before !== undefined && isOrphaning(before) && this.#attribution.of(key) === 'collector') {
       this.#orphaned.set(before.uid, before);
     }
     if ((previous === undefined) !== (before === undefined)) this.wrong.push(`the store lost track of ${key}`);
+  }
+
+  #remember(was: Map<string, number>, uid: string, is: boolean): void {
+    if (is) was.set(uid, Number.POSITIVE_INFINITY);
+    else if (was.get(uid) === Number.POSITIVE_INFINITY) was.set(uid, this.#now());
+  }
+
+  #goes(owner: KnownObject): void {
+    for (const object of this.objects.values()) {
+      for (const reference of object.metadata.ownerReferences ?? []) {
+        if (this.objects.owner(object, reference)?.uid === owner.uid) this.#seenToGo.add(`${object.uid} ${owner.uid}`);
+      }
+    }
   }
 
   #wasOrphaned({ namespace }: KnownObject, { uid, kind, name }: OwnerReference): boolean {
@@ -130,8 +165,9 @@ export class Judge {
     }
     for (const reference of references) {
       const owner = this.objects.owner(object, reference);
-      if (owner === undefined || this.#waited.has(owner.uid)) continue;
-      this.wrong.push(`${show(object)} was deleted although its owner ${show(owner)} exists and never waited`);
+      if (owner === undefined || this.#mayBeSeenAs(this.#waited, owner.uid)) continue;
+      const never = this.#waited.has(owner.uid) ? 'does not wait any more' : 'never waited';
+      this.wrong.push(`${show(object)} was deleted although its owner ${show(owner)} exists and ${never}`);
     }
     const hasWaited = references.some(({ uid }) => this.#waited.has(uid));
     if (hasWaited) return;
@@ -214,10 +250,13 @@ export class Judge {
   /** A reference was removed. Those to one uid go together, also when only one of them is wrong (COL-24H). */
   #released(dependent: KnownObject, reference: OwnerReference): void {
     const owner = this.objects.owner(dependent, reference);
-    if (owner === undefined || this.#waited.has(owner.uid) || this.#orphaning.has(owner.uid)) return;
+    if (owner === undefined) return;
+    if (this.#mayBeSeenAs(this.#waited, owner.uid) || this.#mayBeSeenAs(this.#orphaning, owner.uid)) return;
     const twins = (dependent.metadata.ownerReferences ?? []).filter(({ uid }) => uid === reference.uid);
     if (twins.some((twin) => this.objects.owner(dependent, twin) === undefined)) return;
-    this.wrong.push(`${show(dependent)} lost its reference to ${show(owner)}, which exists and never waited`);
+    const never =
+      this.#waited.has(owner.uid) || this.#orphaning.has(owner.uid) ? 'does not wait any more' : 'never waited';
+    this.wrong.push(`${show(dependent)} lost its reference to ${show(owner)}, which exists and ${never}`);
   }
 
   /** The server empties a definition that is being deleted. */

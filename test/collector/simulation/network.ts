@@ -208,6 +208,11 @@ const faults: Readonly<Record<FaultName, Fault>> = {
   pathNotFound,
   namelessNotFound: refuse(404, 'NotFound'),
   otherNotFound: refuse(404, 'NotFound', { details: { name: 'another', kind: 'configmaps' } }),
+  sameNameNotFound: (request, next) => {
+    if (request.method === 'GET') return next(request);
+    const name = new URL(request.target, 'http://server').pathname.split('/').at(-1);
+    return refuse(404, 'NotFound', { details: { name, kind: 'configmaps' } })(request, next);
+  },
   emptyObject: answerWith(200, {}),
   noJson: answerWith(200, 'OK'),
   successStatus,

@@ -137,6 +137,8 @@ export const FAULTS = [
   'pathNotFound',
   'namelessNotFound',
   'otherNotFound',
+  /** Of a write: not found is something else of the same name, by somebody who stands before it. */
+  'sameNameNotFound',
   /** 200, with something that is no object. */
   'emptyObject',
   'noJson',

@@ -3,7 +3,7 @@ import { KINDS } from './simulated-kinds.ts';
 
 interface WriteBody {
   readonly preconditions?: Preconditions;
-  readonly metadata?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly metadata?: { readonly uid?: string };
 }
 
 interface Preconditions {
@@ -31,9 +31,7 @@ export class RequestJudge {
     if (method === 'DELETE') return this.#seesDelete(request, queryIsRead);
     if (method !== 'PATCH') return this.#isWrong(request, 'a write that no collector makes');
     const { metadata } = bodyOf(request);
-    if ((metadata?.uid ?? metadata?.resourceVersion) === undefined) {
-      this.#isWrong(request, 'a write without precondition');
-    }
+    if (metadata?.uid === undefined) this.#isWrong(request, 'a write without precondition');
   };
 
   #seesDelete(request: HttpRequest, queryIsRead: boolean): void {

@@ -57,6 +57,8 @@ export class SimulatedCluster {
       isServed: (kind) => this.isServed(kind),
       remembersOrphaned: remembersOrphaned(plan),
       seesAtOnce: seesAtOnce(plan),
+      quiet: isQuiet(plan),
+      now: () => this.clock.monotonic(),
       barriers: plan.collectors.every(({ barrier }) => barrier !== 'off'),
     });
     this.transport = this.connect();

@@ -331,10 +331,10 @@ function isSolid(server: SmallServer, dependent: ServerObject, reference: Coordi
 
 /** A round of orphaning, in one step. */
 function orphan(state: State, uid: string): State {
-  let round = beginOrphanRound(state, uid);
+  const source = sourceOf(state);
+  let round = beginOrphanRound(source, uid, { triedBefore: false });
   let { server } = state;
   for (;;) {
-    const source = { graph: state.graph, mapping: server.mapping.bind(server) };
     const step = attemptToOrphan(gatherOrphanFacts(source, round));
     if ('verdict' in step) {
       for (const action of step.actions) {
@@ -342,7 +342,8 @@ function orphan(state: State, uid: string): State {
       }
       return { ...state, server };
     }
-    if (step.need === 'released') {
+    if (step.need === 'latest') round = { ...round, latest: read(server, step.target) };
+    else if (step.need === 'released') {
       for (const dependent of step.dependents) {
         const { identity } = state.graph.node(dependent)!;
         const target = targetOf(identity, server.mapping(identity.apiVersion, identity.kind)!);

@@ -74,6 +74,11 @@ export class NaiveGraph {
     if (known?.state === 'virtual') this.#meet(identity, known.identity);
     else if (this.gone.has(uid)) this.#meet(identity, this.gone.get(uid)!);
     const before = known?.state === 'observed' ? known : undefined;
+    const handedOver = before !== undefined && !isOf(resource, before);
+    if (handedOver && Number(object.resourceVersion) < Number(before.version)) {
+      this.nodes.set(uid, { ...before, identity, seen: true, resource: resource.resource });
+      return;
+    }
     const node: NaiveNode = {
       identity,
       state: 'observed',
@@ -91,7 +96,8 @@ export class NaiveGraph {
     this.nodes.set(uid, node);
     this.#link(node, before?.refs ?? [], existed);
     const changedUnseen =
-      before?.seen === false && (before.version !== object.resourceVersion || object.resourceVersion === 'opaque');
+      (before?.seen === false || handedOver) &&
+      (before.version !== object.resourceVersion || object.resourceVersion === 'opaque');
     if (changedUnseen && this.#isDoubtful(node)) this.#queue(uid);
     if (!deleting && before?.beingDeleted === true) this.#queue(uid);
     const started = deleting && this.#start(node, before);
@@ -293,6 +299,11 @@ function virtualNode(identity: Identity): NaiveNode {
     seen: false,
     resource: '',
   };
+}
+
+/** This resource has shown it last. */
+function isOf({ apiVersion, kind, resource }: MonitoredResource, node: NaiveNode): boolean {
+  return kind === node.identity.kind && apiVersion === node.identity.apiVersion && resource === node.resource;
 }
 
 function kindOf({ apiVersion, kind }: MonitoredResource) {
