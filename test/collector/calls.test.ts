@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { answerWith, late } from './faults.ts';
+import { answerWith, late, refuse } from './faults.ts';
 import { clusterRole, configMap, refTo, secret, widget } from './kinds.ts';
 import { deleteOptionsOf } from './recorder.ts';
 import { Rig } from './rig.ts';
@@ -114,6 +114,26 @@ describe('the budget of calls', () => {
       `PATCH ${at('configmaps/second')} 200`,
     ]);
     expect(await rig.owners(widget, 'w3')).toEqual([]);
+  });
+});
+
+describe('while a watch is in trouble', () => {
+  it('COL-161 COL-055 a custom resource is read before its references are replaced: a version may have been given out twice', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(widget, 'w', { owners: [refTo(owner)] });
+    await rig.rest();
+    rig.faults.on({ method: 'GET', target: /\/secrets\?/ }, refuse(503, 'ServiceUnavailable'));
+    rig.streams.cut(/\/secrets\?/);
+    await rig.advance(5000);
+    rig.recorder.clear();
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.advance(1000);
+    expect(rig.recorder.lines.filter((line) => line.includes('widgets/w'))).toEqual([
+      'PATCH /apis/example.com/v1/namespaces/default/widgets/w 415',
+      'GET /apis/example.com/v1/namespaces/default/widgets/w 200',
+      'PATCH /apis/example.com/v1/namespaces/default/widgets/w 200',
+    ]);
+    expect(await rig.owners(widget, 'w')).toEqual([]);
   });
 });
 

@@ -100,7 +100,7 @@ it('COL-040 COL-200 asks for protobuf unless told otherwise', async () => {
 
 it('COL-173 names the program, its version and the component in each request', () => {
   const agents = [...userAgents];
-  for (const agent of agents) expect(agent).toMatch(/^kubegc\/\d+\.\d+\.\d+ \(\w+\/\w+\)(?: .*)?\/[a-z-]+$/);
+  for (const agent of agents) expect(agent).toMatch(/^kubegc\/\d+\.\d+\.\d+ \(\w+\/\w+\)(?:\/[a-z-]+)?$/);
   expect(agents.some((agent) => agent.endsWith('/generic-garbage-collector'))).toBe(true);
   expect(agents.some((agent) => agent.endsWith('/leader-election'))).toBe(true);
 });

@@ -25,12 +25,15 @@ export class Coverage {
   }
 }
 
-/** Of decisions: what a history can not lead to, and why. */
+/** Of decisions: what a history can not lead to, or as good as never does, and why. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   ignoredResource: 'no resource is ignored but events, which nobody deletes here',
   deleteAccepted: 'told as the decision that led to it',
   patchAccepted: 'told as the decision that led to it',
   patchNotNeeded: 'told as the decision that led to it',
+  finalizerConflictsExhausted:
+    'versions are plain numbers here, and no resource is ignored: each removal rests on one version',
+  factsKeptChanging: 'it takes eight changes, each during the look at the one before',
 };
 
 const STEPS: readonly Step['do'][] = [
