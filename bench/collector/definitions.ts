@@ -57,7 +57,7 @@ export const run: Benchmark = async ({ smoke }) => {
 };
 
 /** Definitions whose names nobody has used before; an object of each goes with its owner. */
-async function comeAndGo(load: Load, round: number): Promise<void> {
+export async function comeAndGo(load: Load, round: number): Promise<void> {
   const plurals = Array.from({ length: AT_ONCE }, (_, i) => `things${round * AT_ONCE + i}`);
   await Promise.all(plurals.map((plural) => load.json('POST', definitions, definitionOf(plural))));
   const owner = await load.json<Created>('POST', configmaps, { metadata: { name: `owner-${round}` } });
