@@ -3,6 +3,7 @@ import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, levelOf } from '../result.ts';
 import { CollectProcess } from './collect-process.ts';
 import { GIVES_BACK, mebibytes, residentAtRest } from './resident-memory.ts';
+import { definitionOf, DEFINITIONS_PATH, kindOf, SOAK_GROUP } from './soak-definition.ts';
 
 /**
  * P19, definitions: ten thousand definitions of resources come and go beside `kubegc collect`, twenty at a time, and of each an object is
@@ -14,7 +15,6 @@ const DEFINITIONS = 10_000;
 const REST_MS = 60_000;
 const REST_SMOKE_MS = 500;
 const configmaps = '/api/v1/namespaces/default/configmaps';
-const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export const run: Benchmark = async ({ smoke }) => {
   const rounds = (smoke ? 2 * AT_ONCE : Number(process.env['BENCH_DEFINITIONS'] ?? DEFINITIONS)) / AT_ONCE;
@@ -57,9 +57,9 @@ export const run: Benchmark = async ({ smoke }) => {
 };
 
 /** Definitions whose names nobody has used before; an object of each goes with its owner. */
-export async function comeAndGo(load: Load, round: number): Promise<void> {
+async function comeAndGo(load: Load, round: number): Promise<void> {
   const plurals = Array.from({ length: AT_ONCE }, (_, i) => `things${round * AT_ONCE + i}`);
-  await Promise.all(plurals.map((plural) => load.json('POST', definitions, definitionOf(plural))));
+  await Promise.all(plurals.map((plural) => load.json('POST', DEFINITIONS_PATH, definitionOf(plural))));
   const owner = await load.json<Created>('POST', configmaps, { metadata: { name: `owner-${round}` } });
   const { name, uid } = owner.metadata;
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid }];
@@ -79,7 +79,7 @@ export async function comeAndGo(load: Load, round: number): Promise<void> {
   );
   await Promise.all(
     plurals.map(async (plural) => {
-      const path = `${definitions}/${plural}.soak.example.com`;
+      const path = `${DEFINITIONS_PATH}/${plural}.${SOAK_GROUP}`;
       await load.json('DELETE', path);
       await until(`${plural} is gone`, async () => (await load.send('GET', path)) === 404);
     }),
@@ -90,27 +90,11 @@ interface Created {
   readonly metadata: { readonly name: string; readonly uid: string };
 }
 
-const pathOf = (plural: string): string => `/apis/soak.example.com/v1/namespaces/default/${plural}`;
-const kindOf = (plural: string): string => `T${plural.slice(1)}`;
+const pathOf = (plural: string): string => `/apis/${SOAK_GROUP}/v1/namespaces/default/${plural}`;
 
 function bodyOf(plural: string, ownerReferences: readonly object[]): Buffer {
   const metadata = { name: 'one', ownerReferences };
-  return Buffer.from(JSON.stringify({ apiVersion: 'soak.example.com/v1', kind: kindOf(plural), metadata }));
-}
-
-function definitionOf(plural: string): object {
-  const schema = { openAPIV3Schema: { type: 'object' } };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.soak.example.com` },
-    spec: {
-      group: 'soak.example.com',
-      scope: 'Namespaced',
-      names: { plural, kind: kindOf(plural) },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
-    },
-  };
+  return Buffer.from(JSON.stringify({ apiVersion: `${SOAK_GROUP}/v1`, kind: kindOf(plural), metadata }));
 }
 
 /** At most half a minute. */

@@ -3,6 +3,7 @@ import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, levelOf, median } from '../result.ts';
 import { CollectProcess } from './collect-process.ts';
 import { GIVES_BACK, mebibytes, residentAtRest, residentDuring } from './resident-memory.ts';
+import { definitionOf, DEFINITIONS_PATH, SOAK_GROUP } from './soak-definition.ts';
 
 /**
  * P19: `kubegc collect` for a long time beside clients that create, change and delete, while definitions of resources come and
@@ -17,6 +18,9 @@ const EVENTS_A_MS = 10_000_000 / 3_600_000;
 /** The engine takes up to 100 s to notice that the load is over, and to give back what it only had for that. */
 const REST_MS = 150_000;
 const DEFINITION_EVERY_MS = 10_000;
+/** In the burst: how many at once, and for how long. */
+const DEFINITIONS_IN_BURST = 20;
+const DEFINITION_IN_BURST_MS = 600;
 /** The part of the time in which clients do not wait for their turn, in the beginning. */
 const BURST = 1 / 60;
 /** Families in turn, each of one owner and its dependents, so that the number of objects stays what it is. */
@@ -25,7 +29,6 @@ const DEPENDENTS = 9;
 /** Watch events of a family: dependents are made, changed and deleted, an owner is made, deleted and, if it waits, changed between. */
 const EVENTS = { Background: 2 + 3 * DEPENDENTS, Foreground: 3 + 3 * DEPENDENTS, Orphan: 3 + 4 * DEPENDENTS } as const;
 const configmaps = '/api/v1/namespaces/default/configmaps';
-const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export const run: Benchmark = async ({ smoke }) => {
   const minutes = smoke ? 0.15 : Number(process.env['SOAK_MINUTES'] ?? 3);
@@ -33,7 +36,7 @@ export const run: Benchmark = async ({ smoke }) => {
   await server.ready;
   // In the half minute of a smoke run nothing is said of memory, so that it needs no allocator but the system's.
   const collector = new CollectProcess(server.kubeconfig, ['--mode', 'collect'], { env: smoke ? {} : GIVES_BACK });
-  const load = new Load(server.kubeconfig, LOOPS + 2);
+  const load = new Load(server.kubeconfig, LOOPS + DEFINITIONS_IN_BURST);
   try {
     await collector.ready;
     if (!smoke && !collector.hasMapped('libjemalloc')) {
@@ -144,27 +147,22 @@ function policyOf(turn: number): keyof typeof EVENTS {
   return turn % 2 === 0 ? 'Background' : 'Foreground';
 }
 
+/**
+ * One in ten seconds; in the burst many at once and one after the other, because the engine compiles what so seldom happens little by
+ * little, over hours, and code is no leak.
+ */
 async function definitionsComeAndGo(load: Load, state: State): Promise<void> {
-  for (let n = 0; !isOver(state); n++) {
-    const plural = `things${n}`;
-    const name = `${plural}.soak.example.com`;
-    const schema = { openAPIV3Schema: { type: 'object' } };
-    await send(load, 'POST', definitions, {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name },
-      spec: {
-        group: 'soak.example.com',
-        scope: 'Namespaced',
-        names: { plural, kind: `Thing${n}` },
-        versions: [{ name: 'v1', served: true, storage: true, schema }],
-      },
-    });
-    const until = performance.now() + DEFINITION_EVERY_MS / 2;
+  let made = 0;
+  while (!isOver(state)) {
+    const hurried = isHurried(state);
+    const plurals = Array.from({ length: hurried ? DEFINITIONS_IN_BURST : 1 }, () => `things${made++}`);
+    const halfMs = (hurried ? DEFINITION_IN_BURST_MS : DEFINITION_EVERY_MS) / 2;
+    await Promise.all(plurals.map((plural) => load.json('POST', DEFINITIONS_PATH, definitionOf(plural))));
+    const until = performance.now() + halfMs;
     while (performance.now() < until && !isOver(state)) await pause(100);
-    await send(load, 'DELETE', `${definitions}/${name}`);
-    state.definitions++;
-    const next = performance.now() + DEFINITION_EVERY_MS / 2;
+    await Promise.all(plurals.map((plural) => load.json('DELETE', `${DEFINITIONS_PATH}/${plural}.${SOAK_GROUP}`)));
+    state.definitions += plurals.length;
+    const next = performance.now() + halfMs;
     while ((performance.now() < next || isResting(state)) && !isOver(state)) await pause(100);
   }
 }

@@ -23,6 +23,9 @@ export const FAULT_VARIABLE = 'KUBEGC_FAULT';
 /** Environment variable with the folder in which the runs share what they have compiled. */
 export const CACHE_VARIABLE = 'KUBEGC_FAULT_CACHE';
 
+/** Environment variable with the test file that runs before all others, if there is one. */
+export const FINDER_VARIABLE = 'KUBEGC_FAULT_FINDER';
+
 const FAULTS_DIRECTORY = join(import.meta.dirname, 'faults');
 
 /** The text that a fault replaces is not there, or not only once: the fault must be written anew. */

@@ -10,7 +10,7 @@ import {
   readFaults,
 } from './fault.ts';
 import { nearestFirst } from './nearest-first.ts';
-import { mutationPage } from './page.ts';
+import { findersOf, mutationPage } from './page.ts';
 import { judge, type Run } from './verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -40,9 +40,9 @@ describe('the faults', () => {
 
   it('stand in docs/mutation.md, each with what found it', () => {
     const page = readFileSync(join(root, 'docs/mutation.md'), 'utf8');
-    const rows = [...page.matchAll(/^\| (\d{3}-[\w-]+) \| .*\[[^\]]+\]\(\.\.\/([^)]+)\)/gm)];
-    expect(rows.map(([, name]) => name)).toEqual(faults.map(({ name }) => name));
-    expect(rows.filter(([, , file = '']) => !existsSync(join(root, file)))).toEqual([]);
+    const finders = findersOf(page);
+    expect([...finders.keys()]).toEqual(faults.map(({ name }) => name));
+    expect([...finders.values()].filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 });
 
@@ -94,6 +94,7 @@ describe('what the tests said', () => {
       { fault: example, outcome: { outcome: 'found', file: 'src/a.test.ts', test: 'a | b' } },
     ]);
     expect(page).toContain('| 001-x | COL-001 | It breaks. | [a.test.ts](../src/a.test.ts): a \\| b |');
+    expect([...findersOf(page)]).toEqual([['001-x', 'src/a.test.ts']]);
   });
 });
 

@@ -25,6 +25,12 @@ ${rows.join('\n')}
 `;
 }
 
+/** Which test file found each fault when the page was written, by the fault's name. */
+export function findersOf(text: string): ReadonlyMap<string, string> {
+  const rows = text.matchAll(/^\| (\S+) \|.*\| \[[^\]]+\]\(\.\.\/([^)]+)\): /gm);
+  return new Map([...rows].map(([, name = '', file = '']) => [name, file]));
+}
+
 const fileName = (path: string): string => path.split('/').at(-1) ?? path;
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CACHE_VARIABLE, FAULT_VARIABLE, type Fault, readFaults } from './fault.ts';
-import { mutationPage } from './page.ts';
+import { CACHE_VARIABLE, FAULT_VARIABLE, type Fault, FINDER_VARIABLE, readFaults } from './fault.ts';
+import { findersOf, mutationPage } from './page.ts';
 import { judge, type Outcome } from './verdict.ts';
 
 // `npm run mutation`: puts the faults of faults/ into the program, one at a time, and tells which test finds each.
@@ -26,6 +26,8 @@ const limitMs = Number(values['limit-seconds']) * 1000;
 const faults = readFaults().filter(({ name }) => values.only?.some((part) => name.includes(part)) ?? true);
 if (faults.length === 0) throw new Error('no fault has such a name');
 
+// What found it the last time is tried first; who writes the page anew wants to know what is nearest.
+const finders = values.write ? new Map<string, string>() : findersOf(await readFile(page, 'utf8'));
 const folder = await mkdtemp(join(tmpdir(), 'kubegc-mutation-'));
 const children = new Set<ReturnType<typeof spawn>>();
 process.once('SIGINT', () => {
@@ -52,6 +54,7 @@ async function runTests({ fault }: Job): Promise<Judged> {
     NO_COLOR: '1',
     [CACHE_VARIABLE]: join(folder, 'cache'),
     [FAULT_VARIABLE]: fault?.name,
+    [FINDER_VARIABLE]: finders.get(fault?.name ?? ''),
   };
   const env = { ...process.env, ...own };
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });

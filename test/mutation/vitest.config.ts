@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { applyFault, CACHE_VARIABLE, FAULT_VARIABLE, readFaults } from './fault.ts';
+import { applyFault, CACHE_VARIABLE, FAULT_VARIABLE, FINDER_VARIABLE, readFaults } from './fault.ts';
 import { nearestFirst } from './nearest-first.ts';
 
 // The tests of the collector with one fault in the program, put in as the sources are read: no file changes. Started by run.ts.
@@ -29,7 +29,10 @@ const plugin: Plugin = {
 
 class NearestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return nearestFirst(fault?.file ?? '', files, ({ moduleId }) => relative(root, moduleId));
+    const pathOf = ({ moduleId }: TestSpecification): string => relative(root, moduleId);
+    const sorted = nearestFirst(fault?.file ?? '', files, pathOf);
+    const finder = process.env[FINDER_VARIABLE];
+    return sorted.toSorted((a, b) => Number(pathOf(b) === finder) - Number(pathOf(a) === finder));
   }
 }
 

@@ -23,6 +23,8 @@ const WINDOWS = [
 export type Window = (typeof WINDOWS)[number];
 
 export interface OrphanAdoptionOptions {
+  /** Of everything random; 1 unless given. */
+  readonly seed?: number;
   readonly rounds: number;
   /** As {@link CollectorPlan}; Kubernetes has neither. */
   readonly records: 'events' | 'memory';
@@ -68,7 +70,7 @@ class Rounds {
 
   constructor(options: OrphanAdoptionOptions) {
     this.#options = options;
-    const { records, barrier } = options;
+    const { records, barrier, seed = 1 } = options;
     this.#plan = {
       role: 'always',
       workers: 5,
@@ -77,7 +79,7 @@ class Rounds {
       ...(barrier === 'off' ? { barrier } : {}),
     };
     const plan: Plan = {
-      seed: 1,
+      seed,
       kinds: [configMap.kind, secret.kind],
       collectors: [],
       latency: { oneIn: 0, maxMs: 0 },
