@@ -15,6 +15,7 @@ import type { RequestContext } from '../endpoints/request-context.ts';
 import {
   StoreClosedError,
   StoreFailedError,
+  StoreFullError,
   StoreOutcomeUnknownError,
   StoreOverloadedError,
   StoreRefusedError,
@@ -48,7 +49,7 @@ function knownError(error: unknown): StatusError | undefined {
   if (error instanceof StatusError) return error;
   if (error instanceof StoreOverloadedError) return newTooManyRequests(error.message, 1);
   if (error instanceof StoreClosedError) return newServiceUnavailable('the server is shutting down');
-  if (error instanceof StoreFailedError || error instanceof StoreUnavailableError) {
+  if (error instanceof StoreFailedError || error instanceof StoreUnavailableError || error instanceof StoreFullError) {
     return newServiceUnavailable(error.message);
   }
   if (error instanceof StoreOutcomeUnknownError) return newTimeout(error.message);

@@ -38,6 +38,17 @@ export class StoreUnavailableError extends Error {
   }
 }
 
+/**
+ * The store takes nothing any more because it is full. The write may have been carried out: etcd measures its room before it proposes a
+ * transaction, and once more when it has applied it (`quotaApplierV3`).
+ */
+export class StoreFullError extends Error {
+  constructor(why: string, cause?: unknown) {
+    super(`the store has no room left: ${why}`, { cause });
+    this.name = 'StoreFullError';
+  }
+}
+
 /** At the start: nobody answers at the addresses, or not as wanted. */
 export class StoreConnectError extends Error {
   /** `troubles`: each address with what it said. */

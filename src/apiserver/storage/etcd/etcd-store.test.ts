@@ -4,6 +4,7 @@ import {
   StoreOutcomeUnknownError,
   StoreRefusedError,
   StoreTooLargeError,
+  StoreFullError,
   StoreUnavailableError,
 } from '../store-errors.ts';
 import { EtcdMember } from './etcd-member.fixture.ts';
@@ -29,7 +30,7 @@ describe('a write that was not answered', () => {
   });
 
   const refusals = [
-    ['etcdserver: mvcc: database space exceeded', Code.ResourceExhausted, StoreUnavailableError],
+    ['etcdserver: mvcc: database space exceeded', Code.ResourceExhausted, StoreFullError],
     ['etcdserver: permission denied', Code.PermissionDenied, StoreUnavailableError],
     ['etcdserver: request is too large', Code.InvalidArgument, StoreTooLargeError],
     ['etcdserver: corrupt cluster', Code.DataLoss, StoreRefusedError],

@@ -19,6 +19,7 @@ import {
 } from '../interface.ts';
 import {
   StoreClosedError,
+  StoreFullError,
   StoreOutcomeUnknownError,
   StoreRefusedError,
   StoreTooLargeError,
@@ -329,8 +330,9 @@ function storeError(error: EtcdError): Error {
         : new StoreUnavailableError(failure.message, error);
     case 'stale-token':
     case 'denied':
-    case 'no-space':
       return new StoreUnavailableError(failure.message, error);
+    case 'no-space':
+      return new StoreFullError(failure.message, error);
     case 'too-large':
       return new StoreTooLargeError(failure.message, error);
     case 'compacted':
