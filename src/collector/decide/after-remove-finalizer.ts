@@ -1,15 +1,12 @@
 import { unreachable } from '../../base/assert.ts';
 import type { Verdict } from './step.ts';
-import type { WriteAnswerKind } from './write-answer-kind.ts';
-
-/** `outdated`: the object is not at the version any more that the removal rests on, or is not being deleted. */
-export type RemovalAnswerKind = WriteAnswerKind | 'outdated';
+import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
 /**
  * What follows from the last answer of P5, after its own attempts against conflicts (COL-153): a finalizer that is gone,
  * or an object that is, is what was wanted.
  */
-export function afterRemoveFinalizer(answer: RemovalAnswerKind): Verdict {
+export function afterRemoveFinalizer(answer: VersionedAnswerKind): Verdict {
   switch (answer) {
     case 'accepted':
       return { verdict: 'forget', reason: 'patchAccepted', actions: [] };

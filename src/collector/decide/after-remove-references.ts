@@ -3,15 +3,12 @@ import type { Uid } from '../graph/identity.ts';
 import type { LatestAnswer } from './facts.ts';
 import type { NeedLatest } from './step.ts';
 import type { Target } from './target.ts';
-import type { WriteAnswerKind } from './write-answer-kind.ts';
-
-/** `outdated`: the object is not at the version any more that the patch rests on. */
-export type ReferencesAnswerKind = WriteAnswerKind | 'outdated';
+import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
 export interface RemoveReferencesAnswer {
   readonly target: Target;
   readonly owners: readonly Uid[];
-  readonly answer: ReferencesAnswerKind;
+  readonly answer: VersionedAnswerKind;
   /** The GET after a 422; `unasked` before it. */
   readonly latest: LatestAnswer;
 }

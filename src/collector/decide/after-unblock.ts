@@ -1,7 +1,7 @@
 import type { DeleteAction } from './actions.ts';
-import type { ReferencesAnswerKind } from './after-remove-references.ts';
 import { sameReferences, type LiveObject } from './live-object.ts';
 import type { Verdict } from './step.ts';
+import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
 /** The delete that follows a successful `unblockReferences`, now with a version of its own. */
 export interface DeletePatched {
@@ -26,7 +26,7 @@ export function afterUnblock(action: DeleteAction, patched: LiveObject | undefin
 }
 
 /** P3 or P4 did not happen: whatever was to follow is decided anew (COL-094). */
-export function afterFailedUnblock(answer: Exclude<ReferencesAnswerKind, 'accepted'>): Verdict {
+export function afterFailedUnblock(answer: Exclude<VersionedAnswerKind, 'accepted'>): Verdict {
   const reason = answer === 'outdated' ? 'referencesObjectChanged' : 'writeRejected';
   return { verdict: 'requeue', reason, actions: [] };
 }

@@ -3,11 +3,11 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { DeleteAction } from './actions.ts';
 import { afterDelete } from './after-delete.ts';
 import { afterRemoveFinalizer } from './after-remove-finalizer.ts';
-import { afterRemoveReferences, type ReferencesAnswerKind } from './after-remove-references.ts';
+import { afterRemoveReferences } from './after-remove-references.ts';
 import { afterFailedUnblock, afterUnblock } from './after-unblock.ts';
 import type { LatestAnswer } from './facts.ts';
 import { liveObjectOf, type LiveObject } from './live-object.ts';
-import type { WriteAnswerKind } from './write-answer-kind.ts';
+import type { VersionedAnswerKind, WriteAnswerKind } from './write-answer-kind.ts';
 
 const reference: OwnerReference = { apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'o' };
 const identity = { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'n', uid: 'n' };
@@ -69,7 +69,7 @@ describe('afterDelete', () => {
 });
 
 describe('afterRemoveReferences', () => {
-  const after = (answer: ReferencesAnswerKind, latest: LatestAnswer = unasked) =>
+  const after = (answer: VersionedAnswerKind, latest: LatestAnswer = unasked) =>
     afterRemoveReferences({ target, owners: ['o'], answer, latest });
 
   it.each([

@@ -11,12 +11,13 @@ import type {
 import { believesGraph, classifyOwner, type OwnerClass } from './classify-owner.ts';
 import type { Facts, NodeFacts } from './facts.ts';
 import type { LiveObject } from './live-object.ts';
+import { lookAt } from './look-at.ts';
 import { ownerLookup, type OwnerLookup } from './owner-lookup.ts';
 import { processDeletingDependents } from './process-deleting-dependents.ts';
 import type { Reason } from '../reasons.ts';
 import type { Step, Verdict } from './step.ts';
 import { unblockReferences } from './unblock-references.ts';
-import { sameTarget, targetOf, type KindMapping, type Target } from './target.ts';
+import { targetOf, type KindMapping, type Target } from './target.ts';
 
 /**
  * What to do about one object: the decision table of COL-090, asking for what it needs to know. Call it again with the
@@ -39,24 +40,14 @@ export function attemptToDelete(facts: Facts): Step {
 
   const target = targetOf(node.identity, mapping);
   const { latest } = facts;
-  // The node has got other coordinates while the answer was on its way: it says nothing about these.
-  if (latest.state !== 'unasked' && !sameTarget(latest.target, target)) return { need: 'latest', target };
-  switch (latest.state) {
-    case 'absent':
-      if (mapping.alsoElsewhere === true) return requeue('objectUnreadable');
-      return { verdict: 'forget', reason: 'objectAbsent', actions: [virtualDelete(node)] };
-    case 'error':
-      return requeue('objectUnreadable');
-    case 'found':
-      if (latest.object.uid !== node.identity.uid) {
-        if (mapping.alsoElsewhere === true) return requeue('objectUnreadable');
-        return { verdict: 'forget', reason: 'objectReplaced', actions: [virtualDelete(node)] };
-      }
-      return decideWith(facts, { node, mapping, target, live: latest.object });
-    case 'unasked':
-      if (!mayStandForItself(facts, node)) return { need: 'latest', target };
-      return decideWith(facts, { node, mapping, target, live: undefined });
+  if (latest.state === 'unasked' && mayStandForItself(facts, node)) {
+    return decideWith(facts, { node, mapping, target, live: undefined });
   }
+  const look = lookAt(latest, target, mapping);
+  if (look === 'unread') return { need: 'latest', target };
+  if (look === 'unreadable') return requeue('objectUnreadable');
+  if ('gone' in look) return { verdict: 'forget', reason: look.gone, actions: [virtualDelete(node)] };
+  return decideWith(facts, { node, mapping, target, live: look.live });
 }
 
 /** The recorded state may be used instead of a GET, because a precondition will prove it (COL-098). */

@@ -1,9 +1,9 @@
 import { FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
 import type { Reason } from '../reasons.ts';
 import type { RemoveFinalizerAction } from './actions.ts';
-import type { LatestAnswer } from './facts.ts';
+import { type Look, lookAt } from './look-at.ts';
 import type { OrphanFacts, OrphanStep } from './orphan-step.ts';
-import { type KindMapping, sameTarget, type Target, targetOf } from './target.ts';
+import { type Target, targetOf } from './target.ts';
 
 /**
  * Lets the dependents of an object that is deleted with policy Orphan go, then the object (section 9). Call it again with
@@ -20,8 +20,8 @@ export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
   if (node.mapping === undefined) return { verdict: 'requeue', reason: 'kindUnknown', actions: [] };
   const target = targetOf(node.identity, node.mapping);
   const owner = target.uid;
-  const proof = doubtful ? lookAt(facts.latest, target, node.mapping) : undefined;
-  if (proof !== undefined) return proof;
+  const end = doubtful ? endOfDoubt(lookAt(facts.latest, target, node.mapping), target) : undefined;
+  if (end !== undefined) return end;
   if (released === 'failed' || foundReleased === 'failed') {
     return { verdict: 'requeue', reason: 'dependentsNotReleased', actions: [] };
   }
@@ -41,16 +41,13 @@ export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
   return { verdict: 'forget', reason: 'dependentsReleased', actions: [remove] };
 }
 
-/** Undefined: it is being deleted, and waits for its dependents to be let go. */
-function lookAt(latest: LatestAnswer, target: Target, { alsoElsewhere }: KindMapping): OrphanStep | undefined {
-  if (latest.state === 'unasked' || !sameTarget(latest.target, target)) return { need: 'latest', target };
-  if (latest.state === 'error') return { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };
-  if (latest.state === 'absent' || latest.object.uid !== target.uid) {
-    if (alsoElsewhere === true) return { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };
-    return forget(latest.state === 'absent' ? 'objectAbsent' : 'objectReplaced');
-  }
-  if (!latest.object.deleting) return forget('notBeingDeleted');
-  return latest.object.finalizers.includes(FINALIZER_ORPHAN) ? undefined : forget('finalizerAlreadyRemoved');
+/** What ends a round in doubt, or has the owner read first. Undefined: it is being deleted, and waits for its dependents to be let go. */
+function endOfDoubt(look: Look, target: Target): OrphanStep | undefined {
+  if (look === 'unread') return { need: 'latest', target };
+  if (look === 'unreadable') return { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };
+  if ('gone' in look) return forget(look.gone);
+  if (!look.live.deleting) return forget('notBeingDeleted');
+  return look.live.finalizers.includes(FINALIZER_ORPHAN) ? undefined : forget('finalizerAlreadyRemoved');
 }
 
 function forget(reason: Reason): OrphanStep {

@@ -3,3 +3,6 @@
  * nothing, not even that the write did not happen.
  */
 export type WriteAnswerKind = 'accepted' | 'absent' | 'conflict' | 'invalid' | 'unsupportedMediaType' | 'failed';
+
+/** `outdated`: the object is not what the write rests on any more: at another version, or not being deleted. */
+export type VersionedAnswerKind = WriteAnswerKind | 'outdated';

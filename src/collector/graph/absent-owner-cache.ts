@@ -47,9 +47,7 @@ export class AbsentOwnerCache {
     this.#identities.set(key, { uid: identity.uid, doubts: this.#doubts });
   }
 
-  /**
-   * Whether these coordinates are absent without namespace, or in the dependent's (COL-111). A hit counts as use.
-   */
+  /** Whether these coordinates are absent without namespace, or in the dependent's (COL-111). A hit counts as use. */
   has(coordinates: Coordinates, namespace: string, proven: Proven = 'ever'): boolean {
     if (!this.#keys.has(coordinates.uid)) return false;
     if (this.#counts(keyOf(coordinates, ''), proven)) return true;

@@ -2,20 +2,15 @@ import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { PatchType } from '../../client/rest-client.ts';
 import type { KnownReferences, RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
-import type { ReferencesAnswerKind } from '../decide/after-remove-references.ts';
 import type { Target } from '../decide/target.ts';
 import type { Uid } from '../graph/identity.ts';
 import type { CallContext } from './call-context.ts';
 import type { PatchSupport } from './patch-support.ts';
 import { readMetadata, resourceRefOf } from './read-metadata.ts';
-import { answerOf, type WriteAnswer } from './write-answer.ts';
+import { answerOf, restingOn, type VersionedAnswer, type WriteAnswer } from './write-answer.ts';
 
 export interface PatchContext extends CallContext {
   readonly support: PatchSupport;
-}
-
-export interface ReferencesAnswer extends Omit<WriteAnswer, 'answer'> {
-  readonly answer: ReferencesAnswerKind;
 }
 
 /** P1: by uid of the owner, all of them in one patch (COL-160); at a version where the decision rests on one. */
@@ -41,7 +36,7 @@ function unblockReferencesPatch({ target, references, resourceVersion }: Unblock
 export async function removeReferences(
   context: PatchContext,
   action: RemoveReferencesAction,
-): Promise<ReferencesAnswer> {
+): Promise<VersionedAnswer> {
   const { target, known, only } = action;
   if (context.support.takesStrategic(target)) {
     const answer = await send(context, target, {
@@ -71,7 +66,7 @@ export async function removeReferences(
 export async function unblockReferences(
   context: PatchContext,
   action: UnblockReferencesAction,
-): Promise<ReferencesAnswer> {
+): Promise<VersionedAnswer> {
   const { target, resourceVersion, all } = action;
   if (context.support.takesStrategic(target) && !namesOneUidTwice(action)) {
     const answer = await send(context, target, {
@@ -95,11 +90,6 @@ function namesOneUidTwice({ references, all }: UnblockReferencesAction): boolean
 
 function without(gone: ReadonlySet<Uid>, { resourceVersion, references }: KnownReferences): KnownReferences {
   return { resourceVersion, references: references.filter(({ uid }) => !gone.has(uid)) };
-}
-
-/** A conflict of a patch that rests on a version is nothing that the server holds against it. */
-function restingOn(version: string | undefined, answer: WriteAnswer): ReferencesAnswer {
-  return version !== undefined && answer.answer === 'conflict' ? { ...answer, answer: 'outdated' } : answer;
 }
 
 function replaceReferences(context: PatchContext, target: Target, next: KnownReferences): Promise<WriteAnswer> {

@@ -3,21 +3,16 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
-import type { RemovalAnswerKind } from '../decide/after-remove-finalizer.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
 import { readMetadata, resourceRefOf } from './read-metadata.ts';
-import { answerOf, type WriteAnswer } from './write-answer.ts';
+import { answerOf, restingOn, type VersionedAnswer, type WriteAnswer } from './write-answer.ts';
 
 export interface FinalizerContext extends CallContext {
   readonly clock: Clock;
   readonly random: Random;
   /** Ends the waits between attempts. */
   readonly stopping: AbortSignal;
-}
-
-export interface RemovalAnswer extends Omit<WriteAnswer, 'answer'> {
-  readonly answer: RemovalAnswerKind;
 }
 
 /** The finalizers that stay, of the object at a version. */
@@ -43,7 +38,7 @@ function removeFinalizerPatch(uid: string, resourceVersion: string, finalizers: 
 export async function removeFinalizer(
   context: FinalizerContext,
   action: RemoveFinalizerAction,
-): Promise<RemovalAnswer> {
+): Promise<VersionedAnswer> {
   const { target, finalizer, known, only } = action;
   if (known !== undefined) {
     // What the graph recorded saves the GET. If it is out of date the patch is refused, which is no failed attempt: nobody
@@ -51,7 +46,7 @@ export async function removeFinalizer(
     const { resourceVersion, otherFinalizers } = known;
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: otherFinalizers });
     if (answer.answer !== 'conflict' && answer.answer !== 'invalid') return answer;
-    if (only !== undefined) return restingOnVersion(answer);
+    if (only !== undefined) return restingOn(only, answer);
   }
   for (let attempt = 1; ; attempt++) {
     const read = await readMetadata(context, target);
@@ -65,15 +60,10 @@ export async function removeFinalizer(
     const others = finalizers.filter((name) => name !== finalizer);
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });
     if (answer.answer !== 'conflict') return answer;
-    if (only !== undefined) return restingOnVersion(answer);
+    if (only !== undefined) return restingOn(only, answer);
     const exhausted = attempt === MAX_ATTEMPTS || !(await pause(context, attempt));
     if (exhausted) return { answer: 'conflict', error: retryLater(target, answer.error) };
   }
-}
-
-/** A conflict of a removal that rests on a version is nothing that the server holds against it. */
-function restingOnVersion(answer: WriteAnswer): RemovalAnswer {
-  return answer.answer === 'conflict' ? { ...answer, answer: 'outdated' } : answer;
 }
 
 function patchFinalizers(context: FinalizerContext, target: Target, remaining: Remaining): Promise<WriteAnswer> {

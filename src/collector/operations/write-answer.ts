@@ -9,7 +9,7 @@ import {
 } from '../../api/status-error.ts';
 import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
-import type { WriteAnswerKind } from '../decide/write-answer-kind.ts';
+import type { VersionedAnswerKind, WriteAnswerKind } from '../decide/write-answer-kind.ts';
 import type { CallContext } from './call-context.ts';
 import { asError } from '../../base/thrown.ts';
 import { NoObjectError, readMetadata } from './read-metadata.ts';
@@ -21,6 +21,11 @@ export interface WriteAnswer {
   readonly unneeded?: true;
   readonly object?: LiveObject;
   readonly error?: Error;
+}
+
+/** To a write that may rest on a version. */
+export interface VersionedAnswer extends Omit<WriteAnswer, 'answer'> {
+  readonly answer: VersionedAnswerKind;
 }
 
 /**
@@ -48,6 +53,13 @@ export async function answerOf(
     if (isNotFound(error)) context.onPathNotFound();
     return { answer: kindOf(error), error: asError(error) };
   }
+}
+
+/**
+ * The answer to a write that rests on a version, if it does: a conflict is nothing that the server holds against it (designs/0012).
+ */
+export function restingOn(version: string | undefined, answer: WriteAnswer): VersionedAnswer {
+  return version !== undefined && answer.answer === 'conflict' ? { ...answer, answer: 'outdated' } : answer;
 }
 
 async function isAbsent(context: CallContext, target: Target): Promise<boolean> {

@@ -25,8 +25,8 @@ import { parseWorkKey, workKey, type WorkKey } from '../graph/work-key.ts';
 import { deleteObject } from '../operations/delete-object.ts';
 import { removeReferences, unblockReferences } from '../operations/patch-references.ts';
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
-import { type RemovalAnswer, removeFinalizer } from '../operations/remove-finalizer.ts';
-import type { WriteAnswer } from '../operations/write-answer.ts';
+import { removeFinalizer } from '../operations/remove-finalizer.ts';
+import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts';
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
 import type { ActionResult, DecisionAbout } from './decision.ts';
@@ -327,7 +327,7 @@ export class DeleteWorker {
 
   #failed(
     action: Action,
-    { answer, error }: RemovalAnswer,
+    { answer, error }: VersionedAnswer,
     { reason: decided, results }: Errand,
     reason: Reason = 'writeRejected',
   ): Requeue {

@@ -88,7 +88,7 @@ export class ReleaseDependents {
     return true;
   }
 
-  /** Of the graph, as of now; none while a version may mean two states of the object, as after a restore of the server. */
+  /** Of the graph, as of now; none while it is not to be trusted: a restored server may have given out the version twice. */
   #knownReferences(uid: Uid): RemoveReferencesAction['known'] {
     if (this.#context.trust() === 'untrusted') return undefined;
     const node = this.#context.graph.node(uid);
