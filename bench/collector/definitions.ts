@@ -1,8 +1,6 @@
 import { Load } from '../apiserver/load.ts';
-import { ServerProcess } from '../program/server-process.ts';
-import { type Benchmark, levelOf } from '../result.ts';
-import { CollectProcess } from './collect-process.ts';
-import { GIVES_BACK, mebibytes, residentAtRest } from './resident-memory.ts';
+import type { Benchmark } from '../result.ts';
+import { driftRow, handlesMore, mebibytes, residentAtRest, withLastingCollector } from './lasting-collector.ts';
 import { definitionOf, DEFINITIONS_PATH, kindOf, SOAK_GROUP } from './soak-definition.ts';
 
 /**
@@ -19,42 +17,34 @@ const configmaps = '/api/v1/namespaces/default/configmaps';
 export const run: Benchmark = async ({ smoke }) => {
   const rounds = (smoke ? 2 * AT_ONCE : Number(process.env['BENCH_DEFINITIONS'] ?? DEFINITIONS)) / AT_ONCE;
   const restMs = smoke ? REST_SMOKE_MS : REST_MS;
-  const server = new ServerProcess({ args: ['--controllers', 'namespace-controller', '--store', 'memory'] });
-  await server.ready;
-  const collector = new CollectProcess(server.kubeconfig, ['--mode', 'collect'], { env: smoke ? {} : GIVES_BACK });
-  const load = new Load(server.kubeconfig, AT_ONCE);
-  try {
-    await collector.ready;
-    const handles = collector.openHandles;
-    const watched = String(await collector.rescan());
-    let first = Number.NaN;
-    for (let round = 0; round < rounds; round++) {
-      await comeAndGo(load, round);
-      if (round + 1 === Math.ceil(rounds / 10)) first = await residentAtRest(collector, restMs);
+  return await withLastingCollector({ smoke }, async (collector, kubeconfig) => {
+    const load = new Load(kubeconfig, AT_ONCE);
+    try {
+      const handles = collector.openHandles;
+      const watched = String(await collector.rescan());
+      let first = Number.NaN;
+      for (let round = 0; round < rounds; round++) {
+        await comeAndGo(load, round);
+        if (round + 1 === Math.ceil(rounds / 10)) first = await residentAtRest(collector, restMs);
+      }
+      await until('it watches what it watched before', async () => String(await collector.rescan()) === watched);
+      const last = await residentAtRest(collector, restMs);
+      const more = smoke ? 0 : await handlesMore(collector, handles);
+      const made = (rounds * AT_ONCE).toLocaleString('en');
+      return [
+        driftRow(
+          {
+            id: 'P19 (definitions)',
+            workload: `${made} definitions made and deleted, ${AT_ONCE} at a time, an object of each collected`,
+            told: `${made} definitions later; ${mebibytes(last)} MiB in the end, ${more} handles more`,
+          },
+          { since: 'tenth', first, last },
+        ),
+      ];
+    } finally {
+      load.close();
     }
-    await until('it watches what it watched before', async () => String(await collector.rescan()) === watched);
-    const last = await residentAtRest(collector, restMs);
-    // Idle connections are kept for a while: after the rest of a real run they are gone.
-    const more = smoke ? 0 : collector.openHandles - handles;
-    if (more > 5) throw new Error(`${more} handles more than at the beginning`);
-    const drift = ((last - first) / first) * 100;
-    return [
-      {
-        id: 'P19 (definitions)',
-        workload: `${(rounds * AT_ONCE).toLocaleString('en')} definitions made and deleted, ${AT_ONCE} at a time, an object of each collected`,
-        metric: `% drift of resident memory at rest after the first tenth; ${mebibytes(last)} MiB in the end, ${more} handles more`,
-        value: drift,
-        baseline: { what: 'MiB after the first tenth', value: first / 2 ** 20 },
-        ratio: last / first,
-        level: levelOf(drift, { good: 5, great: 1, better: 'less' }),
-        demands: { good: '< 5 %', great: '< 1 %' },
-      },
-    ];
-  } finally {
-    load.close();
-    await collector.stop();
-    await server.stop();
-  }
+  });
 };
 
 /** Definitions whose names nobody has used before; an object of each goes with its owner. */

@@ -1,8 +1,14 @@
 import { Load } from '../apiserver/load.ts';
-import { ServerProcess } from '../program/server-process.ts';
-import { type Benchmark, levelOf, median } from '../result.ts';
-import { CollectProcess } from './collect-process.ts';
-import { GIVES_BACK, mebibytes, residentAtRest, residentDuring } from './resident-memory.ts';
+import { type Benchmark, median } from '../result.ts';
+import type { CollectProcess } from './collect-process.ts';
+import {
+  driftRow,
+  handlesMore,
+  mebibytes,
+  residentAtRest,
+  residentDuring,
+  withLastingCollector,
+} from './lasting-collector.ts';
 import { definitionOf, DEFINITIONS_PATH, SOAK_GROUP } from './soak-definition.ts';
 
 /**
@@ -32,61 +38,48 @@ const configmaps = '/api/v1/namespaces/default/configmaps';
 
 export const run: Benchmark = async ({ smoke }) => {
   const minutes = smoke ? 0.15 : Number(process.env['SOAK_MINUTES'] ?? 3);
-  const server = new ServerProcess({ args: ['--controllers', 'namespace-controller', '--store', 'memory'] });
-  await server.ready;
-  // In the half minute of a smoke run nothing is said of memory, so that it needs no allocator but the system's.
-  const collector = new CollectProcess(server.kubeconfig, ['--mode', 'collect'], { env: smoke ? {} : GIVES_BACK });
-  const load = new Load(server.kubeconfig, LOOPS + DEFINITIONS_IN_BURST);
-  try {
-    await collector.ready;
-    if (!smoke && !collector.hasMapped('libjemalloc')) {
-      throw new Error(
-        'P19 is measured with jemalloc, as docs/collect.md recommends: install it (Debian: libjemalloc2)',
-      );
-    }
-    const handlesBefore = collector.openHandles;
-    const state: State = { phase: 'burst', events: 0, definitions: 0 };
-    const atRest = async (): Promise<number> => {
-      state.phase = 'resting';
-      const least = await residentAtRest(collector, smoke ? 500 : REST_MS);
+  return await withLastingCollector({ smoke }, async (collector, kubeconfig) => {
+    const load = new Load(kubeconfig, LOOPS + DEFINITIONS_IN_BURST);
+    try {
+      const handlesBefore = collector.openHandles;
+      const state: State = { phase: 'burst', events: 0, definitions: 0 };
+      const atRest = async (): Promise<number> => {
+        state.phase = 'resting';
+        const least = await residentAtRest(collector, smoke ? 500 : REST_MS);
+        state.phase = 'loading';
+        return least;
+      };
+      const loops = Array.from({ length: LOOPS }, (_, i) => families(load, i, state));
+      const comingAndGoing = definitionsComeAndGo(load, state);
+      // Until code is compiled and tables have their size.
+      await pause(minutes * 60_000 * BURST);
       state.phase = 'loading';
-      return least;
-    };
-    const loops = Array.from({ length: LOOPS }, (_, i) => families(load, i, state));
-    const comingAndGoing = definitionsComeAndGo(load, state);
-    // Until code is compiled and tables have their size.
-    await pause(minutes * 60_000 * BURST);
-    state.phase = 'loading';
-    await pause(minutes * 60_000 * (0.25 - BURST));
-    const first = await atRest();
-    const early = median(await residentDuring(collector, minutes * 60_000 * 0.15));
-    await pause(minutes * 60_000 * 0.45);
-    const late = median(await residentDuring(collector, minutes * 60_000 * 0.15));
-    const last = await atRest();
-    state.phase = 'over';
-    await Promise.all([...loops, comingAndGoing]);
-    const lost = await lostEvents(load, collector);
-    if (lost !== 0) throw new Error(`the collector is ${lost} objects off`);
-    const handles = smoke ? 0 : await handlesLeft(collector, handlesBefore);
-    if (handles > 5) throw new Error(`${handles} handles more than at the beginning`);
-    const drift = ((last - first) / first) * 100;
-    return [
-      {
-        id: `P19 (${minutes} min)`,
-        workload: 'families of ten made, changed and deleted by eight clients; a definition every ten seconds',
-        metric: `% drift of resident memory at rest, ${state.events.toLocaleString('en')} events and ${state.definitions} definitions later; under load ${mebibytes(early)} and ${mebibytes(late)} MiB; 0 lost, ${handles} handles more`,
-        value: drift,
-        baseline: { what: 'MiB after the first quarter', value: first / 2 ** 20 },
-        ratio: last / first,
-        level: levelOf(drift, { good: 5, great: 1, better: 'less' }),
-        demands: { good: '< 5 %', great: '< 1 %, 0 lost' },
-      },
-    ];
-  } finally {
-    load.close();
-    await collector.stop();
-    await server.stop();
-  }
+      await pause(minutes * 60_000 * (0.25 - BURST));
+      const first = await atRest();
+      const early = median(await residentDuring(collector, minutes * 60_000 * 0.15));
+      await pause(minutes * 60_000 * 0.45);
+      const late = median(await residentDuring(collector, minutes * 60_000 * 0.15));
+      const last = await atRest();
+      state.phase = 'over';
+      await Promise.all([...loops, comingAndGoing]);
+      const lost = await lostEvents(load, collector);
+      if (lost !== 0) throw new Error(`the collector is ${lost} objects off`);
+      const handles = smoke ? 0 : await handlesMore(collector, handlesBefore);
+      const seen = `${state.events.toLocaleString('en')} events and ${state.definitions} definitions later`;
+      return [
+        driftRow(
+          {
+            id: `P19 (${minutes} min)`,
+            workload: 'families of ten made, changed and deleted by eight clients; a definition every ten seconds',
+            told: `${seen}; under load ${mebibytes(early)} and ${mebibytes(late)} MiB; 0 lost, ${handles} handles more`,
+          },
+          { since: 'quarter', first, last },
+        ),
+      ];
+    } finally {
+      load.close();
+    }
+  });
 };
 
 interface State {
@@ -165,17 +158,6 @@ async function definitionsComeAndGo(load: Load, state: State): Promise<void> {
     const next = performance.now() + halfMs;
     while ((performance.now() < next || isResting(state)) && !isOver(state)) await pause(100);
   }
-}
-
-/** Idle connections are kept for a while: it has time to let go of them. */
-async function handlesLeft(collector: CollectProcess, before: number): Promise<number> {
-  let more = Number.NaN;
-  for (let tries = 0; tries < 180; tries++) {
-    more = collector.openHandles - before;
-    if (more <= 5) break;
-    await pause(500);
-  }
-  return more;
 }
 
 /** How far what the collector knows is from what there is, after it has had time to finish. */
