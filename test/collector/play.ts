@@ -66,6 +66,7 @@ export class Play {
       // A collector that dies takes with it what it remembers, and the next one sees what happened meanwhile as it is.
       remembersOrphaned: death === undefined,
       seesAtOnce: death === undefined,
+      seesWhatIsServed: death === undefined,
       quiet: false,
       now: () => 0,
       barriers: true,

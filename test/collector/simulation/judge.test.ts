@@ -17,9 +17,9 @@ beforeEach(async () => {
   await begin([]);
 });
 
-async function begin(collectors: Plan['collectors']): Promise<void> {
+async function begin(collectors: Plan['collectors'], steps: Plan['steps'] = []): Promise<void> {
   const plan = { seed: 1, kinds: ['ConfigMap', 'Secret', 'Widget'], latency: { oneIn: 0, maxMs: 0 } } as const;
-  cluster = new SimulatedCluster({ ...plan, collectors, steps: [], end: 'rest' }, silentLogger);
+  cluster = new SimulatedCluster({ ...plan, collectors, steps, end: 'rest' }, silentLogger);
   await cluster.start();
   clients = new Clients(cluster.client);
   rogue = new RestClient({ transport: cluster.transport, clock: cluster.clock, userAgent: 'collector' });
@@ -216,6 +216,26 @@ describe('the judge finds', () => {
   ])('COL-001 what is left: %s', async (_, step, found) => {
     expect(cluster.judge.leftovers()).toEqual([]);
     await act(step);
+    expect(cluster.judge.leftovers()).toEqual(found.map((text) => expect.stringContaining(text)));
+  });
+});
+
+describe('COL-136 BETTER-15 of an owner whose kind is not served any more the judge', () => {
+  it.each([
+    { what: 'finds what depends on one that was seen to go', knownMs: 6000, found: ['has no owner left'] },
+    { what: 'excuses what depends on one that nobody need have seen', knownMs: 0, found: [] },
+  ])('$what', async ({ knownMs, found }) => {
+    await cluster.stop();
+    const define = { do: 'define', kind: 'Gadget' } as const;
+    await begin([], [define]);
+    await act(define);
+    await cluster.clock.advanceAsync(knownMs);
+    await act({ do: 'create', at: 'Gadget/default/owner' });
+    await act({ do: 'refer', at: 'Secret/default/owned', owners: [{ at: 'Gadget/default/owner' }] });
+    await act({ do: 'delete', at: 'Gadget/default/owner', policy: 'Background' });
+    await act({ do: 'undefine', kind: 'Gadget' });
+    await cluster.clock.advanceAsync(1000);
+    expect(cluster.isServed('Gadget')).toBe(false);
     expect(cluster.judge.leftovers()).toEqual(found.map((text) => expect.stringContaining(text)));
   });
 });

@@ -3,7 +3,7 @@ import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type OwnerReference } from '../
 import type { StoreEvent } from '../../../src/apiserver/storage/interface.ts';
 import type { Attribution } from './attribution.ts';
 import { RequestJudge } from './request-judge.ts';
-import { DEFINITIONS } from './simulated-kinds.ts';
+import { definitionName, DEFINITIONS, KINDS } from './simulated-kinds.ts';
 import {
   has,
   isOrphaning,
@@ -27,6 +27,8 @@ export interface JudgeOptions {
   readonly remembersOrphaned: boolean;
   /** Nothing keeps the collectors from seeing every change at once. */
   readonly seesAtOnce: boolean;
+  /** The same, but that a kind may be defined, whose monitor then has to list it first. */
+  readonly seesWhatIsServed: boolean;
   /** Nor do their requests take time, and there is one of them: what it writes rests on what is so now. */
   readonly quiet: boolean;
   /** ms. */
@@ -34,6 +36,9 @@ export interface JudgeOptions {
   /** Every collector asks the barrier before it lets an orphaning owner go (BETTER-13). */
   readonly barriers: boolean;
 }
+
+/** A kind that is defined is watched by then (BETTER-3), ms. */
+const LISTED_WITHIN_MS = 5000;
 
 const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
 
@@ -49,6 +54,7 @@ export class Judge {
   readonly #isServed: JudgeOptions['isServed'];
   readonly #remembersOrphaned: boolean;
   readonly #seesAtOnce: boolean;
+  readonly #seesWhatIsServed: boolean;
   readonly #quiet: boolean;
   readonly #now: () => number;
   readonly #barriers: boolean;
@@ -58,16 +64,20 @@ export class Judge {
   /** By uid of who waited for its dependents, or let them go, at some time: until when; Infinity while it does. */
   readonly #waited = new Map<string, number>();
   readonly #orphaning = new Map<string, number>();
+  /** By the name of a definition that there is, or was. */
+  readonly #definedAt = new Map<string, number>();
   /** `<dependent> <owner>`: the collectors saw the owner go while the dependent referred to it. */
   readonly #seenToGo = new Set<string>();
   /** What went with policy Orphan, by uid: a reference to other coordinates refers to nothing (COL-140, COL-241). */
   readonly #orphaned = new Map<string, KnownObject>();
 
-  constructor({ attribution, isServed, remembersOrphaned, seesAtOnce, quiet, now, barriers }: JudgeOptions) {
+  constructor(options: JudgeOptions) {
+    const { attribution, isServed, remembersOrphaned, seesAtOnce, seesWhatIsServed, quiet, now, barriers } = options;
     this.#attribution = attribution;
     this.#isServed = isServed;
     this.#remembersOrphaned = remembersOrphaned;
     this.#seesAtOnce = seesAtOnce;
+    this.#seesWhatIsServed = seesWhatIsServed;
     this.#quiet = quiet;
     this.#now = now;
     this.#barriers = barriers;
@@ -117,7 +127,8 @@ export class Judge {
       if (this.#seesAtOnce && this.#attribution.of(key) === 'collector') this.#finished(before, now);
     }
     if (now !== undefined && this.#seesAtOnce) this.#note(before, now, revision);
-    if (before !== undefined && now?.uid !== before.uid && this.#seesAtOnce) this.#goes(before);
+    if (now?.kind === DEFINITIONS.kind && before?.uid !== now.uid) this.#definedAt.set(now.name, this.#now());
+    if (before !== undefined && now?.uid !== before.uid) this.#goes(before);
     if (now === undefined) this.objects.delete(key);
     else this.objects.set(key, now);
     if (now !== undefined) this.#remember(this.#waited, now.uid, isWaiting(now));
@@ -134,6 +145,10 @@ export class Judge {
   }
 
   #goes(owner: KnownObject): void {
+    if (!this.#seesWhatIsServed || IGNORED.has(owner.kind)) return;
+    const kind = KINDS.get(owner.kind);
+    const definedAt = kind && this.#definedAt.get(definitionName(kind));
+    if (definedAt !== undefined && this.#now() - definedAt < LISTED_WITHIN_MS) return;
     for (const object of this.objects.values()) {
       for (const reference of object.metadata.ownerReferences ?? []) {
         if (this.objects.owner(object, reference)?.uid === owner.uid) this.#seenToGo.add(`${object.uid} ${owner.uid}`);

@@ -57,6 +57,7 @@ export class SimulatedCluster {
       isServed: (kind) => this.isServed(kind),
       remembersOrphaned: remembersOrphaned(plan),
       seesAtOnce: seesAtOnce(plan),
+      seesWhatIsServed: seesWhatIsServed(plan),
       quiet: isQuiet(plan),
       now: () => this.clock.monotonic(),
       barriers: plan.collectors.every(({ barrier }) => barrier !== 'off'),
@@ -207,8 +208,12 @@ function remembersOrphaned({ collectors, steps, latency }: Plan): boolean {
 /** Shorter than a watch lasts, ms. */
 const NO_WATCH_ENDS_MS = 250_000;
 
-function seesAtOnce({ steps, latency }: Plan): boolean {
-  const disturbs = ['stream', 'partition', 'crash', 'stop', 'start', 'lead', 'define'];
+function seesAtOnce(plan: Plan): boolean {
+  return seesWhatIsServed(plan) && plan.steps.every(({ do: what }) => what !== 'define');
+}
+
+function seesWhatIsServed({ steps, latency }: Plan): boolean {
+  const disturbs = ['stream', 'partition', 'crash', 'stop', 'start', 'lead'];
   const requests = ['intake', 'discovery', 'any'];
   const time = steps.reduce((sum, step) => sum + (step.do === 'wait' ? step.ms : 0), 0);
   return (
