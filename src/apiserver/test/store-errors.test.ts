@@ -4,6 +4,7 @@ import { openMemoryStore } from '../storage/memory-store.ts';
 import {
   StoreClosedError,
   StoreFailedError,
+  StoreFullError,
   StoreOutcomeUnknownError,
   StoreOverloadedError,
   StoreRefusedError,
@@ -22,6 +23,7 @@ describe('what a client hears when the store cannot', () => {
       'the store failed and accepts no more writes: disk',
     ],
     [new StoreUnavailableError('no leader'), 503, 'ServiceUnavailable', 'the store cannot be reached: no leader'],
+    [new StoreFullError('no space'), 503, 'ServiceUnavailable', 'the store has no room left: no space'],
     [new StoreOverloadedError(7, 8), 429, 'TooManyRequests', 'the store is overloaded'],
     [new StoreOutcomeUnknownError(), 504, 'Timeout', 'whether it has done what it was asked for is not known'],
     [new StoreTooLargeError('etcdserver: request is too large'), 500, undefined, 'etcdserver: request is too large'],
