@@ -56,7 +56,7 @@ const certificate = (certPem: string, keyPem: string): string =>
 describe('loadClientConfig', () => {
   it('gives all that a transport needs', async () => {
     const { load } = setUp({
-      [CONFIG]: kubeconfig('token: t', ', certificate-authority: ca.crt, tls-server-name: n'),
+      [CONFIG]: kubeconfig('token: t', ', certificate-authority: ca.crt, tls-server-name: name'),
       '/home/me/.kube/ca.crt': caPem,
     });
     const config = await load();
@@ -65,15 +65,15 @@ describe('loadClientConfig', () => {
       namespace: 'ns',
       source: 'c',
       caPem,
-      tlsServerName: 'n',
+      tlsServerName: 'name',
       insecureSkipTlsVerify: false,
     });
     expect(await config.credentials?.headers()).toEqual({ authorization: 'Bearer t' });
   });
 
   it('takes another server than the one of the context, whose name in the certificate is not its', async () => {
-    const { load } = setUp({ [CONFIG]: kubeconfig('', ', tls-server-name: n') });
-    expect(await load()).toMatchObject({ server: 'https://k:6443', tlsServerName: 'n' });
+    const { load } = setUp({ [CONFIG]: kubeconfig('', ', tls-server-name: name') });
+    expect(await load()).toMatchObject({ server: 'https://k:6443', tlsServerName: 'name' });
     const other = await load({ server: 'https://other' });
     expect(other.server).toBe('https://other');
     expect(other).not.toHaveProperty('tlsServerName');
@@ -106,6 +106,19 @@ describe('loadClientConfig', () => {
     expect(await config.credentials?.headers()).toEqual(headers);
   });
 
+  it.each([
+    ['a token', 'token: t'],
+    ['a file with one', 'tokenFile: /t'],
+    ['name and password', 'username: me, password: p'],
+    ['a certificate', certificate(clientCertPem, clientKeyPem)],
+    ['a program', 'exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Always}'],
+  ])('shows %s to nobody who is not reached over TLS', async (_, user) => {
+    const { load, runs, reads } = setUp({ [CONFIG]: kubeconfig(`as: someone, ${user}`) });
+    const { credentials } = await load({ server: 'http://127.0.0.1:8001' });
+    expect(await credentials?.headers()).toEqual({ 'impersonate-user': 'someone' });
+    expect([await credentials?.certificate?.(), runs, reads]).toEqual([undefined, [], [CONFIG]]);
+  });
+
   it('reads a client certificate from data or files, data first', async () => {
     const user = `client-certificate: c.crt, client-certificate-data: ${base64(clientCertPem)}, client-key: c.key`;
     const config = await setUp({ [CONFIG]: kubeconfig(user), '/home/me/.kube/c.key': clientKeyPem }).load();
@@ -115,7 +128,7 @@ describe('loadClientConfig', () => {
   it.each([
     ['two ways to sign in', kubeconfig('token: t, username: u'), 'more than one authentication method found'],
     ['a certificate without its key', kubeconfig('client-certificate-data: QQ=='), 'needs its key'],
-    ['a file that is not there', kubeconfig('client-certificate: x, client-key: y'), 'unable to read /home/me/.kube/x'],
+    ['a file that is not there', kubeconfig('client-certificate: x, client-key: z'), 'unable to read /home/me/.kube/x'],
     [
       'an authority that is not to be checked',
       kubeconfig('', ', insecure-skip-tls-verify: true, certificate-authority-data: QQ=='),
@@ -218,6 +231,17 @@ describe('loadClientConfig', () => {
     const env = { KUBERNETES_SERVICE_HOST: 'h', KUBERNETES_SERVICE_PORT: '443' };
     const { load } = setUp({ [CONFIG]: kubeconfig('').replace('current-context: c', '') }, { env });
     await expect(load()).rejects.toThrow('current-context is not set');
+  });
+
+  it.each([
+    ['no configuration at all', {}],
+    ['an empty one', { [CONFIG]: '' }],
+    ['one without a current context', { [CONFIG]: kubeconfig('token: t').replace('current-context: c', '') }],
+  ])('needs no more than --master with %s', async (_, files) => {
+    const config = await setUp(files).load({ server: 'https://h:1' });
+    expect(config).toMatchObject({ server: 'https://h:1', namespace: 'default', source: '--master' });
+    expect(await config.credentials?.headers()).toEqual({});
+    await expect(setUp(files).load({ server: 'https://h:1', context: 'x' })).rejects.toThrow('"x" does not exist');
   });
 });
 
@@ -405,7 +429,7 @@ describe('exec', () => {
   it('tells the program what the protocol says', async () => {
     const cluster = [
       'certificate-authority: /ca',
-      'tls-server-name: n',
+      'tls-server-name: name',
       'proxy-url: "http://p:3128"',
       'extensions: [{name: x, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {audience: [a]}}]',
     ];
@@ -425,7 +449,7 @@ describe('exec', () => {
         interactive: false,
         cluster: {
           server: 'https://k:6443',
-          'tls-server-name': 'n',
+          'tls-server-name': 'name',
           'certificate-authority-data': base64(caPem),
           'proxy-url': 'http://p:3128',
           config: { audience: ['a'] },
@@ -436,7 +460,7 @@ describe('exec', () => {
 
   it('tells the program of the server that --master names', async () => {
     const { load, runs } = setUp(
-      { [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), ', tls-server-name: n') },
+      { [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), ', tls-server-name: name') },
       { program: () => printed({ token: 't' }) },
     );
     await (await load({ server: 'https://other' })).credentials?.headers();

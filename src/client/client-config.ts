@@ -8,6 +8,7 @@ import { inClusterConfig } from './in-cluster-config.ts';
 import {
   type Impersonation,
   isEmptyKubeconfig,
+  type KubeconfigCluster,
   KubeconfigError,
   type KubeconfigUser,
   loadKubeconfig,
@@ -41,16 +42,23 @@ export async function loadClientConfig(options: ClientConfigOptions): Promise<Cl
     if (context !== undefined) throw new KubeconfigError(`context ${JSON.stringify(context)} does not exist`);
     const inCluster = await inClusterConfig({ io, clock });
     if (inCluster !== undefined) return server === undefined ? inCluster : { ...inCluster, server };
+    if (server !== undefined) return await clientConfigOf(nobodyAt(server), { io, clock });
     throw new KubeconfigError(
       'no configuration: neither --kubeconfig, KUBECONFIG nor ~/.kube/config name one, and this is no pod',
     );
   }
-  const selected = selectContext(kubeconfig, context);
+  const isNoContext = (context ?? kubeconfig.currentContext) === '';
+  const selected = server !== undefined && isNoContext ? nobodyAt(server) : selectContext(kubeconfig, context);
   const config = await clientConfigOf(server === undefined ? selected : withServer(selected, server), { io, clock });
   if (config.proxyUrl !== undefined && !parseServer(config.server).secure) {
     throw new KubeconfigError('proxy-url needs an https server');
   }
   return config;
+}
+
+/** As `kubectl --server` without a context: nothing else is known of that server, and nobody signs in. */
+function nobodyAt(server: string): SelectedContext {
+  return { name: '--master', namespace: 'default', cluster: { server, insecureSkipTlsVerify: false }, user: {} };
 }
 
 /** The name in the certificate of the context's server says nothing of another one's (client-go `tools/clientcmd`). */
@@ -75,29 +83,41 @@ async function clientConfigOf(
       cluster.certificateAuthorityData ? 'certificate-authority-data' : (certificateAuthority ?? ''),
     );
   }
-  const certificate = await certificateOf(user, { io, clock });
-  const secured = insecureSkipTlsVerify || caPem !== undefined || certificate !== undefined;
-  const bearer = bearerOf(user, { io, clock });
-  // Who has something else to show means that to be used (client-go `exec.UpdateTransportConfig`).
-  const program = bearer === undefined && certificate === undefined ? user.exec : undefined;
-  // The program is told the authority as data, wherever it was written.
+  const saysTls = insecureSkipTlsVerify || caPem !== undefined || hasCertificate(user);
+  const server = serverUrl(cluster.server, saysTls);
   const told = caPem === undefined ? cluster : { ...cluster, certificateAuthorityData: caPem };
-  const exec = program && execCredentials({ exec: program, cluster: told, io, clock });
-  const credentials = combined({
-    certificate: certificate ?? exec,
-    bearer: bearer ?? exec,
-    impersonate: user.impersonate,
-  });
+  const proof = parseServer(server).secure ? await proofOf(user, told, { io, clock }) : {};
   return {
-    server: serverUrl(cluster.server, secured),
+    server,
     namespace,
     source: name,
     insecureSkipTlsVerify,
-    credentials,
+    credentials: combined({ ...proof, impersonate: user.impersonate }),
     ...(caPem === undefined ? {} : { caPem }),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
     ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
   };
+}
+
+/**
+ * What a user has to show, which is never sent where everybody can read it (client-go `ClientConfig`: "if we are secure").
+ * `cluster` is what a program is told, with the authority as data, wherever it was written.
+ */
+async function proofOf(
+  user: KubeconfigUser,
+  cluster: KubeconfigCluster,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Promise<Proof> {
+  const certificate = await certificateOf(user, { io, clock });
+  const bearer = bearerOf(user, { io, clock });
+  // Who has something else to show means that to be used (client-go `exec.UpdateTransportConfig`).
+  const program = bearer === undefined && certificate === undefined ? user.exec : undefined;
+  const exec = program && execCredentials({ exec: program, cluster, io, clock });
+  return { certificate: certificate ?? exec, bearer: bearer ?? exec };
+}
+
+function hasCertificate({ clientCertificate, clientCertificateData }: KubeconfigUser): boolean {
+  return clientCertificate !== undefined || clientCertificateData !== undefined;
 }
 
 /** A server may be named without a scheme: it is https if anything is said of TLS, as for client-go. */
@@ -144,13 +164,16 @@ function bearerOf(
 
 type CertificateSource = Pick<Credentials, 'certificate' | 'rejected'>;
 
-interface Parts {
-  readonly certificate: CertificateSource | undefined;
-  readonly bearer: Credentials | undefined;
-  readonly impersonate: Impersonation | undefined;
+interface Proof {
+  readonly certificate?: CertificateSource | undefined;
+  readonly bearer?: Credentials | undefined;
 }
 
-function combined({ certificate, bearer, impersonate }: Parts): Credentials {
+function combined({
+  certificate,
+  bearer,
+  impersonate,
+}: Proof & { readonly impersonate: Impersonation | undefined }): Credentials {
   const extra = impersonate && impersonationHeaders(impersonate);
   let last: { readonly own: HttpHeaders; readonly all: HttpHeaders } | undefined;
   return {

@@ -38,7 +38,7 @@ export interface ConnectOptions {
 export interface ClientConfig extends ConnectOptions {
   /** Of the context or the service account. */
   readonly namespace: string;
-  /** Where it comes from: a context name or `in-cluster`. */
+  /** Where it comes from: a context name, `in-cluster`, or `--master` where nothing else says anything. */
   readonly source: string;
 }
 

@@ -53,8 +53,8 @@ export function connect(options: TransportOptions): Transport {
 class Negotiation {
   readonly #options: TransportOptions;
   readonly #tunnels: ProxyTunnels;
+  readonly #stopping = new AbortController();
   #socket: TLSSocket | undefined;
-  #stopped = false;
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -63,10 +63,13 @@ class Negotiation {
 
   async chosen(): Promise<'h2' | 'http/1.1'> {
     const { credentials, clock } = this.#options;
-    const certificate = await credentials?.certificate?.();
+    const { signal } = this.#stopping;
+    // A plug-in may take a minute for it, which nobody waits for who stops.
+    const issued = Promise.resolve(credentials?.certificate?.());
+    const certificate = await orAborted(issued, signal, () => closedError());
     const opened = this.#tunnels.open();
     const tunnel = opened === undefined ? undefined : await opened;
-    if (this.#stopped) {
+    if (signal.aborted) {
       tunnel?.destroy();
       throw closedError();
     }
@@ -82,7 +85,7 @@ class Negotiation {
 
   /** What is under way rejects. */
   stop(): void {
-    this.#stopped = true;
+    this.#stopping.abort();
     this.#tunnels.close();
     this.#socket?.destroy();
   }

@@ -961,6 +961,18 @@ describe('connect', () => {
     expect(issued).toBe(2);
   });
 
+  it('closes at once while credentials for a watch are still waited for', async () => {
+    const { port, connections } = await listen(createSecureServer({ ...tls, allowHTTP1: true }, versions as never));
+    const credentials = { headers: () => ({}), certificate: () => new Promise<never>(() => {}) };
+    const transport = connect({ server: `https://127.0.0.1:${port}`, caPem, credentials, clock: new FakeClock() });
+    const watching = transport.send(get('/x?watch=true'));
+    watching.catch(() => undefined);
+    await turn();
+    await transport.close();
+    await expect(watching).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
+    expect(connections).toEqual([]);
+  });
+
   it('asks again when the server was away at first', async () => {
     const first = createHttpsServer(tls, versions);
     const { port } = await listen(first);

@@ -39,13 +39,13 @@ clusters:
 users:
 - name: u
   user:
-    token: 12345
+    token: '012345'
     tokenFile: /abs/token
     client-certificate: ../c.crt
     client-certificate-data: ${base64('CERT')}
     client-key: c.key
     client-key-data: ${base64('KEY')}
-    username: n
+    username: me
     password: p
     as: someone
     as-groups: [a, b]
@@ -73,13 +73,13 @@ preferences: {}
       tlsServerName: 'other',
     });
     expect(config.users.get('u')).toEqual({
-      token: '12345',
+      token: '012345',
       tokenFile: '/abs/token',
       clientCertificate: '/home/me/.kube/../c.crt',
       clientCertificateData: 'CERT',
       clientKey: '/home/me/.kube/c.key',
       clientKeyData: 'KEY',
-      username: 'n',
+      username: 'me',
       password: 'p',
       impersonate: {
         user: 'someone',
@@ -108,6 +108,23 @@ preferences: {}
     expect(parseKubeconfig('{"kind":"Config","current-context":"x"}').currentContext).toBe('x');
   });
 
+  it('reads YAML as kubectl does', () => {
+    const config = parseKubeconfig(`
+base: &base {server: "https://old", insecure-skip-tls-verify: yes}
+clusters:
+- name: k
+  cluster: {<<: *base, server: "https://k"}
+users:
+- name: u
+  user:
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: x, env: [{name: A}, {name: B, value: null}]}
+---
+what: follows is not read
+`);
+    expect(config.clusters.get('k')).toEqual({ server: 'https://k', insecureSkipTlsVerify: true });
+    expect(config.users.get('u')?.exec?.env).toEqual({ A: '', B: '' });
+  });
+
   it('leaves a program without a slash to PATH', () => {
     const text = 'users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: aws}}}]';
     const { exec } = parseKubeconfig(text, { directory: '/d' }).users.get('u')!;
@@ -129,21 +146,13 @@ preferences: {}
       'clusters: [{name: c, cluster: {certificate-authority-data: "-----BEGIN"}}]',
       'certificate-authority-data is not base64',
     ],
+    ['a number for a token', 'users: [{name: u, user: {token: 0123}}]', 'token is not a string; put it in quotes'],
     [
-      'exec without a command',
-      'users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1}}}]',
-      'exec: command must be specified',
+      'a word for yes or no',
+      'clusters: [{name: c, cluster: {insecure-skip-tls-verify: "true"}}]',
+      'insecure-skip-tls-verify is neither true nor false',
     ],
-    [
-      'exec of an old version',
-      'users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}}]',
-      'exec: unsupported apiVersion',
-    ],
-    [
-      'exec v1 without interactiveMode',
-      'users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: x}}}]',
-      'interactiveMode must be',
-    ],
+    ['two of a name', 'users: [{name: u, user: {}}, {name: u, user: {}}]', 'users: duplicate name "u" in list'],
   ])('refuses %s', (_, text, message) => {
     expect(() => parseKubeconfig(text)).toThrow(
       expect.objectContaining({ name: 'KubeconfigError', message: expect.stringContaining(message) }),
@@ -182,8 +191,12 @@ describe('selectContext', () => {
     expect(() => selectContext(config)).toThrow(expect.objectContaining({ name: 'KubeconfigError', message }));
   });
 
-  it('leaves alone what other users ask for', () => {
-    const users = 'users: [{name: a-user, user: {}}, {name: other, user: {as-groups: [g]}}]';
+  it.each([
+    'as-groups: [g]',
+    'exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}',
+    'auth-provider: {name: gcp}',
+  ])('leaves alone that other users ask for %s', (asked) => {
+    const users = `users: [{name: a-user, user: {}}, {name: other, user: {${asked}}}]`;
     const config = parseKubeconfig(file('a').replace(/users: .*/, users));
     expect(selectContext(config).user).toEqual({});
   });
@@ -210,6 +223,24 @@ describe('selectContext', () => {
       'c',
       'proxy-url "ftp://p" is no http, https or socks5 URL',
     ],
+    ...[
+      ['exec without a command', 'apiVersion: client.authentication.k8s.io/v1', 'exec: command must be specified'],
+      [
+        'exec of an old version',
+        'apiVersion: client.authentication.k8s.io/v1alpha1, command: x',
+        'user "a-user": exec: unsupported apiVersion "client.authentication.k8s.io/v1alpha1"',
+      ],
+      [
+        'exec v1 without interactiveMode',
+        'apiVersion: client.authentication.k8s.io/v1, command: x',
+        'interactiveMode must be',
+      ],
+    ].map(([what = '', exec = '', message = '']): [string, string, string, string] => [
+      what,
+      file('a').replace('token: "a-token"', `exec: {${exec}}`),
+      'a',
+      message,
+    ]),
     [
       'an auth-provider',
       `clusters: [{name: k, cluster: {server: "https://k"}}]\nusers: [{name: u, user: {auth-provider: {name: gcp}}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}]`,

@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { parseYaml } from '../api/codec/yaml.ts';
 import { messageOf } from '../base/thrown.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
 import { isProxyUrl } from './tunnel.ts';
@@ -25,15 +25,17 @@ export interface KubeconfigCluster {
   readonly execConfig?: unknown;
 }
 
-/** `user.exec`: a program that prints credentials (client.authentication.k8s.io). */
+/** `user.exec`: a program that prints credentials (client.authentication.k8s.io). {@link selectContext} refuses what can not be run. */
 export interface ExecConfig {
+  /** Empty where a file does not say, as are apiVersion and interactiveMode. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly apiVersion: string;
   readonly installHint?: string;
   readonly provideClusterInfo: boolean;
-  readonly interactiveMode: 'Never' | 'IfAvailable' | 'Always';
+  /** `Never`, `IfAvailable` or `Always`. */
+  readonly interactiveMode: string;
 }
 
 export interface KubeconfigUser {
@@ -82,11 +84,14 @@ export interface ParseOptions {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads a kubeconfig file (client-go `tools/clientcmd/api/v1`). JSON is YAML too. Throws {@link KubeconfigError}. */
+/**
+ * Reads a kubeconfig file (client-go `tools/clientcmd/api/v1`), in the YAML of kubectl; JSON is YAML too. What one of its users or clusters
+ * asks for in vain is a matter of the contexts that use it. Throws {@link KubeconfigError}.
+ */
 export function parseKubeconfig(text: string, { directory }: ParseOptions = {}): Kubeconfig {
   let document: unknown;
   try {
-    document = parse(text);
+    document = parseYaml(text);
   } catch (error) {
     throw new KubeconfigError(`not YAML: ${messageOf(error)}`, { cause: error });
   }
@@ -184,6 +189,7 @@ export function selectContext(config: Kubeconfig, name: string = config.currentC
   if (user.authProvider !== undefined) {
     throw new KubeconfigError(`user ${JSON.stringify(context.user)}: auth-provider is not supported; use exec`);
   }
+  if (user.exec !== undefined) checkExec(user.exec, context.user);
   if (user.impersonate?.user === '') {
     const who = JSON.stringify(context.user);
     throw new KubeconfigError(`requesting uid, groups or user-extra for ${who} without impersonating a user`);
@@ -197,6 +203,17 @@ function checkProxy(proxyUrl: string): void {
   }
 }
 
+function checkExec({ command, apiVersion, interactiveMode }: ExecConfig, user: string): void {
+  const refuse = (what: string): KubeconfigError => new KubeconfigError(`user ${JSON.stringify(user)}: exec: ${what}`);
+  if (command === '') throw refuse('command must be specified');
+  if (!/^client\.authentication\.k8s\.io\/v1(beta1)?$/.test(apiVersion)) {
+    throw refuse(`unsupported apiVersion ${JSON.stringify(apiVersion)}`);
+  }
+  if (!['Never', 'IfAvailable', 'Always'].includes(interactiveMode)) {
+    throw refuse(`interactiveMode must be Never, IfAvailable or Always, not ${JSON.stringify(interactiveMode)}`);
+  }
+}
+
 const NOBODY: KubeconfigUser = {};
 
 function clusterOf(fields: Fields, path: (value: string | undefined) => string | undefined): KubeconfigCluster {
@@ -204,7 +221,7 @@ function clusterOf(fields: Fields, path: (value: string | undefined) => string |
     server: textOf(fields, 'server') ?? '',
     certificateAuthority: path(textOf(fields, 'certificate-authority')),
     certificateAuthorityData: dataOf(fields, 'certificate-authority-data'),
-    insecureSkipTlsVerify: fields['insecure-skip-tls-verify'] === true,
+    insecureSkipTlsVerify: flagOf(fields, 'insecure-skip-tls-verify'),
     tlsServerName: textOf(fields, 'tls-server-name'),
     proxyUrl: textOf(fields, 'proxy-url'),
     execConfig: extensionOf(fields, EXEC_EXTENSION),
@@ -258,20 +275,10 @@ function extraOf(fields: Fields): Map<string, readonly string[]> {
 
 function execOf(fields: Fields, path: (value: string | undefined) => string | undefined): ExecConfig {
   const command = textOf(fields, 'command') ?? '';
-  if (command === '') throw new KubeconfigError('exec: command must be specified');
   const apiVersion = textOf(fields, 'apiVersion') ?? '';
-  if (!/^client\.authentication\.k8s\.io\/v1(beta1)?$/.test(apiVersion)) {
-    throw new KubeconfigError(`exec: unsupported apiVersion ${JSON.stringify(apiVersion)}`);
-  }
-  const mode = textOf(fields, 'interactiveMode') ?? (apiVersion.endsWith('beta1') ? 'IfAvailable' : '');
-  if (mode !== 'Never' && mode !== 'IfAvailable' && mode !== 'Always') {
-    throw new KubeconfigError(
-      `exec: interactiveMode must be Never, IfAvailable or Always, not ${JSON.stringify(mode)}`,
-    );
-  }
   const env = listOf(fields, 'env').map((entry) => {
-    const { name, value } = fieldsOf(entry, 'exec.env');
-    return [String(name), String(value)] as const;
+    const variable = fieldsOf(entry, 'exec.env');
+    return [textOf(variable, 'name') ?? '', textOf(variable, 'value') ?? ''] as const;
   });
   return defined({
     // A bare name is looked up in PATH; only one with a slash is a path.
@@ -280,9 +287,9 @@ function execOf(fields: Fields, path: (value: string | undefined) => string | un
     env: Object.fromEntries(env),
     apiVersion,
     installHint: textOf(fields, 'installHint'),
-    provideClusterInfo: fields['provideClusterInfo'] === true,
-    interactiveMode: mode,
-  } as const);
+    provideClusterInfo: flagOf(fields, 'provideClusterInfo'),
+    interactiveMode: textOf(fields, 'interactiveMode') ?? (apiVersion.endsWith('beta1') ? 'IfAvailable' : ''),
+  });
 }
 
 function contextOf(fields: Fields): KubeconfigContext {
@@ -293,15 +300,15 @@ function contextOf(fields: Fields): KubeconfigContext {
   });
 }
 
-/** `[{name, <field>: {…}}]` as a map; the first of two equal names wins, as in client-go. */
+/** `[{name, <field>: {…}}]` as a map. Of two equal names in one file nobody can tell which is meant (client-go `api/v1/conversion.go`). */
 function named<V>(root: Fields, list: string, field: string, read: (fields: Fields) => V): Map<string, V> {
   const out = new Map<string, V>();
   for (const entry of listOf(root, list)) {
     const fields = fieldsOf(entry, list);
     const name = textOf(fields, 'name');
     if (name === undefined) throw new KubeconfigError(`${list}: an entry has no name`);
-    const value = read(fieldsOf(fields[field] ?? {}, `${list}[${name}].${field}`));
-    if (!out.has(name)) out.set(name, value);
+    if (out.has(name)) throw new KubeconfigError(`${list}: duplicate name ${JSON.stringify(name)} in list`);
+    out.set(name, read(fieldsOf(fields[field] ?? {}, `${list}[${name}].${field}`)));
   }
   return out;
 }
@@ -323,9 +330,15 @@ function textOf(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  // An unquoted token of digits is a number to YAML.
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
-  throw new KubeconfigError(`${name} is not a string`);
+  // What YAML takes for a number need not look like it any more: 0123 is 83.
+  const advice = typeof value === 'object' ? '' : '; put it in quotes';
+  throw new KubeconfigError(`${name} is not a string${advice}`);
+}
+
+function flagOf(fields: Fields, name: string): boolean {
+  const value = fields[name] ?? false;
+  if (typeof value === 'boolean') return value;
+  throw new KubeconfigError(`${name} is neither true nor false`);
 }
 
 function dataOf(fields: Fields, name: string): string | undefined {
