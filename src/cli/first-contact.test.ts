@@ -66,6 +66,9 @@ it('a server that does not answer, or has no time, is asked again, with a line e
   expect(long.clock.pendingTimers).toBe(0);
 });
 
+const handshake = (code: string, message: string): TransportError =>
+  new TransportError('tls', message, { cause: Object.assign(new Error(message), { code }) });
+
 it.each([
   [
     refusal(newUnauthorized()),
@@ -78,12 +81,31 @@ it.each([
     'certificate authority of the context c',
   ],
   [
+    handshake('ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number'),
+    'cannot speak TLS with https://server.example: wrong version number',
+    'is its URL http://',
+  ],
+  [
+    handshake('EPROTO', 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'),
+    'cannot speak TLS with https://server.example: write EPROTO',
+    'is its URL http://',
+  ],
+  [
+    handshake('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'tlsv13 alert certificate required'),
+    'no TLS with https://server.example: tlsv13 alert certificate required',
+    'client certificate of the context c',
+  ],
+  [
     new KubeconfigError('exec: not found'),
     'no credentials for https://server.example: exec: not found',
     'those of the context c',
   ],
 ])('is refused at once when patience does not help: %#', async (answer, message, advice) => {
   const { outcome, asked } = contact(answer);
-  expect(await outcome).toMatchObject({ name: 'CommandError', message, advice: expect.stringContaining(advice) });
+  expect(await outcome).toMatchObject({
+    name: 'CommandError',
+    message: expect.stringContaining(message),
+    advice: expect.stringContaining(advice),
+  });
   expect(asked()).toBe(1);
 });

@@ -60,15 +60,28 @@ function refuseIfHopeless(error: unknown, { server, source }: FirstContactOption
     );
   }
   if (error instanceof TransportError && error.code === 'tls') {
-    throw new CommandError(
-      `cannot trust ${server}: ${error.message}`,
-      `The certificate authority of ${source} did not sign the server's certificate, or that names another host.`,
-      { cause: error },
-    );
+    const { what, advice } = handshakeProblem(error, source);
+    throw new CommandError(`${what} ${server}: ${error.message}`, advice, { cause: error });
   }
   if (error instanceof KubeconfigError) {
     throw new CommandError(`no credentials for ${server}: ${error.message}`, `They are those of ${source}.`, {
       cause: error,
     });
   }
+}
+
+/** OpenSSL tells in the code or in the text, by the release of Node, what was in the way. */
+function handshakeProblem({ message, cause }: TransportError, source: string): { what: string; advice: string } {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const told = `${code} ${message}`.replaceAll('_', ' ');
+  if (/wrong version number|packet length too long|http request/i.test(told)) {
+    return { what: 'cannot speak TLS with', advice: 'What listens there does not speak TLS: is its URL http://…?' };
+  }
+  if (/\balert\b/i.test(told)) {
+    return { what: 'no TLS with', advice: `The server may not accept the client certificate of ${source}.` };
+  }
+  return {
+    what: 'cannot trust',
+    advice: `The certificate authority of ${source} did not sign the server's certificate, or that names another host.`,
+  };
 }
