@@ -21,7 +21,7 @@ export interface ControllerOptions {
   /** A token for a Secret of a service account. */
   readonly issueSecretToken: TokenSecretControllerOptions['issue'];
   /** Between two self-checks of the collector, ms. Undefined: only when asked for. */
-  readonly selfCheckPeriodMs?: number | undefined;
+  readonly selfCheckPeriodMs: number | undefined;
   /** Hangs a debug page into the API server. */
   readonly mount: (prefix: string, handler: HttpHandler) => void;
 }

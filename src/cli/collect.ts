@@ -57,6 +57,15 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
       'Leave one of the two away.',
     );
   }
+  if (flags.explainEveryAction === true && settings.mode === 'observe') {
+    throw new CommandError(
+      '--explain-every-action does nothing with --mode observe, which decides nothing',
+      'Leave one of the two away.',
+    );
+  }
+  if (flags.bindTokenFile !== undefined && flags.bindAddress === undefined) {
+    throw new CommandError('--bind-token-file does nothing without --bind-address', 'Give both, or neither.');
+  }
   const listen = flags.bindAddress === undefined ? undefined : parseListenAddress(flags.bindAddress, '--bind-address');
   const token = flags.bindTokenFile === undefined ? undefined : await readToken(flags.bindTokenFile);
   const config = await clientConfig(flags);
@@ -80,7 +89,8 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
     }));
   try {
     if (server !== undefined) terminal.stdout(`health, metrics and the debug graph: ${server.url}\n`);
-    const source = config.source === 'in-cluster' ? 'in-cluster' : `context ${config.source}`;
+    const isContext = config.source !== 'in-cluster' && config.source !== '--master';
+    const source = isContext ? `context ${config.source}` : config.source;
     await firstContact({ client, clock, random, logger, server: config.server, source }, stop.signal);
     progress.answered = true;
     const ready = (): void => {

@@ -1,28 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomically } from '../base/write-file-atomically.ts';
 import { CommandError, systemReason } from './command-error.ts';
-
-/**
- * Writes a whole file or nothing: a new file beside it, made durable, then renamed over it. A reader never sees half of
- * it, and it never exists with wider permissions than `mode`.
- */
-export async function writeFileAtomically(path: string, content: string, mode: number): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
-  try {
-    const file = await open(temporary, 'wx', mode);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
 
 /**
  * The directory in which `kubegc up` keeps what outlives it: the store, its certificates and the administrator's token.

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { signingKeyOf } from '../apiserver/authentication/json-web-signature.ts';
 import type { Logger } from '../base/logger.ts';
 import { messageOf } from '../base/thrown.ts';
+import { writeFileAtomically } from '../base/write-file-atomically.ts';
 import { CommandError, systemReason } from './command-error.ts';
-import { writeFileAtomically } from './data-directory.ts';
 import type { GoFlags } from './go-flags.ts';
 import { type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
 

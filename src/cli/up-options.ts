@@ -1,4 +1,5 @@
 import type { UpFlags } from './up.ts';
+import { usualLeaseTimes } from './usual-lease-times.ts';
 
 /** One flag of `kubegc up`, in commander's notation. */
 export interface UpOption {
@@ -59,19 +60,19 @@ export const upOptions: readonly UpOption[] = [
     key: 'leaderElectLeaseDuration',
     flags: '--leader-elect-lease-duration <DURATION>',
     description: 'with --store etcd: how long other servers wait after the last renewal they saw',
-    default: '15s',
+    default: usualLeaseTimes.leaderElectLeaseDuration,
   },
   {
     key: 'leaderElectRenewDeadline',
     flags: '--leader-elect-renew-deadline <DURATION>',
     description: 'how long the controllers of this server act without a renewal',
-    default: '10s',
+    default: usualLeaseTimes.leaderElectRenewDeadline,
   },
   {
     key: 'leaderElectRetryPeriod',
     flags: '--leader-elect-retry-period <DURATION>',
     description: 'between two attempts',
-    default: '2s',
+    default: usualLeaseTimes.leaderElectRetryPeriod,
   },
   {
     key: 'listen',

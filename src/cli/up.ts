@@ -2,12 +2,13 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import { writeFileAtomically } from '../base/write-file-atomically.ts';
 import { type PluginFlags, pluginFlagProblems } from '../apiserver/admission/plugin-selection.ts';
 import type { AuthorizationMode } from '../apiserver/authorization/authorization-mode.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { CommandError, endWithError, systemReason } from './command-error.ts';
 import { selectControllers } from './controllers.ts';
-import { DataDirectory, writeFileAtomically } from './data-directory.ts';
+import { DataDirectory } from './data-directory.ts';
 import type { EtcdFlags } from './etcd-settings.ts';
 import { engineHeap, IdleHeap } from './idle-heap.ts';
 import type { LeaseTimeFlags } from './lease-times.ts';
@@ -19,6 +20,7 @@ import type { StoreKind } from './open-store.ts';
 import { selfCheckPeriodOf } from './self-check-period.ts';
 import type { Terminal } from './terminal.ts';
 import { untilParentEnds, untilSignal } from './termination.ts';
+import { usualLeaseTimes } from './usual-lease-times.ts';
 import { webhookServicesOf } from './webhook-services.ts';
 
 /** As the command line gives them; every value is still a person's text. */
@@ -134,6 +136,7 @@ async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' 
     flags.store !== 'etcd' &&
     Object.entries(flags).every(([name]) => !name.startsWith('etcd') || name === 'etcdPrefix')
   ) {
+    refuseLeaseTimes(flags);
     return {};
   }
   const [{ etcdSettings }, { leaseTimesOf }] = await Promise.all([
@@ -142,6 +145,16 @@ async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' 
   ]);
   const etcd = await etcdSettings(flags.store, flags);
   return etcd === undefined ? {} : { etcd, leaseTimes: leaseTimesOf(flags) };
+}
+
+/** Servers elect who runs the controllers only where several share a store. */
+function refuseLeaseTimes(flags: UpFlags): void {
+  const given = (Object.keys(usualLeaseTimes) as (keyof LeaseTimeFlags)[]).find(
+    (key) => flags[key] !== usualLeaseTimes[key],
+  );
+  if (given === undefined) return;
+  const name = given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new CommandError(`--${name} does nothing with --store ${flags.store}`, 'It is for --store etcd.');
 }
 
 /** Lists of names, separated by commas, of both flags. */

@@ -16,7 +16,7 @@ import { TransportError } from '../../src/client/transport.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
 import { configMap, refTo, secret, type TestKind, usualKinds } from './kinds.ts';
 import { isIntake } from './recorder.ts';
-import { Rig } from './rig.ts';
+import { type Policy, Rig } from './rig.ts';
 import { Streams } from './streams.ts';
 
 /**
@@ -275,6 +275,77 @@ describe('the lease is lost in the middle of a write', () => {
       await pass(30_000);
       expect(first.writes.length, 'writes of the one that lost').toBe(writes);
       expect(await rig.names(secret)).toEqual(stays ? ['d0'] : []);
+    },
+  );
+
+  /** The write is held on its way until the next leader has done all that is to be done. */
+  async function late(
+    policy: Policy,
+    isHeld: (path: string) => boolean,
+    meanwhile: (owner: KubeObject) => Promise<void>,
+  ) {
+    const [first, second] = await run({}, {});
+    const owner = await family(2);
+    const reached = latch();
+    const released = latch();
+    first.hold = async ({ method, target }) => {
+      if (method !== 'PATCH' || !isHeld(target.split('?')[0] ?? '')) return;
+      reached.open();
+      await released.opened;
+    };
+    await rig.delete(configMap, 'owner', policy);
+    await rig.wait(reached.opened);
+    await takeLease();
+    await pass(retryPeriodMs + 100);
+    await untilActing(second);
+    await pass(5000);
+    expect(await rig.names(configMap)).toEqual([]);
+    await meanwhile(owner);
+    const writes = first.writes.length;
+    released.open();
+    await pass(30_000);
+    expect(first.writes.length, 'writes of the one that lost').toBe(writes);
+  }
+
+  it.each([
+    { what: 'nothing else happens', happens: async () => {}, owners: [] },
+    {
+      what: 'the dependent gets a living owner',
+      happens: async () => {
+        const living = await rig.create(configMap, 'living');
+        await rig.patch(secret, 'd0', { ownerReferences: [refTo(living)] });
+      },
+      owners: ['living'],
+    },
+    {
+      what: 'the dependent is replaced, by one of an owner of the same name',
+      happens: async () => {
+        await rig.delete(secret, 'd0');
+        await rig.create(secret, 'd0', { owners: [refTo(await rig.create(configMap, 'owner'))] });
+      },
+      owners: ['owner'],
+    },
+  ])(
+    'COL-214 COL-160 a release that arrives after all is done changes nothing more: $what',
+    async ({ happens, owners }) => {
+      await late('Orphan', (path) => path.endsWith('/secrets/d0'), happens);
+      expect(await rig.names(secret)).toEqual(['d0', 'd1']);
+      expect(await rig.owners(secret, 'd0')).toEqual(owners);
+    },
+  );
+
+  it.each<{ policy: Policy; finalizer: string }>([
+    { policy: 'Foreground', finalizer: 'foregroundDeletion' },
+    { policy: 'Orphan', finalizer: 'orphan' },
+  ])(
+    'COL-214 COL-165 the removal of a finalizer ($finalizer) that arrives late leaves alone who has the name then',
+    async ({ policy, finalizer }) => {
+      await late(
+        policy,
+        (path) => path.endsWith('/configmaps/owner'),
+        async () => void (await rig.create(configMap, 'owner', { finalizers: [finalizer] })),
+      );
+      expect((await rig.get(configMap, 'owner'))?.metadata?.finalizers).toEqual([finalizer]);
     },
   );
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
@@ -75,9 +76,9 @@ async function ready(process: KubegcProcess): Promise<KubegcProcess> {
 }
 
 /** Of the collector's own pages. */
-async function page(process: KubegcProcess, path: string): Promise<{ status: number; text: string }> {
+async function page(process: KubegcProcess, path: string, method = 'GET'): Promise<{ status: number; text: string }> {
   const url = /debug graph: (\S+)/.exec(process.output)?.[1] ?? '';
-  const response = await fetch(`${url}${path}`);
+  const response = await fetch(`${url}${path}`, { method });
   return { status: response.status, text: await response.text() };
 }
 
@@ -164,6 +165,14 @@ describe('kubegc collect', () => {
     await until('the dependents are gone', allAreGone);
     expect((await page(running, '/healthz')).text).toBe('ok');
     expect((await page(running, '/readyz')).text).toBe('ok');
+    expect(await holder()).toMatch(new RegExp(`^${hostname()}_[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$`));
+    const debug = '/debug/controllers/garbage-collector-controller';
+    const check = await page(running, `${debug}/consistency`, 'POST');
+    expect(check.status).toBe(200);
+    expect(JSON.parse(check.text)).toMatchObject({ differences: [] });
+    const rescan = await page(running, `${debug}/rescan`, 'POST');
+    expect(rescan.status).toBe(202);
+    expect((JSON.parse(rescan.text) as { listing: string[] }).listing).toContain('/v1/secrets (Secret)');
     const { text } = await page(running, '/metrics');
     expect(text).toMatch(/^leader_election_master_status\{name="kubegc-collector"\} 1$/m);
     expect(text).toMatch(/^kubegc_collector_acting 1$/m);
@@ -209,13 +218,22 @@ describe('kubegc collect', () => {
     ]);
   });
 
-  it('holds itself to --kube-api-qps (COL-174), and works without an election', async () => {
-    await family(3);
-    await ready(
-      collector('--mode=collect', '--leader-elect=false', '--kube-api-qps=200', '--gc-ignored-resources=pods'),
-    );
+  it('COL-174 COL-014 holds itself to --kube-api-qps, ignores what it is told to, and works without an election', async () => {
+    await client.send('DELETE', ours);
+    await family(40);
+    const garbage = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'never' };
+    const ignored = { metadata: { name: 'ignored', ownerReferences: [garbage] }, spec: { limits: [] } };
+    const limitRanges = `/api/v1/namespaces/${namespace}/limitranges`;
+    expect((await client.send('POST', limitRanges, ignored)).status).toBe(201);
+    const flags = ['--kube-api-qps=20', '--kube-api-burst=1', '--gc-ignored-resources=limitranges'];
+    await ready(collector('--mode=collect', '--leader-elect=false', ...flags));
+    const began = performance.now();
     await deleteOwner('Foreground');
     await until('the dependents are gone', allAreGone);
+    // The rate is a bound: forty deletions are 39 pauses of 50 ms.
+    expect(performance.now() - began).toBeGreaterThan(1900);
+    expect((await client.send('GET', ours)).status).toBe(404);
+    expect((await client.send('GET', `${limitRanges}/ignored`)).status).toBe(200);
   });
 });
 
@@ -422,8 +440,13 @@ describe('kubegc collect that cannot', () => {
       /--bind-address 0\.0\.0\.0:0 can be reached from other machines.*\n.*--bind-token-file/,
     ],
     [['--bind-address', 'nonsense'], /invalid --bind-address address "nonsense"/],
-    [['--bind-token-file', '/does/not/exist'], /cannot read the token file \/does\/not\/exist: no such file/],
+    [
+      ['--bind-address', '127.0.0.1:0', '--bind-token-file', '/does/not/exist'],
+      /cannot read the token file \/does\/not\/exist: no such file/,
+    ],
+    [['--bind-token-file', '/does/not/exist'], /--bind-token-file does nothing without --bind-address/],
     [['--explain-every-action', '--log-level', 'error'], /--explain-every-action logs at level info/],
+    [['--explain-every-action', '--mode', 'observe'], /--explain-every-action does nothing with --mode observe/],
     [['--context', 'other'], /cannot tell which cluster to use: context "other" does not exist\nGive --kubeconfig/],
     [['--kubeconfig', '/does/not/exist'], /cannot tell which cluster to use: \/does\/not\/exist: .*no such file/],
     [['extra'], /too many arguments/],

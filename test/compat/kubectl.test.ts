@@ -352,6 +352,12 @@ describe.each(kubectlPaths())('%s', (path) => {
       (await kubectl.run('get --raw /debug/controllers/garbage-collector-controller/graph')).includes(`-> "${uid}";`),
     );
     expect(await kubectl.run('get --raw /debug/controllers/garbagecollector/graph')).toMatch(/^strict digraph full \{/);
+    const post = async (page: string): Promise<Record<string, unknown>> =>
+      JSON.parse(
+        await kubectl.run(`create --raw /debug/controllers/garbage-collector-controller/${page} -f /dev/null`),
+      ) as Record<string, unknown>;
+    expect(await post('consistency')).toMatchObject({ differences: [] });
+    expect((await post('rescan'))['listing']).toContain('/v1/configmaps (ConfigMap)');
     const metrics = await kubectl.run('get --raw /metrics');
     expect(metrics).toContain('workqueue_adds_total{name="garbage_collector_attempt_to_delete"}');
     expect(metrics).toMatch(/^apiserver_request_total\{/m);

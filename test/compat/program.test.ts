@@ -55,6 +55,10 @@ describe('kubegc', () => {
       args: ['up', '--data-dir', '/dev/null/x'],
       message: /cannot use the data directory \/dev\/null\/x: .*\nChoose another one with --data-dir/,
     },
+    {
+      args: ['up', '--leader-elect-retry-period', '1s'],
+      message: /--leader-elect-retry-period does nothing with --store lmdb\nIt is for --store etcd/,
+    },
     { args: ['completion', 'tcsh'], message: /no completion for the shell "tcsh"/ },
   ])('refuses $args with what is wrong and what to do', async ({ args, message }) => {
     const { code, stderr, stdout } = await kubegc(...args);

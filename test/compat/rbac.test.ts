@@ -162,6 +162,17 @@ describe.each(kubectlPaths())('%s', (path) => {
     await until('view has it no more', async () => (await mayI(`get nodes --as eva-${version}`)) === 'no');
   });
 
+  it('COL-18A the debug graph is for who has its path', async () => {
+    const graph = ['get', '--raw', '/debug/controllers/garbage-collector-controller/graph'];
+    const refused = await kubectl.try([...graph, '--as', `graph-${version}`]);
+    expect(refused.stderr).toContain('(Forbidden)');
+    await kubectl.run(`create clusterrole graph-${version} --verb=get --non-resource-url=/debug/controllers/*`);
+    await kubectl.run(
+      `create clusterrolebinding graph-${version} --clusterrole=graph-${version} --user=graph-${version}`,
+    );
+    expect((await kubectl.try([...graph, '--as', `graph-${version}`])).stdout).toMatch(/^strict digraph full \{/);
+  });
+
   it('API-377 create token makes tokens that are their ServiceAccount', async () => {
     const token = await kubectl.run(`create token robot -n ${namespace} --duration 20m`);
     const { iat, exp, aud } = claimsOf(token) as { iat: number; exp: number; aud: string[] };

@@ -16,11 +16,15 @@ export interface Trap {
   readonly kill: () => Promise<unknown>;
 }
 
-/** Stands between a process and the server, as plain HTTP, and kills the process at one of its calls. */
+/**
+ * Stands between a process and the server, as plain HTTP, and kills the process at one of its calls. It is the proxy that signs in: over plain
+ * HTTP nobody shows who he is.
+ */
 export class KillingProxy {
   readonly #server: Server;
   readonly #agent: Agent;
   readonly #upstream: URL;
+  readonly #authorization: string;
   #trap: Trap | undefined;
   #counted = 0;
   #underWay = 0;
@@ -28,8 +32,9 @@ export class KillingProxy {
   sprung: string | undefined;
 
   private constructor(kubeconfig: string) {
-    const { origin, ca } = readKubeconfig(kubeconfig);
+    const { origin, ca, authorization } = readKubeconfig(kubeconfig);
     this.#upstream = origin;
+    this.#authorization = authorization;
     this.#agent = new Agent({ keepAlive: true, ca });
     this.#server = createServer((incoming, answer) => {
       void this.#handle(incoming, answer).catch(() => answer.destroy());
@@ -81,7 +86,7 @@ export class KillingProxy {
       port: this.#upstream.port,
       method,
       path: url,
-      headers: { ...incoming.headers, host: this.#upstream.host },
+      headers: { ...incoming.headers, host: this.#upstream.host, authorization: this.#authorization },
     });
     answer.on('close', () => outgoing.destroy());
     const response = await new Promise<IncomingMessage>((arrived, failed) => {

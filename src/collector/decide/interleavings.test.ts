@@ -96,7 +96,7 @@ describe('COL-07A, COL-002 conflicting data, in every order of events, reads and
       [end('n o', { reports: 'n->o' })],
     ],
     [
-      '6 a child that names its owner in another served version (COL-117)',
+      '6 a child that names its owner in another served version (COL-079, COL-117)',
       [
         { uid: 'r', resource: 'roles' },
         { uid: 'a', owners: [to('r', 'Role', 'rbac/v1beta1')] },

@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/**
+ * Writes a whole file or nothing: a new file beside it, made durable, then renamed over it. A reader never sees half of
+ * it, and it never exists with wider permissions than `mode`, whatever a file that was there before had.
+ */
+export async function writeFileAtomically(path: string, content: string, mode: number): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  try {
+    const file = await open(temporary, 'wx', mode);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
