@@ -95,6 +95,17 @@ describe('systemClock', () => {
     }
   });
 
+  it('tells the time of the machine when a test sets the date of its process', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      vi.setSystemTime(0);
+      expect(Date.now()).toBe(0);
+      expect(systemClock.now()).toBeGreaterThan(Date.UTC(2020));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('defers to a later turn, after promises', async () => {
     const seen: string[] = [];
     await new Promise<void>((resolve) => {

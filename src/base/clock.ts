@@ -17,9 +17,10 @@ export interface Clock {
   defer(fn: () => void): void;
 }
 
-/** As they were when the program was loaded: a test that replaces the timers of its process later means its own. */
-const { setTimeout, clearTimeout, setImmediate, performance } = globalThis;
+/** As they were when the program was loaded: a test that replaces timers or date of its process later means its own. */
+const { setTimeout, clearTimeout, setImmediate, performance, Date } = globalThis;
 const sinceStart = performance.now.bind(performance);
+const sinceEpoch = Date.now.bind(Date);
 
 /** Node turns longer delays into 1 ms. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
@@ -44,7 +45,7 @@ class SystemTimer implements Timer {
 }
 
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: () => sinceEpoch(),
   monotonic: () => sinceStart(),
   setTimer: (delayMs, fn) => new SystemTimer(Math.max(0, delayMs), fn),
   defer(fn) {

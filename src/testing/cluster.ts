@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
+import { formatGroupResource } from '../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { defaultPluginNames, type ImplementedPlugin } from '../apiserver/admission/plugin-selection.ts';
 import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
@@ -9,10 +9,12 @@ import { x509Authenticator } from '../apiserver/authentication/x509-authenticato
 import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
 import { openMemoryStore } from '../apiserver/storage/memory-store.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
+import { linkSignals } from '../base/abort.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { messageOf } from '../base/thrown.ts';
+import { writeFileAtomically } from '../base/write-file-atomically.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { Informer } from '../client/informer.ts';
 import type { Interceptor } from '../client/interceptor.ts';
@@ -24,6 +26,7 @@ import { checkKeys } from './check-options.ts';
 import { buildControllers, checkControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
 import { recordingLogger } from './decision-logger.ts';
 import { Faults } from './faults.ts';
+import { FirstSync } from './first-sync.ts';
 import { type Listener, listen, processCertificates } from './listener.ts';
 import { findResource } from './object-ref.ts';
 import { QueueActivity } from './queue-activity.ts';
@@ -204,9 +207,9 @@ export class TestCluster implements AsyncDisposable {
     return this.#parts.listener?.server.url ?? this.kubeconfig;
   }
 
-  /** Writes the kubeconfig where only this user can read it. */
+  /** Writes the kubeconfig where only this user can read it, in the place of a file that was there before. */
   async writeKubeconfig(path: string): Promise<void> {
-    await writeFile(path, this.kubeconfig, { mode: 0o600 });
+    await writeFileAtomically(path, this.kubeconfig, 0o600);
   }
 
   /** A client of its own name in the trace and for fault rules: that of an operator under test. */
@@ -214,20 +217,37 @@ export class TestCluster implements AsyncDisposable {
     return this.#clientOf(restClient(this.#parts, name, [this.#parts.faults.intercept]));
   }
 
-  /** A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. */
+  /**
+   * A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. What
+   * a handler throws is in the trace. Resolves when the cache knows what is there. Rejects, and ends the cache, with an answer
+   * of 400, 405 or 422, which time does not mend, and after five seconds of real time with an Error that says what is missing.
+   */
   async informer<T extends KubeObject = KubeObject>(query: KindQuery, who = 'informer'): Promise<Informer<T>> {
-    const { clock, server, faults, stopping } = this.#parts;
+    const { clock, activity, recorder, server, faults, stopping } = this.#parts;
     const { apiVersion, kind, ...selection } = query;
     const { group, version, resource } = findResource(server.resources.resources(), apiVersion, kind);
+    const firstSync = new FirstSync({
+      resource: formatGroupResource({ group, resource }),
+      clockStands: clock instanceof StandingClock,
+      activity,
+    });
     const informer = new Informer<T>({
       client: restClient(this.#parts, who, [faults.intercept]),
       clock,
       random: randomOf(this.#informers.length, 63),
+      logger: recordingLogger(recorder).child({ component: who }),
       gvr: { group, version, resource },
+      onFailure: firstSync.onFailure,
       ...selection,
     });
-    this.#informers.push(informer.run(stopping.signal));
-    await informer.waitForSync(stopping.signal);
+    const life = linkSignals(stopping.signal);
+    this.#informers.push(informer.run(life.signal).finally(() => life.dispose()));
+    try {
+      await firstSync.of(informer, life.signal);
+    } catch (error) {
+      life.abort();
+      throw error;
+    }
     return informer;
   }
 
@@ -281,9 +301,10 @@ export class TestCluster implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { gate, stopping, running, server, listener, store } = this.#parts;
+    const { gate, faults, stopping, running, server, listener, store } = this.#parts;
     stopping.abort();
     gate.open();
+    faults.close();
     await this.#ended(Promise.all([running, ...this.#informers]));
     await server.stop();
     await listener?.server.close();

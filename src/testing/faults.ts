@@ -1,6 +1,5 @@
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { parseRequestInfo } from '../apiserver/endpoints/request-info.ts';
-import { isAbortError } from '../base/abort-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
 import type { Random } from '../base/random.ts';
@@ -10,7 +9,7 @@ import { TransportError } from '../client/transport.ts';
 import { actorOf } from './actor.ts';
 import { checkKeys } from './check-options.ts';
 import type { Recorder } from './recorder.ts';
-import { requestedObject } from './requested-object.ts';
+import { jsonBodyOf, requestedName, requestedObject } from './requested-object.ts';
 
 /** A request as rules see it. */
 export interface FaultRequest {
@@ -28,16 +27,19 @@ export interface FaultRequest {
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
+  /** For a `create` the one in its JSON body; empty when it is left to the server. */
   readonly name: string;
   /** The JSON body; undefined when there is none or it is not JSON. */
   readonly body: unknown;
 }
 
 export interface FaultAnswer {
+  /** 200 to 599. */
   readonly status: number;
   /** Of the Status; `InternalError`, `Conflict`, … */
   readonly reason?: string;
   readonly message?: string;
+  /** An integer, as the header has it. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -50,7 +52,10 @@ export interface FaultRule {
   readonly probability?: number;
   /** Answers in the server's place: the server never sees the request. */
   readonly answer?: FaultAnswer;
-  /** Holds the request back so many milliseconds of the cluster's clock; then it goes on to `drop`, `answer` or the server. */
+  /**
+   * Holds the request back so many milliseconds of the cluster's clock; then it goes on to `drop`, `answer` or the server. It
+   * rejects when the cluster is stopped before.
+   */
   readonly delay?: number;
   /** `request`: it never arrives. `response`: it is carried out, but its sender never learns. The connection breaks in both. */
   readonly drop?: 'request' | 'response';
@@ -74,7 +79,9 @@ export class Faults {
   readonly #random: Random;
   readonly #recorder: Recorder;
   readonly #served: () => readonly ResourceInfo[];
-  #held = 0;
+  /** Ends the wait of a request; one for each that waits now. */
+  readonly #held = new Set<() => void>();
+  #closed = false;
 
   constructor({ clock, random, recorder, served }: FaultsOptions) {
     this.#clock = clock;
@@ -85,7 +92,7 @@ export class Faults {
 
   /** Requests that a rule delays at this moment. */
   get held(): number {
-    return this.#held;
+    return this.#held.size;
   }
 
   /** From now on; returns how to take it back. */
@@ -102,6 +109,12 @@ export class Faults {
 
   clear(): void {
     this.#rules.length = 0;
+  }
+
+  /** The cluster is stopped: what is held back rejects, and so does what would be from now on. */
+  close(): void {
+    this.#closed = true;
+    for (const giveUp of this.#held) giveUp();
   }
 
   /** Stands between every client and the server: an interceptor of the client room, and a filter before a listener. */
@@ -126,13 +139,18 @@ export class Faults {
   };
 
   async #hold({ signal }: HttpRequest, ms: number): Promise<void> {
-    this.#held++;
+    const over = new AbortController();
+    const giveUp = (): void => over.abort();
+    if (this.#closed || signal?.aborted === true) giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    this.#held.add(giveUp);
     try {
-      await sleep(this.#clock, ms, signal);
+      await sleep(this.#clock, ms, over.signal);
     } catch (error) {
-      throw isAbortError(error) && signal ? abortedTransportError(signal) : error;
+      throw signal?.aborted === true ? abortedTransportError(signal) : stopped(error);
     } finally {
-      this.#held--;
+      this.#held.delete(giveUp);
+      signal?.removeEventListener('abort', giveUp);
     }
   }
 
@@ -150,16 +168,44 @@ export class Faults {
 
 const RULE_KEYS = ['match', 'times', 'probability', 'answer', 'delay', 'drop'];
 const MATCH_KEYS = 'who method verb path group version resource subresource namespace name'.split(' ');
+const ANSWER_KEYS = ['status', 'reason', 'message', 'retryAfterSeconds'];
 
 function checkRule(rule: FaultRule): void {
   checkKeys('a fault rule', rule, RULE_KEYS);
-  const { match, probability = 1, answer: answered, delay, drop } = rule;
+  const { match, times = 1, probability = 1, answer: answered, delay, drop } = rule;
   if (answered === undefined && delay === undefined && drop === undefined) {
     throw new TypeError('a fault rule does nothing without answer, delay or drop');
   }
-  if (typeof match === 'object') checkKeys('match of a fault rule', match, MATCH_KEYS);
+  if (typeof match === 'object' && match !== null) checkKeys('match of a fault rule', match, MATCH_KEYS);
   else if (typeof match !== 'function') throw new TypeError('a fault rule needs match: an object or a function');
-  if (!(probability >= 0 && probability <= 1)) throw new RangeError(`a probability is 0 to 1, not ${probability}`);
+  if (!isIntegerWithin(times, 1)) throw new RangeError(`times is a positive integer, not ${times}`);
+  if (typeof probability !== 'number' || !(probability >= 0 && probability <= 1)) {
+    throw new RangeError(`a probability is 0 to 1, not ${probability}`);
+  }
+  if (delay !== undefined && !(Number.isFinite(delay) && delay >= 0)) {
+    throw new RangeError(`a delay is a finite number from 0, not ${delay}`);
+  }
+  if (drop !== undefined && drop !== 'request' && drop !== 'response') {
+    throw new TypeError(`drop is request or response, not ${String(drop)}`);
+  }
+  if (answered !== undefined) checkAnswer(answered);
+}
+
+function checkAnswer(answered: FaultAnswer): void {
+  if (typeof answered !== 'object' || answered === null) {
+    throw new TypeError(`answer of a fault rule is an object with a status, not ${String(answered)}`);
+  }
+  checkKeys('answer of a fault rule', answered, ANSWER_KEYS);
+  const { status, retryAfterSeconds = 0 } = answered;
+  // What is below 200 ends no exchange.
+  if (!isIntegerWithin(status, 200, 599)) throw new RangeError(`the status of an answer is 200 to 599, not ${status}`);
+  if (!isIntegerWithin(retryAfterSeconds, 0)) {
+    throw new RangeError(`retryAfterSeconds is an integer from 0, not ${retryAfterSeconds}`);
+  }
+}
+
+function isIntegerWithin(value: number, from: number, to = Number.MAX_SAFE_INTEGER): boolean {
+  return Number.isSafeInteger(value) && value >= from && value <= to;
 }
 
 function matches({ match }: FaultRule, request: FaultRequest): boolean {
@@ -173,14 +219,10 @@ function describe(request: HttpRequest): FaultRequest {
   const [path = '', parameters = ''] = request.target.split('?');
   const query = new URLSearchParams(parameters);
   const info = parseRequestInfo(request.method, path, query);
-  const none = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '' };
-  const { group, version, resource, subresource, namespace, name } = info?.type === 'resource' ? info : none;
-  let body: unknown;
-  try {
-    body = request.body === undefined ? undefined : JSON.parse(Buffer.from(request.body).toString());
-  } catch {
-    body = undefined;
-  }
+  const none = { group: '', version: '', resource: '', subresource: '', namespace: '' };
+  const { group, version, resource, subresource, namespace } = info?.type === 'resource' ? info : none;
+  const body = jsonBodyOf(request);
+  const name = info?.type === 'resource' ? requestedName(info, () => body) : '';
   const verb = info?.verb ?? '';
   return {
     who: actorOf(request),
@@ -220,3 +262,5 @@ function answer({ status, reason, message, retryAfterSeconds }: FaultAnswer): Ht
 }
 
 const broken = (): TransportError => new TransportError('reset', 'a fault rule broke the connection');
+const stopped = (cause: unknown): TransportError =>
+  new TransportError('aborted', 'the cluster was stopped while a fault rule held the request back', { cause });

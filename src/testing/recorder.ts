@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KubeObject, OwnerReference } from '../api/meta/object-meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { Ring } from '../base/ring.ts';
+import type { Reason } from '../collector/reasons.ts';
 import { describeChange, releasedOwners } from './change.ts';
 import { displayName } from './object-ref.ts';
 import type { RequestedObject } from './requested-object.ts';
@@ -12,10 +13,11 @@ const MAX_ENTRIES = 20_000;
 /** The one who gives reasons for what it writes. */
 const COLLECTOR = 'garbage-collector-controller';
 /** Decisions that say no more than that there was nothing to decide: not worth a line. */
-const trivialReasons: ReadonlySet<string> = new Set(['goneFromGraph', 'noOwners', 'virtualEntryOutdated']);
+const trivial: readonly Reason[] = ['goneFromGraph', 'noOwners', 'virtualEntryOutdated'];
+const trivialReasons: ReadonlySet<string> = new Set(trivial);
 /** Decisions to write nothing. A write of another worker on the same object is not explained by them. */
-const idleReasons: ReadonlySet<string> = new Set([
-  ...trivialReasons,
+const idleReasons: ReadonlySet<string> = new Set<Reason>([
+  ...trivial,
   'alreadyTerminating',
   'endNotShownYet',
   'kindUnknown',

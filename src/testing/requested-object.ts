@@ -1,6 +1,6 @@
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
-import { parseRequestInfo } from '../apiserver/endpoints/request-info.ts';
+import { parseRequestInfo, type ResourceRequestInfo } from '../apiserver/endpoints/request-info.ts';
 import type { HttpRequest } from '../base/http-message.ts';
 import type { TracedObject } from './trace.ts';
 
@@ -18,19 +18,29 @@ export function requestedObject(
   const info = parseRequestInfo(request.method, path, new URLSearchParams(parameters));
   if (info?.type !== 'resource') return undefined;
   const { group, version, resource, namespace } = info;
+  const name = requestedName(info, () => jsonBodyOf(request));
   const row = served().find(
     (known) => known.group === group && known.version === version && known.resource === resource,
   );
-  const name = info.name || (info.verb === 'create' ? createdName(request) : undefined);
-  if (row === undefined || !name) return undefined;
+  if (row === undefined || name === '') return undefined;
   const apiVersion = group === '' ? version : `${group}/${version}`;
   return { apiVersion, kind: row.kind, namespace: row.namespaced ? namespace : '', name };
 }
 
-function createdName({ body }: HttpRequest): string | undefined {
+/** The name in the path, of a creation that in the body. Empty for a collection, and when it is left to the server. */
+export function requestedName(
+  { verb, name }: Pick<ResourceRequestInfo, 'verb' | 'name'>,
+  jsonBody: () => unknown,
+): string {
+  if (name !== '' || verb !== 'create') return name;
+  const created: unknown = (jsonBody() as KubeObject | null | undefined)?.metadata?.name;
+  return typeof created === 'string' ? created : '';
+}
+
+/** Undefined when there is none or it is not JSON. */
+export function jsonBodyOf({ body }: Pick<HttpRequest, 'body'>): unknown {
   try {
-    const name: unknown = (JSON.parse(Buffer.from(body ?? []).toString()) as KubeObject | null)?.metadata?.name;
-    return typeof name === 'string' ? name : undefined;
+    return body === undefined ? undefined : JSON.parse(Buffer.from(body).toString());
   } catch {
     return undefined;
   }

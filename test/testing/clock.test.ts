@@ -15,6 +15,18 @@ describe('the clock of a cluster', () => {
     }
   });
 
+  it('tells the time of the machine when it is real, whatever a test sets as the date of its process', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      vi.setSystemTime(0);
+      await using cluster = await startCluster({ clock: 'real', controllers: [] });
+      const created = await cluster.client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'now' } });
+      expect(Date.parse(created.metadata.creationTimestamp ?? '')).toBeGreaterThan(Date.UTC(2020));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('stands still until it is advanced, whatever happens', async () => {
     await using cluster = await startCluster({ objects: tree() });
     const before = cluster.clock.now();

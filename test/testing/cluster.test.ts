@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import { readFile, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { knownControllers } from '../../src/cli/controllers.ts';
@@ -289,6 +289,18 @@ describe('a cluster', () => {
       why: 'configmaps "none" not found',
     });
     expect(await ask(field('token', other.kubeconfig))).toBe(401);
+  });
+
+  it('API-370 writes its kubeconfig for this user alone also where a file was that everybody could read', async () => {
+    await using directory = await temporaryDirectory();
+    await using cluster = await startCluster({ listen: true, controllers: [] });
+    const path = join(directory.path, 'kubeconfig');
+    await writeFile(path, 'of an earlier run');
+    await chmod(path, 0o644);
+    await cluster.writeKubeconfig(path);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readFile(path, 'utf8')).toBe(cluster.kubeconfig);
+    expect(await readdir(directory.path)).toEqual(['kubeconfig']);
   });
 
   it('names a controller that it does not know, and those there are', async () => {

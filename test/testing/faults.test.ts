@@ -100,6 +100,55 @@ describe('faults', () => {
     expect(cluster.trace().entries.at(-1)).toMatchObject({ kind: 'fault', who });
   });
 
+  it('know a creation by the name in its body', async () => {
+    await using cluster = await startCluster({ controllers: [] });
+    const map = (metadata: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    cluster.faults.add({ match: { verb: 'create', name: 'refused' }, answer: { status: 503 } });
+    await expect(cluster.client.create(map({ name: 'refused' }))).rejects.toThrow('answered by a fault rule with 503');
+    await expect(cluster.client.create(map({ name: 'other' }))).resolves.toBeDefined();
+    await expect(cluster.client.create(map({ generateName: 'refused' }))).resolves.toBeDefined();
+  });
+
+  it('delay a request by the time of the cluster, and not beyond its end', async () => {
+    const cluster = await startCluster({ objects: tree() });
+    const after = (delay: number) => ({ match: { verb: 'get' }, times: 1, delay });
+    cluster.faults.add(after(500));
+    const delayed = cluster.client.get(owner);
+    await cluster.clock.advance(499);
+    expect(cluster.faults.held).toBe(1);
+    await cluster.clock.advance(1);
+    await expect(delayed).resolves.toMatchObject({ metadata: { name: 'owner' } });
+
+    cluster.faults.add(after(60_000));
+    cluster.faults.add(after(60_000));
+    const held = expect(cluster.client.get(owner)).rejects.toMatchObject({
+      name: 'TransportError',
+      message: 'the cluster was stopped while a fault rule held the request back',
+    });
+    await cluster.settled();
+    expect(cluster.faults.held).toBe(1);
+    await cluster.stop();
+    await held;
+    await expect(cluster.client.get(owner)).rejects.toThrow('the cluster was stopped');
+    expect(cluster.faults.held).toBe(0);
+  });
+
+  it('let go of a request whose sender gives up', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    cluster.faults.add({ match: { verb: 'get' }, delay: 60_000 });
+    const path = '/api/v1/namespaces/default/configmaps/owner';
+    const giving = new AbortController();
+    const request = { method: 'GET', path, signal: giving.signal } as const;
+    const given = expect(cluster.client.rest.request(request)).rejects.toThrow('the request was aborted');
+    await cluster.settled();
+    expect(cluster.faults.held).toBe(1);
+    giving.abort();
+    await given;
+    await expect(cluster.client.rest.request(request)).rejects.toThrow('the request was aborted');
+    await cluster.settled();
+    expect(cluster.faults.held).toBe(0);
+  });
+
   it('can be taken back, one or all', async () => {
     await using cluster = await startCluster({ objects: tree() });
     const takeBack = cluster.faults.add({ match: { verb: 'get' }, drop: 'request' });
@@ -122,7 +171,27 @@ describe('faults', () => {
     [{ match: { body: {} } }, 'match of a fault rule has no "body"'],
     [{ match: {}, time: 1 }, 'a fault rule has no "time"; there are: match, times, '],
     [{ match: {}, probability: 20 }, 'a probability is 0 to 1, not 20'],
+    [{ match: {}, probability: null }, 'a probability is 0 to 1, not null'],
     [{}, 'a fault rule needs match: an object or a function'],
+    [{ match: null }, 'a fault rule needs match: an object or a function'],
+    [{ match: {}, drop: 'answer' }, 'drop is request or response, not answer'],
+    [{ match: {}, times: 0 }, 'times is a positive integer, not 0'],
+    [{ match: {}, times: 1.5 }, 'times is a positive integer, not 1.5'],
+    [{ match: {}, times: '2' }, 'times is a positive integer, not 2'],
+    [{ match: {}, delay: -1 }, 'a delay is a finite number from 0, not -1'],
+    [{ match: {}, delay: Number.NaN }, 'a delay is a finite number from 0, not NaN'],
+    [{ match: {}, delay: Number.POSITIVE_INFINITY }, 'a delay is a finite number from 0, not Infinity'],
+    [{ match: {}, delay: '500' }, 'a delay is a finite number from 0, not 500'],
+    [{ match: {}, answer: 503 }, 'answer of a fault rule is an object with a status, not 503'],
+    [
+      { match: {}, answer: { code: 503 } },
+      'answer of a fault rule has no "code"; there are: status, reason, message, ',
+    ],
+    [{ match: {}, answer: {} }, 'the status of an answer is 200 to 599, not undefined'],
+    [{ match: {}, answer: { status: 100 } }, 'the status of an answer is 200 to 599, not 100'],
+    [{ match: {}, answer: { status: 600 } }, 'the status of an answer is 200 to 599, not 600'],
+    [{ match: {}, answer: { status: 404.5 } }, 'the status of an answer is 200 to 599, not 404.5'],
+    [{ match: {}, answer: { status: 429, retryAfterSeconds: 0.5 } }, 'retryAfterSeconds is an integer from 0, not 0.5'],
   ])('refuse %j', async (rule, message) => {
     await using cluster = await startCluster({ controllers: [] });
     expect(() => cluster.faults.add({ drop: 'request', ...(rule as { match: object }) })).toThrow(message);
