@@ -24,14 +24,17 @@ import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { GraphWriter } from './graph-writer.ts';
 import { InvalidNamespaceReports } from './invalid-namespace-reports.ts';
 import { KindMapper, type UnservedVersions } from './kind-mapper.ts';
+import { HistoryScopes } from './monitors/history-scopes.ts';
 import type { HistoryEvidence } from './monitors/monitor-sink.ts';
 import { Monitors } from './monitors/monitors.ts';
 import { ObjectReader } from './monitors/object-reader.ts';
+import { ResumedWatches } from './monitors/resumed-watches.ts';
 import { startMonitor } from './monitors/start-monitor.ts';
 import { TroubleLog } from './monitors/trouble-log.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
 import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { DeleteOptionsSupport } from './operations/delete-options-support.ts';
+import { listVersion } from './operations/list-version.ts';
 import { PatchSupport } from './operations/patch-support.ts';
 import { createQueues, type OnQueued, type Queues, type RetryOptions } from './queues.ts';
 import { type QueueReason, sentenceOf } from './reasons.ts';
@@ -42,8 +45,8 @@ import {
   type OfferedResource,
   resourceKey,
 } from './resources/deletable-resources.ts';
-import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
 import { ResourceSync } from './resources/resource-sync.ts';
+import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';
 import { Backlog } from './workers/backlog.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
@@ -134,7 +137,9 @@ export class GarbageCollector implements Service {
   readonly #orphanedOwners = new OrphanedOwners();
   readonly #orphanRecords: OrphanRecords;
   readonly #monitors: Monitors;
+  readonly #historyScopes: HistoryScopes;
   readonly #troubles: TroubleLog;
+  readonly #resumedWatches: ResumedWatches;
   readonly #kinds: KindMapper;
   readonly #resourceSync: ResourceSync;
   readonly #support = new PatchSupport();
@@ -151,6 +156,8 @@ export class GarbageCollector implements Service {
     attemptToDelete: new Map(),
     attemptToOrphan: new Map(),
   };
+  /** How many doubts there were with the last one that was about kube-apiserver itself. */
+  #doubtsOfServer = 0;
   /** Set while a change of admission is to wake the keys that wait. */
   #wakeTimer: Timer | undefined;
 
@@ -177,9 +184,15 @@ export class GarbageCollector implements Service {
       options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
     );
     this.#acceptedEnds = new AcceptedEnds(clock);
+    this.#historyScopes = new HistoryScopes(clock);
     this.#graph = new OwnershipGraph({ hashSeed, absentOwners: this.#absentOwners });
     this.#reader = new ObjectReader(this.#graph);
     this.#troubles = new TroubleLog({ clock, logger });
+    this.#resumedWatches = new ResumedWatches({
+      clock,
+      logger,
+      ask: (offered, signal) => listVersion({ client, signal }, { gvr: offered }),
+    });
     this.#recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });
     this.#invalidNamespaces = new InvalidNamespaceReports({ graph: this.#graph, logger, recorder: this.#recorder });
     this.#orphanRecords = new OrphanRecords({
@@ -213,11 +226,12 @@ export class GarbageCollector implements Service {
         random,
         logger,
         troubles: this.#troubles,
+        ...(isServedByKubeApiserver(apiVersionOf(offered)) ? { resumedWatches: this.#resumedWatches } : {}),
         reader: this.#reader,
         apply: this.#writer.apply,
         onWaitingListed: this.#writer.lookAgain,
         ...events,
-        onDoubt: () => this.#absentOwners.doubt(),
+        onDoubt: () => this.#doubt(offered),
         onHistoryReset: (evidence) => this.#resetHistory(offered, evidence),
         ...(effect === undefined ? {} : { onChanged: () => this.#configurationChanged(effect) }),
       });
@@ -230,6 +244,7 @@ export class GarbageCollector implements Service {
       monitors: this.#monitors,
       kinds: this.#kinds,
       syncErrors: this.#metrics.syncErrors,
+      doubts: () => this.#absentOwners.doubts,
       ignored: options.ignoredResources ?? defaultIgnoredResources,
       periodMs: options.syncPeriodMs ?? DEFAULTS.syncPeriodMs,
       onChanged: () => {
@@ -316,6 +331,7 @@ export class GarbageCollector implements Service {
     await Promise.all(services);
     await this.#monitors.stop();
     this.#troubles.stop();
+    await this.#resumedWatches.stop();
     this.#wakeTimer?.cancel();
     if (failures.length > 0) throw failures[0];
   }
@@ -378,6 +394,7 @@ export class GarbageCollector implements Service {
     const failures = new BoundedLog({ logger: this.#logger, clock, ...FAILURE_LINES });
     const contextOf = (queue: keyof Queues): CollectorContext => ({
       client: throttled,
+      through: (interceptor) => client.through(interceptor).through(this.#calls.intercept),
       clock,
       random,
       logger: this.#logger,
@@ -393,6 +410,7 @@ export class GarbageCollector implements Service {
       metrics: this.#metrics,
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
+      doubtsOfServer: () => this.#doubtsOfServer,
       onReleasedLate: this.#onReleasedLate,
       onQueued: this.#onQueued,
       whyQueued: (key) => this.#takeReason(queue, key),
@@ -482,20 +500,24 @@ export class GarbageCollector implements Service {
     });
   }
 
-  /**
-   * The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. Of a server beside
-   * kube-apiserver a lower version says nothing about the others (it may count as it likes, and do so every few minutes): those show it
-   * by themselves if all was restored.
-   */
+  /** The server of this resource is away, or was. Another one than kube-apiserver's says nothing about that. */
+  #doubt(offered: OfferedResource): void {
+    const doubts = this.#absentOwners.doubt();
+    if (isServedByKubeApiserver(apiVersionOf(offered))) this.#doubtsOfServer = doubts;
+  }
+
+  /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */
   #resetHistory(offered: OfferedResource, evidence: HistoryEvidence): void {
-    const itsOwn = evidence === 'lowerVersion' && !isServedByKubeApiserver(apiVersionOf(offered));
+    const resource = resourceKey(offered);
+    const scope = this.#historyScopes.of(offered, evidence);
     const said =
       evidence === 'lowerVersion' ? 'the resource version went backwards' : 'the server took a deletion back';
-    this.#logger.warn(itsOwn ? said : `${said}; everything is listed anew`, { resource: resourceKey(offered) });
+    this.#logger.warn(scope === 'server' ? `${said}; everything is listed anew` : said, { resource });
     this.#absentOwners.clear();
     this.#acceptedEnds.forgetAll();
-    this.#writer.apply({ type: 'historyReset' });
-    if (itsOwn) return;
+    this.#writer.apply(scope === 'server' ? { type: 'historyReset' } : { type: 'historyReset', of: 'serverBeside' });
+    if (scope === 'asListed') return;
+    if (scope === 'resource') return void this.#monitors.restart((each) => resourceKey(each) === resource);
     void this.#orphanRecords.reset(this.#gate.term.stopping);
     void this.#monitors.restart();
   }

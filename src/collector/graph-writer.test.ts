@@ -70,6 +70,19 @@ describe('GraphWriter', () => {
     expect(absentOwners.has(to(1), 'ns')).toBe(false);
   });
 
+  it('COL-111 COL-002 what a virtual delete proves is as old as the read behind it, what a watch shows is of now', () => {
+    const { writer, observe, absentOwners } = setUp();
+    for (const n of [1, 2]) observe(object(n));
+    observe(object(3, { ownerReferences: [to(1), to(2)] }));
+    const { doubts } = absentOwners;
+    absentOwners.doubt();
+    const identity = { apiVersion: 'v1', kind: 'Secret', namespace: 'ns', name: 's1', uid: uid(1) };
+    writer.apply({ type: 'virtualDelete', identity }, doubts);
+    expect([absentOwners.has(to(1), 'ns'), absentOwners.has(to(1), 'ns', 'sinceLastDoubt')]).toEqual([true, false]);
+    writer.apply({ type: 'deleted', resource: secrets, uid: uid(2), name: 's2', namespace: 'ns' });
+    expect(absentOwners.has(to(2), 'ns', 'sinceLastDoubt')).toBe(true);
+  });
+
   it('COL-085 BETTER-8 a change wakes the keys of its object and of its dependents, and no other', () => {
     const { ready, observe, attemptToDelete, attemptToOrphan } = setUp();
     observe(object(1));

@@ -61,7 +61,8 @@ export class GraphWriter {
     return this.#events;
   }
 
-  readonly apply = (event: GraphEvent): ApplyOutcome => {
+  /** `doubts`: those that there had been when what the event says was read, for the absences that it proves; see AbsentOwnerCache. */
+  readonly apply = (event: GraphEvent, doubts?: number): ApplyOutcome => {
     const { graph } = this.#options;
     const effects = this.#effects;
     this.#events++;
@@ -72,7 +73,7 @@ export class GraphWriter {
       // a key, and would wake just that key.
       const changed = outcome === 'changed' || outcome === 'wentBack';
       if (changed && event.type !== 'virtualDelete') this.#wake(event);
-      for (const effect of effects) this.#carryOut(effect);
+      for (const effect of effects) this.#carryOut(effect, doubts);
       return outcome;
     } finally {
       effects.length = 0;
@@ -94,7 +95,7 @@ export class GraphWriter {
     }
   };
 
-  #carryOut(effect: Effect): void {
+  #carryOut(effect: Effect, doubts: number | undefined): void {
     const { absentOwners, queues, report } = this.#options;
     switch (effect.effect) {
       case 'enqueue': {
@@ -106,7 +107,7 @@ export class GraphWriter {
       }
       case 'noteAbsentOwner':
         this.#options.onAbsence?.(effect);
-        return absentOwners.note(effect.identity);
+        return absentOwners.note(effect.identity, doubts);
       case 'dropAbsentOwner':
         this.#options.onAbsence?.(effect);
         return absentOwners.drop(effect.uid);

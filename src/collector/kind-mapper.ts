@@ -33,6 +33,7 @@ export class KindMapper {
    * refers to them names the kind alone.
    */
   #spread: ReadonlySet<string> = new Set();
+  #doubts = 0;
 
   /** `onUnknown` is told of a kind that is asked for the first time and not known, so that discovery can be read again soon. */
   constructor(mapper: RestMapper, onUnknown: () => void, unserved: UnservedVersions = 'unresolved') {
@@ -47,8 +48,15 @@ export class KindMapper {
     return this.#unknown.size;
   }
 
-  replace(mapper: RestMapper): void {
+  /** How many doubts there had been about the server when the discovery began that it goes by (see AbsentOwnerCache). */
+  get doubts(): number {
+    return this.#doubts;
+  }
+
+  /** `doubts`: see {@link KindMapper.doubts}. */
+  replace(mapper: RestMapper, doubts = 0): void {
     this.#mapper = mapper;
+    this.#doubts = doubts;
     this.#rememberSpread();
     for (const [key, { apiVersion, kind }] of this.#unknown) {
       if (this.#find(apiVersion, kind) !== undefined) this.#unknown.delete(key);

@@ -502,6 +502,29 @@ describe('a resource that fails', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
+  it('law 5 COL-055: a resource that takes deletions back again and again has the others listed once, and itself each time', async () => {
+    rig.serve(widget);
+    await rig.startCollector();
+    const all = watched();
+    const listed = async (turn: number): Promise<Set<string>> => {
+      await rig.create(widget, `w${turn}`, { finalizers: ['x.io/hold'] });
+      const before = rig.recorder.intake.length;
+      // Shown as it was, by a server that answers from an older state.
+      const key = `/registry/example.com/widgets/default/w${turn}`;
+      const { kv: saved } = await rig.wait(rig.store.get(key));
+      await rig.delete(widget, `w${turn}`);
+      await rig.settle();
+      const { kv } = await rig.wait(rig.store.get(key));
+      await rig.wait(rig.store.update(key, saved!.value, kv!.modRevision));
+      await rig.advance(5000);
+      return new Set(rig.recorder.intake.slice(before).map(({ path }) => path));
+    };
+    expect(await listed(1)).toEqual(all);
+    expect(await listed(2)).toEqual(new Set(['/apis/example.com/v1/widgets']));
+    expect(await listed(3)).toEqual(new Set(['/apis/example.com/v1/widgets']));
+    await rig.rest();
+  });
+
   it('law 5: a resource that a server of its own may serve, and count as it likes, is no reason to list the others', async () => {
     rig.serve(widget);
     await rig.startCollector();

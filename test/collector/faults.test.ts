@@ -241,6 +241,47 @@ describe('a conflict', () => {
   const decided = (reason: string) =>
     rig.metrics.value('kubegc_collector_decisions_total', { verdict: 'requeue', reason });
 
+  it('COL-175 COL-098 what got no answer is read before it is tried again, and so is its owner, once; what got one is not', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, resetBefore, 1);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(sent()).toEqual(['DELETE d 0', 'GET d 200', 'GET owner 404', 'DELETE d 200']);
+    rig.recorder.clear();
+    const other = await rig.create(configMap, 'other');
+    await rig.create(secret, 'e', { owners: [refTo(other)] });
+    rig.faults.on({ method: 'DELETE', target: /secrets\/e/ }, refuse(429, 'TooManyRequests'), 2);
+    await rig.delete(configMap, 'other');
+    await rig.rest();
+    expect(sent()).toEqual(['DELETE e 429', 'DELETE e 429', 'DELETE e 200']);
+  });
+
+  it('COL-098 BETTER-9 what was settled after that is decided by the graph again', async () => {
+    const [a, b] = [await rig.create(configMap, 'a'), await rig.create(configMap, 'b')];
+    await rig.create(secret, 'd', { owners: [refTo(a), refTo(b)] });
+    rig.faults.on({ method: 'PATCH', target: /secrets\/d/ }, resetBefore, 1);
+    await rig.delete(configMap, 'a');
+    await rig.rest();
+    expect(await rig.owners(secret, 'd')).toEqual(['b']);
+    rig.recorder.clear();
+    await rig.delete(configMap, 'b');
+    await rig.rest();
+    expect(sent()).toEqual(['DELETE d 200']);
+  });
+
+  it('COL-175 law 5: each attempt after one without an answer costs a read of the object, and one of its owner at most', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    for (let i = 0; i < 100; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    rig.faults.on({ method: 'DELETE', target: /secrets\// }, refuse(503, 'ServiceUnavailable'), 100);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    const counted = (start: string) => sent().filter((line) => line.startsWith(start)).length;
+    expect(await rig.names(secret)).toEqual([]);
+    expect([counted('DELETE d'), counted('GET d')]).toEqual([200, 100]);
+    expect(counted('GET owner')).toBeLessThanOrEqual(100);
+  });
+
   it('COL-098 of a guess costs the full procedure, once', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });

@@ -109,6 +109,20 @@ describe('an owner that waits', () => {
     expect(order.indexOf('DELETE late-free')).toBeGreaterThan(order.indexOf('PATCH a'));
   });
 
+  it('COL-101 goes though its own watch shows nothing, and somebody else has written it meanwhile', async () => {
+    const a = await rig.create(configMap, 'a', { finalizers: ['x.io/other'] });
+    await rig.create(secret, 'held', { owners: [refTo(a, { block: true })], finalizers: ['x.io/hold'] });
+    await rig.delete(configMap, 'a', 'Foreground');
+    await rig.rest();
+    rig.faults.on({ method: 'GET', target: /\/configmaps\?/ }, refuse(503, 'ServiceUnavailable'));
+    rig.streams.cut(/\/configmaps\?/);
+    await rig.settle();
+    await rig.patch(configMap, 'a', { labels: { turn: 'one' } });
+    await rig.patch(secret, 'held', { finalizers: null });
+    await rig.advance(5000);
+    expect((await rig.get(configMap, 'a'))?.metadata?.finalizers).toEqual(['x.io/other']);
+  });
+
   it('COL-10B does not wait for what the collector can not see', async () => {
     const a = await rig.create(configMap, 'a');
     rig.faults.on({ target: /\/secrets\?/ }, refuse(403, 'Forbidden'));

@@ -76,6 +76,27 @@ describe('orphaning', () => {
     expect(await rig.owners(secret, 'd')).toEqual([]);
   });
 
+  it('COL-122 ends though the watch of the owner shows nothing, and somebody else has written it meanwhile', async () => {
+    const owner = await rig.create(configMap, 'owner', { finalizers: ['x.io/hold'] });
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    // It is seen that the deletion begins, and nothing after that.
+    rig.faults.on(
+      { method: 'PATCH', target: /secrets\/d/ },
+      (request, next) => {
+        rig.faults.on({ method: 'GET', target: /\/configmaps\?/ }, refuse(503, 'ServiceUnavailable'));
+        rig.streams.cut(/\/configmaps\?/);
+        return resetBefore(request, next);
+      },
+      1,
+    );
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.settle();
+    await rig.patch(configMap, 'owner', { labels: { turn: 'one' } });
+    await rig.advance(5000);
+    expect((await rig.get(configMap, 'owner'))?.metadata?.finalizers).toEqual(['x.io/hold']);
+    expect(await rig.owners(secret, 'd')).toEqual([]);
+  });
+
   it('BETTER-10 of an object that refers to itself patches no reference', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.patch(configMap, 'owner', { ownerReferences: [refTo(owner, { block: true })] });
@@ -106,6 +127,22 @@ describe('orphaning that fails for a dependent', () => {
     expect([await rig.owners(secret, 'good'), await rig.owners(secret, 'bad')]).toEqual([[], []]);
     const good = rig.recorder.writes.filter(({ path }) => path.endsWith('good'));
     expect(good).toHaveLength(1);
+  });
+
+  it('COL-121 COL-002 a request without an answer is the last of its round; the next one asks for the owner first', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    for (let i = 0; i < 60; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    rig.faults.on({ method: 'PATCH', target: /secrets\// }, resetBefore, 1);
+    rig.recorder.clear();
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.settle();
+    // As many as were under way at once; 50 had been begun, and most of them waited for their turn.
+    const begun = rig.recorder.lines.length;
+    expect([begun > 0, begun <= 8]).toEqual([true, true]);
+    await rig.rest();
+    expect(rig.recorder.lines[begun]).toBe('GET /api/v1/namespaces/default/configmaps/owner 200');
+    expect(await rig.names(configMap)).toEqual([]);
+    for (let i = 0; i < 60; i++) expect(await rig.owners(secret, `d${i}`)).toEqual([]);
   });
 
   it('COL-120 a dependent that is gone is success', async () => {

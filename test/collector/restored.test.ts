@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HttpRequest } from '../../src/base/http-message.ts';
 import { backup } from './backup.ts';
-import { refuse } from './faults.ts';
+import { answer, type Fault, refuse, resetBefore } from './faults.ts';
 import { holdIntake } from './hold.ts';
 import { configMap, refTo, secret } from './kinds.ts';
 import { Rig } from './rig.ts';
@@ -128,6 +129,62 @@ describe('a restored server, before the collector has seen all of it', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
+  /** An owner that the collector has never seen, gone by now, while its watch fails; and the fault that holds up one answer about it. */
+  async function unseenOwner() {
+    rig.faults.on({ method: 'GET', target: /\/configmaps\?/ }, refuse(503, 'ServiceUnavailable'));
+    rig.streams.cut(/\/configmaps\?/);
+    await rig.settle();
+    const owner = await rig.create(configMap, 'owner');
+    const restore = await backup(rig, configMap, 'owner');
+    await rig.delete(configMap, 'owner');
+    let arrive = (): void => {};
+    const held: Fault = async (request, next) => {
+      const response = await next(request);
+      await new Promise<void>((resolve) => (arrive = resolve));
+      return response;
+    };
+    return { owner, restore, held, arrive: () => arrive() };
+  }
+  const OWNER = { method: 'GET', target: /configmaps\/owner/ };
+
+  it('COL-002 COL-071 COL-111 a read of a uid that began before the server was away proves nothing after it', async () => {
+    const { owner, restore, held, arrive } = await unseenOwner();
+    rig.faults.on(OWNER, held, 1);
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    // The watch fails once more meanwhile.
+    await rig.advance(20_000);
+    await restore();
+    arrive();
+    await rig.advance(5000);
+    expect(await rig.owners(secret, 'd')).toEqual(['owner']);
+  });
+
+  it('COL-002 COL-114 COL-111 nor does that of an owner, for whoever else refers to it', async () => {
+    const { owner, restore, held, arrive } = await unseenOwner();
+    const [a, b] = [await rig.create(secret, 'a'), await rig.create(secret, 'b')];
+    rig.faults.on(OWNER, refuse(503, 'ServiceUnavailable'));
+    await rig.create(secret, 'd', { owners: [refTo(owner), refTo(a)] });
+    await rig.create(secret, 'e', { owners: [refTo(owner), refTo(b)] });
+    await rig.advance(20_000);
+    rig.faults.clear();
+    rig.faults.on(OWNER, held, 1);
+    rig.faults.on({ method: 'GET', target: /\/configmaps\/owner|\/configmaps\?/ }, refuse(503, 'ServiceUnavailable'));
+    await rig.delete(secret, 'a');
+    await rig.settle();
+    // The server is away meanwhile, also for another watch.
+    rig.faults.on({ method: 'GET', target: /\/secrets\?/ }, refuse(503, 'ServiceUnavailable'), 1);
+    rig.streams.cut(/\/secrets\?/);
+    await rig.advance(5000);
+    await restore();
+    arrive();
+    await rig.settle();
+    rig.faults.clear();
+    rig.faults.on({ method: 'GET', target: /\/configmaps\?/ }, refuse(503, 'ServiceUnavailable'));
+    await rig.delete(secret, 'b');
+    await rig.advance(5000);
+    expect(await rig.owners(secret, 'e')).toEqual(['owner']);
+  });
+
   it('COL-002 COL-122 lets no dependent of a living owner go when it tries again', async () => {
     const owner = await rig.create(configMap, 'owner', { finalizers: ['orphan', HOLD] });
     const restore = await backup(rig, configMap, 'owner');
@@ -145,3 +202,113 @@ describe('a restored server, before the collector has seen all of it', () => {
     expect(await rig.owners(secret, 'd')).toEqual(['owner']);
   });
 });
+
+describe('a restored server behind a watch that stays open', () => {
+  /** From the call of the returned function on the watch of ConfigMaps tells nothing any more, and does not end. */
+  async function silenceable(): Promise<() => void> {
+    let silent = false;
+    rig.faults.on({ method: 'GET', target: /\/configmaps\?.*watch=true/ }, async (request, next) => {
+      const response = await next(request);
+      const { body } = response;
+      return body instanceof Uint8Array ? response : { ...response, body: chunksUnless(() => silent, body) };
+    });
+    rig.streams.cut(/\/configmaps\?/);
+    await rig.advance(5000);
+    return () => {
+      silent = true;
+    };
+  }
+
+  it.each([
+    { what: 'no answer', fault: resetBefore },
+    { what: 'no answer of the server itself', fault: refuse(503, 'ServiceUnavailable') },
+  ])(
+    'COL-002 COL-111 asks for the owner of an object for which it got $what, though it saw it go',
+    async ({ fault }) => {
+      const silence = await silenceable();
+      const owner = await rig.create(configMap, 'owner');
+      await rig.create(secret, 'd', { owners: [refTo(owner)] });
+      const restore = await backup(rig, configMap, 'owner');
+      rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, fault, 1);
+      await rig.delete(configMap, 'owner');
+      await rig.settle();
+      silence();
+      await restore();
+      await rig.advance(120_000);
+      expect(await rig.names(secret)).toEqual(['d']);
+      expect(rig.recorder.lines.slice(-2)).toEqual([
+        'GET /api/v1/namespaces/default/secrets/d 200',
+        'GET /api/v1/namespaces/default/configmaps/owner 200',
+      ]);
+    },
+  );
+
+  it('COL-002 COL-055 asks for an owner that it believes to wait, in the same case', async () => {
+    const silence = await silenceable();
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner, { block: true })] });
+    const restore = await backup(rig, configMap, 'owner');
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, resetBefore);
+    await rig.delete(configMap, 'owner', 'Foreground');
+    await rig.settle();
+    silence();
+    await restore();
+    rig.faults.clear();
+    await rig.advance(120_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+  });
+});
+
+describe('a restored server that answers a watch from a version it has not come to yet', () => {
+  const watch = /\/configmaps\?.*watch=true/;
+  /** As kube-apiserver does: it is open, and has nothing to say. */
+  const wordless: Fault = ({ signal }) =>
+    Promise.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body: nothingUntil(signal) });
+  const questions = () => rig.recorder.intake.filter(({ query }) => query['limit'] === '1');
+
+  async function awayAndBackAt(resourceVersion: string | undefined): Promise<void> {
+    rig.faults.on({ target: watch }, resetBefore, 1);
+    rig.faults.on({ target: watch }, wordless, 1);
+    const list = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', items: [] };
+    if (resourceVersion !== undefined) {
+      const version: Fault = () => Promise.resolve(answer(200, { ...list, metadata: { resourceVersion } }));
+      rig.faults.on({ target: /\/configmaps\?limit=1$/ }, version, 1);
+    }
+    rig.streams.cut(watch);
+    await rig.advance(60_000);
+  }
+
+  it('COL-111 COL-002 is asked for its version, once, and then listed anew', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    const before = rig.recorder.intake.length;
+    const resources = new Set(rig.recorder.intake.map(({ path }) => path)).size;
+    await awayAndBackAt('1');
+    expect(questions().map(({ path }) => path)).toEqual(['/api/v1/configmaps']);
+    expect(rig.recorder.intake.length).toBeGreaterThanOrEqual(before + resources);
+    expect(rig.logger.lines.map(({ message }) => message)).toContain(
+      'the resource version went backwards; everything is listed anew',
+    );
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-048 is asked once, and goes on, if it is none', async () => {
+    await rig.create(configMap, 'owner');
+    await rig.rest();
+    await awayAndBackAt(undefined);
+    expect(questions()).toHaveLength(1);
+    expect(rig.logger.lines.filter(({ message }) => message.includes('listed anew'))).toEqual([]);
+  });
+});
+
+async function* nothingUntil(signal: HttpRequest['signal']): AsyncGenerator<Uint8Array> {
+  await new Promise<void>((over) => signal?.addEventListener('abort', () => over(), { once: true }));
+  yield* [];
+}
+
+async function* chunksUnless(silent: () => boolean, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) if (!silent()) yield chunk;
+}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerWith, refuse } from './faults.ts';
+import { answerWith, refuse, resetBefore } from './faults.ts';
 import { configMap, deployment, refTo, secret, type TestKind, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
@@ -134,6 +134,35 @@ describe('a definition that goes with its objects', () => {
     expect(await rig.names(secret)).toHaveLength(120);
     rig.faults.clear();
     await rig.advance(120_000);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-136 COL-002 and comes back with it, while the server is away: discovery is read before what was seen counts', async () => {
+    await rig.startCollector();
+    const owner = await rig.create(widget, 'o');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const key = '/registry/example.com/widgets/default/o';
+    const { kv: saved } = await rig.wait(rig.store.get(key));
+    rig.faults.on({ method: 'DELETE', target: /secrets/ }, refuse(503, 'ServiceUnavailable'));
+    await rig.delete(widget, 'o');
+    await rig.settle();
+    rig.unserve(widget);
+    await rig.advance(62_000);
+    rig.faults.clear();
+    rig.faults.on({ target: /./ }, resetBefore);
+    rig.streams.cut(/./);
+    await rig.advance(5000);
+    await rig.wait(rig.store.create(key, saved!.value));
+    rig.serve(widget);
+    rig.faults.clear();
+    rig.faults.on({ target: /^\/apis?$/ }, refuse(503, 'ServiceUnavailable'));
+    await rig.advance(120_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    rig.faults.clear();
+    await rig.advance(120_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    await rig.delete(widget, 'o');
+    await rig.rest();
     expect(await rig.names(secret)).toEqual([]);
   });
 

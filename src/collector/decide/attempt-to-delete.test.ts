@@ -347,6 +347,17 @@ describe('foreground processing', () => {
     });
   });
 
+  it('COL-101 while the graph is not to be trusted, off the version that has been read: its own watch may show nothing', () => {
+    const finalizers = ['x/y', 'foregroundDeletion'];
+    const read = { ...waiting(), graph: 'untrusted', latest: found({ deleting: true, finalizers }) } as const;
+    expect(attemptToDelete(read)).toMatchObject({
+      actions: [{ known: { resourceVersion: '12', otherFinalizers: ['x/y'] }, only: '12' }],
+    });
+    // A conflict says nothing about the watch.
+    const spent = { ...read, graph: 'trusted', shortcut: 'spent' } as const;
+    expect(attemptToDelete(spent)).toMatchObject({ actions: [{ known: undefined, only: '11' }] });
+  });
+
   it('COL-108, COL-164 the graph does not know which other finalizers stay, a live object does', () => {
     expect(attemptToDelete(waiting({ otherFinalizers: true }))).toMatchObject({ actions: [{ known: undefined }] });
     expect(attemptToDelete(waiting({ orphanFinalizer: true }))).toMatchObject({ actions: [{ known: undefined }] });

@@ -67,7 +67,7 @@ interface Case {
 function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
   // A backup of the server was restored (designs/0011); the graph will hear of it.
   if (node.deletingDependents && live?.deleting === false) return done(node, 'notBeingDeleted');
-  if (node.deletingDependents) return processDeletingDependents({ node, target, live });
+  if (node.deletingDependents) return processDeletingDependents({ node, target, live, graph: facts.graph });
   // The graph has not heard of it yet; the answer to row 2 is the same (COL-095).
   if (live?.deleting === true) return done(node, 'alreadyTerminating');
   if (facts.owners.length === 0) return done(node, 'noOwners');

@@ -171,6 +171,15 @@ describe('attemptToOrphan', () => {
     expect(doubtful({ state: 'absent', target: { ...target, name: 'x' } })).toEqual({ need: 'latest', target });
   });
 
+  it('COL-164 the finalizers that stay are those that were read, if the removal rests on that version', () => {
+    const read = found({ finalizers: ['x/y', 'orphan'], resourceVersion: '9' });
+    const last = facts({ doubtful: true, latest: read, barrier: 'clear' });
+    expect(attemptToOrphan({ ...last, version: '9' })).toMatchObject({
+      actions: [{ known: { resourceVersion: '9', otherFinalizers: ['x/y'] }, only: '9' }],
+    });
+    expect(attemptToOrphan(last)).toMatchObject({ actions: [{ known: { resourceVersion: '7' }, only: '7' }] });
+  });
+
   it.each<[string, OrphanFacts['latest'], string, string]>([
     ['it is not being deleted', found({ deleting: false }), 'forget', 'notBeingDeleted'],
     ['its finalizer is gone', found({ finalizers: [] }), 'forget', 'finalizerAlreadyRemoved'],

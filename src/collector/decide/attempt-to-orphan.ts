@@ -2,7 +2,7 @@ import { FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
 import type { Reason } from '../reasons.ts';
 import type { RemoveFinalizerAction } from './actions.ts';
 import { type Look, lookAt } from './look-at.ts';
-import type { OrphanFacts, OrphanStep } from './orphan-step.ts';
+import type { OrphanFacts, OrphanNodeFacts, OrphanStep } from './orphan-step.ts';
 import { type Target, targetOf } from './target.ts';
 
 /**
@@ -34,11 +34,20 @@ export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
     action: 'removeFinalizer',
     target,
     finalizer: FINALIZER_ORPHAN,
-    known:
-      version === undefined || node.otherFinalizers ? undefined : { resourceVersion: version, otherFinalizers: [] },
+    known: knownFinalizers(facts, node),
     ...(version === undefined ? {} : { only: version }),
   };
   return { verdict: 'forget', reason: 'dependentsReleased', actions: [remove] };
+}
+
+function knownFinalizers({ version, latest }: OrphanFacts, node: OrphanNodeFacts): RemoveFinalizerAction['known'] {
+  if (version === undefined) return undefined;
+  if (latest.state === 'found' && latest.object.resourceVersion === version) {
+    const others = latest.object.finalizers.filter((name) => name !== FINALIZER_ORPHAN);
+    return { resourceVersion: version, otherFinalizers: others };
+  }
+  // The graph knows that there are others, not which.
+  return node.otherFinalizers ? undefined : { resourceVersion: version, otherFinalizers: [] };
 }
 
 /** What ends a round in doubt, or has the owner read first. Undefined: it is being deleted, and waits for its dependents to be let go. */

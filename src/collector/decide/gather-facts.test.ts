@@ -7,7 +7,7 @@ import type { Graph, NodeId } from '../graph/graph.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
 import { cluster, deleted, nodes, observed, pods, ref, standbyPods } from '../graph/testing/events.ts';
 import { gatherFacts, type FactSource, type Round } from './gather-facts.ts';
-import { beginOrphanRound, gatherOrphanFacts } from './gather-orphan-facts.ts';
+import { beginOrphanRound, gatherOrphanFacts, lookedAtOwner } from './gather-orphan-facts.ts';
 import { liveObjectOf } from './live-object.ts';
 import { ownerLookup } from './owner-lookup.ts';
 import { isInWaitingCycle } from './waiting-cycle.ts';
@@ -408,6 +408,21 @@ describe('orphan rounds', () => {
     expect(gatherOrphanFacts(source(new OwnershipGraph()), begun).node).toBeUndefined();
   });
 
+  it('COL-122 COL-120 rest on the owner as it was read, with the dependents of then, only while the graph is not trusted', () => {
+    const graph = graphOf(observed(pods, { uid: 'a', deleting: true, finalizers: ['orphan'], resourceVersion: '7' }));
+    const target = { apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespace: 'ns', name: 'a', uid: 'a' };
+    const object = liveObjectOf({ uid: 'a', name: 'a', namespace: 'ns', resourceVersion: '9', finalizers: ['orphan'] });
+    const round = beginOrphanRound(source(graph), 'a', { triedBefore: true });
+    apply(graph, observed(pods, { uid: 'b', owners: [ref('a')] }), []);
+    const read = (trust: FactSource['trust'], latest: Round['latest']) =>
+      lookedAtOwner({ ...source(graph), trust }, round, latest);
+    const found = { state: 'found', target, object } as const;
+    expect(read('trusted', found)).toMatchObject({ latest: found, version: '7', dependents: [] });
+    expect(read('untrusted', found)).toMatchObject({ latest: found, version: '9', dependents: ['b'] });
+    const failed = { state: 'error', target } as const;
+    expect(read('untrusted', failed)).toMatchObject({ latest: failed, version: '7', dependents: [] });
+  });
+
   it('COL-164 the finalizer of a foreground deletion is one of those that stay', () => {
     const graph = graphOf(
       observed(pods, { uid: 'a', deleting: true, finalizers: ['orphan', 'foregroundDeletion'] }),
@@ -443,7 +458,8 @@ describe('COL-002 a reference that is wrong about its owner', () => {
 });
 
 describe('COL-111 COL-002 an absence that was proven before the graph came into doubt', () => {
-  const facts = (trust: FactSource['trust'], mapped: boolean, prove: (cache: AbsentOwnerCache) => void) => {
+  type Kind = 'served' | 'not served' | 'not served, as was read since';
+  const facts = (trust: FactSource['trust'], kind: Kind, prove: (cache: AbsentOwnerCache) => void) => {
     const graph = graphOf(
       observed(pods, { uid: 'o' }),
       observed(pods, { uid: 'a', owners: [ref('o')] }),
@@ -451,18 +467,26 @@ describe('COL-111 COL-002 an absence that was proven before the graph came into 
     );
     const absentOwners = new AbsentOwnerCache();
     prove(absentOwners);
-    const from = { ...source(graph, absentOwners), trust };
-    return gatherFacts(mapped ? from : { ...from, mapping: () => undefined }, round()).owners[0];
+    const from = { ...source(graph, absentOwners), trust, kindsReadSince: kind === 'not served, as was read since' };
+    return gatherFacts(kind === 'served' ? from : { ...from, mapping: () => undefined }, round()).owners[0];
   };
   const noted = (cache: AbsentOwnerCache): void => cache.note({ ...ref('o'), namespace: 'ns' });
 
   it.each([
-    ['counts while the graph is trusted', 'trusted', true, () => undefined, true],
-    ['does not while it is not', 'untrusted', true, () => undefined, false],
-    ['nor if it is in the cache', 'untrusted', true, (cache: AbsentOwnerCache) => (noted(cache), cache.doubt()), false],
-    ['does if it was proven since', 'untrusted', true, noted, true],
-    ['and of a kind that is not served any more (BETTER-15)', 'untrusted', false, () => undefined, true],
-  ] as const)('%s', (_, trust, mapped, prove, known) => {
-    expect(facts(trust, mapped, prove)?.knownAbsent).toBe(known);
+    ['counts while the graph is trusted', 'trusted', 'served', () => undefined, true],
+    ['and of a kind that is not served', 'trusted', 'not served', () => undefined, true],
+    ['does not while it is not', 'untrusted', 'served', () => undefined, false],
+    [
+      'nor if it is in the cache',
+      'untrusted',
+      'served',
+      (cache: AbsentOwnerCache) => (noted(cache), cache.doubt()),
+      false,
+    ],
+    ['does if it was proven since', 'untrusted', 'served', noted, true],
+    ['not of a kind that may have come back', 'untrusted', 'not served', () => undefined, false],
+    ['but of one that has not (BETTER-15)', 'untrusted', 'not served, as was read since', () => undefined, true],
+  ] as const)('%s', (_, trust, kind, prove, known) => {
+    expect(facts(trust, kind, prove)?.knownAbsent).toBe(known);
   });
 });

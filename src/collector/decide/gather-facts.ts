@@ -21,6 +21,11 @@ export interface FactSource {
    */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined;
   readonly trust: Facts['graph'];
+  /**
+   * While the graph is not to be trusted, whether discovery was read since the server may have become another one: then a kind that is not
+   * served was not brought back with a backup either. Absent: it was not.
+   */
+  readonly kindsReadSince?: boolean;
 }
 
 /** One round about one key: what has been answered so far. */
@@ -130,14 +135,16 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
 
 /**
  * COL-111. While the graph is not to be trusted, the server may be another than the one that proved the absence (designs/0011): then
- * only what was proven since its trouble began counts. Of a kind that is not served any more nothing else could be known (BETTER-15).
+ * only what was proven since it was away last counts. Of a kind that is not served any more nothing else could be known (BETTER-15), once
+ * discovery has said so again.
  */
 function isKnownAbsent(
-  { absentOwners, trust }: FactSource,
+  { absentOwners, trust, kindsReadSince }: FactSource,
   owner: Coordinates,
   { mapping, namespace, gone }: Place & { readonly gone: boolean },
 ): boolean {
-  if (trust === 'untrusted' && mapping !== undefined) return absentOwners.has(owner, namespace, 'sinceLastDoubt');
+  const mayBeBack = mapping !== undefined || kindsReadSince !== true;
+  if (trust === 'untrusted' && mayBeBack) return absentOwners.has(owner, namespace, 'sinceLastDoubt');
   return gone || absentOwners.has(owner, namespace);
 }
 

@@ -1,4 +1,5 @@
 import type { Uid } from '../graph/identity.ts';
+import type { LatestAnswer } from './facts.ts';
 import type { FactSource } from './gather-facts.ts';
 import type { OrphanFacts } from './orphan-step.ts';
 
@@ -11,8 +12,7 @@ export function beginOrphanRound(
   uid: Uid,
   { triedBefore }: { readonly triedBefore: boolean },
 ): OrphanRound {
-  // A reference to itself goes with the object.
-  const dependents = source.graph.dependents(uid).filter((dependent) => dependent !== uid);
+  const dependents = dependentsOf(source, uid);
   const version = source.graph.node(uid)?.resourceVersion;
   const doubtful = triedBefore || source.trust === 'untrusted';
   const latest = { state: 'unasked' } as const;
@@ -26,6 +26,26 @@ export function beginOrphanRound(
     barrier: 'unasked',
     foundReleased: 'unasked',
   };
+}
+
+/**
+ * The round goes on with what was read of the owner. While the graph is not to be trusted, the owner's own watch may show nothing more
+ * of it: then the finalizer is taken off the version that was read, and whoever came to refer to it until then is let go as well.
+ * O(dependents).
+ */
+export function lookedAtOwner(
+  source: Pick<FactSource, 'graph' | 'trust'>,
+  round: OrphanRound,
+  latest: LatestAnswer,
+): OrphanRound {
+  if (source.trust === 'trusted' || latest.state !== 'found') return { ...round, latest };
+  const { resourceVersion } = latest.object;
+  return { ...round, latest, version: resourceVersion, dependents: dependentsOf(source, round.uid) };
+}
+
+/** A reference to itself goes with the object. */
+function dependentsOf({ graph }: Pick<FactSource, 'graph'>, uid: Uid): readonly Uid[] {
+  return graph.dependents(uid).filter((dependent) => dependent !== uid);
 }
 
 /** The facts as they are now; gather them anew before each call of `attemptToOrphan`. */

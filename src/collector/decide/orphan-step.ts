@@ -8,8 +8,8 @@ export interface OrphanFacts {
   /** Undefined when the uid has no node any more. */
   readonly node: OrphanNodeFacts | undefined;
   /**
-   * The owner's when this round began. An owner that has changed since then may have been asked to orphan anew, after others came to
-   * refer to it: the finalizer is taken off this version or none.
+   * The owner's when this round began, or as it was read then, if the graph is not to be trusted. An owner that has changed since then may
+   * have been asked to orphan anew, after others came to refer to it: the finalizer is taken off this version or none.
    */
   readonly version: string | undefined;
   /**

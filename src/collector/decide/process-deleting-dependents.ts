@@ -1,6 +1,6 @@
 import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
 import type { Action, RemoveFinalizerAction } from './actions.ts';
-import type { NodeFacts } from './facts.ts';
+import type { Facts, NodeFacts } from './facts.ts';
 import type { LiveObject } from './live-object.ts';
 import type { Step } from './step.ts';
 import { unblockReferences } from './unblock-references.ts';
@@ -11,10 +11,11 @@ export interface DeletingDependents {
   readonly target: Target;
   /** Undefined: the graph stands for it. */
   readonly live: LiveObject | undefined;
+  readonly graph: Facts['graph'];
 }
 
 /** Section 7: an object that is being deleted in foreground is looked at. */
-export function processDeletingDependents({ node, target, live }: DeletingDependents): Step {
+export function processDeletingDependents({ node, target, live, graph }: DeletingDependents): Step {
   if (node.blocking.count > 0) {
     const actions: Action[] = queuesBlockingDependents(node)
       ? [{ action: 'enqueueBlockingDependents', owner: target.uid }]
@@ -27,21 +28,27 @@ export function processDeletingDependents({ node, target, live }: DeletingDepend
   const holdsFinalizer = live?.finalizers.includes(FINALIZER_FOREGROUND) ?? node.foregroundFinalizer;
   // Removed by hand, or by a second delete with another policy (COL-10F, COL-10G).
   if (!holdsFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
+  // Its own watch may show nothing while the graph is not to be trusted: the version that the graph has would be refused for as long.
+  const version = graph === 'untrusted' && live !== undefined ? live.resourceVersion : node.resourceVersion;
   const remove: RemoveFinalizerAction = {
     action: 'removeFinalizer',
     target,
     finalizer: FINALIZER_FOREGROUND,
-    known: knownFinalizers(node, live),
+    known: knownFinalizers(node, live, version),
     // At another version it may have been asked to wait anew, for dependents that the graph has not shown yet.
-    ...(node.resourceVersion === undefined ? {} : { only: node.resourceVersion }),
+    ...(version === undefined ? {} : { only: version }),
   };
   return { verdict: 'forget', reason: 'noBlockingDependents', actions: [remove] };
 }
 
-function knownFinalizers(node: NodeFacts, live: LiveObject | undefined): RemoveFinalizerAction['known'] {
+function knownFinalizers(
+  node: NodeFacts,
+  live: LiveObject | undefined,
+  version: string | undefined,
+): RemoveFinalizerAction['known'] {
   if (live !== undefined) {
     const { resourceVersion } = live;
-    if (node.resourceVersion !== undefined && resourceVersion !== node.resourceVersion) return undefined;
+    if (version !== undefined && resourceVersion !== version) return undefined;
     return { resourceVersion, otherFinalizers: live.finalizers.filter((name) => name !== FINALIZER_FOREGROUND) };
   }
   // The graph knows that there are others, not which.

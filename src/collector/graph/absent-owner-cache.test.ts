@@ -77,6 +77,18 @@ describe('AbsentOwnerCache', () => {
     expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
   });
 
+  it('COL-002 what a read proves that began before the last doubt is not proven since', () => {
+    const cache = new AbsentOwnerCache();
+    const { doubts } = cache;
+    cache.doubt();
+    cache.note(identity(), doubts);
+    expect([cache.has(identity(), 'ns', 'sinceLastDoubt'), cache.has(identity(), 'ns')]).toEqual([false, true]);
+    cache.note(identity());
+    // Another read that took longer takes nothing away of what is known better.
+    cache.note(identity(), doubts);
+    expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
+  });
+
   it('BETTER-14 an evicted absence leaves nothing to drop', () => {
     const cache = new AbsentOwnerCache({ capacity: 1 });
     cache.note(identity());

@@ -39,12 +39,19 @@ export class AbsentOwnerCache {
     return this.#identities.size;
   }
 
-  note(identity: Identity): void {
+  /** How many there have been. Whoever reads takes the number before, and notes with it what the read proves. */
+  get doubts(): number {
+    return this.#doubts;
+  }
+
+  /** `doubts`: how many there had been when the read that proves it began; as many as now unless given. What was proven later stays so. */
+  note(identity: Identity, doubts = this.#doubts): void {
     const key = keyOf(identity, identity.namespace);
     const keys = this.#keys.get(identity.uid);
     if (keys === undefined) this.#keys.set(identity.uid, new Set([key]));
     else keys.add(key);
-    this.#identities.set(key, { uid: identity.uid, doubts: this.#doubts });
+    const before = this.#identities.get(key)?.doubts ?? 0;
+    this.#identities.set(key, { uid: identity.uid, doubts: Math.max(before, doubts) });
   }
 
   /** Whether these coordinates are absent without namespace, or in the dependent's (COL-111). A hit counts as use. */
@@ -54,9 +61,12 @@ export class AbsentOwnerCache {
     return namespace !== '' && this.#counts(keyOf(coordinates, namespace), proven);
   }
 
-  /** Something begins during which a backup of the server may be restored: what was absent before may be there after it. */
-  doubt(): void {
-    this.#doubts++;
+  /**
+   * Something begins during which a backup of the server may be restored: what was absent before may be there after it. Answers how many
+   * there have been, this one included.
+   */
+  doubt(): number {
+    return ++this.#doubts;
   }
 
   #counts(key: string, proven: Proven): boolean {

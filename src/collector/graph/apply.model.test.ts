@@ -99,7 +99,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       .map((of): Command => ({ type: 'listFinished', ...of })),
   },
   { weight: 1, arbitrary: resource.map((of): Command => ({ type: 'resourceVanished', resource: { ...of } })) },
-  { weight: 1, arbitrary: fc.constant<Command>({ type: 'historyReset' }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Command>({ type: 'historyReset' }, { type: 'historyReset', of: 'serverBeside' }),
+  },
 );
 
 type PlainCommand = Exclude<Command, { readonly type: 'sibling' }>;
@@ -164,7 +167,7 @@ function compare(graph: OwnershipGraph, naive: NaiveGraph): void {
   graph.forEachNode((id) => found.push(graph.uidAt(id)));
   expect(found.sort()).toEqual([...naive.nodes.keys()].sort());
   for (const [of, expected] of naive.nodes) {
-    const { finalizers: held, refs, version, seen: _, resource: shownBy, ...rest } = expected;
+    const { finalizers: held, refs, version, seen: _, behind: __, resource: shownBy, ...rest } = expected;
     expect(graph.resourceAt(graph.find(of)) ?? '').toBe(shownBy);
     expect(graph.node(of)).toMatchObject({
       ...rest,

@@ -829,7 +829,43 @@ describe('lists and vanished resources', () => {
       expect.objectContaining({ uid: 'o' }),
     );
     expect(graph.node('o')?.state).toBe('observed');
+    // The next one is late as well, though this resource has the object by now.
+    expect(applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '115' })).outcome).toBe('unchanged');
+    expect(graph.node('o')).toMatchObject({ beingDeleted: true, deletingDependents: true, resourceVersion: '120' });
     expect(applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '130' })).outcome).toBe('wentBack');
+    // It has come up: what it shows now counts, as that of any other does.
+    expect(applied(graph, observed(standbyPods, { ...waiting, resourceVersion: '125' })).outcome).toBe('changed');
+  });
+
+  it.each<{ of?: 'serverBeside'; before: MonitoredResource[]; after: MonitoredResource[]; what: string }>([
+    { before: [standbyPods], after: [pods, standbyPods], what: 'both have shown it before' },
+    { before: [], after: [standbyPods, pods], what: 'one of them only now' },
+    {
+      of: 'serverBeside',
+      before: [standbyPods],
+      after: [pods, standbyPods],
+      what: 'of a server beside kube-apiserver',
+    },
+  ])('COL-055 COL-212 of two resources both are believed again after a reset of history: $what', (reset) => {
+    const { of, before, after } = reset;
+    const graph = new OwnershipGraph();
+    const restored = { uid: 'o', resourceVersion: '300' };
+    run(graph, observed(pods, { uid: 'o', deleting: true, finalizers: ['x/y'], resourceVersion: '900' }));
+    run(graph, ...before.map((resource) => observed(resource, restored)));
+    expect(graph.node('o')).toMatchObject({ beingDeleted: true, resourceVersion: '900' });
+    run(graph, { type: 'historyReset', ...(of === undefined ? {} : { of }) });
+    expect(graph.node('o')?.resourceVersion).toBeUndefined();
+    expect(after.map((resource) => applied(graph, observed(resource, restored)).outcome)).toEqual([
+      'wentBack',
+      'unchanged',
+    ]);
+    expect(graph.node('o')).toMatchObject({ beingDeleted: false, otherFinalizers: false, resourceVersion: '300' });
+  });
+
+  it('BETTER-9 a server beside kube-apiserver that went back takes no version from the objects of others', () => {
+    const graph = new OwnershipGraph();
+    run(graph, observed(pods, { uid: 'o', resourceVersion: '900' }), { type: 'historyReset', of: 'serverBeside' });
+    expect(graph.node('o')?.resourceVersion).toBe('900');
   });
 
   it('COL-053 COL-05A an owner that is not there is asked for when another version of the resource shows a later object', () => {

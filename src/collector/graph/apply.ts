@@ -3,10 +3,11 @@ import type { QueueReason } from '../reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { type ApplyOutcome, type Effect, EnqueueEffect } from './effect.ts';
-import type { GraphEvent, MonitoredResource, VirtualDeleteEvent } from './event.ts';
+import type { GraphEvent, HistoryResetEvent, MonitoredResource, VirtualDeleteEvent } from './event.ts';
 import { sameIdentity, type Identity } from './identity.ts';
 import { linkReferences, replaceReferences } from './link-references.ts';
 import {
+  BEHIND,
   BEING_DELETED,
   DELETING_DEPENDENTS,
   FINALIZERS,
@@ -56,7 +57,7 @@ export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[
     case 'resourceVanished':
       return vanish(graph, event.resource, effects);
     case 'historyReset':
-      return resetHistory(graph, effects);
+      return resetHistory(graph, event, effects);
     default:
       return unreachable(event);
   }
@@ -106,7 +107,8 @@ function observe(
     return 'changed';
   }
   const shownBySame = table.get(node, KIND) === kind && (before & RESOURCE_MASK) === mark;
-  if (!shownBySame && columns.resourceVersion < table.version(node)) return handOver(graph, node, resource, columns);
+  const mayBeBehind = !shownBySame || (before & BEHIND) !== 0;
+  if (mayBeBehind && columns.resourceVersion < table.version(node)) return handOver(graph, node, resource, columns);
   // Name and namespace of a uid never change, so that with the same kind and hash nothing that matters did.
   const unmoved = table.get(node, KIND) === kind && table.hasHashOfReferences(node, hash);
   const same = unmoved && table.hasHash(node, hash);
@@ -138,8 +140,9 @@ function observe(
 }
 
 /**
- * Of two resources that show the same object (COL-015, COL-019) one may be behind (COL-212), and is not believed about its state. It has
- * the object all the same: whatever becomes of the other resource, the object is not lost with it.
+ * Of two resources that show the same object (COL-015, COL-019) one may be behind (COL-212), and is not believed about its state until it
+ * has come up to the version that the other one showed. It has the object all the same: whatever becomes of the other resource, the
+ * object is not lost with it.
  */
 function handOver(
   graph: OwnershipGraph,
@@ -152,7 +155,7 @@ function handOver(
   const { kind, mark } = graph.resources.of(resource);
   if (!nodes.objectMatches(node, columns, kind))
     references.rename(node, identityOf(resource, nodes.uid(node), columns));
-  table.set(node, FLAGS, (table.get(node, FLAGS) & ~RESOURCE_MASK) | SEEN | mark);
+  table.set(node, FLAGS, (table.get(node, FLAGS) & ~RESOURCE_MASK) | SEEN | BEHIND | mark);
   return 'unchanged';
 }
 
@@ -199,7 +202,7 @@ function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns, m
   const { table } = graph.nodes;
   table.setVersion(node, columns.resourceVersion);
   table.setHash(node, graph.hash);
-  const kept = table.get(node, FLAGS) & ~(FINALIZERS | RESOURCE_MASK);
+  const kept = table.get(node, FLAGS) & ~(FINALIZERS | BEHIND | RESOURCE_MASK);
   table.set(node, FLAGS, kept | finalizersOf(columns) | SEEN | mark);
 }
 
@@ -370,7 +373,7 @@ function releaseOwners(graph: OwnershipGraph, node: number, effects: Effect[]): 
 /** What only an observed object has. */
 function clearObservation(graph: OwnershipGraph, node: number): void {
   const { table } = graph.nodes;
-  const cleared = BEING_DELETED | DELETING_DEPENDENTS | FINALIZERS | SEEN;
+  const cleared = BEING_DELETED | DELETING_DEPENDENTS | FINALIZERS | SEEN | BEHIND;
   table.set(node, FLAGS, table.get(node, FLAGS) & ~cleared);
   table.setVersion(node, Number.NaN);
   graph.references.endWaiting(node);
@@ -441,15 +444,24 @@ function questionNode(graph: OwnershipGraph, node: number, why: QueueReason, eff
   enqueue(graph, node, why, effects);
 }
 
-function resetHistory(graph: OwnershipGraph, effects: Effect[]): ApplyOutcome {
-  const { table } = graph.nodes;
+function resetHistory(graph: OwnershipGraph, { of }: HistoryResetEvent, effects: Effect[]): ApplyOutcome {
+  const { nodes } = graph;
   let outcome: ApplyOutcome = 'unchanged';
-  for (let node = 0; node < table.end; node++) {
-    if (graph.nodes.state(node) !== STATE_GONE) continue;
-    questionNode(graph, node, 'historyReset', effects);
-    outcome = 'changed';
+  for (let node = 0; node < nodes.table.end; node++) {
+    const state = nodes.state(node);
+    if (state === STATE_GONE) {
+      questionNode(graph, node, 'historyReset', effects);
+      outcome = 'changed';
+    } else if (state === STATE_OBSERVED && (of === undefined || nodes.has(node, BEHIND))) forgetVersion(graph, node);
   }
   return outcome;
+}
+
+/** Whatever is shown of the object next is later, or of another history. */
+function forgetVersion(graph: OwnershipGraph, node: number): void {
+  const { table } = graph.nodes;
+  table.setVersion(node, Number.NaN);
+  table.set(node, FLAGS, table.get(node, FLAGS) & ~BEHIND);
 }
 
 function enqueue(graph: OwnershipGraph, node: number, reason: QueueReason, effects: Effect[]): void {

@@ -110,10 +110,16 @@ export interface ResourceVanishedEvent {
 
 /**
  * The server's resourceVersion went backwards (a restored backup): uids may be alive again. Every absence record turns
- * back into a question; the caller clears its AbsentOwnerCache and relists everything.
+ * back into a question, and no version that was seen says any more which of two states of an object is the later one; the caller
+ * clears its AbsentOwnerCache and relists everything.
  */
 export interface HistoryResetEvent {
   readonly type: 'historyReset';
+  /**
+   * Only of a server beside kube-apiserver, and the others are not listed anew: the versions stay, but for objects of which one of two
+   * resources is behind. It may never come up to what the other one had shown.
+   */
+  readonly of?: 'serverBeside';
 }
 
 export type GraphEvent =

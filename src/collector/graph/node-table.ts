@@ -25,6 +25,8 @@ export const INLINE_SHIFT = 10;
 export const INLINE_MASK = 0b1111 << INLINE_SHIFT;
 /** Was in the list that is being read (`listStarted`). */
 export const SEEN = 1 << 14;
+/** The resource that showed it last has not come up yet to the version that another one had shown (COL-212). */
+export const BEHIND = 1 << 15;
 
 export const FINALIZERS = FOREGROUND | ORPHAN | OTHER_FINALIZERS;
 

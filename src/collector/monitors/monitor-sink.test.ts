@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MetadataReader } from '../../api/codec/metadata-reader.ts';
+import { newStatusError } from '../../api/status-error.ts';
+import { TransportError } from '../../client/transport.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import { MonitorSink } from './monitor-sink.ts';
@@ -32,6 +34,7 @@ function setUp() {
     onHistoryReset: () => void told.push('historyReset'),
     onChanged: () => void told.push('changed'),
     onAnswered: () => void told.push('answered'),
+    onResumed: () => void told.push('resumed'),
     onRecovered: () => void told.push('recovered'),
   });
   const show = (verb: 'added' | 'modified' | 'deleted', metadata: object = {}): void => {
@@ -145,8 +148,8 @@ describe('MonitorSink', () => {
   it('COL-048 COL-002 is in trouble until a list is complete, and raises doubts when it begins', () => {
     const { sink, show, news } = setUp();
     const told = () => news().filter((each) => each === 'doubt');
-    sink.failed(new Error('no'));
-    sink.failed(new Error('still not'));
+    sink.failed(newStatusError(403, 'no'));
+    sink.failed(newStatusError(403, 'still not'));
     expect(told()).toEqual(['doubt']);
     sink.replaceBegin();
     show('added');
@@ -155,6 +158,22 @@ describe('MonitorSink', () => {
     expect([sink.trouble, ...told()]).toEqual([undefined]);
     sink.failed(new Error('no'));
     expect(told()).toEqual(['doubt']);
+  });
+
+  it('COL-111 COL-002 raises doubts each time the server is away, however long it has been in trouble', () => {
+    const { sink, news } = setUp();
+    sink.failed(newStatusError(403, 'no'));
+    news();
+    for (const error of [
+      new TransportError('reset', 'reset'),
+      newStatusError(503, 'away'),
+      newStatusError(504, 'late'),
+    ]) {
+      sink.failed(error);
+      expect(news()).toEqual(['doubt']);
+    }
+    sink.failed(newStatusError(429, 'busy'));
+    expect(news()).toEqual([]);
   });
 
   it('COL-055 COL-002 tells that history went back when a deletion is taken back, but not of what is listed because of it', () => {
@@ -196,6 +215,23 @@ describe('MonitorSink', () => {
       recover();
       expect(told()).toEqual(['recovered']);
     }
+  });
+
+  it('COL-111 tells of a watch that goes on after a failure, not of one that nothing has happened to, nor of a list', () => {
+    const { sink, show, news } = setUp();
+    const told = () => news().filter((each) => each === 'resumed');
+    sink.opened();
+    expect(told()).toEqual([]);
+    sink.failed(new Error('no'));
+    sink.replaceBegin();
+    sink.opened();
+    sink.replaceAbort();
+    expect(told()).toEqual([]);
+    sink.opened();
+    expect(told()).toEqual(['resumed']);
+    show('modified');
+    sink.opened();
+    expect(told()).toEqual([]);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import type { EnumerationGaps, ReflectorSink } from '../../client/reflector-sink
 import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
+import { isAnswer } from '../operations/is-answer.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
 export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;
@@ -21,7 +22,7 @@ export interface MonitorSinkOptions {
   readonly onSynced: () => void;
   /** {@link MonitorSink.trouble} has begun or is over. */
   readonly onTrouble: () => void;
-  /** It has begun: until it is over, the server may become another one. */
+  /** It has begun, or the server was away once more while it lasts: whoever answers next may be another one. */
   readonly onDoubt: () => void;
   /**
    * The server's resource version is lower than it was, or a deletion is taken back: its history was replaced, by a backup for example.
@@ -37,6 +38,8 @@ export interface MonitorSinkOptions {
   readonly onFailed?: (error: Error) => void;
   /** The server answered a watch that goes on from where it was: there may be nothing to show. */
   readonly onAnswered?: () => void;
+  /** The same after a failure: the server may have become an older one, which has nothing to show for long. */
+  readonly onResumed?: () => void;
   /** After a failure an enumeration is complete, or a watch shows something. */
   readonly onRecovered?: () => void;
 }
@@ -141,11 +144,13 @@ export class MonitorSink implements ReflectorSink {
   }
 
   opened(): void {
-    if (!this.#silent && !this.#enumerating) this.#options.onAnswered?.();
+    if (this.#silent || this.#enumerating) return;
+    this.#options.onAnswered?.();
+    if (this.#failing) this.#options.onResumed?.();
   }
 
   failed(error: Error): void {
-    if (this.#trouble === undefined && !this.#silent) this.#options.onDoubt();
+    if (!this.#silent && (this.#trouble === undefined || !isAnswer(error))) this.#options.onDoubt();
     this.#setTrouble(error);
     this.#failing = true;
     if (!this.#silent) this.#options.onFailed?.(error);

@@ -12,6 +12,7 @@ import { type OfferedResource, resourceKey } from '../resources/deletable-resour
 import { type HistoryEvidence, MonitorSink } from './monitor-sink.ts';
 import type { ObjectReader } from './object-reader.ts';
 import type { Monitor } from './monitors.ts';
+import type { ResumedWatches } from './resumed-watches.ts';
 import type { TroubleLog } from './trouble-log.ts';
 
 export interface MonitorOptions {
@@ -21,6 +22,8 @@ export interface MonitorOptions {
   readonly logger: Logger;
   /** Of all monitors: tells what the reflectors warn of. */
   readonly troubles: TroubleLog;
+  /** Of all monitors; told of this one if the server that has its resource is kube-apiserver itself. */
+  readonly resumedWatches?: ResumedWatches;
   /** May be shared by all monitors: `apply` reads its columns before the next object is read. */
   readonly reader: ObjectReader;
   readonly apply: (event: GraphEvent) => ApplyOutcome;
@@ -37,7 +40,7 @@ export interface MonitorOptions {
  * resource of its kind.
  */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
-  const { client, clock, random, logger, troubles, reader, apply } = options;
+  const { client, clock, random, logger, troubles, resumedWatches, reader, apply } = options;
   const { onWaitingListed, onSynced, onTrouble, onDoubt, onHistoryReset, onChanged } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
@@ -58,9 +61,19 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     onTrouble,
     onDoubt,
     onHistoryReset,
-    onFailed: (error) => troubles.failed(key, error),
+    onFailed: (error) => {
+      troubles.failed(key, error);
+      resumedWatches?.forget(offered);
+    },
     onAnswered: () => troubles.answered(key),
-    onRecovered: () => troubles.recovered(key),
+    onResumed: () => {
+      const version = Number(reflector.resourceVersion);
+      resumedWatches?.add({ offered, version, onOlder: () => onHistoryReset('lowerVersion') });
+    },
+    onRecovered: () => {
+      troubles.recovered(key);
+      resumedWatches?.forget(offered);
+    },
     ...(onChanged === undefined ? {} : { onChanged }),
   });
   const reflector = new Reflector({
@@ -88,6 +101,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     stop: () => {
       sink.silence();
       troubles.forget(key);
+      resumedWatches?.forget(offered);
       stopping.abort();
       return running;
     },

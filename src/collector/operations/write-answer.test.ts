@@ -38,6 +38,14 @@ describe('the answer to a write', () => {
     expect(sent.map((line) => line.split(' ')[0])).toEqual(['DELETE', 'GET']);
   });
 
+  it('COL-116 COL-002 says that nobody answered the read after such a 404', async () => {
+    const { context } = setUp([notFound, statusWith(503, 'ServiceUnavailable')]);
+    const { error } = await deleteObject(context, request);
+    expect(error).toMatchObject({ code: 503 });
+    const there = setUp([notFound, objectWith({})]);
+    expect((await deleteObject(there.context, request)).error).toMatchObject({ code: 404 });
+  });
+
   it('COL-150 COL-171 the query of a DELETE, where the server is known to read it', async () => {
     const { context, sent } = setUp([statusWith(200, '')]);
     context.deleteOptions.note({ major: 1, minor: 36 });

@@ -48,8 +48,7 @@ export async function answerOf(
     if (answered?.kind === 'Status' || object.uid !== target.uid) throw new NoObjectError(target);
     return { answer: 'accepted', object };
   } catch (error) {
-    if (isObjectNotFound(error, target.name))
-      return (await isAbsent(context, target)) ? { answer: 'absent' } : failed(error);
+    if (isObjectNotFound(error, target.name)) return await afterNotFound(context, target, error);
     if (isNotFound(error)) context.onPathNotFound();
     return { answer: kindOf(error), error: asError(error) };
   }
@@ -62,13 +61,12 @@ export function restingOn(version: string | undefined, answer: WriteAnswer): Ver
   return version !== undefined && answer.answer === 'conflict' ? { ...answer, answer: 'outdated' } : answer;
 }
 
-async function isAbsent(context: CallContext, target: Target): Promise<boolean> {
+/** `error`: the 404. If the read fails, that is what the write came to: perhaps nobody answers any more. */
+async function afterNotFound(context: CallContext, target: Target, error: StatusError): Promise<WriteAnswer> {
   const read = await readMetadata(context, target);
-  return read.state === 'absent' || (read.state === 'found' && read.object.uid !== target.uid);
-}
-
-function failed(error: StatusError): WriteAnswer {
-  return { answer: 'failed', error };
+  if (read.state === 'error') return { answer: 'failed', error: read.error };
+  const isAbsent = read.state === 'absent' || read.object.uid !== target.uid;
+  return isAbsent ? { answer: 'absent' } : { answer: 'failed', error };
 }
 
 function kindOf(error: unknown): WriteAnswerKind {

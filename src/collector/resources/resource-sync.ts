@@ -32,6 +32,8 @@ export interface ResourceSyncOptions {
   readonly monitors: Monitors;
   readonly kinds: KindMapper;
   readonly syncErrors: Counter;
+  /** How many doubts there have been about the server so far; see KindMapper. */
+  readonly doubts: () => number;
   readonly ignored: readonly GroupResourceName[];
   /** Between two passes over discovery (COL-016), ms. */
   readonly periodMs: number;
@@ -143,6 +145,7 @@ export class ResourceSync {
 
   async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
     const { kinds, monitors, ignored, syncErrors, logger, onChanged, onDiscovered } = this.#options;
+    const doubts = this.#options.doubts();
     const discovered = await this.#discover(signal);
     if (signal.aborted) return 'failed';
     const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
@@ -155,7 +158,7 @@ export class ResourceSync {
     // What could not be read this time is still where it was (COL-019).
     const unread = this.#resources.filter((resource) => failed.has(apiVersionOf(resource)));
     this.#resources = [...discovered.resources, ...unread];
-    kinds.replace(new RestMapper(this.#resources));
+    kinds.replace(new RestMapper(this.#resources), doubts);
     // The server puts no finalizer on Events.
     this.#ignoredServed = deletableResources(discovered.preferred, defaultIgnoredResources).filter((resource) =>
       ignored.some((entry) => sameName(entry, resource)),

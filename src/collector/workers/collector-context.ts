@@ -2,6 +2,8 @@ import type { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
+import type { Interceptor } from '../../client/interceptor.ts';
+import type { RestClient } from '../../client/rest-client.ts';
 import type { FactSource } from '../decide/gather-facts.ts';
 import type { CollectorMetrics } from '../collector-metrics.ts';
 import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
@@ -33,10 +35,14 @@ export interface CollectorContext extends DeleteContext {
   readonly queues: Queues;
   readonly support: PatchSupport;
   readonly metrics: CollectorMetrics;
-  /** The one writer of the graph. */
-  readonly apply: (event: GraphEvent) => void;
+  /** The one writer of the graph; see GraphWriter. */
+  readonly apply: (event: GraphEvent, doubts?: number) => void;
+  /** The client with one interceptor more, which is asked when a request has waited for its place. */
+  readonly through: (interceptor: Interceptor) => RestClient;
   /** Whether the graph may answer instead of the server, as of now. */
   readonly trust: () => FactSource['trust'];
+  /** How many doubts there had been, with the last time that kube-apiserver was away for a watch of its own (AbsentOwnerCache). */
+  readonly doubtsOfServer: () => number;
   /** No key is taken any more, and of the keys in work no more is begun (COL-215). */
   readonly stopping: AbortSignal;
   /** A worker itself put a key into a queue. */
@@ -56,7 +62,8 @@ export function aboutToTell({ graph, onDecision, whyQueued }: CollectorContext, 
   return { uid, identity: graph.node(uid)?.identity, queuedFor: whyQueued(key) };
 }
 
-export function factSource(context: CollectorContext): FactSource {
+/** `inDoubtSince`: how many doubts there had been when the last call for what is decided about got no answer; undefined: none did. */
+export function factSource(context: CollectorContext, inDoubtSince?: number): FactSource {
   const { graph, absentOwners, orphanedOwners, clock, kinds } = context;
   const now = clock.now();
   return {
@@ -64,6 +71,7 @@ export function factSource(context: CollectorContext): FactSource {
     absentOwners,
     wasOrphaned: (owner) => orphanedOwners.has(owner, now),
     mapping: (apiVersion, kind, resource) => kinds.mapping(apiVersion, kind, resource),
-    trust: context.trust(),
+    trust: inDoubtSince === undefined ? context.trust() : 'untrusted',
+    kindsReadSince: kinds.doubts >= Math.max(context.doubtsOfServer(), inDoubtSince ?? 0),
   };
 }

@@ -23,6 +23,7 @@ import type { BlockingDependents } from '../graph/graph.ts';
 import type { Uid } from '../graph/identity.ts';
 import { parseWorkKey, workKey, type WorkKey } from '../graph/work-key.ts';
 import { deleteObject } from '../operations/delete-object.ts';
+import { isAnswer } from '../operations/is-answer.ts';
 import { removeReferences, unblockReferences } from '../operations/patch-references.ts';
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
@@ -30,6 +31,7 @@ import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
 import type { ActionResult, DecisionAbout } from './decision.ts';
+import { UnansweredKeys } from './unanswered-keys.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /** Questions for one decision: the item and its owners. More only happens while the object keeps changing. */
@@ -67,7 +69,10 @@ const done: ActionOutcome = { next: 'done' };
  * for all decisions about a key, as what one of them has done stays done when a conflict undoes the rest.
  */
 interface Errand {
+  readonly key: WorkKey;
   readonly reason: Reason;
+  /** How many doubts there had been when the decision began: what its reads prove is proven since then (AbsentOwnerCache). */
+  readonly doubts: number;
   readonly conflict: Conflict | undefined;
   readonly results: ActionResult[];
 }
@@ -85,14 +90,20 @@ export class DeleteWorker {
   readonly #context: CollectorContext;
   /** What an owner's blocking dependents were when they were last queued for it (COL-102). */
   readonly #blockingWhenQueued = new Lru<Uid, BlockingDependents>({ capacity: MAX_WAITING_OWNERS });
+  /** Of these all is read: neither what the graph has of them counts, nor what was proven before their last failure. */
+  readonly #unanswered: UnansweredKeys;
 
   constructor(context: CollectorContext) {
     this.#context = context;
+    this.#unanswered = new UnansweredKeys(context.queues.attemptToDelete);
   }
 
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid, queuedAs } = parseWorkKey(key);
     const about = aboutToTell(this.#context, key);
+    const { absentOwners } = this.#context;
+    const inDoubtSince = this.#unanswered.of(key);
+    let doubts = absentOwners.doubts;
     let round: Round = {
       uid,
       queuedAs,
@@ -107,23 +118,24 @@ export class DeleteWorker {
     let conflict: Conflict | undefined;
     const results: ActionResult[] = [];
     while (questions < MAX_QUESTIONS) {
-      const step = attemptToDelete(gatherFacts(factSource(this.#context), round));
+      const step = attemptToDelete(gatherFacts(factSource(this.#context, inDoubtSince), round));
       if ('need' in step) {
         questions++;
         if (step.need === 'latest') {
-          round = { ...round, latest: await this.#read(step.target) };
+          round = { ...round, latest: await this.#read(key, step.target) };
         } else {
-          round = { ...round, owners: await this.#readOwners(round.owners, step.lookups) };
+          round = { ...round, owners: await this.#readOwners(key, round.owners, step.lookups) };
         }
         continue;
       }
-      const errand: Errand = { reason: step.reason, conflict, results };
+      const errand: Errand = { key, reason: step.reason, doubts, conflict, results };
       const outcome = await this.#carryOut(step, errand);
       if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS && !this.#context.stopping.aborted) {
         results.push({ action: outcome.refused, answered: 'deleteConflict' });
         conflict = outcome;
         conflicts++;
         questions = 0;
+        doubts = absentOwners.doubts;
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
@@ -131,6 +143,7 @@ export class DeleteWorker {
       const end =
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results });
+      if (finished !== 'requeue') this.#unanswered.forget(key);
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     const undecided: Verdict = { verdict: 'requeue', reason: 'factsKeptChanging', actions: [] };
@@ -162,13 +175,14 @@ export class DeleteWorker {
   }
 
   async #readOwners(
+    key: WorkKey,
     known: ReadonlyMap<OwnerKey, OwnerAnswer>,
     lookups: readonly OwnerLookup[],
   ): Promise<ReadonlyMap<OwnerKey, OwnerAnswer>> {
     const answers = new Map(known);
     await Promise.all(
       lookups.map(async (lookup) => {
-        const read = await this.#read(lookup.target);
+        const read = await this.#read(key, lookup.target);
         answers.set(lookup.key, ownerAnswer(lookup, read.state === 'found' ? read.object : read.state));
       }),
     );
@@ -176,14 +190,21 @@ export class DeleteWorker {
   }
 
   /** Who lacks a right must be told (COL-221); every other failure passes, or is told by the watch of the resource. */
-  async #read(target: Target): Promise<ReadAnswer> {
+  async #read(key: WorkKey, target: Target): Promise<ReadAnswer> {
     const { logger, failures } = this.#context;
     const read = await readMetadata(this.#context, target);
     if (read.state === 'error') {
+      this.#noteFailure(key, read.error);
       const log = isForbidden(read.error) ? failures : { warn: logger.debug.bind(logger) };
       log.warn('an object could not be read and is tried again', { ...target, error: read.error.message });
     }
     return read;
+  }
+
+  /** Whoever has not answered may be another one when it answers again (designs/0011). */
+  #noteFailure(key: WorkKey, error: Error | undefined): void {
+    if (error === undefined || isAnswer(error)) return;
+    this.#unanswered.note(key, this.#context.absentOwners.doubt());
   }
 
   /** In order; the first action that fails ends the list (COL-094). */
@@ -223,14 +244,14 @@ export class DeleteWorker {
       case 'removeFinalizer':
         return this.#removeFinalizer(action, errand);
       case 'emitVirtualDelete':
-        apply({ type: 'virtualDelete', identity: action.identity });
+        apply({ type: 'virtualDelete', identity: action.identity }, errand.doubts);
         break;
       case 'noteAbsentOwner':
         this.#context.logger.debug(sentenceOf('coordinatesAbsent'), {
           ...action.identity,
           reason: 'coordinatesAbsent',
         });
-        absentOwners.note(action.identity);
+        absentOwners.note(action.identity, errand.doubts);
         break;
       case 'enqueueBlockingDependents':
         this.#enqueueBlockingDependents(action.owner);
@@ -265,7 +286,7 @@ export class DeleteWorker {
     errand.results.push({ action, answered: next.reason });
     for (const follow of next.actions) {
       if (follow.action !== 'emitVirtualDelete') continue;
-      this.#context.apply({ type: 'virtualDelete', identity: follow.identity });
+      this.#context.apply({ type: 'virtualDelete', identity: follow.identity }, errand.doubts);
       errand.results.push({ action: follow, answered: undefined });
     }
     return done;
@@ -288,7 +309,7 @@ export class DeleteWorker {
     const answer = await removeReferences(this.#context, action);
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
     if ('need' in release) {
-      const latest = await readMetadata(this.#context, target);
+      const latest = await this.#read(errand.key, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
     if ('need' in release) return this.#failed(action, answer, errand);
@@ -297,7 +318,7 @@ export class DeleteWorker {
     this.#patched(action, { answered, change: 'removeReferences' }, errand);
     const late = errand.reason === 'orphanedReferencesReleased' && tookEffect(answered);
     if (late) this.#context.onReleasedLate(identity, owners.length);
-    if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity });
+    if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity }, errand.doubts);
     return done;
   }
 
@@ -328,9 +349,10 @@ export class DeleteWorker {
   #failed(
     action: Action,
     { answer, error }: VersionedAnswer,
-    { reason: decided, results }: Errand,
+    { key, reason: decided, results }: Errand,
     reason: Reason = 'writeRejected',
   ): Requeue {
+    this.#noteFailure(key, error);
     const { logger, failures } = this.#context;
     const log = answer === 'conflict' || answer === 'outdated' ? { warn: logger.debug.bind(logger) } : failures;
     log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, decided, reason });

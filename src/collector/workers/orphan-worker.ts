@@ -1,10 +1,9 @@
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { attemptToOrphan } from '../decide/attempt-to-orphan.ts';
-import { beginOrphanRound, gatherOrphanFacts, type OrphanRound } from '../decide/gather-orphan-facts.ts';
+import { beginOrphanRound, gatherOrphanFacts, lookedAtOwner, type OrphanRound } from '../decide/gather-orphan-facts.ts';
 import type { OrphanStep } from '../decide/orphan-step.ts';
 import type { Verdict } from '../decide/step.ts';
 import type { Target } from '../decide/target.ts';
-import type { Uid } from '../graph/identity.ts';
 import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
@@ -48,30 +47,33 @@ export class OrphanWorker {
     for (let steps = 0; steps < MAX_STEPS; steps++) {
       const step = attemptToOrphan(gatherOrphanFacts(factSource(this.#context), round));
       if (!('need' in step)) return this.#finish(about, step);
-      const answer = await this.#answer(uid, step);
-      if (answer === 'termEnded') return 'requeue';
-      round = { ...round, ...answer };
+      const next = await this.#answered(round, step);
+      if (next === 'termEnded') return 'requeue';
+      round = next;
     }
     return this.#finish(about, { verdict: 'requeue', reason: 'factsKeptChanging', actions: [] });
   };
 
   /** `termEnded`: there is no answer, and nothing more is begun. */
-  async #answer(owner: Uid, step: Exclude<OrphanStep, Verdict>): Promise<Partial<OrphanRound> | 'termEnded'> {
+  async #answered(round: OrphanRound, step: Exclude<OrphanStep, Verdict>): Promise<OrphanRound | 'termEnded'> {
     const { release, barrier } = this.#options;
+    const owner = round.uid;
     switch (step.need) {
-      case 'latest':
-        return { latest: await readMetadata(this.#context, step.target) };
+      case 'latest': {
+        const latest = await readMetadata(this.#context, step.target);
+        return lookedAtOwner(factSource(this.#context), round, latest);
+      }
       case 'released':
-        return { released: await release.known(owner, step.dependents) };
+        return { ...round, released: await release.known(owner, step.dependents) };
       case 'foundReleased':
-        return { foundReleased: await release.found(owner, step.dependents) };
+        return { ...round, foundReleased: await release.found(owner, step.dependents) };
       case 'barrier': {
-        if (barrier === undefined) return { barrier: 'gaveUp' };
+        if (barrier === undefined) return { ...round, barrier: 'gaveUp' };
         const answer = await barrier.ask(step.owner);
         // Its lists were cut: nobody gave up on them, and whoever leads next asks anew.
         if (answer === 'gaveUp' && this.#context.signal.aborted) return 'termEnded';
         this.#context.metrics.barriers.inc({ outcome: typeof answer === 'object' ? 'found' : answer });
-        return { barrier: answer };
+        return { ...round, barrier: answer };
       }
     }
   }

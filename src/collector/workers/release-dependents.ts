@@ -4,8 +4,9 @@ import { afterRemoveReferences } from '../decide/after-remove-references.ts';
 import type { Released } from '../decide/orphan-step.ts';
 import { type Target, targetOf } from '../decide/target.ts';
 import type { Identity, Uid } from '../graph/identity.ts';
-import { removeReferences } from '../operations/patch-references.ts';
+import { type PatchContext, removeReferences } from '../operations/patch-references.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
+import { UntilUnanswered } from '../operations/until-unanswered.ts';
 import type { Reason } from '../reasons.ts';
 import { acceptedAs, tellPatch } from './accepted-writes.ts';
 import type { CollectorContext } from './collector-context.ts';
@@ -54,25 +55,30 @@ export class ReleaseDependents {
     );
   }
 
+  /** After a request without an answer nothing more is begun: the next round reads the owner before it goes on (designs/0011). */
   async #release(owner: Uid, dependents: readonly Dependent[]): Promise<Exclude<Released, 'unasked'>> {
     const inFlight = new Semaphore({ permits: MAX_IN_FLIGHT, maxWaiting: dependents.length + 1 });
+    const answers = new UntilUnanswered();
+    const { signal, support, onPathNotFound } = this.#context;
+    const calls: PatchContext = { client: this.#context.through(answers.intercept), signal, support, onPathNotFound };
+    const isOver = (): boolean => this.#context.stopping.aborted || answers.isOver;
     const outcomes = await Promise.all(
       dependents.map((dependent) =>
-        inFlight.use(async () => !this.#context.stopping.aborted && (await this.#releaseOne(owner, dependent))),
+        inFlight.use(async () => !isOver() && (await this.#releaseOne(owner, dependent, calls))),
       ),
     );
     return outcomes.every(Boolean) ? 'all' : 'failed';
   }
 
   /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
-  async #releaseOne(owner: Uid, { target, identity }: Dependent): Promise<boolean> {
+  async #releaseOne(owner: Uid, { target, identity }: Dependent, calls: PatchContext): Promise<boolean> {
     const owners = [owner];
     const known = this.#knownReferences(target.uid);
     const action: RemoveReferencesAction = { action: 'removeReferences', target, identity, owners, known };
-    const answer = await removeReferences(this.#context, action);
+    const answer = await removeReferences(calls, action);
     let release = afterRemoveReferences({ target, owners, answer: answer.answer, latest: { state: 'unasked' } });
     if ('need' in release) {
-      const latest = await readMetadata(this.#context, target);
+      const latest = await readMetadata(calls, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
     if ('need' in release || release.release === 'failed') {

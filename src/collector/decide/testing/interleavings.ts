@@ -16,7 +16,7 @@ import { attemptToDelete } from '../attempt-to-delete.ts';
 import { attemptToOrphan } from '../attempt-to-orphan.ts';
 import type { LatestAnswer } from '../facts.ts';
 import { type AcceptedEnd, gatherFacts, type Round } from '../gather-facts.ts';
-import { beginOrphanRound, gatherOrphanFacts } from '../gather-orphan-facts.ts';
+import { beginOrphanRound, gatherOrphanFacts, lookedAtOwner } from '../gather-orphan-facts.ts';
 import { ownerAnswer } from '../owner-lookup.ts';
 import { targetOf, type Target } from '../target.ts';
 import { SmallServer, type ServerObject } from './small-server.ts';
@@ -342,7 +342,7 @@ function orphan(state: State, uid: string): State {
       }
       return { ...state, server };
     }
-    if (step.need === 'latest') round = { ...round, latest: read(server, step.target) };
+    if (step.need === 'latest') round = lookedAtOwner(source, round, read(server, step.target));
     else if (step.need === 'released') {
       for (const dependent of step.dependents) {
         const { identity } = state.graph.node(dependent)!;

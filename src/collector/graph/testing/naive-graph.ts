@@ -12,6 +12,8 @@ export interface NaiveNode {
   finalizers: readonly string[];
   version: string | undefined;
   seen: boolean;
+  /** What showed it last has not shown this version yet. */
+  behind: boolean;
   /** Plural of what showed it last; empty for virtual nodes. */
   resource: string;
 }
@@ -54,6 +56,9 @@ export class NaiveGraph {
         this.#lose(this.#ofResource(event.resource));
         break;
       case 'historyReset':
+        for (const node of this.nodes.values()) {
+          if (event.of === undefined || node.behind) Object.assign(node, { version: undefined, behind: false });
+        }
         for (const [uid, identity] of this.gone) this.#question(uid, identity);
         break;
       default:
@@ -75,8 +80,9 @@ export class NaiveGraph {
     else if (this.gone.has(uid)) this.#meet(identity, this.gone.get(uid)!);
     const before = known?.state === 'observed' ? known : undefined;
     const handedOver = before !== undefined && !isOf(resource, before);
-    if (handedOver && Number(object.resourceVersion) < Number(before.version)) {
-      this.nodes.set(uid, { ...before, identity, seen: true, resource: resource.resource });
+    const mayBeBehind = handedOver || before?.behind === true;
+    if (mayBeBehind && Number(object.resourceVersion) < Number(before.version)) {
+      this.nodes.set(uid, { ...before, identity, seen: true, behind: true, resource: resource.resource });
       return;
     }
     const node: NaiveNode = {
@@ -88,6 +94,7 @@ export class NaiveGraph {
       finalizers,
       version: object.resourceVersion,
       seen: true,
+      behind: false,
       resource: resource.resource,
     };
     this.gone.delete(uid);
@@ -297,6 +304,7 @@ function virtualNode(identity: Identity): NaiveNode {
     finalizers: [],
     version: undefined,
     seen: false,
+    behind: false,
     resource: '',
   };
 }

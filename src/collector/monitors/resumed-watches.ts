@@ -1,0 +1,93 @@
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { messageOf } from '../../base/thrown.ts';
+import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+
+/** Between two questions, ms. */
+const APART_MS = 10_000;
+
+/** A watch that the server answered after a failure, and that has shown nothing since. */
+export interface ResumedWatch {
+  readonly offered: OfferedResource;
+  /** From which it goes on. */
+  readonly version: number;
+  /** The server is at a lower one. */
+  readonly onOlder: () => void;
+}
+
+export interface ResumedWatchesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** At which version the server is, of this resource. */
+  readonly ask: (offered: OfferedResource, signal: AbortSignal) => Promise<number>;
+}
+
+/**
+ * Asks whether a server that was away has gone back in time (designs/0011). One that has answers a watch from a version that it has not
+ * come to yet, and says nothing until it has: nobody would learn of the restore.
+ *
+ * One question for all watches that have come back, about the one with the highest version: they are those of one storage. One at a
+ * time, at most every 10 s, as long as one waits that has shown nothing; and none without a failure.
+ */
+export class ResumedWatches {
+  readonly #options: ResumedWatchesOptions;
+  readonly #stopping = new AbortController();
+  /** By resource. At most one a monitor. */
+  readonly #waiting = new Map<string, ResumedWatch>();
+  #timer: Timer | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #question: Promise<void> | undefined;
+
+  constructor(options: ResumedWatchesOptions) {
+    this.#options = options;
+  }
+
+  add(watch: ResumedWatch): void {
+    if (this.#stopping.signal.aborted || Number.isNaN(watch.version)) return;
+    this.#waiting.set(resourceKey(watch.offered), watch);
+    this.#arm();
+  }
+
+  /** Its watch has shown something, has failed again, or is over. */
+  forget(offered: OfferedResource): void {
+    this.#waiting.delete(resourceKey(offered));
+    if (this.#waiting.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#waiting.clear();
+    this.#timer?.cancel();
+    await this.#question;
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined || this.#question !== undefined || this.#waiting.size === 0) return;
+    const { clock } = this.#options;
+    this.#timer = clock.setTimer(Math.max(0, this.#askedAt + APART_MS - clock.monotonic()), () => {
+      this.#timer = undefined;
+      this.#askedAt = clock.monotonic();
+      this.#question = this.#ask().finally(() => {
+        this.#question = undefined;
+        this.#arm();
+      });
+    });
+  }
+
+  async #ask(): Promise<void> {
+    const { ask, logger } = this.#options;
+    const waiting = [...this.#waiting.values()];
+    const newest = waiting.reduce((a, b) => (b.version > a.version ? b : a));
+    try {
+      const version = await ask(newest.offered, this.#stopping.signal);
+      const isLeft = (watch: ResumedWatch): boolean => this.#waiting.get(resourceKey(watch.offered)) === watch;
+      const older = isLeft(newest) && version < newest.version;
+      for (const watch of waiting.filter(isLeft)) this.forget(watch.offered);
+      if (older) newest.onOlder();
+    } catch (error) {
+      logger.debug('the version of the server could not be read', { error: messageOf(error) });
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
+import type { ResourceRef } from '../../client/resource-path.ts';
+import type { CallContext } from './call-context.ts';
+
+/** What it must be answered within, ms. */
+const TIMEOUT_MS = 10_000;
+
+/** The version at which the server is now, as a list of this resource says it: of its most recent state, one object. NaN if it is no number. */
+export async function listVersion(
+  { client, signal }: Pick<CallContext, 'client' | 'signal'>,
+  ref: ResourceRef,
+): Promise<number> {
+  const { metadata } = await client.list(ref, {
+    query: { limit: 1 },
+    accept: ACCEPT_METADATA_LIST_JSON,
+    timeoutMs: TIMEOUT_MS,
+    signal,
+  });
+  const { resourceVersion = '' } = metadata;
+  return /^\d+$/.test(resourceVersion) ? Number(resourceVersion) : Number.NaN;
+}
