@@ -67,7 +67,8 @@ export class Play {
       remembersOrphaned: death === undefined,
       seesAtOnce: death === undefined,
       seesWhatIsServed: death === undefined,
-      quiet: false,
+      // What was so once may be acted upon for ever: here no time passes.
+      oldNews: { ms: 0, moreForEachChangeMs: 0 },
       now: () => 0,
       barriers: true,
     });

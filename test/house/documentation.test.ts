@@ -1,19 +1,24 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 
-/** What users can type or scrape stands in the reference pages, and nothing else does. */
+/** What users can type or scrape stands in the reference pages, and nothing else does; and what a page names is there. */
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const page = (name: string): string => readFileSync(join(root, 'docs', name), 'utf8');
 
-function sources(directory: string): string[] {
+function files(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) return sources(path);
-    return path.endsWith('.ts') && !path.endsWith('.test.ts') ? [readFileSync(path, 'utf8')] : [];
+    return entry.isDirectory() ? files(path) : [path];
   });
+}
+
+function sources(directory: string): string[] {
+  return files(directory)
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .map((path) => readFileSync(path, 'utf8'));
 }
 
 describe('documentation', () => {
@@ -53,5 +58,23 @@ describe('documentation', () => {
         .map((target) => `${name}: ${target}`);
     });
     expect(broken).toEqual([]);
+  });
+
+  it('names only tests that exist: the end of a path, in which * stands for a part of a name', () => {
+    const inHouse = ['src', 'test'].flatMap((folder) => files(join(root, folder)));
+    const tests = inHouse.filter((path) => path.endsWith('.test.ts')).map((path) => relative(root, path));
+    const exists = (named: string): boolean => {
+      const pattern = named.replaceAll(/[.$+]/g, '\\$&').replaceAll('*', '[^/]*');
+      return tests.some((path) => new RegExp(`(^|/)${pattern}$`).test(path.split(sep).join('/')));
+    };
+    const specs = inHouse.filter((path) => path.endsWith(`${sep}SPEC.md`));
+    const missing = specs.flatMap((spec) =>
+      [...readFileSync(spec, 'utf8').matchAll(/`([^`\s]*\.test\.ts)`/g)]
+        .map(([, named = '']) => named)
+        .filter((named) => !exists(named))
+        .map((named) => `${relative(root, spec)}: ${named}`),
+    );
+    expect(specs.length).toBeGreaterThan(0);
+    expect(missing).toEqual([]);
   });
 });

@@ -120,7 +120,7 @@ function factsOf(world: World, latest: LatestAnswer, answered: ReadonlySet<numbe
           orphanFinalizer: world.liveFinalizer === 'orphan',
           otherFinalizers: false,
           dependents: world.dependents,
-          blocking: { count: world.blocking, additions: 0 },
+          blocking: { count: world.blocking, lastAddition: 0 },
           inWaitingCycle: false,
           blockingWhenQueued: undefined,
           endAccepted: false,

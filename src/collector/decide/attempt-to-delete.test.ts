@@ -22,7 +22,7 @@ function node(change: Partial<NodeFacts> = {}): NodeFacts {
     orphanFinalizer: false,
     otherFinalizers: false,
     dependents: 'none',
-    blocking: { count: 0, additions: 0 },
+    blocking: { count: 0, lastAddition: 0 },
     inWaitingCycle: false,
     blockingWhenQueued: undefined,
     endAccepted: false,
@@ -377,12 +377,12 @@ describe('foreground processing', () => {
   });
 
   it.each([
-    ['never before', { count: 8, additions: 0 }, undefined, true],
-    ['again without change', { count: 8, additions: 0 }, { count: 8, additions: 0 }, false],
-    ['with more than half left', { count: 5, additions: 0 }, { count: 8, additions: 0 }, false],
-    ['with half of them gone', { count: 4, additions: 0 }, { count: 8, additions: 0 }, true],
-    ['with one added (COL-109, COL-10A)', { count: 8, additions: 1 }, { count: 8, additions: 0 }, true],
-    ['with the last of two left', { count: 1, additions: 0 }, { count: 2, additions: 0 }, true],
+    ['never before', { count: 8, lastAddition: 0 }, undefined, true],
+    ['again without change', { count: 8, lastAddition: 0 }, { count: 8, lastAddition: 0 }, false],
+    ['with more than half left', { count: 5, lastAddition: 0 }, { count: 8, lastAddition: 0 }, false],
+    ['with half of them gone', { count: 4, lastAddition: 0 }, { count: 8, lastAddition: 0 }, true],
+    ['with one added (COL-109, COL-10A)', { count: 8, lastAddition: 1 }, { count: 8, lastAddition: 0 }, true],
+    ['with the last of two left', { count: 1, lastAddition: 0 }, { count: 2, lastAddition: 0 }, true],
   ])('COL-102 blocking dependents are queued when looked at %s', (_, blocking, blockingWhenQueued, queued) => {
     expect(attemptToDelete(waiting({ blocking, blockingWhenQueued }))).toEqual({
       verdict: 'forget',
@@ -392,7 +392,7 @@ describe('foreground processing', () => {
   });
 
   it('COL-10C members of a cycle that were deleted at the same time stop blocking each other', () => {
-    const cycle = { blocking: { count: 1, additions: 0 }, inWaitingCycle: true };
+    const cycle = { blocking: { count: 1, lastAddition: 0 }, inWaitingCycle: true };
     expect(attemptToDelete(waiting(cycle))).toEqual({ need: 'latest', target });
     const other: OwnerReference = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'p' };
     const read = found({ deleting: true, finalizers: ['foregroundDeletion'], ownerReferences: [other, reference] });
@@ -413,17 +413,17 @@ describe('foreground processing', () => {
   });
 
   it('COL-102, COL-103 the sum of queued dependents is at most twice their number, and the last is reached', () => {
-    let blockingWhenQueued: { count: number; additions: number } | undefined;
+    let blockingWhenQueued: { count: number; lastAddition: number } | undefined;
     let queued = 0;
     const total = 1000;
     for (let count = total; count > 0; count--) {
-      const blocking = { count, additions: 0 };
+      const blocking = { count, lastAddition: 0 };
       const step = attemptToDelete(waiting({ blocking, blockingWhenQueued }));
       if (!('verdict' in step) || step.actions.length === 0) continue;
       queued += count;
       blockingWhenQueued = blocking;
     }
     expect(queued).toBeLessThanOrEqual(2 * total);
-    expect(blockingWhenQueued).toEqual({ count: 1, additions: 0 });
+    expect(blockingWhenQueued).toEqual({ count: 1, lastAddition: 0 });
   });
 });

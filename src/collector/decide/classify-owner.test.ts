@@ -63,7 +63,7 @@ describe('COL-110 several references', () => {
       orphanFinalizer: false,
       otherFinalizers: false,
       dependents: 'none',
-      blocking: { count: 0, additions: 0 },
+      blocking: { count: 0, lastAddition: 0 },
       inWaitingCycle: false,
       blockingWhenQueued: undefined,
       endAccepted: false,

@@ -202,7 +202,7 @@ describe('what the graph says of the item', () => {
     const graph = graphOf(observed(pods, { uid: 'a', ...WAITING }), observed(pods, { uid: 'b', owners: [blocking] }));
     expect(gatherFacts(source(graph), round()).node).toMatchObject({
       deletingDependents: true,
-      blocking: { count: 1, additions: 1 },
+      blocking: { count: 1, lastAddition: 2 },
       inWaitingCycle: false,
     });
   });

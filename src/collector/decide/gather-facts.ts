@@ -64,7 +64,7 @@ function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, en
   const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
   // Of these and `dependents` each is only looked at in its own branch, and may cost a walk over all dependents.
-  const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, additions: 0 };
+  const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, lastAddition: 0 };
   return {
     state,
     identity,

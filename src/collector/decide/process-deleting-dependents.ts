@@ -64,6 +64,6 @@ function knownFinalizers(
  */
 function queuesBlockingDependents({ blocking, blockingWhenQueued }: NodeFacts): boolean {
   if (blockingWhenQueued === undefined) return true;
-  if (blocking.additions !== blockingWhenQueued.additions) return true;
+  if (blocking.lastAddition !== blockingWhenQueued.lastAddition) return true;
   return blocking.count * 2 <= blockingWhenQueued.count;
 }

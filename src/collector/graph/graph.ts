@@ -44,8 +44,11 @@ export interface GraphCounts {
 export interface BlockingDependents {
   /** Dependents, other than the node itself, with a reference that has `blockOwnerDeletion: true` (COL-100, BETTER-10). */
   readonly count: number;
-  /** How often a blocking reference was added since the node began to wait. */
-  readonly additions: number;
+  /**
+   * When a blocking reference was last added, or the wait began: a number that grows with each of both, over all nodes, so that a node which
+   * is forgotten and comes back, or waits anew, is never taken for what it was.
+   */
+  readonly lastAddition: number;
 }
 
 /**

@@ -223,13 +223,13 @@ export class OwnershipGraph implements Graph {
 
   blockingDependents(id: NodeId): BlockingDependents {
     const waiting = this.references.waiting(id);
-    if (waiting !== undefined) return { count: waiting.count, additions: waiting.additions };
+    if (waiting !== undefined) return { count: waiting.count, lastAddition: waiting.lastAddition };
     let count = 0;
     const { references } = this;
     for (let edge = references.firstDependent(id); edge !== NONE; edge = references.nextDependent(edge)) {
       if (references.isBlocking(edge) && references.dependentOf(edge) !== id) count++;
     }
-    return { count, additions: 0 };
+    return { count, lastAddition: 0 };
   }
 
   forEachBlockingDependent(id: NodeId, visit: (dependent: NodeId) => boolean | void): void {

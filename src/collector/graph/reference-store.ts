@@ -58,7 +58,7 @@ const chainEdge = (row: number): Edge => row * 2 + 1;
 /** Counters of a node that waits for its dependents; see BlockingDependents in graph.ts. */
 interface Waiting {
   count: number;
-  additions: number;
+  lastAddition: number;
 }
 
 /**
@@ -73,6 +73,8 @@ export class ReferenceStore {
   readonly #edges: EdgeTable;
   readonly #waiting: Map<number, Waiting>;
   #count: number;
+  /** Never goes back: what is remembered of a node may outlive it. */
+  #additions: number;
 
   constructor(nodes: NodeStore, from?: ReferenceStore) {
     this.#nodes = nodes;
@@ -80,6 +82,7 @@ export class ReferenceStore {
     this.#waiting = new Map();
     if (from !== undefined) for (const [node, waiting] of from.#waiting) this.#waiting.set(node, { ...waiting });
     this.#count = from === undefined ? 0 : from.#count;
+    this.#additions = from === undefined ? 0 : from.#additions;
   }
 
   get count(): number {
@@ -246,7 +249,7 @@ export class ReferenceStore {
     if ((flags & BLOCK) !== 0 && owner !== node && this.#nodes.has(owner, DELETING_DEPENDENTS)) {
       const waiting = this.#waiting.get(owner)!;
       waiting.count++;
-      waiting.additions++;
+      waiting.lastAddition = ++this.#additions;
     }
   }
 
@@ -289,14 +292,14 @@ export class ReferenceStore {
     for (let edge = this.firstDependent(node); edge !== NONE; edge = this.nextDependent(edge)) {
       if (this.isBlocking(edge) && this.dependentOf(edge) !== node) count++;
     }
-    this.#waiting.set(node, { count, additions: 0 });
+    this.#waiting.set(node, { count, lastAddition: ++this.#additions });
   }
 
   endWaiting(node: number): void {
     this.#waiting.delete(node);
   }
 
-  waiting(node: number): { readonly count: number; readonly additions: number } | undefined {
+  waiting(node: number): { readonly count: number; readonly lastAddition: number } | undefined {
     return this.#waiting.get(node);
   }
 

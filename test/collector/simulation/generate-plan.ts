@@ -11,7 +11,7 @@ import {
   VERSIONS,
 } from './plan.ts';
 import { PlanGround } from './plan-ground.ts';
-import { type Choice, pickChoice, pickStyle, type PlanStyle } from './plan-style.ts';
+import { type Choice, definesMore, pickChoice, pickStyle, type PlanStyle } from './plan-style.ts';
 import { kindNamed } from './simulated-kinds.ts';
 
 /** The longest history. */
@@ -22,6 +22,8 @@ const LENGTHS = [2, 3, 3, 4, 4, 5, 6, 6, 9, 14, 40];
 
 /** What mostly happens to nothing before anything is there. */
 const NEEDS_OBJECTS: ReadonlySet<Choice> = new Set(['delete', 'refer', 'finalizers', 'label', 'fault']);
+
+const isDefined = (kind: string): boolean => kindNamed(kind).origin === 'defined';
 
 /** The plan of a seed. Pure: the same on every machine. */
 export function generatePlan(seed: number): Plan {
@@ -40,8 +42,11 @@ class Generator {
   constructor(seed: number) {
     this.#seed = seed;
     this.#random = seededRandom(seed);
-    this.#style = pickStyle(this.#random);
-    this.#ground = new PlanGround(this.#random, this.#style, this.#pickKinds());
+    const style = pickStyle(this.#random);
+    const kinds = this.#pickKinds();
+    // Without draws of its own: the plan of a seed that defines nothing is what it was.
+    this.#style = kinds.some(isDefined) ? definesMore(style) : style;
+    this.#ground = new PlanGround(this.#random, this.#style, kinds);
     this.#collectors = this.#pickCollectors();
     this.#disturbances = new Disturbances(this.#random, this.#style, this.#ground.kinds, this.#collectors);
   }
@@ -51,7 +56,7 @@ class Generator {
     const { kinds } = this.#ground;
     const count = this.#length(random.pick(LENGTHS));
     const steps: Step[] = [];
-    const defined = kinds.filter((kind) => kindNamed(kind).origin === 'defined');
+    const defined = kinds.filter(isDefined);
     for (const kind of defined) if (!this.#oneIn(4)) steps.push(...this.#define(kind));
     while (steps.length < count) {
       const choice = pickChoice(random, this.#style);
@@ -60,7 +65,7 @@ class Generator {
     }
     return {
       seed: this.#seed,
-      kinds: kinds.filter((kind) => kindNamed(kind).origin !== 'defined'),
+      kinds: kinds.filter((kind) => !isDefined(kind)),
       collectors: this.#collectors,
       latency: this.#style.latency,
       steps,
@@ -87,7 +92,7 @@ class Generator {
     if (this.#oneIn(2)) add(this.#random.pick(['Secret', 'Widget', 'ConfigMap']));
     if (this.#oneIn(3)) add(this.#random.pick(['ClusterRole', 'ClusterWidget', 'ClusterWidget']));
     if (this.#oneIn(16)) add('ReplicationController');
-    if (this.#oneIn(14)) {
+    if (this.#oneIn(8)) {
       add('Gadget');
       if (this.#oneIn(3)) add('ClusterGadget');
     }
@@ -141,7 +146,7 @@ class Generator {
       case 'wait':
         return [disturbances.wait()];
       case 'define': {
-        const defined = this.#ground.kinds.filter((kind) => kindNamed(kind).origin === 'defined');
+        const defined = this.#ground.kinds.filter(isDefined);
         return defined.length > 0 ? this.#define(this.#random.pick(defined)) : [this.#create()];
       }
       case 'fault':

@@ -269,6 +269,25 @@ describe('COL-106 of an owner that changed its mind the judge', () => {
     await patch({ ownerReferences: null });
     expect(cluster.judge.wrong).toEqual([]);
   });
+
+  it.each([
+    ['finds what is deleted later than any news comes', () => remove()],
+    ['finds what is let go later than any news comes', () => patch({ ownerReferences: null })],
+  ])('%s', async (_, does) => {
+    await changesItsMind();
+    await cluster.clock.advanceAsync(60_000);
+    await does();
+    expect(cluster.judge.wrong[0]).toContain('exists and does not wait any more');
+  });
+
+  it('accepts both that late, where a partition may have kept the news away', async () => {
+    await cluster.stop();
+    await begin([], [{ do: 'partition', collector: 0, ms: 20_000 }]);
+    await changesItsMind();
+    await cluster.clock.advanceAsync(60_000);
+    await patch({ ownerReferences: null });
+    expect(cluster.judge.wrong).toEqual([]);
+  });
 });
 
 describe('the judge accepts', () => {

@@ -29,8 +29,11 @@ export interface JudgeOptions {
   readonly seesAtOnce: boolean;
   /** The same, but that a kind may be defined, whose monitor then has to list it first. */
   readonly seesWhatIsServed: boolean;
-  /** Nor do their requests take time, and there is one of them: what it writes rests on what is so now. */
-  readonly quiet: boolean;
+  /**
+   * So long after something has ceased to be so they may act upon it, ms, and so much longer for each change before it. 0 and 0 where
+   * nothing takes time, and there is one of them: what it writes rests on what is so now.
+   */
+  readonly oldNews: { readonly ms: number; readonly moreForEachChangeMs: number };
   /** ms. */
   readonly now: () => number;
   /** Every collector asks the barrier before it lets an orphaning owner go (BETTER-13). */
@@ -55,15 +58,16 @@ export class Judge {
   readonly #remembersOrphaned: boolean;
   readonly #seesAtOnce: boolean;
   readonly #seesWhatIsServed: boolean;
-  readonly #quiet: boolean;
+  readonly #oldNews: JudgeOptions['oldNews'];
   readonly #now: () => number;
   readonly #barriers: boolean;
   /** By uid: the revision at which an owner began to wait or to orphan, and at which references were last changed. */
   readonly #began = new Map<string, number>();
   readonly #referredSince = new Map<string, number>();
-  /** By uid of who waited for its dependents, or let them go, at some time: until when; Infinity while it does. */
+  /** By uid of who waited for its dependents, or let them go, at some time: until when that may be acted upon; Infinity while it does. */
   readonly #waited = new Map<string, number>();
   readonly #orphaning = new Map<string, number>();
+  #changes = 0;
   /** By the name of a definition that there is, or was. */
   readonly #definedAt = new Map<string, number>();
   /** `<dependent> <owner>`: the collectors saw the owner go while the dependent referred to it. */
@@ -72,13 +76,13 @@ export class Judge {
   readonly #orphaned = new Map<string, KnownObject>();
 
   constructor(options: JudgeOptions) {
-    const { attribution, isServed, remembersOrphaned, seesAtOnce, seesWhatIsServed, quiet, now, barriers } = options;
+    const { attribution, isServed, remembersOrphaned, seesAtOnce, seesWhatIsServed, oldNews, now, barriers } = options;
     this.#attribution = attribution;
     this.#isServed = isServed;
     this.#remembersOrphaned = remembersOrphaned;
     this.#seesAtOnce = seesAtOnce;
     this.#seesWhatIsServed = seesWhatIsServed;
-    this.#quiet = quiet;
+    this.#oldNews = oldNews;
     this.#now = now;
     this.#barriers = barriers;
   }
@@ -112,10 +116,11 @@ export class Judge {
   /** Whoever saw it wait, or let its dependents go, may act upon it still. */
   #mayBeSeenAs(was: ReadonlyMap<string, number>, uid: string): boolean {
     const until = was.get(uid);
-    return until !== undefined && (!this.#quiet || until >= this.#now());
+    return until !== undefined && until >= this.#now();
   }
 
   #see({ key, current, previous, revision }: StoreEvent): void {
+    this.#changes++;
     const before = this.objects.get(key);
     const now = current === undefined ? undefined : knownObject(current.value);
     if (before !== undefined && !IGNORED.has(before.kind)) {
@@ -140,8 +145,10 @@ export class Judge {
   }
 
   #remember(was: Map<string, number>, uid: string, is: boolean): void {
-    if (is) was.set(uid, Number.POSITIVE_INFINITY);
-    else if (was.get(uid) === Number.POSITIVE_INFINITY) was.set(uid, this.#now());
+    if (is) return void was.set(uid, Number.POSITIVE_INFINITY);
+    if (was.get(uid) !== Number.POSITIVE_INFINITY) return;
+    const { ms, moreForEachChangeMs } = this.#oldNews;
+    was.set(uid, this.#now() + ms + this.#changes * moreForEachChangeMs);
   }
 
   #goes(owner: KnownObject): void {

@@ -96,6 +96,17 @@ function pickChoices(random: Random, stormy: boolean): (readonly [Choice, number
   return found;
 }
 
+/** How much more often what can be defined comes and goes, where there is such: by the usual weight hardly a history would undefine. */
+const DEFINES_MORE = 5;
+
+/** The same style for a history that has kinds to define. */
+export function definesMore(style: PlanStyle): PlanStyle {
+  const choices = style.choices.map(
+    ([choice, weight]) => [choice, choice === 'define' ? DEFINES_MORE * weight : weight] as const,
+  );
+  return { ...style, choices };
+}
+
 function pickLatency(random: Random, stormy: boolean): LatencyPlan {
   if (!stormy && random.integer(2) === 0) return { oneIn: 0, maxMs: 0 };
   const latency = { oneIn: random.pick([0, 1, 2, 4]), maxMs: random.pick([3, 30, 300, 3000]) };

@@ -16,29 +16,37 @@ export interface Failure {
 /** Frames of an error in a report; while nothing is wrong nobody reads them, and they cost. */
 const STACK_FRAMES = 12;
 
+/** As {@link runPlan} does. */
+export type RunPlan = (plan: Plan, options?: { readonly trace?: boolean }) => Promise<Outcome>;
+
 /** Runs histories one after the other, and looks closer at the first that goes wrong. */
 export class Simulation {
   readonly coverage = new Coverage();
   histories = 0;
+  readonly #run: RunPlan;
+
+  constructor(run: RunPlan = runPlan) {
+    this.#run = run;
+  }
 
   /** Undefined when all is well with the history of this seed. */
   async run(seed: number): Promise<Failure | undefined> {
     const plan = generatePlan(seed);
-    const outcome = await runPlan(plan);
+    const outcome = await this.#run(plan);
     this.histories++;
     this.coverage.add(outcome.covered);
-    return outcome.wrong.length === 0 ? undefined : explain(seed, plan, outcome);
+    return outcome.wrong.length === 0 ? undefined : this.#explain(seed, plan, outcome);
   }
-}
 
-async function explain(seed: number, plan: Plan, { wrong }: Outcome): Promise<Failure> {
-  const frames = Error.stackTraceLimit;
-  Error.stackTraceLimit = STACK_FRAMES;
-  try {
-    const kind = failureKind(wrong);
-    const shrunk = await shrinkPlan(plan, async (each) => failureKind((await runPlan(each)).wrong) === kind);
-    return { seed, wrong, plan: shrunk, outcome: await runPlan(shrunk, { trace: true }) };
-  } finally {
-    Error.stackTraceLimit = frames;
+  async #explain(seed: number, plan: Plan, { wrong }: Outcome): Promise<Failure> {
+    const frames = Error.stackTraceLimit;
+    Error.stackTraceLimit = STACK_FRAMES;
+    try {
+      const kind = failureKind(wrong);
+      const shrunk = await shrinkPlan(plan, async (each) => failureKind((await this.#run(each)).wrong) === kind);
+      return { seed, wrong, plan: shrunk, outcome: await this.#run(shrunk, { trace: true }) };
+    } finally {
+      Error.stackTraceLimit = frames;
+    }
   }
 }

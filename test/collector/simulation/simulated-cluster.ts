@@ -13,6 +13,7 @@ import type { Transport } from '../../../src/client/transport.ts';
 import type { TestKind } from '../kinds.ts';
 import { type Actor, Attribution } from './attribution.ts';
 import { Judge } from './judge.ts';
+import { actsOnOldNewsForMs } from './old-news.ts';
 import type { Plan, VersionPlan } from './plan.ts';
 import { DEFINITIONS, KINDS, kindNamed } from './simulated-kinds.ts';
 import { ToldVersion, type VersionTold } from './told-version.ts';
@@ -58,7 +59,9 @@ export class SimulatedCluster {
       remembersOrphaned: remembersOrphaned(plan),
       seesAtOnce: seesAtOnce(plan),
       seesWhatIsServed: seesWhatIsServed(plan),
-      quiet: isQuiet(plan),
+      oldNews: isQuiet(plan)
+        ? { ms: 0, moreForEachChangeMs: 0 }
+        : { ms: actsOnOldNewsForMs(plan), moreForEachChangeMs: plan.latency.lagMs ?? 0 },
       now: () => this.clock.monotonic(),
       barriers: plan.collectors.every(({ barrier }) => barrier !== 'off'),
     });

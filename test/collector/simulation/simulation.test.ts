@@ -108,4 +108,10 @@ describe('a seed', () => {
     expect(lengths[500]).toBeLessThan(10);
     expect(lengths[990]).toBeGreaterThan(40);
   });
+
+  it('takes a definition away in one of sixty plans at least', () => {
+    const plans = Array.from({ length: 3000 }, (_, seed) => generatePlan(seed));
+    const undefines = plans.filter(({ steps }) => steps.some((step) => step.do === 'undefine'));
+    expect(undefines.length).toBeGreaterThan(3000 / 60);
+  });
 });

@@ -6,6 +6,7 @@ import type { Effect } from '../../graph/effect.ts';
 import type { GraphEvent } from '../../graph/event.ts';
 import type { BlockingDependents } from '../../graph/graph.ts';
 import { sameIdentity, type Coordinates, type Identity } from '../../graph/identity.ts';
+import { NONE } from '../../graph/node-table.ts';
 import { OwnershipGraph } from '../../graph/ownership-graph.ts';
 import { parseWorkKey, workKey } from '../../graph/work-key.ts';
 import type { Action, DeleteAction } from '../actions.ts';
@@ -455,10 +456,16 @@ function keyOf(state: State): string {
     virtualDeletes.map((identity) => Object.values(identity).join(' ')).join(),
     working === undefined ? '' : JSON.stringify([working, [...working.round.owners]]),
     incidents.map(({ name }) => name).join(),
-    JSON.stringify([...lastQueued]),
+    [...lastQueued].map(([uid, was]) => `${uid} ${was.count} ${isLatest(graph, uid, was)}`).join(),
     JSON.stringify([...state.acceptedEnds].sort()),
     [...new Set(state.reports)].sort().join(),
   ].join('\n\n');
+}
+
+/** All that a decision asks of it: the numbers themselves differ from way to way. */
+function isLatest(graph: OwnershipGraph, uid: string, { lastAddition }: BlockingDependents): boolean {
+  const id = graph.find(uid);
+  return id !== NONE && graph.blockingDependents(id).lastAddition === lastAddition;
 }
 
 function short({ uid, name, kind, apiVersion, blockOwnerDeletion }: OwnerReference): string {

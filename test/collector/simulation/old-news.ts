@@ -1,0 +1,48 @@
+import type { Plan, Step } from './plan.ts';
+
+/** A request that is not answered, or not let through, is given up after so long, ms; one that lists or watches after this. */
+const REQUEST_GIVEN_UP_MS = 30_000;
+const INTAKE_GIVEN_UP_MS = 60_000;
+/** The longest a monitor pauses before it asks again: half a minute, and as much again by chance, ms. */
+const LONGEST_PAUSE_MS = 60_000;
+/** Between two looks at discovery, by which it is told what there is, ms. */
+const DISCOVERY_MS = 31_000;
+/**
+ * Where nothing is disturbed: the time limit of a barrier, the waits of one decision between its tries, and a slow exchange of a
+ * process that is dead by then, ms.
+ */
+const UNDISTURBED_MS = 10_000;
+/** Exchanges of one decision one after the other, from what it rests on to its last write. */
+const EXCHANGES = 20;
+/** So many may be let through before one, where few calls are under way at once: more than a history has objects at one time. */
+const IN_LINE = 10;
+
+/**
+ * How long after something has ceased to be so a collector may still act upon it, at most, ms: as if all that the plan has go wrong came
+ * one after the other, each when the news was about to arrive. What watches deliver late, piece by piece, is not in it: that is `lagMs`
+ * for each change that was told before.
+ */
+export function actsOnOldNewsForMs({ latency, steps }: Pick<Plan, 'latency' | 'steps'>): number {
+  const exchangeMs = latency.oneIn === 0 ? 0 : 2 * latency.maxMs;
+  const decisionMs = EXCHANGES * Math.min(IN_LINE * exchangeMs, REQUEST_GIVEN_UP_MS);
+  return steps.reduce((sum, step) => sum + disturbedForMs(step), UNDISTURBED_MS + decisionMs);
+}
+
+function disturbedForMs(step: Step): number {
+  switch (step.do) {
+    case 'fault': {
+      const ofIntake = ['intake', 'discovery', 'any'].includes(step.on);
+      return step.times * (ofIntake ? INTAKE_GIVEN_UP_MS + LONGEST_PAUSE_MS : REQUEST_GIVEN_UP_MS);
+    }
+    case 'stream':
+      // What was missed is not known any more: it is refused once, and asked for anew.
+      return (step.ms ?? 0) + (step.stream === 'gone' ? 2 : 1) * LONGEST_PAUSE_MS;
+    case 'partition':
+      return step.ms + LONGEST_PAUSE_MS;
+    case 'define':
+    case 'undefine':
+      return DISCOVERY_MS + LONGEST_PAUSE_MS;
+    default:
+      return 0;
+  }
+}
