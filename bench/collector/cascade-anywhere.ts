@@ -1,13 +1,8 @@
-import { systemClock } from '../../src/base/clock.ts';
-import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { loadClientConfig } from '../../src/client/client-config.ts';
-import { connect } from '../../src/client/connect.ts';
-import type { ResourceRef } from '../../src/client/resource-path.ts';
-import { RestClient } from '../../src/client/rest-client.ts';
-import { systemKubeconfigIo } from '../../src/cli/system-kubeconfig-io.ts';
 import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, type BenchResult, levelOf, median } from '../result.ts';
+import { BenchCluster, type BenchKind, CONFIG_MAP, DEPLOYMENT, POD, REPLICA_SET } from './bench-cluster.ts';
 import { CollectProcess } from './collect-process.ts';
+import { OtherClients } from './other-clients.ts';
 
 /**
  * P05: cascades collected by `kubegc collect` over the network, against any API server that has no other collector:
@@ -15,17 +10,19 @@ import { CollectProcess } from './collect-process.ts';
  *   BENCH_KUBECONFIG=~/.kube/config npm run bench -- P05
  *
  * Without the variable it is the embedded server on the memory store. Everything is created in a namespace of its own. The baseline
- * deletes as many objects by a bare loop on the same server, with as many calls under way as the collector has workers. Both take turns:
- * a cascade is compared with the loops before and after it. Medians are reported, with the ratio of each round; those of the first rounds,
- * in which V8 still compiles what the scenario needs, are printed before the others, and not counted. What others notice is measured with
- * a server and a collector started as docs/collect.md recommends for that.
+ * deletes objects of the kind that most of the cascade are of by a bare loop on the same server, with as many calls under way as the
+ * collector has workers. Both take turns: a cascade is compared with the loops before and after it. Medians are reported, with the ratio
+ * of each round; those of the first rounds, in which V8 still compiles what the scenario needs, are printed before the others, and not
+ * counted. What others notice is measured with a server and a collector started as docs/collect.md recommends for that.
  */
 const IN_FLIGHT = 20;
 const COLD_ROUNDS = 3;
 const ROUNDS = 5;
 /** For so long a cascade that one in a hundred of the writes beside it is several of them. */
 const BESIDE_OTHERS = 30_000;
-const NAMESPACE = 'kubegc-bench';
+/** The gauge of the collector that tells how many objects it has seen and not heard the end of. */
+const KNOWN = ['kubegc_collector_graph_nodes', 'state="observed"'] as const;
+const SETTLED_WITHIN_MS = 60_000;
 
 interface Rounds {
   readonly cold: number;
@@ -34,6 +31,8 @@ interface Rounds {
 
 interface Scenario {
   readonly what: string;
+  /** Of which its objects are, most of them of the first; those of the bare loop all are. */
+  readonly kinds: readonly [BenchKind, ...BenchKind[]];
   readonly prepare: (cluster: BenchCluster) => Promise<Prepared>;
 }
 
@@ -91,7 +90,7 @@ async function onCluster<T>(
       : undefined;
   await server?.ready;
   const kubeconfig = given ?? server!.kubeconfig;
-  const cluster = await BenchCluster.open(kubeconfig);
+  const cluster = await BenchCluster.open(kubeconfig, IN_FLIGHT);
   const args = ['--mode', 'collect', '--concurrent-gc-syncs', String(workers)];
   const collector = new CollectProcess(kubeconfig, args, { niceness });
   try {
@@ -104,38 +103,57 @@ async function onCluster<T>(
   }
 }
 
+const CONFIG_MAPS = [CONFIG_MAP] as const;
+
 function scenariosOf(size: (full: number) => number): Scenario[] {
   const underOne =
     (count: number, policy: string, block: boolean): Scenario['prepare'] =>
     async (cluster) => {
-      const root = await cluster.create('root', []);
-      await cluster.createMany(count, (n) => ({ name: `leaf-${n}`, owners: [root], block }));
-      return { begin: () => cluster.delete('root', policy), begun: 1, collected: count };
+      const root = await cluster.create({ of: CONFIG_MAP, name: 'root' });
+      await cluster.createMany(count, (n) => ({ of: CONFIG_MAP, name: `leaf-${n}`, owners: [root], block }));
+      return { begin: () => cluster.delete(CONFIG_MAP, 'root', policy), begun: 1, collected: count };
     };
   return [
-    { what: 'background, one owner', prepare: underOne(size(10_000), 'Background', false) },
-    { what: 'foreground, one owner', prepare: underOne(size(5000), 'Foreground', true) },
-    { what: 'many owners of two', prepare: families({ owners: size(3000), of: 2, policy: 'Background' }) },
-    { what: 'foreground, owners of three', prepare: families({ owners: size(1500), of: 3, policy: 'Foreground' }) },
     {
-      what: 'three levels',
-      prepare: async (cluster) => {
-        const root = await cluster.create('root', []);
-        const middle = await cluster.createMany(size(900), (n) => ({
-          name: `middle-${n}`,
-          owners: [root],
-          block: true,
-        }));
-        const leaves = await cluster.createMany(size(9000), (n) => ({
-          name: `leaf-${n}`,
-          owners: [middle[n % middle.length]!],
-          block: true,
-        }));
-        const collected = middle.length + leaves.length;
-        return { begin: () => cluster.delete('root', 'Background'), begun: 1, collected };
-      },
+      what: 'background, one owner',
+      kinds: CONFIG_MAPS,
+      prepare: underOne(size(10_000), 'Background', false),
+    },
+    {
+      what: 'foreground, one owner',
+      kinds: CONFIG_MAPS,
+      prepare: underOne(size(5000), 'Foreground', true),
+    },
+    {
+      what: 'many owners of two',
+      kinds: CONFIG_MAPS,
+      prepare: families({ owners: size(3000), of: 2, policy: 'Background' }),
+    },
+    {
+      what: 'foreground, owners of three',
+      kinds: CONFIG_MAPS,
+      prepare: families({ owners: size(1500), of: 3, policy: 'Foreground' }),
+    },
+    {
+      what: 'Deployment, ReplicaSets, Pods',
+      kinds: [POD, REPLICA_SET, DEPLOYMENT],
+      prepare: threeLevels({ sets: size(900), pods: size(9000) }),
     },
   ];
+}
+
+function threeLevels({ sets, pods }: { readonly sets: number; readonly pods: number }): Scenario['prepare'] {
+  return async (cluster) => {
+    const root = await cluster.create({ of: DEPLOYMENT, name: 'root' });
+    const made = await cluster.createMany(sets, (n) => ({
+      of: REPLICA_SET,
+      name: `middle-${n}`,
+      owners: [root],
+      block: true,
+    }));
+    await cluster.createMany(pods, (n) => ({ of: POD, name: `leaf-${n}`, owners: [made[n % sets]!], block: true }));
+    return { begin: () => cluster.delete(DEPLOYMENT, 'root', 'Background'), begun: 1, collected: sets + pods };
+  };
 }
 
 interface Families {
@@ -148,10 +166,14 @@ interface Families {
 function families({ owners: count, of, policy }: Families): Scenario['prepare'] {
   const block = policy === 'Foreground';
   return async (cluster) => {
-    const owners = await cluster.createMany(count, (n) => ({ name: `owner-${n}`, owners: [], block: false }));
-    const owned = (n: number) => ({ name: `leaf-${n}`, owners: [owners[n % count]!], block });
-    await cluster.createMany(count * of, owned);
-    const begin = (): Promise<void> => cluster.each(count, (n) => cluster.delete(`owner-${n}`, policy));
+    const owners = await cluster.createMany(count, (n) => ({ of: CONFIG_MAP, name: `owner-${n}` }));
+    await cluster.createMany(count * of, (n) => ({
+      of: CONFIG_MAP,
+      name: `leaf-${n}`,
+      owners: [owners[n % count]!],
+      block,
+    }));
+    const begin = (): Promise<void> => cluster.each(count, (n) => cluster.delete(CONFIG_MAP, `owner-${n}`, policy));
     return { begin, begun: count, collected: count * of, waiting: block ? count : 0 };
   };
 }
@@ -159,29 +181,33 @@ function families({ owners: count, of, policy }: Families): Scenario['prepare'] 
 async function measure(
   cluster: BenchCluster,
   collector: CollectProcess,
-  { what, prepare }: Scenario,
+  { what, kinds, prepare }: Scenario,
   { loop, rounds }: { readonly loop: number; readonly rounds: Rounds },
 ): Promise<BenchResult> {
   const turns: { collected: number; each: number; rate: number }[] = [];
-  const others = await cluster.count();
+  const others = await cluster.count(kinds);
+  const [most] = kinds;
   // One before each cascade and one after the last, so that each stands between two of them.
-  const bare: number[] = [await bareLoop(cluster, loop)];
+  const bare: number[] = [await bareLoop(cluster, most, loop)];
   for (let round = 0; round < rounds.cold + rounds.counted; round++) {
+    const known = await knownAtRest(collector);
     const { begin, begun, collected, waiting = 0 } = await prepare(cluster);
-    await cluster.settled(collector, collected);
+    await settled(collector, known + begun + collected);
     const before = await callsOf(collector);
     const took = await seconds(async () => {
       await begin();
-      await cluster.gone(others);
+      await cluster.gone(kinds, others);
     });
     const calls = (await callsOf(collector)) - before;
+    if (calls < collected)
+      throw new Error(`the collector made ${calls} requests for ${collected} objects: who else did?`);
     // The server carries out those of the client and of the collector at the same time.
     turns.push({
       collected,
       each: calls / (collected + waiting),
       rate: (begun + collected + waiting) / took,
     });
-    bare.push(await bareLoop(cluster, loop));
+    bare.push(await bareLoop(cluster, most, loop));
   }
   const each = Math.max(...turns.map((turn) => turn.each));
   const ratios = turns.map(({ rate }, round) => (2 * rate) / (bare[round]! + bare[round + 1]!));
@@ -195,7 +221,7 @@ async function measure(
     metric: `writes/s, of owners too (${each.toFixed(3)} requests an object; ${everyRound(ratios, rounds)})`,
     value: median(counted.map(({ rate }) => rate)),
     baseline: {
-      what: `a bare DELETE loop with ${IN_FLIGHT} in flight`,
+      what: `a bare DELETE loop over ${most.kind}s with ${IN_FLIGHT} in flight`,
       value: median(bare.slice(rounds.cold)),
     },
     ratio,
@@ -205,9 +231,9 @@ async function measure(
 }
 
 /** Deletions a second of so many objects that nobody owns. */
-async function bareLoop(cluster: BenchCluster, objects: number): Promise<number> {
-  await cluster.createMany(objects, (n) => ({ name: `bare-${n}`, owners: [], block: false }));
-  return objects / (await seconds(() => cluster.each(objects, (n) => cluster.delete(`bare-${n}`, 'Background'))));
+async function bareLoop(cluster: BenchCluster, of: BenchKind, objects: number): Promise<number> {
+  await cluster.createMany(objects, (n) => ({ of, name: `bare-${n}` }));
+  return objects / (await seconds(() => cluster.each(objects, (n) => cluster.delete(of, `bare-${n}`, 'Background'))));
 }
 
 interface Beside {
@@ -224,30 +250,31 @@ async function neighbours(
   { leaves, writes, rounds }: Beside,
 ): Promise<BenchResult> {
   const turns: { quiet: number; during: number; rate: number }[] = [];
-  await cluster.createMany(100, (n) => ({ name: `other-${n}`, owners: [], block: false }));
-  const others = await cluster.count();
+  const clients = await OtherClients.open(cluster);
+  const others = await cluster.count(CONFIG_MAPS);
   for (let round = 0; round < rounds.cold + rounds.counted; round++) {
-    const quiet = percentile99(await cluster.writes(writes));
-    const root = await cluster.create('root', []);
-    await cluster.createMany(leaves, (n) => ({ name: `leaf-${n}`, owners: [root], block: false }));
-    await cluster.settled(collector, leaves);
+    const quiet = percentile99(await clients.writes(writes));
+    const known = await knownAtRest(collector);
+    const root = await cluster.create({ of: CONFIG_MAP, name: 'root' });
+    await cluster.createMany(leaves, (n) => ({ of: CONFIG_MAP, name: `leaf-${n}`, owners: [root] }));
+    await settled(collector, known + 1 + leaves);
     const stop = { done: false };
-    const busy = cluster.writes(Number.POSITIVE_INFINITY, () => stop.done);
+    const busy = clients.writes(Number.POSITIVE_INFINITY, () => stop.done);
     const took = await seconds(async () => {
-      await cluster.delete('root', 'Background');
-      await cluster.gone(others);
+      await cluster.delete(CONFIG_MAP, 'root', 'Background');
+      await cluster.gone(CONFIG_MAPS, others);
     });
     stop.done = true;
     turns.push({ quiet, during: percentile99(await busy), rate: leaves / took });
   }
-  await cluster.each(100, (n) => cluster.delete(`other-${n}`, 'Background'));
+  await clients.close();
   const ratios = turns.map(({ quiet, during }) => during / quiet);
   const counted = turns.slice(rounds.cold);
   const ratio = median(ratios.slice(rounds.cold));
   const rate = Math.round(median(counted.map((turn) => turn.rate))).toLocaleString('en');
   return {
     id: 'P05 (others)',
-    workload: `200 writes a second by others during a cascade of ${leaves} objects, ${rounds.counted} rounds`,
+    workload: `200 writes a second by 100 other clients${clients.wereFirst ? ', first in line for a core,' : ''} during a cascade of ${leaves} objects, ${rounds.counted} rounds`,
     metric: `ms p99 of the others, beside ${rate} deletions/s (${everyRound(ratios, rounds)})`,
     value: median(counted.map(({ during }) => during)),
     baseline: { what: 'their p99 without a cascade', value: median(counted.map(({ quiet }) => quiet)) },
@@ -257,114 +284,26 @@ async function neighbours(
   };
 }
 
-interface Wanted {
-  readonly name: string;
-  readonly owners: readonly KubeObject[];
-  readonly block: boolean;
-}
-
-/** ConfigMaps in one namespace, through the product's own client. */
-class BenchCluster {
-  readonly #client: RestClient;
-
-  private constructor(client: RestClient) {
-    this.#client = client;
-  }
-
-  static async open(kubeconfig: string): Promise<BenchCluster> {
-    const config = await loadClientConfig({ io: systemKubeconfigIo, clock: systemClock, path: kubeconfig });
-    const transport = connect({ ...config, clock: systemClock });
-    const cluster = new BenchCluster(new RestClient({ transport, clock: systemClock, userAgent: 'kubegc-bench' }));
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-    const namespaces = { gvr: { group: '', version: 'v1', resource: 'namespaces' } };
-    await cluster.#client.create(namespaces, namespace).catch((error: unknown) => {
-      if (!String(error).includes('already exists')) throw error;
-    });
-    return cluster;
-  }
-
-  create(name: string, owners: readonly KubeObject[], block = false): Promise<KubeObject> {
-    const ownerReferences = owners.map(({ metadata }) => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      name: metadata?.name,
-      uid: metadata?.uid,
-      ...(block ? { blockOwnerDeletion: true } : {}),
-    }));
-    return this.#client.create(refTo(), {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name, ownerReferences },
-    });
-  }
-
-  async createMany(count: number, wanted: (n: number) => Wanted): Promise<KubeObject[]> {
-    const made: KubeObject[] = Array.from({ length: count });
-    await this.each(count, async (n) => {
-      const { name, owners, block } = wanted(n);
-      made[n] = await this.create(name, owners, block);
-    });
-    return made;
-  }
-
-  async delete(name: string, propagationPolicy: string): Promise<void> {
-    await this.#client.delete(refTo(name), { propagationPolicy });
-  }
-
-  async each(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
-    let next = 0;
-    const loop = async (): Promise<void> => {
-      while (next < count) await work(next++);
-    };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
-  }
-
-  /** Objects there are. One is asked for: a page of them would hold up what is measured. */
-  async count(): Promise<number> {
-    const { items, metadata } = await this.#client.list(refTo(), { query: { limit: 1 } });
-    return items.length + (metadata.remainingItemCount ?? 0);
-  }
-
-  /** Until only so many are left. Asks the more often the closer it is, so that the end is not missed by more than a millisecond or two. */
-  async gone(others: number): Promise<void> {
-    for (let left = await this.count(); left > others; left = await this.count()) {
-      await pause(Math.min(20, Math.max(1, (left - others) / 50)));
-    }
-  }
-
-  /** The collector has seen all that is to go. */
-  async settled(collector: CollectProcess, objects: number): Promise<void> {
-    for (;;) {
-      if ((await collector.metric('kubegc_collector_graph_nodes', 'state="observed"')) > objects) return pause(500);
-      await pause(50);
-    }
-  }
-
-  /** Milliseconds of patches, 200 a second on schedule, until there are so many or it is enough. */
-  async writes(count: number, enough: () => boolean = () => false): Promise<number[]> {
-    const times: number[] = [];
-    const under: Promise<void>[] = [];
-    const began = performance.now();
-    for (let n = 0; n < count && !enough(); n++) {
-      const due = began + n * 5;
-      const wait = due - performance.now();
-      if (wait > 0) await pause(wait);
-      const body = { metadata: { annotations: { turn: String(n) } } };
-      const write = this.#client.patch(refTo(`other-${n % 100}`), { type: 'application/merge-patch+json', body });
-      under.push(write.then(() => void times.push(performance.now() - due)));
-    }
-    await Promise.all(under);
-    return times;
-  }
-
-  async close(): Promise<void> {
-    await this.#client.close();
+/** Objects that the collector knows, once it has heard of all that was deleted before. */
+async function knownAtRest(collector: CollectProcess): Promise<number> {
+  let known = await collector.metric(...KNOWN);
+  for (;;) {
+    await pause(200);
+    const before = known;
+    known = await collector.metric(...KNOWN);
+    if (known === before) return known;
   }
 }
 
-function refTo(name?: string): ResourceRef {
-  const gvr = { group: '', version: 'v1', resource: 'configmaps' };
-  return { gvr, namespace: NAMESPACE, ...(name === undefined ? {} : { name }) };
+/** It knows so many, and has come to rest. */
+async function settled(collector: CollectProcess, wanted: number): Promise<void> {
+  const deadline = performance.now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const known = await collector.metric(...KNOWN);
+    if (known >= wanted) return pause(500);
+    if (performance.now() > deadline) throw new Error(`the collector knows ${known} objects instead of ${wanted}`);
+    await pause(50);
+  }
 }
 
 /** All of its requests, also those for discovery and watches. */
