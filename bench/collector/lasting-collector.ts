@@ -12,7 +12,7 @@ const GIVES_BACK = {
 };
 const MOST_HANDLES_MORE = 5;
 
-export const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
+export const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
 
 /**
  * A collector that is ready beside a server with none of its own; both end with the work. In a smoke run nothing is said of memory, so that

@@ -423,6 +423,17 @@ describe('orphan rounds', () => {
     expect(read('untrusted', failed)).toMatchObject({ latest: failed, version: '7', dependents: [] });
   });
 
+  it('COL-122 COL-120 asks anew who is let go when the owner is looked at once more', () => {
+    const graph = graphOf(observed(pods, { uid: 'a', deleting: true, finalizers: ['orphan'], resourceVersion: '7' }));
+    const begun = beginOrphanRound(source(graph), 'a', { triedBefore: true });
+    const answered = { ...begun, released: 'all', barrier: 'clear', foundReleased: 'all' } as const;
+    const target = { apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespace: 'ns', name: 'a', uid: 'a' };
+    const object = liveObjectOf({ uid: 'a', name: 'a', namespace: 'ns', resourceVersion: '9', finalizers: ['orphan'] });
+    const untrusted = { ...source(graph), trust: 'untrusted' } as const;
+    const { released, barrier, foundReleased } = lookedAtOwner(untrusted, answered, { state: 'found', target, object });
+    expect([released, barrier, foundReleased]).toEqual(['unasked', 'unasked', 'unasked']);
+  });
+
   it('COL-164 the finalizer of a foreground deletion is one of those that stay', () => {
     const graph = graphOf(
       observed(pods, { uid: 'a', deleting: true, finalizers: ['orphan', 'foregroundDeletion'] }),

@@ -6,6 +6,8 @@ import type { OrphanFacts } from './orphan-step.ts';
 /** One round of orphaning: owner and dependents as they were when it began (COL-120), and what has been answered so far. */
 export type OrphanRound = Omit<OrphanFacts, 'node'> & { readonly uid: Uid };
 
+const NOTHING_RELEASED = { released: 'unasked', barrier: 'unasked', foundReleased: 'unasked' } as const;
+
 /** The beginning of a round; `triedBefore`: this owner's last one ended in a failure. O(dependents). */
 export function beginOrphanRound(
   source: Pick<FactSource, 'graph' | 'trust'>,
@@ -16,16 +18,7 @@ export function beginOrphanRound(
   const version = source.graph.node(uid)?.resourceVersion;
   const doubtful = triedBefore || source.trust === 'untrusted';
   const latest = { state: 'unasked' } as const;
-  return {
-    uid,
-    version,
-    doubtful,
-    latest,
-    dependents,
-    released: 'unasked',
-    barrier: 'unasked',
-    foundReleased: 'unasked',
-  };
+  return { ...NOTHING_RELEASED, uid, version, doubtful, latest, dependents };
 }
 
 /**
@@ -39,8 +32,9 @@ export function lookedAtOwner(
   latest: LatestAnswer,
 ): OrphanRound {
   if (source.trust === 'trusted' || latest.state !== 'found') return { ...round, latest };
-  const { resourceVersion } = latest.object;
-  return { ...round, latest, version: resourceVersion, dependents: dependentsOf(source, round.uid) };
+  const { resourceVersion: version } = latest.object;
+  // What was answered before was about an older version, and about those who referred to it then.
+  return { ...round, ...NOTHING_RELEASED, latest, version, dependents: dependentsOf(source, round.uid) };
 }
 
 /** A reference to itself goes with the object. */

@@ -352,9 +352,11 @@ export class DeleteWorker {
     { key, reason: decided, results }: Errand,
     reason: Reason = 'writeRejected',
   ): Requeue {
-    this.#noteFailure(key, error);
     const { logger, failures } = this.#context;
-    const log = answer === 'conflict' || answer === 'outdated' ? { warn: logger.debug.bind(logger) } : failures;
+    const isChange = answer === 'conflict' || answer === 'outdated';
+    // The error of four conflicts in a row is one of our own.
+    if (!isChange) this.#noteFailure(key, error);
+    const log = isChange ? { warn: logger.debug.bind(logger) } : failures;
     log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, decided, reason });
     results.push({ action, answered: reason });
     return { next: 'requeue', reason };
