@@ -70,7 +70,7 @@ export class Judge {
   #changes = 0;
   /** By the name of a definition that there is, or was. */
   readonly #definedAt = new Map<string, number>();
-  /** `<dependent> <owner>`: the collectors saw the owner go while the dependent referred to it. */
+  /** `<uid of the dependent> <reference>`: the collectors saw the owner go that this reference means. */
   readonly #seenToGo = new Set<string>();
   /** What went with policy Orphan, by uid: a reference to other coordinates refers to nothing (COL-140, COL-241). */
   readonly #orphaned = new Map<string, KnownObject>();
@@ -109,7 +109,7 @@ export class Judge {
     return (
       isOutOfReach(object) ||
       // Of an owner that was seen to go it is known, whatever became of its kind (COL-136, BETTER-15).
-      references.some(({ kind, uid }) => !this.#isServed(kind) && !this.#seenToGo.has(`${object.uid} ${uid}`))
+      references.some((each) => !this.#isServed(each.kind) && !this.#seenToGo.has(`${object.uid} ${identityOf(each)}`))
     );
   }
 
@@ -158,7 +158,8 @@ export class Judge {
     if (definedAt !== undefined && this.#now() - definedAt < LISTED_WITHIN_MS) return;
     for (const object of this.objects.values()) {
       for (const reference of object.metadata.ownerReferences ?? []) {
-        if (this.objects.owner(object, reference)?.uid === owner.uid) this.#seenToGo.add(`${object.uid} ${owner.uid}`);
+        if (this.objects.owner(object, reference)?.uid !== owner.uid) continue;
+        this.#seenToGo.add(`${object.uid} ${identityOf(reference)}`);
       }
     }
   }
