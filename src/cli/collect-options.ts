@@ -1,4 +1,5 @@
 import type { KubeApiContentType } from './collect-content-type.ts';
+import { usualLeaseTimes } from './usual-lease-times.ts';
 
 /** As the command line gives them; every value is still a person's text. */
 export interface CollectFlags {
@@ -135,14 +136,18 @@ export const collectOptions: readonly CollectOption[] = [
   {
     flags: '--leader-elect-lease-duration <DURATION>',
     description: 'how long others wait after the last renewal they saw',
-    default: '15s',
+    default: usualLeaseTimes.leaderElectLeaseDuration,
   },
   {
     flags: '--leader-elect-renew-deadline <DURATION>',
     description: 'how long the leader acts without a renewal',
-    default: '10s',
+    default: usualLeaseTimes.leaderElectRenewDeadline,
   },
-  { flags: '--leader-elect-retry-period <DURATION>', description: 'between two attempts', default: '2s' },
+  {
+    flags: '--leader-elect-retry-period <DURATION>',
+    description: 'between two attempts',
+    default: usualLeaseTimes.leaderElectRetryPeriod,
+  },
   {
     flags: '--leader-elect-resource-lock <KIND>',
     description: 'what the lock is',
