@@ -37,6 +37,7 @@ describe('transportErrorOf', () => {
     expect(transportErrorOf(own)).toBe(own);
     expect(transportErrorOf('text')).toMatchObject({ code: 'reset', message: 'text' });
     expect(transportErrorOf(coded('EPIPE', '')).message).toBe('EPIPE');
+    expect(transportErrorOf(coded('EPROTO', 'wrong version number:1:\n')).message).toBe('wrong version number:1:');
   });
 
   it('blames the abort, not what it broke', () => {

@@ -26,7 +26,8 @@ const PROTOCOL =
 export function transportErrorOf(error: unknown, signal?: AbortNotice): TransportError {
   if (error instanceof TransportError) return error;
   if (signal?.aborted === true) return abortedTransportError(signal);
-  const message = messageOf(error);
+  // OpenSSL ends its texts with a line feed.
+  const message = messageOf(error).trim();
   const code = codeOf(error);
   return new TransportError(classify(code), message === '' ? code : message, { cause: error });
 }
