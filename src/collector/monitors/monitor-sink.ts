@@ -3,6 +3,7 @@ import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
 import { isAnswer } from '../operations/is-answer.ts';
+import { versionNumber } from '../version-number.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
 export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;
@@ -90,7 +91,7 @@ export class MonitorSink implements ReflectorSink {
     this.#enumerating = false;
     this.#recover();
     apply({ type: 'listFinished', resource, consistent: gaps === 'proven' });
-    const version = numberOf(resourceVersion);
+    const version = versionNumber(resourceVersion);
     const wentBack = version < this.#version;
     this.#version = version;
     if (wentBack) onHistoryReset('lowerVersion');
@@ -134,7 +135,7 @@ export class MonitorSink implements ReflectorSink {
   bookmark(resourceVersion: string): void {
     this.#setTrouble(undefined);
     this.#recover();
-    this.#version = numberOf(resourceVersion);
+    this.#version = versionNumber(resourceVersion);
   }
 
   synced(): void {
@@ -176,8 +177,4 @@ export class MonitorSink implements ReflectorSink {
     this.#trouble = trouble;
     this.#options.onTrouble();
   }
-}
-
-function numberOf(resourceVersion: string): number {
-  return /^\d+$/.test(resourceVersion) ? Number(resourceVersion) : Number.NaN;
 }

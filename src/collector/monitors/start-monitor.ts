@@ -9,6 +9,7 @@ import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+import { versionNumber } from '../version-number.ts';
 import { type HistoryEvidence, MonitorSink } from './monitor-sink.ts';
 import type { ObjectReader } from './object-reader.ts';
 import type { Monitor } from './monitors.ts';
@@ -67,7 +68,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     },
     onAnswered: () => troubles.answered(key),
     onResumed: () => {
-      const version = Number(reflector.resourceVersion);
+      const version = versionNumber(reflector.resourceVersion);
       resumedWatches?.add({ offered, version, onOlder: () => onHistoryReset('lowerVersion') });
     },
     onRecovered: () => {

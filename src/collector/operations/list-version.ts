@@ -1,5 +1,6 @@
 import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
 import type { ResourceRef } from '../../client/resource-path.ts';
+import { versionNumber } from '../version-number.ts';
 import type { CallContext } from './call-context.ts';
 
 /** What it must be answered within, ms. */
@@ -17,5 +18,5 @@ export async function listVersion(
     signal,
   });
   const { resourceVersion = '' } = metadata;
-  return /^\d+$/.test(resourceVersion) ? Number(resourceVersion) : Number.NaN;
+  return versionNumber(resourceVersion);
 }
