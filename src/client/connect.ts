@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { orAborted } from '../base/abort.ts';
 import { opening, openTlsSocket } from './connection-opening.ts';
 import { parseServer } from './connect-options.ts';
+import { credentialCertificate } from './credential-headers.ts';
 import { http1Transport } from './http1-transport.ts';
 import type { Http2Options } from './http2-sessions.ts';
 import { http2Transport } from './http2-transport.ts';
@@ -64,9 +65,7 @@ class Negotiation {
   async chosen(): Promise<'h2' | 'http/1.1'> {
     const { credentials, clock } = this.#options;
     const { signal } = this.#stopping;
-    // A plug-in may take a minute for it, which nobody waits for who stops.
-    const issued = Promise.resolve(credentials?.certificate?.());
-    const certificate = await orAborted(issued, signal, () => closedError());
+    const certificate = await credentialCertificate(credentials, signal);
     const opened = this.#tunnels.open();
     const tunnel = opened === undefined ? undefined : await opened;
     if (signal.aborted) {
