@@ -17,15 +17,6 @@ export interface Fault {
   readonly put: string;
 }
 
-/** Environment variable with the name of the fault that the tests are run with. */
-export const FAULT_VARIABLE = 'KUBEGC_FAULT';
-
-/** Environment variable with the folder in which the runs share what they have compiled. */
-export const CACHE_VARIABLE = 'KUBEGC_FAULT_CACHE';
-
-/** Environment variable with the test file that runs before all others, if there is one. */
-export const FINDER_VARIABLE = 'KUBEGC_FAULT_FINDER';
-
 const FAULTS_DIRECTORY = join(import.meta.dirname, 'faults');
 
 /** The text that a fault replaces is not there, or not only once: the fault must be written anew. */

@@ -65,28 +65,24 @@ describe('a fault', () => {
 });
 
 describe('what the tests said', () => {
-  const run = (exit: Run['exit'], ...statuses: string[]): Run => ({
-    exit,
-    report: JSON.stringify({
-      testResults: [
-        { name: '/r/a.test.ts', assertionResults: statuses.map((status, i) => ({ status, fullName: `test ${i}` })) },
-      ],
-    }),
-    said: 'one\ntwo\n',
+  const run = (states: Run['tests'][number]['state'][], ...errors: string[]): Run => ({
+    tests: states.map((state, i) => ({ file: 'a.test.ts', name: `test ${i}`, state })),
+    errors,
   });
 
   it('only a test that failed has found the fault', () => {
-    expect(judge(run(1, 'passed', 'failed'), '/r')).toEqual({ outcome: 'found', file: 'a.test.ts', test: 'test 1' });
-    expect(judge(run(0, 'passed', 'skipped'), '/r')).toEqual({ outcome: 'passed', tests: 1 });
+    const found = { outcome: 'found', file: 'a.test.ts', test: 'test 1' };
+    expect(judge(run(['passed', 'failed', 'failed']))).toEqual(found);
+    expect(judge(run(['passed', 'failed'], 'a rejection'))).toEqual(found);
+    expect(judge(run(['passed', 'skipped']))).toEqual({ outcome: 'passed', tests: 1 });
   });
 
-  it('a run that broke, hung or said nothing proves nothing', () => {
-    expect(judge(run(1, 'passed'), '/r')).toMatchObject({ outcome: 'broken', why: expect.stringContaining('two') });
-    expect(judge(run('killed'), '/r')).toMatchObject({ outcome: 'broken' });
-    expect(judge({ exit: 1, report: undefined, said: 'no such file' }, '/r')).toEqual({
+  it('a run that broke or ran nothing proves nothing', () => {
+    expect(judge(run(['passed'], 'no such file\nat line 1'))).toEqual({
       outcome: 'broken',
-      why: 'no report: no such file',
+      why: 'no test failed, but the run did: no such file',
     });
+    expect(judge(run(['skipped', 'pending']))).toEqual({ outcome: 'broken', why: 'no test ran' });
   });
 
   it('is written down as a table', () => {

@@ -1,15 +1,16 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CACHE_VARIABLE, FAULT_VARIABLE, type Fault, FINDER_VARIABLE, readFaults } from './fault.ts';
+import { type Fault, readFaults } from './fault.ts';
 import { findersOf, mutationPage } from './page.ts';
-import { judge, type Outcome } from './verdict.ts';
+import type { Answer } from './tester-process.ts';
+import type { Trial } from './tester.ts';
+import type { Outcome } from './verdict.ts';
 
 // `npm run mutation`: puts the faults of faults/ into the program, one at a time, and tells which test finds each.
 const root = resolve(import.meta.dirname, '../..');
-const config = relative(root, join(import.meta.dirname, 'vitest.config.ts'));
 const page = join(root, 'docs/mutation.md');
 /** Histories of the simulation for each fault: the last resort. */
 const SIMULATIONS = '40';
@@ -18,60 +19,44 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     workers: { type: 'string', default: '2' },
-    'limit-seconds': { type: 'string', default: '300' },
+    /** Of processor time, for each fault. */
+    'limit-seconds': { type: 'string', default: '600' },
     write: { type: 'boolean', default: false },
   },
 });
-const limitMs = Number(values['limit-seconds']) * 1000;
 const faults = readFaults().filter(({ name }) => values.only?.some((part) => name.includes(part)) ?? true);
 if (faults.length === 0) throw new Error('no fault has such a name');
 
 // What found it the last time is tried first; who writes the page anew wants to know what is nearest.
 const finders = values.write ? new Map<string, string>() : findersOf(await readFile(page, 'utf8'));
-const folder = await mkdtemp(join(tmpdir(), 'kubegc-mutation-'));
-const children = new Set<ReturnType<typeof spawn>>();
-process.once('SIGINT', () => {
-  for (const child of children) child.kill('SIGKILL');
-  process.exit(130);
-});
 
-interface Job {
-  /** Without one the program is run as it is. */
+interface Judged {
   readonly fault: Fault | undefined;
-}
-
-interface Judged extends Job {
   readonly outcome: Outcome;
   readonly seconds: number;
 }
 
-async function runTests({ fault }: Job): Promise<Judged> {
-  const from = Date.now();
-  const file = join(folder, `${fault?.name ?? 'none'}.json`);
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', config, '--reporter=json', `--outputFile=${file}`];
-  const own = {
-    SIMULATION_SEEDS: SIMULATIONS,
-    NO_COLOR: '1',
-    [CACHE_VARIABLE]: join(folder, 'cache'),
-    [FAULT_VARIABLE]: fault?.name,
-    [FINDER_VARIABLE]: finders.get(fault?.name ?? ''),
-  };
-  const env = { ...process.env, ...own };
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  children.add(child);
-  let said = '';
-  let late = false;
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const timer = setTimeout(() => {
-    late = true;
-    child.kill('SIGKILL');
-  }, limitMs);
-  const code = await new Promise<number | null>((settle) => child.once('close', settle));
-  clearTimeout(timer);
-  children.delete(child);
-  const report = await readFile(file, 'utf8').catch(() => undefined);
-  const outcome = judge({ exit: late ? 'killed' : code, report, said }, root);
-  return { fault, outcome, seconds: (Date.now() - from) / 1000 };
+function startTester(): ChildProcess {
+  return fork(join(import.meta.dirname, 'tester-process.ts'), [values['limit-seconds']], {
+    cwd: root,
+    env: { ...process.env, SIMULATION_SEEDS: SIMULATIONS, NO_COLOR: '1' },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+async function ask(tester: ChildProcess, trial: Trial): Promise<Outcome> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  try {
+    const answer = once(tester, 'message', { signal }).then(([said]) => (said as Answer).outcome);
+    const exit = once(tester, 'exit', { signal }).then(([code]): Outcome => {
+      return { outcome: 'broken', why: `the process of the tests ended: ${code}` };
+    });
+    tester.send(trial);
+    return await Promise.race([answer, exit]);
+  } finally {
+    ended.abort();
+  }
 }
 
 function tell({ fault, outcome, seconds }: Judged): void {
@@ -90,17 +75,23 @@ function tell({ fault, outcome, seconds }: Judged): void {
 const started = Date.now();
 const judged: Judged[] = [];
 // First without any: only if no test fails then does a failing one tell about the fault.
-const jobs: Job[] = [{ fault: undefined }, ...faults.map((fault) => ({ fault }))];
+const trials: Trial[] = [undefined, ...faults].map((fault) => ({ fault, finder: finders.get(fault?.name ?? '') }));
 async function work(): Promise<void> {
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
-    const done = await runTests(job);
+  let tester: ChildProcess | undefined;
+  for (let trial = trials.shift(); trial !== undefined; trial = trials.shift()) {
+    if (tester?.connected !== true) tester = startTester();
+    const from = Date.now();
+    const outcome = await ask(tester, trial);
+    // What a run leaves behind that did not end as it should is nothing to begin the next one in.
+    if (outcome.outcome === 'broken') tester.kill('SIGKILL');
+    const done = { fault: trial.fault, outcome, seconds: (Date.now() - from) / 1000 };
     judged.push(done);
     tell(done);
-    if (job.fault === undefined && done.outcome.outcome !== 'passed') jobs.length = 0;
+    if (trial.fault === undefined && outcome.outcome !== 'passed') trials.length = 0;
   }
+  if (tester?.connected === true) tester.disconnect();
 }
 await Promise.all(Array.from({ length: Number(values.workers) }, work));
-await rm(folder, { recursive: true });
 
 const baseline = judged.find(({ fault }) => fault === undefined);
 const results = judged

@@ -1,48 +1,33 @@
-import { relative } from 'node:path';
-
 /** What the tests said about the program with a fault in it. */
 export type Outcome =
   /** A test failed: the first one that did. */
   | { readonly outcome: 'found'; readonly file: string; readonly test: string }
   | { readonly outcome: 'passed'; readonly tests: number }
-  /** Nothing was proved: the program did not load, did not end, or the report is missing. */
+  /** Nothing was proved: the program did not load, or a run did not end. */
   | { readonly outcome: 'broken'; readonly why: string };
 
-/** As vitest's JSON reporter writes it, which is as jest's does. */
-interface Report {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly message?: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
-  }[];
-}
-
+/** What one run of the tests came to. */
 export interface Run {
-  /** Of the test runner; `killed` when it did not end in time. */
-  readonly exit: number | null | 'killed';
-  readonly report: string | undefined;
-  /** What it wrote to standard error. */
-  readonly said: string;
+  /** In the order in which they ran. */
+  readonly tests: readonly {
+    /** Relative to the root of the repository. */
+    readonly file: string;
+    readonly name: string;
+    readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
+  }[];
+  /** What went wrong outside of tests: a file that does not load, a hook, a rejection that nobody caught. */
+  readonly errors: readonly string[];
 }
 
 /**
- * A test that fails is the only thing that counts as having found a fault. One that does not compile, or hangs until the
- * clock kills it, would be found by everything, and tells nothing about the tests.
+ * A test that fails is the only thing that counts as having found a fault. One that does not compile, or works without end, would be
+ * found by everything, and tells nothing about the tests.
  */
-export function judge({ exit, report, said }: Run, root: string): Outcome {
-  if (exit === 'killed') return { outcome: 'broken', why: 'the tests did not end in time' };
-  if (report === undefined) return { outcome: 'broken', why: `no report: ${lastLine(said)}` };
-  const files = (JSON.parse(report) as Report).testResults;
-  for (const { name, assertionResults } of files) {
-    const failed = assertionResults.find(({ status }) => status === 'failed');
-    if (failed !== undefined) return { outcome: 'found', file: relative(root, name), test: failed.fullName };
-  }
-  const passed = files.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status === 'passed');
-  if (exit === 0) return { outcome: 'passed', tests: passed.length };
-  const message = files.map((file) => file.message ?? '').find((text) => text !== '') ?? lastLine(said);
-  return { outcome: 'broken', why: `no test failed, but the run did: ${message.split('\n')[0]}` };
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
+export function judge({ tests, errors }: Run): Outcome {
+  const failed = tests.find(({ state }) => state === 'failed');
+  if (failed !== undefined) return { outcome: 'found', file: failed.file, test: failed.name };
+  const error = errors[0]?.split('\n')[0];
+  if (error !== undefined) return { outcome: 'broken', why: `no test failed, but the run did: ${error}` };
+  const passed = tests.filter(({ state }) => state === 'passed').length;
+  return passed === 0 ? { outcome: 'broken', why: 'no test ran' } : { outcome: 'passed', tests: passed };
 }
