@@ -8,8 +8,8 @@ const alone = 'test/compat/load.test.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 120_000,
     projects: [
       {
         extends: true,

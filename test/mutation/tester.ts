@@ -83,8 +83,8 @@ export class Tester {
         fileParallelism: false,
         sequence: { sequencer: NearestFirst },
         bail: 1,
-        testTimeout: 120_000,
-        hookTimeout: 120_000,
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
       },
       {
         plugins: [
