@@ -22,7 +22,7 @@ describe('custom resources and the collector', () => {
     await define();
     await cluster.create({ gvr: widgets, namespace }, widget('first') as Named);
     await cluster.stop();
-  }, 180_000);
+  });
   beforeEach(start);
   afterEach(() => cluster.stop());
 

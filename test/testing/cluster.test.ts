@@ -235,7 +235,7 @@ describe('startCluster', () => {
     const left = await Promise.all(clusters.map(({ client }) => client.find(dependent)));
     expect(left.map((object, index) => (object === undefined) === (index % 2 === 0))).not.toContain(false);
     await Promise.all(clusters.map((cluster) => cluster.stop()));
-  }, 180_000);
+  });
 
   it('has the controllers and the version of kubegc up', () => {
     const signsNothing = Object.keys(knownControllers).filter((name) => name !== 'serviceaccount-token-controller');

@@ -43,7 +43,7 @@ beforeAll(async () => {
     }));
     return { ...result, items };
   };
-}, 180_000);
+});
 
 const namesIn = (items: readonly Json[]): (string | undefined)[] => items.map(({ metadata }) => metadata?.name);
 
