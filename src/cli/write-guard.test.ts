@@ -47,3 +47,23 @@ it('COL-214 is asked once more when the request is sent', async () => {
   leading = false;
   expect(waiting?.refusal?.()).toMatchObject({ code: 'aborted' });
 });
+
+it('COL-214 COL-121 asks also whoever made the request, and no answer of his lets a write out while this process may not act', async () => {
+  let leading = true;
+  let over: Error | undefined;
+  let waiting: HttpRequest | undefined;
+  const next = (request: HttpRequest) => {
+    waiting = request;
+    return Promise.resolve(answer);
+  };
+  const guard = writeGuard(() => leading);
+  const request = { method: 'PATCH', target: '/', headers: {}, refusal: () => over };
+  await guard(request, next);
+  expect(waiting?.refusal?.()).toBeUndefined();
+  over = new Error('not any more');
+  expect(waiting?.refusal?.()).toBe(over);
+  await expect(guard(request, next)).rejects.toBe(over);
+  over = undefined;
+  leading = false;
+  expect(waiting?.refusal?.()).toMatchObject({ code: 'aborted' });
+});

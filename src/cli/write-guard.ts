@@ -12,8 +12,11 @@ export function writeGuard(mayWrite: () => boolean): Interceptor {
   return (request, next) => {
     const { method, target, headers, body, signal } = request;
     if (reading.has(method)) return next(request);
-    const refusal = (): TransportError | undefined =>
-      mayWrite() ? undefined : new TransportError('aborted', `${method} was not sent: this process does not lead`);
+    // Whoever made the request may have a reason of his own not to send it by then.
+    const refusal = (): Error | undefined =>
+      mayWrite()
+        ? request.refusal?.()
+        : new TransportError('aborted', `${method} was not sent: this process does not lead`);
     const refused = refusal();
     return refused === undefined ? next({ method, target, headers, body, signal, refusal }) : Promise.reject(refused);
   };

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../src/base/http-message.ts';
+import { requestRate } from '../../src/cli/request-rate.ts';
+import { writeGuard } from '../../src/cli/write-guard.ts';
 import { backup } from './backup.ts';
 import { answer, type Fault, refuse, resetBefore } from './faults.ts';
 import { holdIntake } from './hold.ts';
@@ -200,6 +202,42 @@ describe('a restored server, before the collector has seen all of it', () => {
     back();
     await rig.advance(60_000);
     expect(await rig.owners(secret, 'd')).toEqual(['owner']);
+  });
+});
+
+describe('a server that is restored while a round of orphaning waits for its turn', () => {
+  it('COL-121 COL-002 lets nobody go any more after a request that got no answer: what was not sent yet is not sent', async () => {
+    const owner = await rig.create(configMap, 'owner', { finalizers: [HOLD] });
+    const restore = await backup(rig, configMap, 'owner');
+    for (let i = 0; i < 8; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+    const inTurn = requestRate({ qps: 1, burst: 2 }, rig.clock);
+    const guard = writeGuard(() => true);
+    const sent: string[] = [];
+    // As the collector's client has them: the rate, the guard, and a transport that asks when it sends.
+    rig.weather = (request, next) => {
+      if (request.method !== 'PATCH') return next(request);
+      return inTurn(request, (due) =>
+        guard(due, (allowed) => {
+          sent.push(allowed.target.split('/').at(-1) ?? '');
+          return sent.length === 1 ? resetBefore(allowed, next) : next(allowed);
+        }),
+      );
+    };
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.settle();
+    const [lost, answered] = sent;
+    expect(sent).toEqual([lost, answered]);
+    await restore();
+    await rig.advance(60_000);
+    expect(sent).toEqual([lost, answered]);
+    for (let i = 0; i < 8; i++)
+      expect(await rig.owners(secret, `d${i}`)).toEqual(`d${i}` === answered ? [] : ['owner']);
+    // Of the others the server was not asked: there is nothing to tell.
+    const told = rig.logger.lines.filter(({ message }) => message.includes('could not be orphaned'));
+    expect(told.map(({ level, fields }) => [level, fields['name']])).toEqual([['warn', lost]]);
+    await rig.delete(configMap, 'owner', 'Orphan');
+    await rig.rest();
+    for (let i = 0; i < 8; i++) expect(await rig.owners(secret, `d${i}`)).toEqual([]);
   });
 });
 

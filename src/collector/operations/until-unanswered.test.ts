@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { TransportError } from '../../client/transport.ts';
-import { UntilUnanswered } from './until-unanswered.ts';
+import { NotSentError, UntilUnanswered } from './until-unanswered.ts';
 
 const request: HttpRequest = { method: 'PATCH', target: '/a', headers: {} };
 const answer = (status: number): Promise<HttpResponse> =>
@@ -28,4 +28,24 @@ it('COL-121 COL-002 sends nothing any more after a request that got no answer, a
   // What had been sent before is waited for.
   arrive?.(await answer(200));
   expect((await underWay).status).toBe(200);
+});
+
+it('COL-121 COL-002 COL-214 is asked once more when a request is sent, and so is whoever was to be asked before', async () => {
+  const round = new UntilUnanswered();
+  const waiting: HttpRequest[] = [];
+  const wait = (request: HttpRequest): Promise<HttpResponse> => {
+    waiting.push(request);
+    return answer(200);
+  };
+  let tooLate: Error | undefined;
+  await round.intercept({ ...request, refusal: () => tooLate }, wait);
+  const asked = (): unknown => waiting[0]?.refusal?.();
+  expect(asked()).toBeUndefined();
+  tooLate = new TransportError('aborted', 'too late');
+  expect(asked()).toBe(tooLate);
+  tooLate = undefined;
+  const lost = new TransportError('reset', 'reset by peer');
+  await expect(round.intercept(request, () => Promise.reject(lost))).rejects.toBe(lost);
+  expect(asked()).toBeInstanceOf(NotSentError);
+  expect(asked()).toMatchObject({ code: 'aborted', cause: lost });
 });

@@ -2,11 +2,19 @@ import { asError } from '../../base/thrown.ts';
 import type { Interceptor } from '../../client/interceptor.ts';
 import { TransportError } from '../../client/transport.ts';
 
+/** A request of a round that was over before its turn came. It says nothing about the server, which was not asked. */
+export class NotSentError extends TransportError {
+  constructor(method: string, cause: Error) {
+    super('aborted', `${method} was not sent: another request got no answer`, { cause });
+  }
+}
+
 /**
  * The requests of one round: once one of them got no answer, none is sent any more. The server that answers the next may be another one,
  * restored from a backup, of which nobody has asked yet whether the round still makes sense (designs/0011).
  *
- * To be asked last: a request that waits for its place must not be sent because it had been begun before.
+ * Asked when a request has its place among those under way, and once more by the transport when it sends: until then a request may have
+ * waited for its turn of a rate, or for its connection. What was sent is waited for.
  */
 export class UntilUnanswered {
   #failure: Error | undefined;
@@ -16,12 +24,13 @@ export class UntilUnanswered {
   }
 
   readonly intercept: Interceptor = async (request, next) => {
-    if (this.#failure !== undefined) {
-      const message = `${request.method} was not sent: another request got no answer`;
-      throw new TransportError('aborted', message, { cause: this.#failure });
-    }
+    const { method, target, headers, body, signal } = request;
+    const refusal = (): Error | undefined =>
+      this.#failure === undefined ? request.refusal?.() : new NotSentError(method, this.#failure);
+    const refused = refusal();
+    if (refused !== undefined) throw refused;
     try {
-      return await next(request);
+      return await next({ method, target, headers, body, signal, refusal });
     } catch (error) {
       this.#failure ??= asError(error);
       throw error;

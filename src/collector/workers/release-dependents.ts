@@ -6,7 +6,7 @@ import { type Target, targetOf } from '../decide/target.ts';
 import type { Identity, Uid } from '../graph/identity.ts';
 import { type PatchContext, removeReferences } from '../operations/patch-references.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
-import { UntilUnanswered } from '../operations/until-unanswered.ts';
+import { NotSentError, UntilUnanswered } from '../operations/until-unanswered.ts';
 import type { Reason } from '../reasons.ts';
 import { acceptedAs, tellPatch } from './accepted-writes.ts';
 import type { CollectorContext } from './collector-context.ts';
@@ -55,7 +55,7 @@ export class ReleaseDependents {
     );
   }
 
-  /** After a request without an answer nothing more is begun: the next round reads the owner before it goes on (designs/0011). */
+  /** After a request without an answer nothing more is sent: the next round reads the owner before it goes on (designs/0011). */
   async #release(owner: Uid, dependents: readonly Dependent[]): Promise<Exclude<Released, 'unasked'>> {
     const inFlight = new Semaphore({ permits: MAX_IN_FLIGHT, maxWaiting: dependents.length + 1 });
     const answers = new UntilUnanswered();
@@ -81,6 +81,8 @@ export class ReleaseDependents {
       const latest = await readMetadata(calls, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
+    // As those that are not begun any more: the one that got no answer is told of.
+    if (answer.error instanceof NotSentError) return false;
     if ('need' in release || release.release === 'failed') {
       const reason = 'writeRejected';
       const fields = { ...target, owner, error: answer.error?.message, decided: DECIDED, reason };
