@@ -41,6 +41,17 @@ describe('statusErrorOf', () => {
     expect(error.details.causes).toEqual([{ reason: 'UnexpectedServerResponse', message: 'x'.repeat(2048) }]);
   });
 
+  it.each([
+    { what: 'of an API server', headers: { 'audit-id': 'one' }, audited: true },
+    { what: 'of something in between', headers: {}, audited: false },
+  ])('API-009 tells plain text $what', ({ headers, audited }) => {
+    expect(statusErrorOf(503, headers, Buffer.from('service unavailable\n'))).toMatchObject({
+      code: 503,
+      text: 'service unavailable\n',
+      audited,
+    });
+  });
+
   it('adds Retry-After to an error that does not say it itself', () => {
     const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'TooManyRequests', details: {} };
     expect(statusErrorOf(429, { 'retry-after': '7' }, json(status)).retryAfterSeconds).toBe(7);

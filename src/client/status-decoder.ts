@@ -43,6 +43,20 @@ const GENERIC: ReadonlyMap<number, readonly [reason: string, message: string]> =
 /** How much of an answer that is not a Status goes into the error. */
 const EXCERPT_BYTES = 2048;
 
+/** The error of an answer that has no Status: of something in between, or plain text of the server. */
+export class NoStatusError extends StatusError {
+  /** What it had instead, or the beginning of it. */
+  readonly text: string;
+  /** It has passed the filters of an API server (API-009), so that none in between has answered by itself. */
+  readonly audited: boolean;
+
+  constructor(error: StatusError, answer: { readonly text: string; readonly audited: boolean }) {
+    super(error.status);
+    this.text = answer.text;
+    this.audited = answer.audited;
+  }
+}
+
 /**
  * The error of an answer with a failing HTTP status. A Status body is taken as it is. Any other body (a proxy, a plain
  * text 404) yields an error that names no object, so that it never proves the absence of one (COL-116).
@@ -56,13 +70,14 @@ export function statusErrorOf(httpStatus: number, headers: HttpHeaders, body: Ui
       `the server responded with the status code ${httpStatus}`,
     ];
     const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, EXCERPT_BYTES)).toString('utf8');
-    return newStatusError(httpStatus, message, {
+    const error = newStatusError(httpStatus, message, {
       ...(reason === '' ? {} : { reason }),
       details: {
         causes: [{ reason: 'UnexpectedServerResponse', message: text }],
         ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
       },
     });
+    return new NoStatusError(error, { text, audited: headerOf(headers, 'audit-id') !== undefined });
   }
   status.code ??= httpStatus;
   if (retryAfter !== undefined && status.details?.retryAfterSeconds === undefined) {
