@@ -15,7 +15,7 @@ import type { RestClient } from '../client/rest-client.ts';
 import { collectorGauges, collectorMetrics, type CollectorMetrics, forgetVanished } from './collector-metrics.ts';
 import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
-import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
+import { AbsentOwnerCache, type InDoubt } from './graph/absent-owner-cache.ts';
 import type { DropAbsentOwnerEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
 import type { Identity } from './graph/identity.ts';
 import { workKey, type WorkKey } from './graph/work-key.ts';
@@ -231,7 +231,7 @@ export class GarbageCollector implements Service {
         apply: this.#writer.apply,
         onWaitingListed: this.#writer.lookAgain,
         ...events,
-        onDoubt: () => this.#doubt(offered),
+        onDoubt: (about) => this.#doubt(offered, about),
         onHistoryReset: (evidence) => this.#resetHistory(offered, evidence),
         ...(effect === undefined ? {} : { onChanged: () => this.#configurationChanged(effect) }),
       });
@@ -501,8 +501,8 @@ export class GarbageCollector implements Service {
   }
 
   /** The server of this resource is away, or was. Another one than kube-apiserver's says nothing about that. */
-  #doubt(offered: OfferedResource): void {
-    const doubts = this.#absentOwners.doubt();
+  #doubt(offered: OfferedResource, about: InDoubt): void {
+    const doubts = this.#absentOwners.doubt(about);
     if (isServedByKubeApiserver(apiVersionOf(offered))) this.#doubtsOfServer = doubts;
   }
 

@@ -5,7 +5,7 @@ import { writeGuard } from '../../src/cli/write-guard.ts';
 import { backup } from './backup.ts';
 import { answer, type Fault, refuse, resetBefore } from './faults.ts';
 import { holdIntake } from './hold.ts';
-import { configMap, refTo, secret } from './kinds.ts';
+import { configMap, refTo, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
 /** A server whose backup was restored: objects are again as they were, with the same uids (designs/0011). */
@@ -129,6 +129,28 @@ describe('a restored server, before the collector has seen all of it', () => {
     await rig.delete(configMap, 'owner');
     await rig.rest();
     expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('COL-002 COL-111 asks for it, though a server beside kube-apiserver is away all the time, and said to be', async () => {
+    rig.serve(widget);
+    await rig.advance(31_000);
+    rig.faults.on({ target: /widgets/ }, () =>
+      Promise.resolve(answer(503, 'service unavailable\n', { 'audit-id': 'one' })),
+    );
+    rig.streams.cut(/widgets/);
+    await rig.advance(5000);
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const restore = await backup(rig, configMap, 'owner');
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, refuse(403, 'Forbidden'), 3);
+    await rig.delete(configMap, 'owner');
+    await rig.settle();
+    rig.faults.on({ method: 'GET', target: /\/configmaps\?/ }, resetBefore);
+    rig.streams.cut(/\/configmaps\?/);
+    await restore();
+    await rig.advance(120_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    expect(rig.recorder.lines).toContain('GET /api/v1/namespaces/default/configmaps/owner 200');
   });
 
   /** An owner that the collector has never seen, gone by now, while its watch fails; and the fault that holds up one answer about it. */

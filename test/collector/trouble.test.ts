@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answer, type Fault, resetBefore, statusBody } from './faults.ts';
-import { configMap, refTo, secret, widget } from './kinds.ts';
+import { answer, type Fault, refuse, resetBefore, statusBody } from './faults.ts';
+import { configMap, pod, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
 /** A server that goes away, or that has too much to do. */
@@ -130,6 +130,46 @@ describe('a server that has too much to do', () => {
     expect([most, took <= 7 * 50]).toEqual([50, true]);
     expect(await rig.names(secret)).toEqual([]);
   });
+});
+
+describe('a server beside kube-apiserver that is away for good', () => {
+  /** In the words of kube-aggregator. */
+  const inItsWords = (headers: Record<string, string>): Fault => {
+    return () => Promise.resolve(answer(503, 'service unavailable\n', headers));
+  };
+
+  it.each([
+    { what: 'kube-apiserver says so', fault: inItsWords({ 'audit-id': 'one' }), asked: false },
+    { what: 'something in between says so', fault: inItsWords({}), asked: true },
+    { what: 'it fails by itself', fault: refuse(503, 'ServiceUnavailable'), asked: true },
+  ])(
+    'COL-111 COL-175 costs a cascade elsewhere no third request an object where $what: $asked',
+    async ({ fault, asked }) => {
+      rig.serve(widget);
+      await rig.startCollector({ retryCapMs: 100 });
+      rig.faults.on({ target: /widgets/ }, fault);
+      rig.streams.cut(/widgets/);
+      await rig.advance(5000);
+      for (let i = 0; i < 10; i++) await rig.create(secret, `k${i}`, { owners: [refToNothing(widget, `x${i}`)] });
+      const root = await rig.create(pod, 'root');
+      for (let i = 0; i < 30; i++) {
+        const owner = await rig.create(configMap, `o${i}`, { owners: [refTo(root)] });
+        await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
+      }
+      rig.faults.on({ method: 'DELETE', target: /./ }, async (request, next) => {
+        await new Promise<void>((resolve) => rig.clock.setTimer(300, resolve));
+        return next(request);
+      });
+      rig.recorder.clear();
+      await rig.delete(pod, 'root');
+      await rig.advance(20_000);
+      expect((await rig.names(secret)).filter((name) => name.startsWith('d'))).toEqual([]);
+      expect(rig.recorder.lines.some((line) => line.includes('widgets/x'))).toBe(true);
+      // Each is read before it is deleted, and once more for its dependent if that asks for it.
+      const reads = rig.recorder.lines.filter((line) => line.startsWith('GET') && line.includes('configmaps/o'));
+      expect(reads.length > 30).toBe(asked);
+    },
+  );
 });
 
 describe('an owner with many dependents', () => {

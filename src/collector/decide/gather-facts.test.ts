@@ -29,6 +29,7 @@ function source(graph: OwnershipGraph, absentOwners = new AbsentOwnerCache()): F
     absentOwners,
     mapping: (_, kind) => (kind in MAPPINGS ? MAPPINGS[kind as keyof typeof MAPPINGS] : undefined),
     trust: 'trusted',
+    isOfKubeApiserver: (apiVersion) => apiVersion === 'v1',
   };
 }
 
@@ -495,9 +496,28 @@ describe('COL-111 COL-002 an absence that was proven before the graph came into 
       false,
     ],
     ['does if it was proven since', 'untrusted', 'served', noted, true],
+    [
+      'and if only servers beside kube-apiserver were away, which has it itself',
+      'untrusted',
+      'served',
+      (cache: AbsentOwnerCache) => (noted(cache), cache.doubt('beside')),
+      true,
+    ],
     ['not of a kind that may have come back', 'untrusted', 'not served', () => undefined, false],
     ['but of one that has not (BETTER-15)', 'untrusted', 'not served, as was read since', () => undefined, true],
   ] as const)('%s', (_, trust, kind, prove, known) => {
     expect(facts(trust, kind, prove)?.knownAbsent).toBe(known);
+  });
+
+  it('does not of what may be of a server beside kube-apiserver, when one of those was away', () => {
+    const widget = ref('w', { apiVersion: 'example.com/v1', kind: 'Widget' });
+    const graph = graphOf(observed(pods, { uid: 'a', owners: [widget] }));
+    const absentOwners = new AbsentOwnerCache();
+    absentOwners.note({ ...widget, namespace: 'ns' });
+    const from = { ...source(graph, absentOwners), trust: 'untrusted' } as const;
+    const known = () => gatherFacts(from, round()).owners[0]?.knownAbsent;
+    expect(known()).toBe(true);
+    absentOwners.doubt('beside');
+    expect(known()).toBe(false);
   });
 });

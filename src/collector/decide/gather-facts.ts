@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
+import type { AbsentOwnerCache, Proven } from '../graph/absent-owner-cache.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { BlockingDependents, Graph, GraphNode } from '../graph/graph.ts';
 import type { Coordinates, Uid } from '../graph/identity.ts';
@@ -26,6 +26,11 @@ export interface FactSource {
    * served was not brought back with a backup either. Absent: it was not.
    */
   readonly kindsReadSince?: boolean;
+  /**
+   * Whether kube-apiserver serves this version of a group by itself, for certain: then the outage of another server says nothing about it.
+   * Custom resources are its own too, but what is behind their groups may as well be another server. Absent: none is certain.
+   */
+  readonly isOfKubeApiserver?: (apiVersion: string) => boolean;
 }
 
 /** One round about one key: what has been answered so far. */
@@ -139,12 +144,15 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
  * discovery has said so again.
  */
 function isKnownAbsent(
-  { absentOwners, trust, kindsReadSince }: FactSource,
+  { absentOwners, trust, kindsReadSince, isOfKubeApiserver }: FactSource,
   owner: Coordinates,
   { mapping, namespace, gone }: Place & { readonly gone: boolean },
 ): boolean {
   const mayBeBack = mapping !== undefined || kindsReadSince !== true;
-  if (trust === 'untrusted' && mayBeBack) return absentOwners.has(owner, namespace, 'sinceLastDoubt');
+  if (trust === 'untrusted' && mayBeBack) {
+    const since: Proven = isOfKubeApiserver?.(owner.apiVersion) === true ? 'sinceLastDoubtOfAll' : 'sinceLastDoubt';
+    return absentOwners.has(owner, namespace, since);
+  }
   return gone || absentOwners.has(owner, namespace);
 }
 

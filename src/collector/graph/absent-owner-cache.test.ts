@@ -89,6 +89,27 @@ describe('AbsentOwnerCache', () => {
     expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
   });
 
+  it('COL-111 COL-002 a doubt about the servers beside kube-apiserver leaves what that one has itself, one about all does not', () => {
+    const cache = new AbsentOwnerCache();
+    const proven = () => [
+      cache.has(identity(), 'ns', 'sinceLastDoubtOfAll'),
+      cache.has(identity(), 'ns', 'sinceLastDoubt'),
+    ];
+    cache.note(identity());
+    const before = cache.doubts;
+    expect([cache.doubt('beside'), cache.doubt('beside')]).toEqual([before + 1, before + 2]);
+    expect(proven()).toEqual([true, false]);
+    cache.doubt('all');
+    expect(proven()).toEqual([false, false]);
+    // A read that began before it proves nothing, one that began after it does, whatever happened beside meanwhile.
+    cache.note(identity(), before + 2);
+    expect(proven()).toEqual([false, false]);
+    const after = cache.doubts;
+    cache.doubt('beside');
+    cache.note(identity(), after);
+    expect(proven()).toEqual([true, false]);
+  });
+
   it('BETTER-14 an evicted absence leaves nothing to drop', () => {
     const cache = new AbsentOwnerCache({ capacity: 1 });
     cache.note(identity());

@@ -8,8 +8,14 @@ export interface AbsentOwnerCacheOptions {
   readonly capacity?: number;
 }
 
-/** When: at any time, or after the last {@link AbsentOwnerCache.doubt}. */
-export type Proven = 'ever' | 'sinceLastDoubt';
+/** Which servers may have become others: any, or only those beside kube-apiserver. */
+export type InDoubt = 'all' | 'beside';
+
+/**
+ * When: at any time, after the last {@link AbsentOwnerCache.doubt}, or after the last one that was about kube-apiserver too. That is enough
+ * for owners that it has itself for certain.
+ */
+export type Proven = 'ever' | 'sinceLastDoubt' | 'sinceLastDoubtOfAll';
 
 interface Absence {
   readonly uid: Uid;
@@ -30,6 +36,8 @@ export class AbsentOwnerCache {
   /** Keys by uid, to forget a uid that is seen alive. As many entries as `#identities`, or fewer. */
   readonly #keys = new Map<Uid, Set<string>>();
   #doubts = 0;
+  /** How many there had been with the last one that was about all servers. */
+  #doubtsOfAll = 0;
 
   constructor({ capacity = ABSENT_OWNERS_DEFAULT }: AbsentOwnerCacheOptions = {}) {
     this.#identities = new Lru({ capacity, onEvict: (key, { uid }) => this.#unindex(key, uid) });
@@ -62,16 +70,19 @@ export class AbsentOwnerCache {
   }
 
   /**
-   * Something begins during which a backup of the server may be restored: what was absent before may be there after it. Answers how many
+   * Something begins during which a backup of a server may be restored: what was absent before may be there after it. Answers how many
    * there have been, this one included.
    */
-  doubt(): number {
-    return ++this.#doubts;
+  doubt(about: InDoubt = 'all'): number {
+    this.#doubts++;
+    if (about === 'all') this.#doubtsOfAll = this.#doubts;
+    return this.#doubts;
   }
 
   #counts(key: string, proven: Proven): boolean {
     const absence = this.#identities.get(key);
-    return absence !== undefined && (proven === 'ever' || absence.doubts === this.#doubts);
+    if (absence === undefined || proven === 'ever') return absence !== undefined;
+    return absence.doubts >= (proven === 'sinceLastDoubt' ? this.#doubts : this.#doubtsOfAll);
   }
 
   /** An object with this uid is alive (BETTER-14). */

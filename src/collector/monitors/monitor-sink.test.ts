@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { MetadataReader } from '../../api/codec/metadata-reader.ts';
 import { newStatusError } from '../../api/status-error.ts';
+import { statusErrorOf } from '../../client/status-decoder.ts';
 import { TransportError } from '../../client/transport.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import { MonitorSink } from './monitor-sink.ts';
 
-const resource: MonitoredResource = { apiVersion: 'v1', kind: 'Secret', resource: 'secrets' };
+const secrets: MonitoredResource = { apiVersion: 'v1', kind: 'Secret', resource: 'secrets' };
 const bytesOf = (metadata: object): Uint8Array =>
   Buffer.from(JSON.stringify({ metadata: { name: 'a', uid: 'u', ...metadata } }));
 
-function setUp() {
+function setUp(resource = secrets) {
   const told: string[] = [];
   /** The trouble at each time when it was said to have changed. */
   const turned: (string | undefined)[] = [];
@@ -30,7 +31,7 @@ function setUp() {
     onWaitingListed: () => void told.push('waiting'),
     onSynced: () => void told.push('synced'),
     onTrouble: () => void turned.push(sink.trouble?.message),
-    onDoubt: () => void told.push('doubt'),
+    onDoubt: (about) => void told.push(about === 'all' ? 'doubt' : `doubt ${about}`),
     onHistoryReset: () => void told.push('historyReset'),
     onChanged: () => void told.push('changed'),
     onAnswered: () => void told.push('answered'),
@@ -174,6 +175,21 @@ describe('MonitorSink', () => {
     }
     sink.failed(newStatusError(429, 'busy'));
     expect(news()).toEqual([]);
+  });
+
+  it('COL-111 COL-002 raises them about other servers only, of one that kube-apiserver says to be away, but when that begins', () => {
+    const { sink, news } = setUp({ apiVersion: 'example.com/v1', kind: 'Widget', resource: 'widgets' });
+    const away = statusErrorOf(503, { 'audit-id': 'one' }, Buffer.from('service unavailable\n'));
+    sink.failed(away);
+    sink.failed(away);
+    expect(news()).toEqual(['doubt', 'doubt beside']);
+    sink.replaceBegin();
+    sink.replaceEnd('7', 'proven');
+    news();
+    sink.failed(away);
+    sink.failed(new TransportError('reset', 'reset'));
+    sink.failed(away);
+    expect(news()).toEqual(['doubt', 'doubt', 'doubt beside']);
   });
 
   it('COL-055 COL-002 tells that history went back when a deletion is taken back, but not of what is listed because of it', () => {

@@ -1,8 +1,10 @@
 import type { EnumerationGaps, ReflectorSink } from '../../client/reflector-sink.ts';
+import type { InDoubt } from '../graph/absent-owner-cache.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
 import { isAnswer } from '../operations/is-answer.ts';
+import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
 import { versionNumber } from '../version-number.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
@@ -23,8 +25,8 @@ export interface MonitorSinkOptions {
   readonly onSynced: () => void;
   /** {@link MonitorSink.trouble} has begun or is over. */
   readonly onTrouble: () => void;
-  /** It has begun, or the server was away once more while it lasts: whoever answers next may be another one. */
-  readonly onDoubt: () => void;
+  /** It has begun, or a server was away once more while it lasts: whoever answers next may be another one. */
+  readonly onDoubt: (about: InDoubt) => void;
   /**
    * The server's resource version is lower than it was, or a deletion is taken back: its history was replaced, by a backup for example.
    * Called before anybody can act upon what showed it, and not for what is listed because of it.
@@ -151,10 +153,17 @@ export class MonitorSink implements ReflectorSink {
   }
 
   failed(error: Error): void {
-    if (!this.#silent && (this.#trouble === undefined || !isAnswer(error))) this.#options.onDoubt();
+    const inDoubt = this.#doubtedBy(error);
+    if (!this.#silent && inDoubt !== undefined) this.#options.onDoubt(inDoubt);
     this.#setTrouble(error);
     this.#failing = true;
     if (!this.#silent) this.#options.onFailed?.(error);
+  }
+
+  /** What changes may be a sign of more than it says; what has been said before is none. */
+  #doubtedBy(error: Error): InDoubt | undefined {
+    if (this.#trouble === undefined) return 'all';
+    return isAnswer(error) ? undefined : whoIsInDoubt(error, this.#options.resource.apiVersion);
   }
 
   #followed(): void {

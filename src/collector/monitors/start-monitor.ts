@@ -5,6 +5,7 @@ import { demoteWarnings, type Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
 import { Reflector } from '../../client/reflector.ts';
 import type { RestClient } from '../../client/rest-client.ts';
+import type { InDoubt } from '../graph/absent-owner-cache.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
 import type { ObjectColumns } from '../graph/object-columns.ts';
@@ -31,7 +32,7 @@ export interface MonitorOptions {
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
   readonly onTrouble: () => void;
-  readonly onDoubt: () => void;
+  readonly onDoubt: (about: InDoubt) => void;
   readonly onHistoryReset: (evidence: HistoryEvidence) => void;
   readonly onChanged?: () => void;
 }

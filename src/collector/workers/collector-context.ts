@@ -17,6 +17,7 @@ import type { DeleteContext } from '../operations/delete-object.ts';
 import type { PatchSupport } from '../operations/patch-support.ts';
 import type { OnQueued, Queues } from '../queues.ts';
 import type { QueueReason } from '../reasons.ts';
+import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 import type { AcceptedEnds } from './accepted-ends.ts';
 import type { CarriedOut, DecisionAbout } from './decision.ts';
 
@@ -72,6 +73,7 @@ export function factSource(context: CollectorContext, inDoubtSince?: number): Fa
     wasOrphaned: (owner) => orphanedOwners.has(owner, now),
     mapping: (apiVersion, kind, resource) => kinds.mapping(apiVersion, kind, resource),
     trust: inDoubtSince === undefined ? context.trust() : 'untrusted',
+    isOfKubeApiserver: isServedByKubeApiserver,
     kindsReadSince: kinds.doubts >= Math.max(context.doubtsOfServer(), inDoubtSince ?? 0),
   };
 }

@@ -27,6 +27,7 @@ import { isAnswer } from '../operations/is-answer.ts';
 import { removeReferences, unblockReferences } from '../operations/patch-references.ts';
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
+import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
 import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts';
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
@@ -45,6 +46,8 @@ const MAX_CONFLICTS = 5;
 
 /** Owners whose blocking dependents were queued; for one that is forgotten they are queued once more than necessary. */
 const MAX_WAITING_OWNERS = 10_000;
+
+type WriteAction = Extract<Action, { readonly target: Target }>;
 
 /** What an action came to: done, or the reason for which the key is retried, or a need to decide anew. */
 type ActionOutcome = End | Conflict;
@@ -194,7 +197,7 @@ export class DeleteWorker {
     const { logger, failures } = this.#context;
     const read = await readMetadata(this.#context, target);
     if (read.state === 'error') {
-      this.#noteFailure(key, read.error);
+      this.#noteFailure(key, target, read.error);
       const log = isForbidden(read.error) ? failures : { warn: logger.debug.bind(logger) };
       log.warn('an object could not be read and is tried again', { ...target, error: read.error.message });
     }
@@ -202,9 +205,9 @@ export class DeleteWorker {
   }
 
   /** Whoever has not answered may be another one when it answers again (designs/0011). */
-  #noteFailure(key: WorkKey, error: Error | undefined): void {
+  #noteFailure(key: WorkKey, { apiVersion }: Target, error: Error | undefined): void {
     if (error === undefined || isAnswer(error)) return;
-    this.#unanswered.note(key, this.#context.absentOwners.doubt());
+    this.#unanswered.note(key, this.#context.absentOwners.doubt(whoIsInDoubt(error, apiVersion)));
   }
 
   /** In order; the first action that fails ends the list (COL-094). */
@@ -347,7 +350,7 @@ export class DeleteWorker {
   }
 
   #failed(
-    action: Action,
+    action: WriteAction,
     { answer, error }: VersionedAnswer,
     { key, reason: decided, results }: Errand,
     reason: Reason = 'writeRejected',
@@ -355,7 +358,7 @@ export class DeleteWorker {
     const { logger, failures } = this.#context;
     const isChange = answer === 'conflict' || answer === 'outdated';
     // The error of four conflicts in a row is one of our own.
-    if (!isChange) this.#noteFailure(key, error);
+    if (!isChange) this.#noteFailure(key, action.target, error);
     const log = isChange ? { warn: logger.debug.bind(logger) } : failures;
     log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, decided, reason });
     results.push({ action, answered: reason });
