@@ -47,6 +47,7 @@ import {
 } from './resources/deletable-resources.ts';
 import { ResourceSync } from './resources/resource-sync.ts';
 import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
+import { SettledDoubts } from './settled-doubts.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';
 import { Backlog } from './workers/backlog.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
@@ -158,6 +159,7 @@ export class GarbageCollector implements Service {
   };
   /** How many doubts there were with the last one that was about kube-apiserver itself. */
   #doubtsOfServer = 0;
+  readonly #settledDoubts: SettledDoubts;
   /** Set while a change of admission is to wake the keys that wait. */
   #wakeTimer: Timer | undefined;
 
@@ -185,6 +187,7 @@ export class GarbageCollector implements Service {
     );
     this.#acceptedEnds = new AcceptedEnds(clock);
     this.#historyScopes = new HistoryScopes(clock);
+    this.#settledDoubts = new SettledDoubts(clock);
     this.#graph = new OwnershipGraph({ hashSeed, absentOwners: this.#absentOwners });
     this.#reader = new ObjectReader(this.#graph);
     this.#troubles = new TroubleLog({ clock, logger });
@@ -231,7 +234,7 @@ export class GarbageCollector implements Service {
         apply: this.#writer.apply,
         onWaitingListed: this.#writer.lookAgain,
         ...events,
-        onDoubt: (about) => this.#doubt(offered, about),
+        onDoubt: (about) => this.#doubtOfWatch(offered, about),
         onHistoryReset: (evidence) => this.#resetHistory(offered, evidence),
         ...(effect === undefined ? {} : { onChanged: () => this.#configurationChanged(effect) }),
       });
@@ -244,7 +247,7 @@ export class GarbageCollector implements Service {
       monitors: this.#monitors,
       kinds: this.#kinds,
       syncErrors: this.#metrics.syncErrors,
-      doubts: () => this.#absentOwners.doubts,
+      doubts: () => this.#settledDoubts.count,
       ignored: options.ignoredResources ?? defaultIgnoredResources,
       periodMs: options.syncPeriodMs ?? DEFAULTS.syncPeriodMs,
       onChanged: () => {
@@ -410,6 +413,7 @@ export class GarbageCollector implements Service {
       metrics: this.#metrics,
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
+      doubt: (about) => this.#doubt(about),
       doubtsOfServer: () => this.#doubtsOfServer,
       onReleasedLate: this.#onReleasedLate,
       onQueued: this.#onQueued,
@@ -501,9 +505,16 @@ export class GarbageCollector implements Service {
   }
 
   /** The server of this resource is away, or was. Another one than kube-apiserver's says nothing about that. */
-  #doubt(offered: OfferedResource, about: InDoubt): void {
-    const doubts = this.#absentOwners.doubt(about);
+  #doubtOfWatch(offered: OfferedResource, about: InDoubt): void {
+    const doubts = this.#doubt(about);
     if (isServedByKubeApiserver(apiVersionOf(offered))) this.#doubtsOfServer = doubts;
+  }
+
+  /** Answers how many there have been (AbsentOwnerCache). */
+  #doubt(about: InDoubt): number {
+    const doubts = this.#absentOwners.doubt(about);
+    this.#settledDoubts.note(doubts);
+    return doubts;
   }
 
   /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */

@@ -48,7 +48,7 @@ export class KindMapper {
     return this.#unknown.size;
   }
 
-  /** How many doubts there had been about the server when the discovery began that it goes by (see AbsentOwnerCache). */
+  /** How many doubts about the server had settled when the discovery began that it goes by (see SettledDoubts). */
   get doubts(): number {
     return this.#doubts;
   }

@@ -153,6 +153,24 @@ describe('a restored server, before the collector has seen all of it', () => {
     expect(rig.recorder.lines).toContain('GET /api/v1/namespaces/default/configmaps/owner 200');
   });
 
+  it('COL-002 COL-111 does not take what kube-apiserver lacks right after it was away for gone', async () => {
+    rig.serve(widget);
+    await rig.advance(31_000);
+    const owner = await rig.create(widget, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const passes = rig.recorder.discoveries.length;
+    while (rig.recorder.discoveries.length === passes) await rig.advance(1000);
+    await rig.advance(25_000);
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, resetBefore, 1);
+    await rig.delete(widget, 'owner');
+    rig.unserve(widget);
+    // There is one pass of discovery in this time, five seconds after the request without an answer.
+    await rig.advance(20_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    await rig.advance(90_000);
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
   /** An owner that the collector has never seen, gone by now, while its watch fails; and the fault that holds up one answer about it. */
   async function unseenOwner() {
     rig.faults.on({ method: 'GET', target: /\/configmaps\?/ }, refuse(503, 'ServiceUnavailable'));

@@ -67,6 +67,13 @@ describe('ResumedWatches', () => {
     expect(older).toHaveLength(1);
   });
 
+  it('COL-111 COL-002 asks again after a question without an answer, although no other watch comes back', async () => {
+    const { clock, add, asked, older } = setUp(new Error('away'), new Error('away'), 300);
+    add('secrets', 900);
+    await clock.advanceAsync(60_000);
+    expect([asked.map(({ at }) => at), older]).toEqual([[0, 10_000, 20_000], ['secrets']]);
+  });
+
   it('COL-048 does not ask about a watch that has shown something, and does not tell of it', async () => {
     const { clock, watches, add, older, resources } = setUp(300);
     add('secrets', 900);

@@ -32,7 +32,7 @@ export interface ResourceSyncOptions {
   readonly monitors: Monitors;
   readonly kinds: KindMapper;
   readonly syncErrors: Counter;
-  /** How many doubts there have been about the server so far; see KindMapper. */
+  /** How many doubts about the server have settled so far; see KindMapper. */
   readonly doubts: () => number;
   readonly ignored: readonly GroupResourceName[];
   /** Between two passes over discovery (COL-016), ms. */

@@ -6,7 +6,7 @@ import type { Interceptor } from '../../client/interceptor.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { FactSource } from '../decide/gather-facts.ts';
 import type { CollectorMetrics } from '../collector-metrics.ts';
-import type { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
+import type { AbsentOwnerCache, InDoubt } from '../graph/absent-owner-cache.ts';
 import type { GraphEvent } from '../graph/event.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Identity } from '../graph/identity.ts';
@@ -42,6 +42,8 @@ export interface CollectorContext extends DeleteContext {
   readonly through: (interceptor: Interceptor) => RestClient;
   /** Whether the graph may answer instead of the server, as of now. */
   readonly trust: () => FactSource['trust'];
+  /** A call got no answer: whoever is asked next may be another one. Answers how many doubts there have been (AbsentOwnerCache). */
+  readonly doubt: (about: InDoubt) => number;
   /** How many doubts there had been, with the last time that kube-apiserver was away for a watch of its own (AbsentOwnerCache). */
   readonly doubtsOfServer: () => number;
   /** No key is taken any more, and of the keys in work no more is begun (COL-215). */

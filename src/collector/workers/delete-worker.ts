@@ -207,7 +207,7 @@ export class DeleteWorker {
   /** Whoever has not answered may be another one when it answers again (designs/0011). */
   #noteFailure(key: WorkKey, { apiVersion }: Target, error: Error | undefined): void {
     if (error === undefined || isAnswer(error)) return;
-    this.#unanswered.note(key, this.#context.absentOwners.doubt(whoIsInDoubt(error, apiVersion)));
+    this.#unanswered.note(key, this.#context.doubt(whoIsInDoubt(error, apiVersion)));
   }
 
   /** In order; the first action that fails ends the list (COL-094). */
