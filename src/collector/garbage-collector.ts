@@ -233,6 +233,7 @@ export class GarbageCollector implements Service {
         reader: this.#reader,
         apply: this.#writer.apply,
         onWaitingListed: this.#writer.lookAgain,
+        onTouched: this.#writer.touched,
         ...events,
         onDoubt: (about) => this.#doubtOfWatch(offered, about),
         onHistoryReset: (evidence) => this.#resetHistory(offered, evidence),

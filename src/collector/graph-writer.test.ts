@@ -98,6 +98,20 @@ describe('GraphWriter', () => {
     expect(attemptToDelete.delayed).toBe(1);
   });
 
+  it('COL-085 BETTER-8 a change that is none for the graph has the key of its object ready in a second, and no other', () => {
+    const { writer, ready, observe, attemptToDelete, attemptToOrphan, clock } = setUp();
+    const columns = new ColumnsFromObject();
+    for (const n of [1, 2]) observe(object(n));
+    for (const n of [1, 2]) attemptToDelete.addAfter(uid(n), 60_000);
+    attemptToOrphan.addAfter(uid(1), 60_000);
+    writer.touched(columns.observed(object(1, { resourceVersion: '2' })));
+    clock.advance(999);
+    expect([ready(), ready(attemptToOrphan)]).toEqual([[], []]);
+    clock.advance(1);
+    expect([ready(), ready(attemptToOrphan)]).toEqual([[uid(1)], [uid(1)]]);
+    expect(attemptToDelete.delayed).toBe(1);
+  });
+
   it.each(['observed', 'observedColumns'] as const)(
     'COL-085 BETTER-8 a change during the work on a key is as good as one after it, shown as %s',
     (type) => {

@@ -31,6 +31,9 @@ export interface GraphWriterOptions {
   readonly onAbsence?: (effect: NoteAbsentOwnerEffect | DropAbsentOwnerEffect) => void;
 }
 
+/** Between two attempts of a key because of such changes, ms. */
+const TOUCHED_MS = 1000;
+
 const LABELS = { name: QUEUE_NAMES.graphChanges };
 
 /**
@@ -93,6 +96,18 @@ export class GraphWriter {
       this.#options.onQueued?.({ queue: 'attemptToDelete', uid, as: 'observed' }, 'waitingListed');
       attemptToDelete.add(key);
     }
+  };
+
+  /**
+   * A change that is none for the graph may be one for who refused the write: a policy, or the schema of the object. Its backed-off key
+   * is ready within a second (BETTER-8): not at once, because such changes may come without a pause. Costs nothing while no key waits.
+   */
+  readonly touched = (columns: ObjectColumns): void => {
+    const { attemptToDelete, attemptToOrphan } = this.#options.queues;
+    if (attemptToDelete.delayed + attemptToOrphan.delayed === 0) return;
+    const key = workKey(uidOfColumns(columns), 'observed');
+    attemptToDelete.hasten(key, TOUCHED_MS);
+    attemptToOrphan.hasten(key, TOUCHED_MS);
   };
 
   #carryOut(effect: Effect, doubts: number | undefined): void {

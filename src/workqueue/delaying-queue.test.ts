@@ -19,6 +19,22 @@ function setUp(bound?: number) {
 }
 
 describe('DelayingQueue', () => {
+  it('BETTER-8 hastens what would wait for longer, and puts nothing off, however often it is asked', () => {
+    const { clock, queue, ready } = setUp();
+    queue.addAfter('a', 60_000);
+    queue.addAfter('b', 500);
+    for (let i = 0; i < 9; i++) {
+      expect([queue.hasten('a', 1000), queue.hasten('b', 1000), queue.hasten('c', 1000)]).toEqual([true, true, false]);
+      clock.advance(50);
+    }
+    clock.advance(50);
+    expect(ready()).toEqual(['b']);
+    clock.advance(499);
+    expect(ready()).toEqual([]);
+    clock.advance(1);
+    expect([ready(), queue.hasten('a', 1000), clock.pendingTimers]).toEqual([['a'], false, 0]);
+  });
+
   it('adds an item when its time is over, not before, in order of due times', () => {
     const { clock, queue, ready } = setUp();
     queue.addAfter('late', 200);

@@ -94,6 +94,22 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     return true;
   }
 
+  /**
+   * A delayed item is ready in `ms` at the latest, for when something changed that may be none of its business, and may change again and
+   * again. False when it is not delayed.
+   */
+  hasten(item: T, ms: number): boolean {
+    const handle = this.#handles.get(item);
+    if (handle === undefined) return false;
+    const readyAt = this.clock.monotonic() + ms;
+    if (handle.value.readyAt <= readyAt) return true;
+    const limited = handle.value.origin === 'limiter';
+    this.#heap.update(handle, { item, readyAt, origin: 'caller' });
+    if (limited) this.notWaitedOut(1);
+    this.#arm();
+    return true;
+  }
+
   /** {@link wake} of every item; those that are delayed in the order of their times. */
   wakeAll(): void {
     this.noteWakeUps((item) => this.#handles.has(item));

@@ -49,6 +49,46 @@ it('COL-098 after a conflict the owners are read anew: one that does not wait an
   expect(await rig.names(configMap)).toEqual([]);
 });
 
+it.each([
+  { change: 'its label', touched: { labels: { keep: null } }, within: 1500, left: [] },
+  { change: 'nothing', touched: undefined, within: 1500, left: ['d'] },
+])(
+  'COL-085 BETTER-8 what a policy refuses is tried again within a second after a change of $change',
+  async ({ touched, within, left }) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.patch(secret, 'd', { labels: { keep: 'yes' } });
+    await collect();
+    rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, async (request, next) => {
+      const kept = (await rig.get(secret, 'd'))?.metadata?.labels?.['keep'] !== undefined;
+      return kept ? refuse(422, 'Invalid')(request, next) : next(request);
+    });
+    await rig.delete(configMap, 'owner');
+    await rig.advance(45_000);
+    expect(await rig.names(secret)).toEqual(['d']);
+    if (touched !== undefined) await rig.patch(secret, 'd', touched);
+    await rig.advance(within);
+    expect(await rig.names(secret)).toEqual(left);
+  },
+);
+
+it('COL-085 BETTER-8 an object that changes without a pause is tried once a second', async () => {
+  const owner = await rig.create(configMap, 'owner');
+  await rig.create(secret, 'd', { owners: [refTo(owner)] });
+  await collect();
+  rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, refuse(422, 'Invalid'));
+  await rig.delete(configMap, 'owner');
+  await rig.advance(45_000);
+  rig.recorder.clear();
+  for (let i = 0; i < 100; i++) {
+    await rig.patch(secret, 'd', { labels: { n: String(i) } });
+    await rig.advance(100);
+  }
+  const tries = rig.recorder.lines.filter((line) => line.startsWith('DELETE'));
+  expect(tries.length).toBeGreaterThanOrEqual(8);
+  expect(tries.length).toBeLessThanOrEqual(10);
+});
+
 it('COL-071 COL-092 an owner that exists and is never shown is asked for again, until it is gone', async () => {
   const owner = await rig.create(configMap, 'owner');
   await rig.create(secret, 'dependent', { owners: [refTo(owner)] });

@@ -90,6 +90,7 @@ function setUp() {
       reader,
       apply: (event) => applied(graph, event).outcome,
       onWaitingListed: () => undefined,
+      onTouched: () => {},
       onSynced: () => {
         news.synced++;
         onSynced();

@@ -272,6 +272,24 @@ describe('MonitorSink', () => {
     expect(news()).toContain('historyReset');
   });
 
+  it.each(['added', 'modified', 'deleted'] as const)(
+    'COL-111 COL-002 what a watch has shown counts as a version that was there: %s',
+    (verb) => {
+      const { sink, show, news } = setUp();
+      sink.replaceEnd('5', 'proven');
+      show(verb, { resourceVersion: '9' });
+      show('modified', { resourceVersion: 'none' });
+      sink.replaceBegin();
+      show('added', { resourceVersion: '4' });
+      sink.replaceEnd('8', 'proven');
+      expect(news()).toContain('historyReset');
+      sink.replaceBegin();
+      show('added', { resourceVersion: '12' });
+      sink.replaceEnd('8', 'proven');
+      expect(news()).not.toContain('historyReset');
+    },
+  );
+
   it('says nothing any more once it is silenced', () => {
     const { sink, show, news } = setUp();
     sink.failed(new Error('no'));

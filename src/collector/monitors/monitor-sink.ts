@@ -22,6 +22,8 @@ export interface MonitorSinkOptions {
   readonly apply: (event: GraphEvent) => ApplyOutcome;
   /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
   readonly onWaitingListed: (columns: ObjectColumns) => void;
+  /** A watch has shown a change of the object that is none for the graph: of a label, a status or its specification. */
+  readonly onTouched?: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
   /** {@link MonitorSink.trouble} has begun or is over. */
   readonly onTrouble: () => void;
@@ -59,7 +61,7 @@ export class MonitorSink implements ReflectorSink {
   #failing = false;
   #silent = false;
   #enumerating = false;
-  /** Of the newest enumeration or bookmark; NaN before, and for versions that are no plain number. */
+  /** The newest that an enumeration, a bookmark or an event was of; NaN before, and for versions that are no plain number. */
   #version = Number.NaN;
 
   constructor(options: MonitorSinkOptions) {
@@ -111,16 +113,17 @@ export class MonitorSink implements ReflectorSink {
 
   added(bytes: Uint8Array, start: number, end: number): void {
     if (this.#silent) return;
-    const { resource, read, apply, onWaitingListed, onHistoryReset } = this.#options;
+    const { resource, read, apply, onWaitingListed, onTouched, onHistoryReset } = this.#options;
     const columns = read(bytes, start, end);
     const outcome = apply({ type: 'observedColumns', resource, columns });
     if (outcome === 'wentBack' && this.#synced) return onHistoryReset('deletionTakenBack');
+    if (!this.#enumerating && outcome === 'unchanged') onTouched?.(columns);
     if (this.#enumerating && columns.deleting && (columns.foregroundFinalizer || columns.orphanFinalizer)) {
       // What happened since the watch was lost is not known: the deletion may have ended and begun again, and would look
       // like the one that was dealt with (COL-060, COL-063).
       onWaitingListed(columns);
     }
-    this.#followed();
+    this.#followed(columns.resourceVersion);
   }
 
   modified(bytes: Uint8Array, start: number, end: number): void {
@@ -130,8 +133,9 @@ export class MonitorSink implements ReflectorSink {
   deleted(bytes: Uint8Array, start: number, end: number): void {
     if (this.#silent) return;
     const { resource, read, apply } = this.#options;
-    apply({ type: 'deletedColumns', resource, columns: read(bytes, start, end) });
-    this.#followed();
+    const columns = read(bytes, start, end);
+    apply({ type: 'deletedColumns', resource, columns });
+    this.#followed(columns.resourceVersion);
   }
 
   bookmark(resourceVersion: string): void {
@@ -166,9 +170,10 @@ export class MonitorSink implements ReflectorSink {
     return isAnswer(error) ? undefined : whoIsInDoubt(error, this.#options.resource.apiVersion);
   }
 
-  #followed(): void {
-    // Of an enumeration only the end says that nothing is out of date any more.
+  #followed(version: number): void {
+    // Of an enumeration only the end says that nothing is out of date any more, and which version it is of.
     if (this.#enumerating) return;
+    if (version > this.#version || Number.isNaN(this.#version)) this.#version = version;
     this.#setTrouble(undefined);
     this.#recover();
     this.#options.onChanged?.();

@@ -77,6 +77,7 @@ async function setUp(script: readonly Answer[], graph = new OwnershipGraph()) {
     reader: new ObjectReader(graph),
     apply: (event) => applied(graph, event).outcome,
     onWaitingListed: () => {},
+    onTouched: () => {},
     onSynced: () => {},
     onTrouble: () => {},
     onDoubt: () => {},

@@ -30,6 +30,7 @@ export interface MonitorOptions {
   readonly reader: ObjectReader;
   readonly apply: (event: GraphEvent) => ApplyOutcome;
   readonly onWaitingListed: (columns: ObjectColumns) => void;
+  readonly onTouched: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
   readonly onTrouble: () => void;
   readonly onDoubt: (about: InDoubt) => void;
@@ -43,7 +44,7 @@ export interface MonitorOptions {
  */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
   const { client, clock, random, logger, troubles, resumedWatches, reader, apply } = options;
-  const { onWaitingListed, onSynced, onTrouble, onDoubt, onHistoryReset, onChanged } = options;
+  const { onWaitingListed, onTouched, onSynced, onTrouble, onDoubt, onHistoryReset, onChanged } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
   const key = resourceKey(offered);
@@ -56,6 +57,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     ahead: (bytes, ranges, count) => reader.ahead(bytes, ranges, count),
     apply,
     onWaitingListed,
+    onTouched,
     onSynced: () => {
       logger.debug('a monitor is synced', { resource: key });
       onSynced();
