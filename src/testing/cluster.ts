@@ -33,6 +33,7 @@ import { QueueActivity } from './queue-activity.ts';
 import { untilQuiet } from './quiet.ts';
 import { Recorder } from './recorder.ts';
 import { RecordingStore } from './recording-store.ts';
+import type { SeedObject } from './seed-object.ts';
 import { createObjects, type ObjectSources, readObjects } from './seed-objects.ts';
 import { serverVersion } from './server-version.ts';
 import { type SettleOptions, type Settled, Settler } from './settle.ts';
@@ -362,7 +363,7 @@ function restClient(
 
 /** Until every definition's kind is served. */
 function servedAll(
-  definitions: readonly KubeObject[],
+  definitions: readonly SeedObject[],
   parts: Pick<Parts, 'clock' | 'activity' | 'server' | 'recorder'>,
 ): Promise<void> {
   const groups = definitions

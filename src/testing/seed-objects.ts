@@ -2,10 +2,13 @@ import { parseYamlDocuments } from '../api/codec/yaml.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';
 import { messageOf } from '../base/thrown.ts';
 import type { ClusterClient } from './cluster-client.ts';
+import { creationOrder } from './creation-order.ts';
 import { displayName } from './object-ref.ts';
+import { ownerKey } from './owner-key.ts';
+import type { SeedObject, SeedOwner } from './seed-object.ts';
 
 /** Objects as JavaScript, or as YAML or JSON text with any number of documents and Lists. */
-export type ObjectSource = KubeObject | string;
+export type ObjectSource = SeedObject | string;
 export type ObjectSources = ObjectSource | readonly ObjectSource[];
 
 /** An object that cannot be created when a cluster starts. */
@@ -16,18 +19,16 @@ export class SeedError extends Error {
   }
 }
 
-/** Namespaces and definitions go first, whatever the order they are given in: the others need them. */
-const rank = ({ kind }: KubeObject): number => (kind === 'Namespace' ? 0 : kind === 'CustomResourceDefinition' ? 1 : 2);
-
-export function readObjects(sources: ObjectSources | undefined): KubeObject[] {
+/** In the order in which they can be created. */
+export function readObjects(sources: ObjectSources | undefined): SeedObject[] {
   if (sources === undefined) return [];
   const list = (Array.isArray(sources) ? sources : [sources]) as readonly ObjectSource[];
-  return list
-    .flatMap((source) => (typeof source === 'string' ? objectsInText(source) : objectsIn(source)))
-    .toSorted((left, right) => rank(left) - rank(right));
+  return creationOrder(
+    list.flatMap((source) => (typeof source === 'string' ? objectsInText(source) : objectsIn(source))),
+  );
 }
 
-function objectsInText(text: string): KubeObject[] {
+function objectsInText(text: string): SeedObject[] {
   try {
     return parseYamlDocuments(text).flatMap(objectsIn);
   } catch (error) {
@@ -38,10 +39,10 @@ function objectsInText(text: string): KubeObject[] {
 
 const NO_PATH = 'a text is read as YAML, not as the name of a file; read the file first';
 
-function objectsIn(document: unknown): KubeObject[] {
+function objectsIn(document: unknown): SeedObject[] {
   if (document === null || document === undefined) return [];
   if (typeof document !== 'object' || Array.isArray(document)) throw new SeedError('an object', 'it is not an object');
-  const object = document as KubeObject;
+  const object = document as SeedObject;
   const items = object['items'];
   if (object.kind?.endsWith('List') && Array.isArray(items)) return items.flatMap(objectsIn);
   if (object.apiVersion === undefined || object.kind === undefined) {
@@ -54,14 +55,13 @@ function objectsIn(document: unknown): KubeObject[] {
  * Creates the objects in order. An owner reference may leave out its uid, or carry the uid that the owner has in the same
  * objects: it gets the uid that the server gave, so that whole trees can be written down.
  */
-export async function createObjects(client: ClusterClient, objects: readonly KubeObject[]): Promise<void> {
+export async function createObjects(client: ClusterClient, objects: readonly SeedObject[]): Promise<void> {
   const uids = new Map<string, string>();
   for (const object of objects) {
     const { kind = '', metadata = {} } = object;
     try {
-      const owners = metadata.ownerReferences;
-      const resolved = owners?.map((owner) => resolveOwner(owner, metadata.namespace ?? 'default', uids));
-      const { uid: givenUid, resourceVersion: _, ...rest } = metadata;
+      const { uid: givenUid, resourceVersion: _, ownerReferences, ...rest } = metadata;
+      const resolved = ownerReferences?.map((owner) => resolveOwner(owner, metadata.namespace ?? 'default', uids));
       const created = await client.create<KubeObject>({
         ...object,
         metadata: resolved === undefined ? rest : { ...rest, ownerReferences: resolved },
@@ -75,21 +75,11 @@ export async function createObjects(client: ClusterClient, objects: readonly Kub
   }
 }
 
-function resolveOwner(owner: OwnerReference, namespace: string, uids: ReadonlyMap<string, string>): OwnerReference {
+function resolveOwner(owner: SeedOwner, namespace: string, uids: ReadonlyMap<string, string>): OwnerReference {
   if (owner.uid) return { ...owner, uid: uids.get(owner.uid) ?? owner.uid };
   const uid = uids.get(ownerKey(owner, owner.name, namespace)) ?? uids.get(ownerKey(owner, owner.name, undefined));
   if (uid === undefined) {
     throw new Error(`its owner ${owner.kind}/${owner.name} has no uid and is not among the objects before it`);
   }
   return { ...owner, uid };
-}
-
-/** Without the version: an owner may be referred to in another one than it was created in. */
-function ownerKey(
-  { apiVersion = '', kind }: { apiVersion?: string; kind?: string },
-  name: string,
-  namespace: string | undefined,
-): string {
-  const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
-  return `${group}/${kind}/${namespace ?? ''}/${name}`;
 }

@@ -13,6 +13,7 @@ export { type ControllerName, controllerNames } from './controllers.ts';
 export type { FaultAnswer, FaultRequest, FaultRule, Faults } from './faults.ts';
 export { type KubegcMatchers, kubegcMatchers } from './matchers.ts';
 export { type ObjectRef, type Subject, UnknownKindError } from './object-ref.ts';
+export type { SeedObject, SeedOwner } from './seed-object.ts';
 export { type ObjectSource, type ObjectSources, SeedError } from './seed-objects.ts';
 export { NotSettledError, type SettleOptions, type Settled } from './settle.ts';
 export type { TestClock } from './test-clock.ts';

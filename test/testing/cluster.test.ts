@@ -202,7 +202,7 @@ describe('startCluster', () => {
   });
 
   it('serves custom resources from the start', async () => {
-    const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: '' }];
+    const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'w' }];
     await using cluster = await startCluster({
       crds: [crd],
       objects: [widget, configMap('owned', { ownerReferences })],
