@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { formatGroupResource } from '../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
@@ -124,6 +125,8 @@ export class TestCluster implements AsyncDisposable {
     const logger = recordingLogger(recorder);
     const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity });
     const stopping = new AbortController();
+    // One for each controller and informer: Node takes more than ten for a leak.
+    setMaxListeners(0, stopping.signal);
     const selected = options.controllers ?? controllerNames;
     let listener: Listener | undefined;
     let started: ApiServer | undefined;

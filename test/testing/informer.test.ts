@@ -97,6 +97,22 @@ describe('an informer of a cluster', () => {
     await Promise.all(cases.map(check));
   });
 
+  it('is one of as many as the operators of a test need, without a warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    try {
+      await using cluster = await startCluster();
+      const informers = await Promise.all(Array.from({ length: 200 }, () => cluster.informer(secrets, operator)));
+      await cluster.client.create({ ...secrets, metadata: { name: 'seen-by-all' } });
+      await cluster.settled();
+      expect(informers.filter((informer) => informer.get('default/seen-by-all') === undefined)).toEqual([]);
+    } finally {
+      process.off('warning', note);
+    }
+    expect(warnings).toEqual([]);
+  });
+
   it('ends with the cluster also before its first sync', async () => {
     const cluster = await startCluster({ controllers: [] });
     cluster.faults.add({ match: { who: operator }, drop: 'request' });
