@@ -4,7 +4,8 @@ import type { KubeObject } from '../api/meta/object-meta.ts';
 import { isConflict, isNotFound, newNotFound } from '../api/status-error.ts';
 import type { ResourceRef } from '../client/resource-path.ts';
 import type { PatchType, RestClient } from '../client/rest-client.ts';
-import { collectionOf, findResource, type ObjectRef, refOf, type Subject } from './object-ref.ts';
+import type { FormerKinds } from './former-kinds.ts';
+import { collectionOf, findResource, type ObjectRef, refOf, type Subject, UnknownKindError } from './object-ref.ts';
 
 export interface KindQuery {
   readonly apiVersion: string;
@@ -18,6 +19,7 @@ export interface KindQuery {
 export interface ClusterClientOptions {
   readonly rest: RestClient;
   readonly served: () => readonly ResourceInfo[];
+  readonly formerKinds: FormerKinds;
   /** Told of every object the server answers with. */
   readonly seen: (object: KubeObject) => void;
 }
@@ -30,11 +32,13 @@ export class ClusterClient {
   /** For everything else: any path, any body, raw bytes. */
   readonly rest: RestClient;
   readonly #served: () => readonly ResourceInfo[];
+  readonly #formerKinds: FormerKinds;
   readonly #seen: (object: KubeObject) => void;
 
-  constructor({ rest, served, seen }: ClusterClientOptions) {
+  constructor({ rest, served, formerKinds, seen }: ClusterClientOptions) {
     this.rest = rest;
     this.#served = served;
+    this.#formerKinds = formerKinds;
     this.#seen = seen;
   }
 
@@ -50,12 +54,15 @@ export class ClusterClient {
     return this.#note(await this.rest.get<T>(this.#path(subject)));
   }
 
-  /** Undefined when there is none, or, for a subject with a uid, when another object has taken its name. */
+  /**
+   * Undefined when there is none, or, for a subject with a uid, when another object has taken its name; also when its kind
+   * went with its definition.
+   */
   async find<T extends KubeObject = KubeObject>(subject: Subject): Promise<T | undefined> {
     try {
       return await this.#getExactly<T>(subject);
     } catch (error) {
-      if (isNotFound(error)) return undefined;
+      if (this.#saysGone(error, subject)) return undefined;
       throw error;
     }
   }
@@ -112,7 +119,7 @@ export class ClusterClient {
     try {
       await this.#changeFinalizers(subject, (present) => present.filter((name) => name !== finalizer));
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!this.#saysGone(error, subject)) throw error;
     }
   }
 
@@ -129,6 +136,12 @@ export class ClusterClient {
         if (!isConflict(error) || conflicts >= MAX_CONFLICTS) throw error;
       }
     }
+  }
+
+  #saysGone(error: unknown, subject: Subject): boolean {
+    if (!(error instanceof UnknownKindError)) return isNotFound(error);
+    const { apiVersion, kind } = refOf(subject);
+    return this.#formerKinds.has(apiVersion, kind);
   }
 
   /** Like {@link get}, but another object that has taken the name of a subject with a uid is not found either. */

@@ -28,6 +28,7 @@ import { buildControllers, checkControllers, type ControllerName, controllerName
 import { recordingLogger } from './decision-logger.ts';
 import { Faults } from './faults.ts';
 import { FirstSync } from './first-sync.ts';
+import { FormerKinds } from './former-kinds.ts';
 import { type Listener, listen, processCertificates } from './listener.ts';
 import { findResource } from './object-ref.ts';
 import { QueueActivity } from './queue-activity.ts';
@@ -71,6 +72,7 @@ interface Parts {
   readonly clock: StandingClock | RunningClock;
   readonly activity: Activity;
   readonly recorder: Recorder;
+  readonly formerKinds: FormerKinds;
   readonly faults: Faults;
   readonly gate: WriteGate;
   readonly settler: Settler;
@@ -123,7 +125,8 @@ export class TestCluster implements AsyncDisposable {
     const clock = time === 'real' ? new RunningClock(activity) : new StandingClock(activity);
     const recorder = new Recorder(clock);
     const logger = recordingLogger(recorder);
-    const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity });
+    const formerKinds = new FormerKinds();
+    const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity, formerKinds });
     const stopping = new AbortController();
     // One for each controller and informer: Node takes more than ten for a leak.
     setMaxListeners(0, stopping.signal);
@@ -156,10 +159,23 @@ export class TestCluster implements AsyncDisposable {
       // A watch would load it in the middle of its stream, where nobody sees that something is under way.
       await import('../api/codec/protobuf.ts');
       await server.start();
-      const common = { clock, activity, recorder, faults, gate, store, server, handler, listener, stopping };
+      const common = {
+        clock,
+        activity,
+        recorder,
+        formerKinds,
+        faults,
+        gate,
+        store,
+        server,
+        handler,
+        listener,
+        stopping,
+      };
       const seeder = new ClusterClient({
         rest: restClient(common, 'objects', []),
         served,
+        formerKinds,
         seen: () => undefined,
       });
       // Before the collector looks at discovery: it would look again only when time passes, and here it stands still.
@@ -332,6 +348,7 @@ export class TestCluster implements AsyncDisposable {
     return new ClusterClient({
       rest,
       served: () => this.#parts.server.resources.resources(),
+      formerKinds: this.#parts.formerKinds,
       seen: (object) => void origins.set(object, this),
     });
   }

@@ -8,26 +8,30 @@ import type {
   WriteResult,
 } from '../apiserver/storage/interface.ts';
 import type { Activity } from './activity.ts';
+import type { FormerKinds } from './former-kinds.ts';
 import type { Recorder } from './recorder.ts';
 
 export interface RecordingStoreOptions {
   readonly store: Store;
   readonly recorder: Recorder;
   readonly activity: Activity;
+  readonly formerKinds: FormerKinds;
 }
 
-/** A store that tells the recorder of every change, in the context of the request that made it. */
+/** A store that tells the recorder, and who keeps the kinds, of every change, in the context of the request that made it. */
 export class RecordingStore implements Store {
   readonly #store: Store;
   readonly #recorder: Recorder;
   readonly #activity: Activity;
+  readonly #formerKinds: FormerKinds;
   /** What each key holds: the same bytes as in the store, so that a change can be told from what was there. */
   readonly #latest = new Map<string, Uint8Array>();
 
-  constructor({ store, recorder, activity }: RecordingStoreOptions) {
+  constructor({ store, recorder, activity, formerKinds }: RecordingStoreOptions) {
     this.#store = store;
     this.#recorder = recorder;
     this.#activity = activity;
+    this.#formerKinds = formerKinds;
   }
 
   get(key: string) {
@@ -83,8 +87,10 @@ export class RecordingStore implements Store {
 
   #note(change: { previous: Uint8Array | undefined; next: Uint8Array | undefined; revision: Revision }): void {
     this.#activity.noteChange();
-    const { previous, next, revision } = change;
-    this.#recorder.write({ previous: parse(previous), next: parse(next), revision });
+    const previous = parse(change.previous);
+    const next = parse(change.next);
+    this.#formerKinds.note(previous, next);
+    this.#recorder.write({ previous, next, revision: change.revision });
   }
 }
 
