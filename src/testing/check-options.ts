@@ -1,8 +1,12 @@
+import { inspect } from 'node:util';
+import { isObject } from './given-value.ts';
+
 /**
- * Refuses what an object of options does not know, so that a slip in a name is not an option left out. For callers
+ * Refuses what is no object of options, and what one does not know, so that a slip in a name is not an option left out. For callers
  * without types.
  */
 export function checkKeys(what: string, given: object, known: readonly string[]): void {
+  if (!isObject(given)) throw new TypeError(`${what} takes an object, not ${inspect(given)}`);
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   throw new TypeError(`${what} has no "${unknown}"; there are: ${known.join(', ')}`);

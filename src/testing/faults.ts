@@ -7,7 +7,7 @@ import type { Send } from '../client/interceptor.ts';
 import { abortedTransportError } from '../client/transport-failure.ts';
 import { TransportError } from '../client/transport.ts';
 import { actorOf } from './actor.ts';
-import { checkKeys } from './check-options.ts';
+import { checkRule } from './check-fault-rule.ts';
 import type { Recorder } from './recorder.ts';
 import { jsonBodyOf, requestedName, requestedObject } from './requested-object.ts';
 
@@ -44,7 +44,7 @@ export interface FaultAnswer {
 }
 
 export interface FaultRule {
-  /** Which requests; every field given must be equal, or a function says so. */
+  /** Which requests; every field given must be equal, or a function says so, with true or false. */
   readonly match: Partial<Omit<FaultRequest, 'body' | 'query'>> | ((request: FaultRequest) => boolean);
   /** How often it strikes; always when absent. */
   readonly times?: number;
@@ -98,7 +98,7 @@ export class Faults {
   /** From now on; returns how to take it back. */
   add(rule: FaultRule): () => void {
     if (this.#rules.length >= MAX_RULES) throw new RangeError(`more than ${MAX_RULES} fault rules`);
-    checkRule(rule);
+    checkRule(rule, this.#served());
     const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
     this.#rules.push(entry);
     return () => {
@@ -164,48 +164,6 @@ export class Faults {
     entry.left--;
     return entry.rule;
   }
-}
-
-const RULE_KEYS = ['match', 'times', 'probability', 'answer', 'delay', 'drop'];
-const MATCH_KEYS = 'who method verb path group version resource subresource namespace name'.split(' ');
-const ANSWER_KEYS = ['status', 'reason', 'message', 'retryAfterSeconds'];
-
-function checkRule(rule: FaultRule): void {
-  checkKeys('a fault rule', rule, RULE_KEYS);
-  const { match, times = 1, probability = 1, answer: answered, delay, drop } = rule;
-  if (answered === undefined && delay === undefined && drop === undefined) {
-    throw new TypeError('a fault rule does nothing without answer, delay or drop');
-  }
-  if (typeof match === 'object' && match !== null) checkKeys('match of a fault rule', match, MATCH_KEYS);
-  else if (typeof match !== 'function') throw new TypeError('a fault rule needs match: an object or a function');
-  if (!isIntegerWithin(times, 1)) throw new RangeError(`times is a positive integer, not ${times}`);
-  if (typeof probability !== 'number' || !(probability >= 0 && probability <= 1)) {
-    throw new RangeError(`a probability is 0 to 1, not ${probability}`);
-  }
-  if (delay !== undefined && !(Number.isFinite(delay) && delay >= 0)) {
-    throw new RangeError(`a delay is a finite number from 0, not ${delay}`);
-  }
-  if (drop !== undefined && drop !== 'request' && drop !== 'response') {
-    throw new TypeError(`drop is request or response, not ${String(drop)}`);
-  }
-  if (answered !== undefined) checkAnswer(answered);
-}
-
-function checkAnswer(answered: FaultAnswer): void {
-  if (typeof answered !== 'object' || answered === null) {
-    throw new TypeError(`answer of a fault rule is an object with a status, not ${String(answered)}`);
-  }
-  checkKeys('answer of a fault rule', answered, ANSWER_KEYS);
-  const { status, retryAfterSeconds = 0 } = answered;
-  // What is below 200 ends no exchange.
-  if (!isIntegerWithin(status, 200, 599)) throw new RangeError(`the status of an answer is 200 to 599, not ${status}`);
-  if (!isIntegerWithin(retryAfterSeconds, 0)) {
-    throw new RangeError(`retryAfterSeconds is an integer from 0, not ${retryAfterSeconds}`);
-  }
-}
-
-function isIntegerWithin(value: number, from: number, to = Number.MAX_SAFE_INTEGER): boolean {
-  return Number.isSafeInteger(value) && value >= from && value <= to;
 }
 
 function matches({ match }: FaultRule, request: FaultRequest): boolean {

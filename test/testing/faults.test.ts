@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FaultRequest, StatusError, startCluster } from '../../src/testing/testing.ts';
+import { type FaultRequest, type FaultRule, StatusError, startCluster } from '../../src/testing/testing.ts';
 import { dependent, owner, tree } from './tree.ts';
 
 const collector = 'garbage-collector-controller';
@@ -192,8 +192,35 @@ describe('faults', () => {
     [{ match: {}, answer: { status: 600 } }, 'the status of an answer is 200 to 599, not 600'],
     [{ match: {}, answer: { status: 404.5 } }, 'the status of an answer is 200 to 599, not 404.5'],
     [{ match: {}, answer: { status: 429, retryAfterSeconds: 0.5 } }, 'retryAfterSeconds is an integer from 0, not 0.5'],
+    [60_000, 'a fault rule takes an object, not 60000'],
+    [{ match: [] }, 'a fault rule needs match: an object or a function, not []'],
+    [{ match: /secrets/ }, 'a fault rule needs match: an object or a function, not /secrets/'],
+    [{ match: async () => false }, 'match of a fault rule answers at once, with true or false: it cannot be async'],
+    [
+      { match: { verb: 'DELETE' } },
+      "match.verb of a fault rule is one of get, list, watch, create, update, patch, delete, deletecollection, not 'DELETE'",
+    ],
+    [{ match: { verb: 'remove' } }, "deletecollection, not 'remove'"],
+    [
+      { match: { method: 'delete' } },
+      "match.method of a fault rule is one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, not 'delete'",
+    ],
+    [
+      { match: { resource: 'Secret' } },
+      "match.resource of a fault rule is a plural in lower case, such as secrets, not 'Secret'",
+    ],
+    [{ match: { resource: 'secret' } }, "is the plural secrets, not 'secret'"],
+    [{ match: { resource: 'cm' } }, "is the plural configmaps, not 'cm'"],
+    [{ match: { resource: 'pods/status' } }, "such as secrets, not 'pods/status'"],
+    [
+      { match: { verb: ['get', 'list'] } },
+      "match.verb of a fault rule is a string, or match is a function of the request, not [ 'get', 'list' ]",
+    ],
+    [{ match: { name: /dependent/ } }, 'match.name of a fault rule is a string, or match is a function of the request'],
+    [{ match: { who: null } }, 'match.who of a fault rule is a string'],
   ])('refuse %j', async (rule, message) => {
     await using cluster = await startCluster({ controllers: [] });
-    expect(() => cluster.faults.add({ drop: 'request', ...(rule as { match: object }) })).toThrow(message);
+    const given = typeof rule === 'object' ? { drop: 'request', ...rule } : rule;
+    expect(() => cluster.faults.add(given as FaultRule)).toThrow(message);
   });
 });
