@@ -54,8 +54,10 @@ function checkWasThere(trace: Trace, ref: ObjectRef): void {
   });
 }
 
+/** As {@link checkCollected}, throws for an object that was never there: nobody owns that either. */
 export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);
+  if (object === undefined) checkWasThere(cluster.trace(), ref);
   const wanted = refOf(owner);
   const owners = object?.metadata?.ownerReferences ?? [];
   const pass = owners.some(({ apiVersion, kind, name, uid }) =>
@@ -80,8 +82,10 @@ export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner
   };
 }
 
+/** As {@link checkCollected}, throws for an object that was never there: that has no finalizer either. */
 export async function checkFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);
+  if (object === undefined) checkWasThere(cluster.trace(), ref);
   const pass = object?.metadata?.finalizers?.includes(finalizer) ?? false;
   return {
     pass,

@@ -1,3 +1,4 @@
+import { inspect, types } from 'node:util';
 import { systemClock } from '../base/clock.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { Activity } from './activity.ts';
@@ -12,7 +13,7 @@ import type { Trace } from './trace.ts';
 export interface SettleOptions {
   /** Real milliseconds after which it gives up; 5000 unless given. */
   readonly timeoutMs?: number;
-  /** What else must be at rest: the operator under test. Asked again until it says true. */
+  /** What else must be at rest: the operator under test. Asked again until it says true, so it cannot be async. */
   readonly idle?: () => boolean;
   /**
    * Lets up to so many milliseconds pass while something waits for time, such as a retry. Finite; 0 unless given.
@@ -107,7 +108,8 @@ export class Settler {
    */
   async settle(options: SettleOptions = {}): Promise<Settled> {
     checkOptions(options);
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, idle = () => true, advanceMs = 0 } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, idle: asked = () => true, advanceMs = 0 } = options;
+    const idle = (): boolean => checkIdle(asked());
     const { clock, activity } = this.#parts;
     const budget: Budget = {
       timeoutMs,
@@ -194,11 +196,21 @@ export class Settler {
 /** A budget that is no number is never spent. */
 function checkOptions(options: SettleOptions): void {
   checkKeys('settled', options, ['timeoutMs', 'idle', 'advanceMs']);
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, advanceMs = 0 } = options;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, idle, advanceMs = 0 } = options;
+  if (idle !== undefined && typeof idle !== 'function') {
+    throw new TypeError(`idle is a function that answers true or false, not ${inspect(idle)}`);
+  }
   if (!isDuration(timeoutMs)) throw new TypeError(`timeoutMs is a number from 0, not ${String(timeoutMs)}`);
   if (!isDuration(advanceMs) || !Number.isFinite(advanceMs)) {
     throw new TypeError(`advanceMs is a finite number from 0, not ${String(advanceMs)}`);
   }
+}
+
+/** A Promise would count as true, and what answers nothing as false for ever. */
+function checkIdle(answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer;
+  const given = types.isPromise(answer) ? 'a Promise' : inspect(answer);
+  throw new TypeError(`idle answers true or false, not ${given}: it is asked again until it says true`);
 }
 
 function isDuration(ms: unknown): boolean {

@@ -106,6 +106,10 @@ describe('the matchers', () => {
       'found: no object of this kind and name was ever there; of this kind there were: Secret default/dependent';
     await expect(expect(nope).toBeCollected(cluster)).rejects.toThrow(told);
     await expect(expect(nope).not.toBeCollected(cluster)).rejects.toThrow(told);
+    await expect(expect(nope).not.toHaveFinalizer(finalizer, cluster)).rejects.toThrow(told);
+    await expect(expect(nope).not.toBeOwnedBy(owner, cluster)).rejects.toThrow(told);
+    await expect(assertHasNoFinalizer(cluster, nope, finalizer)).rejects.toThrow(told);
+    await expect(assertNotOwnedBy(cluster, nope, owner)).rejects.toThrow(told);
     await expect(assertCollected(cluster, nope)).rejects.toThrow(told);
     await expect(assertNotCollected(cluster, nope)).rejects.toThrow(AssertionError);
     await expect(assertCollected(cluster, { ...dependent, namespace: 'other' })).rejects.toThrow('was ever there');

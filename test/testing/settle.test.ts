@@ -92,6 +92,10 @@ it.each([
   [{ advanceMs: '60' }, 'advanceMs is a finite number from 0, not 60'],
   [{ timeoutMs: Number.NaN }, 'timeoutMs is a number from 0, not NaN'],
   [{ timeoutMs: null }, 'timeoutMs is a number from 0, not null'],
+  [60_000, 'settled takes an object, not 60000'],
+  [{ idle: true }, 'idle is a function that answers true or false, not true'],
+  [{ idle: async () => false }, 'idle answers true or false, not a Promise: it is asked again until it says true'],
+  [{ idle: () => undefined }, 'idle answers true or false, not undefined: it is asked again until it says true'],
   [{ advance: 60 }, 'settled has no "advance"; there are: timeoutMs, idle, advanceMs'],
 ])('settled(%o) is refused', async (options, message) => {
   await using cluster = await startCluster({ controllers: [] });
