@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/meta/object-meta.ts';
 import { isConflict, isNotFound, newNotFound } from '../api/status-error.ts';
 import type { ResourceRef } from '../client/resource-path.ts';
 import type { PatchType, RestClient } from '../client/rest-client.ts';
+import { checkKeys } from './check-options.ts';
 import type { FormerKinds } from './former-kinds.ts';
 import { collectionOf, findResource, type ObjectRef, refOf, type Subject, UnknownKindError } from './object-ref.ts';
 
@@ -15,6 +16,15 @@ export interface KindQuery {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 }
+
+/** The fields of {@link KindQuery}. */
+export const kindQueryKeys: readonly (keyof KindQuery)[] = [
+  'apiVersion',
+  'kind',
+  'namespace',
+  'labelSelector',
+  'fieldSelector',
+];
 
 export interface ClusterClientOptions {
   readonly rest: RestClient;
@@ -68,6 +78,7 @@ export class ClusterClient {
   }
 
   async list<T extends KubeObject = KubeObject>(query: KindQuery): Promise<T[]> {
+    checkKeys('list', query, kindQueryKeys);
     const { apiVersion, kind, namespace, labelSelector, fieldSelector } = query;
     const { group, version, resource } = findResource(this.#served(), apiVersion, kind);
     const ref = { gvr: { group, version, resource }, ...(namespace === undefined ? {} : { namespace }) };

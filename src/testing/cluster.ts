@@ -22,10 +22,11 @@ import type { Interceptor } from '../client/interceptor.ts';
 import { RestClient } from '../client/rest-client.ts';
 import { Activity } from './activity.ts';
 import { observedHandler, USER_AGENT } from './actor.ts';
-import { ClusterClient, type KindQuery } from './cluster-client.ts';
+import { ClusterClient, type KindQuery, kindQueryKeys } from './cluster-client.ts';
 import { checkKeys } from './check-options.ts';
 import { buildControllers, checkControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
 import { recordingLogger } from './decision-logger.ts';
+import { areServed, checkDefinitions } from './definitions.ts';
 import { Faults } from './faults.ts';
 import { FirstSync } from './first-sync.ts';
 import { FormerKinds } from './former-kinds.ts';
@@ -120,6 +121,7 @@ export class TestCluster implements AsyncDisposable {
     if (time !== 'fake' && time !== 'real') throw new TypeError(`the clock is fake or real, not ${String(time)}`);
     checkControllers(options.controllers ?? []);
     const definitions = readObjects(options.crds);
+    checkDefinitions(definitions);
     const objects = readObjects(options.objects);
     const activity = new Activity();
     const clock = time === 'real' ? new RunningClock(activity) : new StandingClock(activity);
@@ -243,6 +245,7 @@ export class TestCluster implements AsyncDisposable {
    * of 400, 405 or 422, which time does not mend, and after five seconds of real time with an Error that says what is missing.
    */
   async informer<T extends KubeObject = KubeObject>(query: KindQuery, who = 'informer'): Promise<Informer<T>> {
+    checkKeys('informer', query, kindQueryKeys);
     const { clock, activity, recorder, server, faults, stopping } = this.#parts;
     const { apiVersion, kind, ...selection } = query;
     const { group, version, resource } = findResource(server.resources.resources(), apiVersion, kind);
@@ -381,18 +384,13 @@ function restClient(
   });
 }
 
-/** Until every definition's kind is served. */
+/** Until every definition's kind is served. Rejects with a SeedError when another definition has a name already. */
 function servedAll(
   definitions: readonly SeedObject[],
   parts: Pick<Parts, 'clock' | 'activity' | 'server' | 'recorder'>,
 ): Promise<void> {
-  const groups = definitions
-    .map(({ spec }) => spec as { group?: string; names?: { kind?: string } } | undefined)
-    .filter((spec) => spec?.group !== undefined);
-  const isServed = (): boolean =>
-    groups.every((spec) =>
-      parts.server.resources.resources().some(({ group, kind }) => group === spec?.group && kind === spec.names?.kind),
-    );
+  const { server, recorder } = parts;
+  const isServed = (): boolean => areServed(definitions, server.resources.resources(), recorder.trace());
   return until(isServed, parts, 'the definitions are not served');
 }
 

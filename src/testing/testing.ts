@@ -17,6 +17,6 @@ export type { SeedObject, SeedOwner } from './seed-object.ts';
 export { type ObjectSource, type ObjectSources, SeedError } from './seed-objects.ts';
 export { NotSettledError, type SettleOptions, type Settled } from './settle.ts';
 export type { TestClock } from './test-clock.ts';
-export { Trace, type TracedObject, type TraceEntry, type TraceKind } from './trace.ts';
+export { Trace, type TracedObject, type TraceEntry, type TraceKind, type TraceSubject } from './trace.ts';
 export { StatusError } from '../api/status-error.ts';
 export type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';

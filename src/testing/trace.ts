@@ -36,6 +36,23 @@ export interface TraceEntry {
   readonly after?: KubeObject;
 }
 
+/** Whom {@link Trace.about} looks for: by name, or an object as the server answered it, which has a uid. */
+export type TraceSubject =
+  | {
+      readonly apiVersion?: string;
+      readonly kind: string;
+      readonly name: string;
+      readonly namespace?: string;
+      readonly uid?: string;
+    }
+  | {
+      readonly apiVersion?: string;
+      readonly kind?: string;
+      readonly metadata?: { readonly name?: string; readonly namespace?: string; readonly uid?: string };
+    };
+
+type Named = Partial<Pick<TracedObject, 'name' | 'namespace' | 'uid'>>;
+
 /** What happened since the objects of the test were there, in order. Prints as one line an event. */
 export class Trace {
   readonly entries: readonly TraceEntry[];
@@ -47,14 +64,13 @@ export class Trace {
     this.dropped = dropped;
   }
 
-  /** Only what is about this object. */
-  about(object: {
-    readonly kind: string;
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-  }): Trace {
-    const { kind, name, namespace, uid } = object;
+  /** Only what is about this object, in any namespace unless it names one. Throws a TypeError for what has no kind and name. */
+  about(subject: TraceSubject): Trace {
+    const { kind } = subject;
+    const { name, namespace, uid } = 'metadata' in subject ? (subject.metadata ?? {}) : (subject as Named);
+    if (kind === undefined || name === undefined) {
+      throw new TypeError(`an object needs kind and name to be found in the trace, not ${JSON.stringify(subject)}`);
+    }
     const entries = this.entries.filter(({ object: candidate }) => {
       if (!candidate || candidate.kind !== kind || candidate.name !== name) return false;
       if (uid !== undefined && candidate.uid !== '' && candidate.uid !== uid) return false;

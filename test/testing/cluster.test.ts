@@ -41,6 +41,11 @@ const crd = {
     ],
   },
 };
+const otherOfItsKind = {
+  ...crd,
+  metadata: { name: 'gadgets.example.com' },
+  spec: { ...crd.spec, names: { plural: 'gadgets', kind: 'Widget' } },
+};
 const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'default' } };
 
 describe('startCluster', () => {
@@ -172,6 +177,15 @@ describe('startCluster', () => {
     [{ objets: [] }, 'startCluster has no "objets"; there are: seed, clock, crds, objects, controllers, listen'],
     [{ clock: 'fast' }, 'the clock is fake or real, not fast'],
     [{ seed: 1.5 }, 'the seed is not an integer: 1.5'],
+    [
+      { crds: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'b' } }] },
+      'crds takes CustomResourceDefinitions, not ConfigMap b/a; give that to objects',
+    ],
+    [
+      { crds: [crd, otherOfItsKind] },
+      'cannot create CustomResourceDefinition gadgets.example.com: its names are not accepted: "WidgetList" is already in use',
+    ],
+    [{ crds: [crd, crd] }, 'customresourcedefinitions.apiextensions.k8s.io "widgets.example.com" already exists'],
     [{ controllers: ['gc'] }, 'unknown controller "gc"; there are: garbage-collector-controller, '],
   ])('refuses %j', async (options, message) => {
     await expect(startCluster(options as object)).rejects.toThrow(message);
@@ -377,6 +391,30 @@ describe('a cluster', () => {
       { ...updated, metadata: { ...updated.metadata, name: 'never-there' } },
       'example.com/x',
     );
+  });
+
+  it.each([
+    [{ labels: 'app=x' }, 'no "labels"; there are: apiVersion, kind, namespace, labelSelector, fieldSelector'],
+    [{ ns: 'default' }, 'no "ns"; there are: apiVersion, '],
+  ])('refuses to list, or keep, objects by %j', async (options, message) => {
+    await using cluster = await startCluster({ controllers: [] });
+    const query = { apiVersion: 'v1', kind: 'ConfigMap', ...options };
+    await expect(cluster.client.list(query)).rejects.toThrow(`list has ${message}`);
+    await expect(cluster.informer(query)).rejects.toThrow(`informer has ${message}`);
+  });
+
+  it('tells what happened to an object by its name, or by the object itself', async () => {
+    await using cluster = await startCluster({ objects: tree(), controllers: [] });
+    const object = await cluster.client.get(dependent);
+    const typed: { apiVersion?: string; kind?: string; metadata?: { name?: string; uid?: string } } = object;
+    const [created, ...rest] = cluster.trace().about(object).entries;
+    expect(created?.what).toMatch(/^created/);
+    expect(rest).toEqual([]);
+    expect(cluster.trace().about(typed).entries).toHaveLength(1);
+    expect(cluster.trace().about({ kind: 'Secret', name: 'dependent' }).entries).toHaveLength(1);
+    const another = { ...object, metadata: { ...object.metadata, uid: 'another' } };
+    expect(cluster.trace().about(another).entries).toEqual([]);
+    expect(() => cluster.trace().about({ kind: 'Secret' })).toThrow('needs kind and name to be found in the trace');
   });
 
   it('changes the finalizers of the object with the uid, not of another that has taken its name', async () => {

@@ -1,0 +1,38 @@
+import type { ResourceInfo } from '../api/kinds/resource-info.ts';
+import { type Condition, findCondition } from '../api/meta/conditions.ts';
+import { displayName } from './object-ref.ts';
+import type { SeedObject } from './seed-object.ts';
+import { SeedError } from './seed-objects.ts';
+import type { Trace } from './trace.ts';
+
+const KIND = 'CustomResourceDefinition';
+
+/** Throws a TypeError for what is no definition: it would be created before there are namespaces and controllers. */
+export function checkDefinitions(objects: readonly SeedObject[]): void {
+  const other = objects.find(({ kind }) => kind !== KIND);
+  if (other === undefined) return;
+  const what = displayName({ kind: '', name: '', ...other.metadata, ...other });
+  throw new TypeError(`crds takes ${KIND}s, not ${what}; give that to objects`);
+}
+
+/**
+ * Each has got the names it asks for, and its kind is served. Throws a SeedError, with what the server says, for one that does
+ * not get them: its kind would be that of the other which has them.
+ */
+export function areServed(definitions: readonly SeedObject[], served: readonly ResourceInfo[], trace: Trace): boolean {
+  return definitions.every(({ metadata, spec }) => {
+    const name = metadata?.name ?? '';
+    const accepted = findCondition(conditionsOf(trace, name), 'NamesAccepted');
+    if (accepted?.status === 'False') {
+      throw new SeedError(displayName({ kind: KIND, name }), `its names are not accepted: ${accepted.message}`);
+    }
+    const { group, names } = spec as { readonly group: string; readonly names: { readonly kind: string } };
+    return accepted?.status === 'True' && served.some((row) => row.group === group && row.kind === names.kind);
+  });
+}
+
+function conditionsOf(trace: Trace, name: string): readonly Condition[] {
+  const { after } = trace.about({ kind: KIND, name }).last(1).entries[0] ?? {};
+  const { conditions = [] } = (after?.['status'] ?? {}) as { readonly conditions?: readonly Condition[] };
+  return conditions;
+}
