@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { DeleteOptions } from '../api/deletion/delete-options.ts';
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
@@ -17,6 +18,21 @@ export interface KindQuery {
   readonly fieldSelector?: string;
 }
 
+/** As client-go's. */
+export interface PatchOptions {
+  /** Who the fields belong to then. For an apply the name of the client unless given; otherwise left to the server. */
+  readonly fieldManager?: string;
+  /** Of an apply: takes fields that others have, where it would be a conflict. */
+  readonly force?: boolean;
+}
+
+const PATCH_TYPES: readonly PatchType[] = [
+  'application/merge-patch+json',
+  'application/json-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
 /** The fields of {@link KindQuery}. */
 export const kindQueryKeys: readonly (keyof KindQuery)[] = [
   'apiVersion',
@@ -27,6 +43,8 @@ export const kindQueryKeys: readonly (keyof KindQuery)[] = [
 ];
 
 export interface ClusterClientOptions {
+  /** In the trace, for faults, and as the manager of what is applied. */
+  readonly name: string;
   readonly rest: RestClient;
   readonly served: () => readonly ResourceInfo[];
   readonly formerKinds: FormerKinds;
@@ -41,12 +59,14 @@ const MAX_CONFLICTS = 10;
 export class ClusterClient {
   /** For everything else: any path, any body, raw bytes. */
   readonly rest: RestClient;
+  readonly #name: string;
   readonly #served: () => readonly ResourceInfo[];
   readonly #formerKinds: FormerKinds;
   readonly #seen: (object: KubeObject) => void;
 
-  constructor({ rest, served, formerKinds, seen }: ClusterClientOptions) {
+  constructor({ name, rest, served, formerKinds, seen }: ClusterClientOptions) {
     this.rest = rest;
+    this.#name = name;
     this.#served = served;
     this.#formerKinds = formerKinds;
     this.#seen = seen;
@@ -97,13 +117,20 @@ export class ClusterClient {
     return this.#note(await this.rest.update<T & KubeObject>(path, object));
   }
 
-  /** A merge patch unless another type is named. */
+  /** A merge patch unless another type is named. An apply creates the object when there is none. */
   async patch<T extends KubeObject = KubeObject>(
     subject: Subject,
     body: unknown,
     type: PatchType = 'application/merge-patch+json',
+    options: PatchOptions = {},
   ): Promise<T> {
-    return this.#note(await this.rest.patch<T>(this.#path(subject), { type, body }));
+    if (!PATCH_TYPES.includes(type)) {
+      throw new TypeError(`the type of a patch is one of ${PATCH_TYPES.join(', ')}, not ${inspect(type)}`);
+    }
+    checkKeys('patch', options, ['fieldManager', 'force']);
+    const { force, fieldManager = type === 'application/apply-patch+yaml' ? this.#name : undefined } = options;
+    const query = { fieldManager, force };
+    return this.#note(await this.rest.patch<T>(this.#path(subject), { type, body }, { query }));
   }
 
   /** What the server answers: a Status, or the object that now waits for its finalizers. The uid of the subject is a precondition. */

@@ -110,7 +110,7 @@ export class TestCluster implements AsyncDisposable {
     this.clock = testClock(parts.clock);
     this.faults = parts.faults;
     this.client = this.clientAs('test');
-    this.observer = this.#clientOf(restClient(parts, 'matcher', []));
+    this.observer = this.#clientOf('matcher', []);
   }
 
   /** Resolves when the controllers run, the objects are there, and what follows from them has happened. */
@@ -175,6 +175,7 @@ export class TestCluster implements AsyncDisposable {
         stopping,
       };
       const seeder = new ClusterClient({
+        name: 'objects',
         rest: restClient(common, 'objects', []),
         served,
         formerKinds,
@@ -236,7 +237,7 @@ export class TestCluster implements AsyncDisposable {
 
   /** A client of its own name in the trace and for fault rules: that of an operator under test. */
   clientAs(name: string): ClusterClient {
-    return this.#clientOf(restClient(this.#parts, name, [this.#parts.faults.intercept]));
+    return this.#clientOf(name, [this.#parts.faults.intercept]);
   }
 
   /**
@@ -347,9 +348,10 @@ export class TestCluster implements AsyncDisposable {
     await work;
   }
 
-  #clientOf(rest: RestClient): ClusterClient {
+  #clientOf(name: string, interceptors: readonly Interceptor[]): ClusterClient {
     return new ClusterClient({
-      rest,
+      name,
+      rest: restClient(this.#parts, name, interceptors),
       served: () => this.#parts.server.resources.resources(),
       formerKinds: this.#parts.formerKinds,
       seen: (object) => void origins.set(object, this),

@@ -8,7 +8,8 @@ export {
   assertOwnedBy,
 } from './assertions.ts';
 export { type ClusterOptions, startCluster, TestCluster } from './cluster.ts';
-export { type ClusterClient, type KindQuery } from './cluster-client.ts';
+export type { ClusterClient, KindQuery, PatchOptions } from './cluster-client.ts';
+export type { PatchType } from '../client/rest-client.ts';
 export { type ControllerName, controllerNames } from './controllers.ts';
 export type { FaultAnswer, FaultRequest, FaultRule, Faults } from './faults.ts';
 export { type KubegcMatchers, kubegcMatchers } from './matchers.ts';
