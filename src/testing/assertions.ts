@@ -1,31 +1,37 @@
 import { AssertionError } from 'node:assert';
-import { checkCollected, checkFinalizer, checkOwnedBy, type Finding } from './check.ts';
+import { checkCluster, checkCollected, checkFinalizer, checkOwnedBy, type Finding } from './check.ts';
 import type { TestCluster } from './cluster.ts';
 import type { Subject } from './object-ref.ts';
 
 /** For node:test, and every runner that goes by exceptions: the matchers as functions. All settle the cluster first. */
 
 export async function assertCollected(cluster: TestCluster, subject: Subject): Promise<void> {
+  checkCluster(cluster, 'assertCollected(cluster, object)');
   demand(await checkCollected(cluster, subject), true, assertCollected);
 }
 
 export async function assertNotCollected(cluster: TestCluster, subject: Subject): Promise<void> {
+  checkCluster(cluster, 'assertNotCollected(cluster, object)');
   demand(await checkCollected(cluster, subject), false, assertNotCollected);
 }
 
 export async function assertOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<void> {
+  checkCluster(cluster, 'assertOwnedBy(cluster, object, owner)');
   demand(await checkOwnedBy(cluster, subject, owner), true, assertOwnedBy);
 }
 
 export async function assertNotOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<void> {
+  checkCluster(cluster, 'assertNotOwnedBy(cluster, object, owner)');
   demand(await checkOwnedBy(cluster, subject, owner), false, assertNotOwnedBy);
 }
 
 export async function assertHasFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<void> {
+  checkCluster(cluster, 'assertHasFinalizer(cluster, object, name)');
   demand(await checkFinalizer(cluster, subject, finalizer), true, assertHasFinalizer);
 }
 
 export async function assertHasNoFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<void> {
+  checkCluster(cluster, 'assertHasNoFinalizer(cluster, object, name)');
   demand(await checkFinalizer(cluster, subject, finalizer), false, assertHasNoFinalizer);
 }
 

@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert';
+import { inspect } from 'node:util';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type KubeObject } from '../api/meta/object-meta.ts';
 import { clusterOf, type TestCluster } from './cluster.ts';
 import { displayName, type ObjectRef, refOf, type Subject } from './object-ref.ts';
@@ -15,8 +16,17 @@ const NAMED_OTHERS = 5;
 /** Trace lines that a message quotes at most. */
 const QUOTED_LINES = 15;
 
+/** Throws a TypeError for what is no cluster, such as an object in its place; `call` is how it is given. For callers without types. */
+export function checkCluster(cluster: unknown, call: string): void {
+  if (typeof (cluster as Partial<TestCluster> | undefined | null)?.settled === 'function') return;
+  throw new TypeError(
+    `a cluster is needed, as in ${call}, not ${inspect(cluster, { depth: 0, breakLength: Number.POSITIVE_INFINITY })}`,
+  );
+}
+
 /** The cluster named, or the one whose client the object came from. */
 export function clusterFor(subject: Subject, named: TestCluster | undefined): TestCluster {
+  if (named !== undefined) checkCluster(named, 'toBeCollected(cluster)');
   const cluster = named ?? clusterOf(subject);
   if (cluster) return cluster;
   throw new TypeError(

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { HttpHandler } from '../base/http-message.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -49,8 +50,11 @@ export interface Controllers {
   readonly collector: GarbageCollector | undefined;
 }
 
-/** Throws a TypeError for a name that is none: JavaScript does not hold callers to the type. */
+/** Throws a TypeError for what is no list, and for a name that is none: JavaScript does not hold callers to the type. */
 export function checkControllers(selected: readonly string[]): void {
+  if (!Array.isArray(selected)) {
+    throw new TypeError(`controllers is a list of names, not ${inspect(selected)}; all run when it is left out`);
+  }
   const unknown = selected.find((name) => !(controllerNames as readonly string[]).includes(name));
   if (unknown === undefined) return;
   throw new TypeError(`unknown controller "${unknown}"; there are: ${controllerNames.join(', ')}`);

@@ -39,17 +39,24 @@ export function displayName({ kind, namespace, name }: Pick<ObjectRef, 'kind' | 
 /** A kind that is asked for but not served, with what is near. */
 export class UnknownKindError extends Error {
   constructor(apiVersion: string, kind: string, served: readonly ResourceInfo[]) {
-    const others = served
-      .filter((info) => info.kind === kind)
-      .map(({ group, version }) => (group ? `${group}/${version}` : version));
-    const hint =
-      others.length > 0
-        ? `it is served in ${others.join(', ')}`
-        : 'give its CustomResourceDefinition to startCluster({ crds })';
+    const hint = hintFor(kind, served);
     super(`no resource of kind "${kind}" in version "${apiVersion}" is served; ${hint}`);
     this.name = 'UnknownKindError';
   }
 }
+
+function hintFor(asked: string, served: readonly ResourceInfo[]): string {
+  const others = served.filter(({ kind }) => kind === asked).map(versionOf);
+  if (others.length > 0) return `it is served in ${others.join(', ')}`;
+  const word = asked.toLowerCase();
+  const near = served.find(({ kind, resource, singular, shortNames }) =>
+    [kind.toLowerCase(), resource, singular, ...shortNames].includes(word),
+  );
+  if (near !== undefined) return `did you mean ${near.kind}, in version ${JSON.stringify(versionOf(near))}?`;
+  return 'give its CustomResourceDefinition to startCluster({ crds })';
+}
+
+const versionOf = ({ group, version }: ResourceInfo): string => (group ? `${group}/${version}` : version);
 
 export function findResource(served: readonly ResourceInfo[], apiVersion: string, kind: string): ResourceInfo {
   const groupVersion = parseGroupVersion(apiVersion);

@@ -186,6 +186,7 @@ describe('startCluster', () => {
       'cannot create CustomResourceDefinition gadgets.example.com: its names are not accepted: "WidgetList" is already in use',
     ],
     [{ crds: [crd, crd] }, 'customresourcedefinitions.apiextensions.k8s.io "widgets.example.com" already exists'],
+    [{ controllers: '*' }, "controllers is a list of names, not '*'; all run when it is left out"],
     [{ controllers: ['gc'] }, 'unknown controller "gc"; there are: garbage-collector-controller, '],
   ])('refuses %j', async (options, message) => {
     await expect(startCluster(options as object)).rejects.toThrow(message);
@@ -206,6 +207,16 @@ describe('startCluster', () => {
     const asked = cluster.client.find({ apiVersion: 'v1', kind: 'Deployment', name: 'x' });
     await expect(asked).rejects.toThrow(UnknownKindError);
     await expect(asked).rejects.toThrow('it is served in apps/v1');
+  });
+
+  it.each([
+    ['configmap', 'v1', 'did you mean ConfigMap, in version "v1"?'],
+    ['Secrets', 'v1', 'did you mean Secret, in version "v1"?'],
+    ['deploy', 'apps/v1', 'did you mean Deployment, in version "apps/v1"?'],
+    ['Wigdet', 'v1', 'give its CustomResourceDefinition to startCluster({ crds })'],
+  ])('says what is near a kind that is none: %s', async (kind, apiVersion, hint) => {
+    await using cluster = await startCluster({ controllers: [] });
+    await expect(cluster.client.find({ apiVersion, kind, name: 'x' })).rejects.toThrow(hint);
   });
 
   it('runs only the controllers that are asked for', async () => {

@@ -10,6 +10,7 @@ import {
   type KubegcMatchers,
   kubegcMatchers,
   startCluster,
+  type TestCluster,
 } from '../../src/testing/testing.ts';
 import { dependent, owner, tree } from './tree.ts';
 
@@ -168,9 +169,30 @@ describe('the matchers', () => {
 
   it('ask for the cluster of an object of unknown origin', async () => {
     await expect(expect(dependent).toBeCollected()).rejects.toThrow('name the cluster, as in toBeCollected(cluster)');
+    const slip = owner as unknown as TestCluster;
+    await expect(expect(dependent).toBeCollected(slip)).rejects.toThrow(
+      'a cluster is needed, as in toBeCollected(cluster)',
+    );
     await expect(expect({}).toBeCollected()).rejects.toThrow('needs apiVersion, kind and a name');
     await expect(expect(undefined).toBeCollected()).rejects.toThrow('to be found, not undefined');
   });
+});
+
+it.each([
+  [assertCollected, 'assertCollected(cluster, object)'],
+  [assertNotCollected, 'assertNotCollected(cluster, object)'],
+  [assertOwnedBy, 'assertOwnedBy(cluster, object, owner)'],
+  [assertNotOwnedBy, 'assertNotOwnedBy(cluster, object, owner)'],
+  [assertHasFinalizer, 'assertHasFinalizer(cluster, object, name)'],
+  [assertHasNoFinalizer, 'assertHasNoFinalizer(cluster, object, name)'],
+])('the assertions ask for the cluster that they are not given: %o', async (assertion, call) => {
+  const forgetful = assertion as unknown as (...given: unknown[]) => Promise<void>;
+  const told = expect.objectContaining({
+    name: 'TypeError',
+    message: expect.stringContaining(`a cluster is needed, as in ${call}, not { apiVersion: 'v1', kind: 'Secret'`),
+  });
+  await expect(forgetful(dependent, owner)).rejects.toThrow(told);
+  await expect(forgetful()).rejects.toThrow(`a cluster is needed, as in ${call}, not undefined`);
 });
 
 it('the assertions hold and fail as the matchers do', async () => {
