@@ -118,6 +118,11 @@ describe('collectSettings', () => {
     [{ gcIgnoredResources: ['apps/v1/replicasets'] }, 'invalid --gc-ignored-resources entry "apps/v1/replicasets"'],
     [{ gcIgnoredResources: ['apps/'] }, 'invalid --gc-ignored-resources entry "apps/"'],
     [{ gcIgnoredResources: ['Pods'] }, 'invalid --gc-ignored-resources entry "Pods"'],
+    [
+      { gcIgnoredResources: ['secrets,v1/configmaps'] },
+      'invalid --gc-ignored-resources entry "v1/configmaps": v1 is a version, not a group',
+    ],
+    [{ gcIgnoredResources: ['v1beta1/widgets'] }, 'entry "v1beta1/widgets": v1beta1 is a version'],
   ] as const)('refuses %o', (flags, message) => {
     let refusal: unknown;
     try {

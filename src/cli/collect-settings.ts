@@ -147,6 +147,13 @@ function ignoredOf(lists: readonly string[]): GroupResourceName[] {
           'Give GROUP/RESOURCE in the plural, for example apps/replicasets, or only RESOURCE of the core group, for example secrets.',
         );
       }
+      // No server has a group of such a name: a definition's has a dot.
+      if (/^v\d+((alpha|beta)\d+)?$/.test(group)) {
+        throw new CommandError(
+          `invalid --gc-ignored-resources entry "${entry}": ${group} is a version, not a group`,
+          `It counts for all versions. Give GROUP/${resource}, or only ${resource} if it is of the core group.`,
+        );
+      }
       return { group, resource };
     });
 }

@@ -114,3 +114,23 @@ it('BETTER-22 nothing is looked for where only Events are ignored, and nothing b
   await rig.advance(100_000);
   expect(lists()).toEqual([]);
 });
+
+it('COL-014 tells once of an entry that the server does not offer, and of what it may mean, until it is offered', async () => {
+  const gadgets = { group: 'example.com', resource: 'gadgets' };
+  const ignored = [{ group: '', resource: 'secret' }, { group: '', resource: 'configmaps' }, gadgets];
+  const told = () =>
+    rig.logger.lines
+      .filter(({ message }) => message.startsWith('the server does not offer a resource'))
+      .map(({ level, fields: { resource, meant } }) => ({ level, resource, meant }));
+  await rig.startCollector({ ignoredResources: [...defaultIgnoredResources, ...ignored] });
+  await rig.advance(100_000);
+  const ofSecret = { level: 'warn', resource: 'secret', meant: 'secrets' };
+  const ofGadgets = { level: 'warn', resource: 'example.com/gadgets', meant: undefined };
+  expect(told()).toEqual([ofSecret, ofGadgets]);
+  const gadget = { ...widget, kind: 'Gadget', gvr: { ...widget.gvr, resource: 'gadgets' } };
+  rig.serve(gadget);
+  await rig.advance(31_000);
+  rig.unserve(gadget);
+  await rig.advance(100_000);
+  expect(told()).toEqual([ofSecret, ofGadgets, ofGadgets]);
+});

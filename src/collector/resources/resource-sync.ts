@@ -23,6 +23,7 @@ import {
   sameName,
 } from './deletable-resources.ts';
 import { LookPlan } from './look-plan.ts';
+import { unofferedEntries } from './unoffered-entries.ts';
 
 export interface ResourceSyncOptions {
   readonly client: RestClient;
@@ -76,6 +77,8 @@ export class ResourceSync {
   readonly #told = new Map<string, { readonly said: string; readonly at: number }>();
 
   #ignoredServed: readonly OfferedResource[] = [];
+  /** Entries of `ignored` that were told of, and have not been offered since. */
+  #unoffered: ReadonlySet<string> = new Set();
 
   constructor(options: ResourceSyncOptions) {
     this.#options = options;
@@ -163,6 +166,7 @@ export class ResourceSync {
     this.#ignoredServed = deletableResources(discovered.preferred, defaultIgnoredResources).filter((resource) =>
       ignored.some((entry) => sameName(entry, resource)),
     );
+    this.#tellUnoffered(failed);
     const { added, restarted, removed, failed: unstarted } = await monitors.sync(wanted, failed);
     const plurals = new Set(this.#resources.map(({ resource }) => resource));
     onDiscovered((resource) => plurals.has(resource));
@@ -189,6 +193,22 @@ export class ResourceSync {
         ...unstarted.map(({ resource, error }) => `${resourceKey(resource)}: ${error.message}`),
       ].join('; '),
     });
+  }
+
+  /** COL-014: what nothing is left alone for. Not an error: the definition may come later. */
+  #tellUnoffered(failed: ReadonlySet<string>): void {
+    const { ignored, logger } = this.#options;
+    const told = this.#unoffered;
+    const unoffered = unofferedEntries(ignored, this.#resources, failed);
+    for (const { entry, meant } of unoffered) {
+      if (told.has(entry)) continue;
+      const fields = { resource: entry, ...(meant.length > 0 && { meant: meant.join(', ') }) };
+      logger.warn(
+        'the server does not offer a resource that is to be ignored, so nothing is left alone for it',
+        fields,
+      );
+    }
+    this.#unoffered = new Set(unoffered.map(({ entry }) => entry));
   }
 
   /** A pass that goes wrong the way the last one did is told of once an hour at most. */
