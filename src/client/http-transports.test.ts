@@ -1048,3 +1048,48 @@ describe.each([
     await expect(sent).rejects.toMatchObject({ name: 'TransportError' });
   });
 });
+
+/** Less than a connection may take to be made. */
+const AT_ONCE_MS = 20_000;
+
+describe.each([
+  ['http1', { target: '/x', protocol: 'http1' }],
+  ['http2', { target: '/x', protocol: 'http2' }],
+  ['a watch that asks for HTTP/2 first', { target: '/x?watch=true', protocol: 'auto' }],
+] as const)('a connection whose TLS handshake nobody answers: %s', (_, { target, protocol }) => {
+  it.each([
+    { how: 'that somebody waits for', patience: 'patient', through: 'none' },
+    { how: 'that nobody waits for any more', patience: 'none', through: 'none' },
+    { how: 'through a proxy', patience: 'none', through: 'proxy' },
+  ])(
+    '$how is ended when the transport is closed',
+    async ({ patience, through }) => {
+      let began = (): void => undefined;
+      const begun = new Promise<void>((resolve) => (began = resolve));
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => undefined).once('data', () => began());
+        if (through === 'proxy') socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+      });
+      const { port, connections } = await listen(server);
+      const transport = connect({
+        server: `https://127.0.0.1:${port}`,
+        caPem,
+        clock: new FakeClock(),
+        protocol,
+        ...(through === 'proxy' && { proxyUrl: `http://127.0.0.1:${port}` }),
+      });
+      const givenUp = new AbortController();
+      const sent = transport.send(get(target, { signal: givenUp.signal }));
+      sent.catch(() => undefined);
+      await begun;
+      // What is said first to a proxy is no handshake.
+      if (through === 'proxy') await new Promise((resolve) => void connections[0]!.once('data', resolve));
+      if (patience === 'none') givenUp.abort();
+      const ended = new Promise((resolve) => void connections[0]!.once('close', resolve));
+      await transport.close();
+      await expect(sent).rejects.toMatchObject({ name: 'TransportError' });
+      await ended;
+    },
+    AT_ONCE_MS,
+  );
+});

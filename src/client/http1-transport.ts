@@ -12,6 +12,7 @@ import {
 import { credentialCertificate, credentialHeaders } from './credential-headers.ts';
 import { type Http1Connection, Http1Connections } from './http1-connections.ts';
 import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
+import { OpeningSockets } from './opening-sockets.ts';
 import { ProxyTunnels, type TunnelOptions } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import type { Transport, TransportError } from './transport.ts';
@@ -33,6 +34,7 @@ class Http1Transport implements Transport {
   readonly #origin: string;
   readonly #prefix: string;
   readonly #tunnels: ProxyTunnels;
+  readonly #opening = new OpeningSockets();
   #closed = false;
   /** Those with the present client certificate; another certificate needs other connections. */
   #connections: { readonly certificate: ClientCertificate | undefined; readonly to: Http1Connections } | undefined;
@@ -75,6 +77,7 @@ class Http1Transport implements Transport {
     this.#closed = true;
     this.#tunnels.close();
     for (const connections of this.#alive) connections.destroy(closedError());
+    this.#opening.destroy(closedError());
     return Promise.resolve();
   }
 
@@ -99,7 +102,7 @@ class Http1Transport implements Transport {
       Client,
       // One for all of them: they share TLS sessions.
       connector: this.#throughProxy(
-        buildConnector({ ...tls, timeout: CONNECT_MS, keepAliveInitialDelay: KEEP_ALIVE_MS }),
+        this.#opening.of(buildConnector({ ...tls, timeout: CONNECT_MS, keepAliveInitialDelay: KEEP_ALIVE_MS })),
       ),
       origin: this.#origin,
       maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
