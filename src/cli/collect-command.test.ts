@@ -35,6 +35,7 @@ describe('the flags of kube-controller-manager', () => {
       "argument 'application/yaml' is invalid. Allowed choices are application/vnd.kubernetes.protobuf, application/json.",
     ],
     ['--leader-elect-resource-lock=endpoints', "argument 'endpoints' is invalid. Allowed choices are leases."],
+    ['--kubeconfig=', 'invalid --kubeconfig "": it is empty\nGive --kubeconfig FILE, or leave it away'],
     ['--leader-elect-resource-lock=endpointsleases', 'Allowed choices are leases.'],
   ])('COL-200 %s is refused', async (flag, message) => {
     const { code, stdout, stderr } = await typed(flag);

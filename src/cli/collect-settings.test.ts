@@ -58,6 +58,10 @@ describe('collectSettings', () => {
       { initialSyncTimeout: '5s', absentOwnerCacheSize: '7', retryBase: '1s', retryQps: '0.5', retryBurst: '3' },
       { initialSyncTimeoutMs: 5000, absentOwners: 7, retry: { baseMs: 1000, ratePerSecond: 0.5, burst: 3 } },
     ],
+    [
+      { retryBase: '1m', retryCap: '60s' },
+      { retry: { baseMs: 60_000 }, retryCapMs: 60_000 },
+    ],
     [{ orphanBarrier: 'false' }, { orphanBarrier: 'off' }],
     [{ resolveUnservedVersions: true }, { unservedVersions: 'otherVersion' }],
     [
@@ -93,6 +97,8 @@ describe('collectSettings', () => {
     [{ syncPeriod: '0s' }, 'invalid --sync-period "0s"'],
     [{ syncPeriod: '-5s' }, 'invalid --sync-period "-5s"'],
     [{ retryCap: '25h' }, 'invalid --retry-cap "25h"'],
+    [{ retryBase: '2m', retryCap: '1m' }, '--retry-cap 1m is shorter than --retry-base 2m'],
+    [{ retryBase: '2m' }, '--retry-cap 1m is shorter than --retry-base 2m'],
     [{ selfCheckPeriod: '59s' }, 'invalid --self-check-period "59s"'],
     [{ selfCheckPeriod: 'often' }, 'invalid --self-check-period "often"'],
     [{ kubeApiQps: '-1' }, 'invalid --kube-api-qps "-1"'],

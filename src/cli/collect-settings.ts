@@ -59,6 +59,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
   if (qps === 0 && burst > 0) {
     throw new CommandError('--kube-api-burst does nothing without --kube-api-qps', 'Give both, or neither.');
   }
+  const { baseMs, retryCapMs } = waitsOf(flags);
   return {
     garbageCollector: isOn('--enable-garbage-collector', flags.enableGarbageCollector) ? 'on' : 'off',
     mode: flags.mode,
@@ -68,11 +69,11 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     initialSyncTimeoutMs: durationOf('--initial-sync-timeout', flags.initialSyncTimeout, { least: 1, most: DAY_MS }),
     absentOwners: wholeOf('--absent-owner-cache-size', flags.absentOwnerCacheSize, { least: 1, most: MAX_ABSENT }),
     retry: {
-      baseMs: durationOf('--retry-base', flags.retryBase, { least: 1, most: DAY_MS }),
+      baseMs,
       ratePerSecond: numberOf('--retry-qps', flags.retryQps, { least: 0.1, most: MAX_RATE }),
       burst: wholeOf('--retry-burst', flags.retryBurst, { least: 1, most: MAX_RATE }),
     },
-    retryCapMs: durationOf('--retry-cap', flags.retryCap, { least: 5, most: DAY_MS }),
+    retryCapMs,
     selfCheckPeriodMs: selfCheckPeriodOf(flags.selfCheckPeriod),
     // Events are never collected (COL-203), whatever else is left alone.
     ignoredResources: [...defaultIgnoredResources, ...ignoredOf(flags.gcIgnoredResources ?? [])],
@@ -99,6 +100,17 @@ function numberOf(flag: string, text: string, { least, most }: Range): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new CommandError(`invalid ${flag} "${text}"`, `Give a number from ${least} to ${most}.`);
+}
+
+/** After the first failure of an object, and the longest. */
+function waitsOf({ retryBase, retryCap }: CollectFlags): { readonly baseMs: number; readonly retryCapMs: number } {
+  const baseMs = durationOf('--retry-base', retryBase, { least: 1, most: DAY_MS });
+  const retryCapMs = durationOf('--retry-cap', retryCap, { least: 5, most: DAY_MS });
+  if (retryCapMs >= baseMs) return { baseMs, retryCapMs };
+  throw new CommandError(
+    `--retry-cap ${retryCap} is shorter than --retry-base ${retryBase}`,
+    'The longest wait cannot be shorter than the first; 5ms and 1m are usual.',
+  );
 }
 
 function probeOf({ mode, probe }: CollectFlags): string | undefined {

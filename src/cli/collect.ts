@@ -250,6 +250,12 @@ async function announce(collector: GarbageCollector, ready: () => void, signal: 
 }
 
 async function clientConfig({ kubeconfig, context, master }: CollectFlags): Promise<ClientConfig> {
+  if (kubeconfig === '') {
+    throw new CommandError(
+      'invalid --kubeconfig "": it is empty',
+      'Give --kubeconfig FILE, or leave it away for KUBECONFIG, ~/.kube/config or the pod this runs in.',
+    );
+  }
   try {
     return await loadClientConfig({
       io: systemKubeconfigIo,
