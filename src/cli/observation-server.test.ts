@@ -30,13 +30,19 @@ interface Asked {
   readonly headers?: Record<string, string>;
 }
 
-function ask(path: string, { method = 'GET', headers = {} }: Asked = {}): Promise<{ status: number; body: string }> {
+function ask(
+  path: string,
+  { method = 'GET', headers = {} }: Asked = {},
+): Promise<{ status: number; body: string; allow?: string }> {
   const { hostname, port } = new URL(server?.url ?? '');
   return new Promise((resolve, reject) => {
     request({ host: hostname, port, path, method, headers, agent: false }, (answer) => {
       let body = '';
       answer.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body }));
+      answer.on('end', () => {
+        const { allow } = answer.headers;
+        resolve({ status: answer.statusCode ?? 0, body, ...(allow !== undefined && { allow }) });
+      });
     })
       .on('error', reject)
       .end();
@@ -58,7 +64,7 @@ describe('ObservationServer', () => {
     });
     expect((await ask('/debug/graph-office')).status).toBe(404);
     expect((await ask('/')).status).toBe(404);
-    expect((await ask('/metrics', { method: 'POST' })).status).toBe(405);
+    expect(await ask('/metrics', { method: 'POST' })).toMatchObject({ status: 405, allow: 'GET, HEAD' });
     expect(await ask('/metrics', { method: 'HEAD' })).toEqual({ status: 200, body: '' });
   });
 
@@ -76,7 +82,10 @@ describe('ObservationServer', () => {
     for (const path of ['/metrics', '/healthz', '/debug/graph-office/rescan']) {
       expect((await ask(path, { method, headers })).status).toBe(405);
     }
-    expect((await ask('/debug/graph-of/rescan', { method: 'DELETE', headers })).status).toBe(405);
+    expect(await ask('/debug/graph-of/rescan', { method: 'DELETE', headers })).toMatchObject({
+      status: 405,
+      allow: 'GET, HEAD, POST',
+    });
   });
 
   it('without a token answers only who asks for a loopback address: no web page can read it through a browser', async () => {
@@ -93,10 +102,19 @@ describe('ObservationServer', () => {
     server = await ObservationServer.start({ ...options, listen: { host: '0.0.0.0', port: 0 }, token: 'secret' });
     for (const path of ['/metrics', '/debug/graph-of/graph']) {
       expect((await ask(path)).status).toBe(401);
-      for (const authorization of ['Bearer wrong', 'Bearer secret2', 'secret', 'Basic secret']) {
+      for (const authorization of [
+        'Bearer wrong',
+        'Bearer secret2',
+        'Bearersecret',
+        'Bearer SECRET',
+        'secret',
+        'Basic secret',
+      ]) {
         expect((await ask(path, { headers: { authorization } })).status).toBe(401);
       }
-      expect((await ask(path, { headers: { authorization: 'Bearer secret' } })).status).toBe(200);
+      for (const authorization of ['Bearer secret', 'bearer secret', 'BEARER  secret']) {
+        expect((await ask(path, { headers: { authorization } })).status).toBe(200);
+      }
     }
     expect((await ask('/healthz')).status).toBe(200);
     expect((await ask('/readyz')).status).toBe(200);

@@ -80,7 +80,9 @@ export class ObservationServer {
     const path = url.split('?')[0] ?? '';
     const isDebug = debug.prefixes.some((prefix) => path.startsWith(`${prefix}/`));
     if (method !== 'GET' && method !== 'HEAD' && !(method === 'POST' && isDebug)) {
-      return text(405, 'only GET and HEAD, and POST for debug pages');
+      return withHeaders(text(405, 'only GET and HEAD, and POST for debug pages'), {
+        allow: isDebug ? 'GET, HEAD, POST' : 'GET, HEAD',
+      });
     }
     // A web page may make a browser send one, too; the browser then says whose idea it was.
     if (method === 'POST' && headers.origin !== undefined) return text(403, 'not for web pages');
@@ -91,7 +93,7 @@ export class ObservationServer {
     }
     if (path !== '/metrics' && !isDebug) return text(404, 'there are /healthz, /readyz, /metrics and /debug');
     if (token !== undefined && !isBearer(headers.authorization, token)) {
-      return { ...text(401, 'Unauthorized'), headers: { 'content-type': PLAIN, 'www-authenticate': 'Bearer' } };
+      return withHeaders(text(401, 'Unauthorized'), { 'www-authenticate': 'Bearer' });
     }
     if (isDebug) return debug.handler({ method: method === 'POST' ? 'POST' : 'GET', target: url, headers: {} });
     const page = await metrics();
@@ -103,6 +105,10 @@ const PLAIN = 'text/plain; charset=utf-8';
 
 function text(status: number, words: string): HttpResponse {
   return { status, headers: { 'content-type': PLAIN, 'x-content-type-options': 'nosniff' }, body: Buffer.from(words) };
+}
+
+function withHeaders(response: HttpResponse, headers: Readonly<Record<string, string>>): HttpResponse {
+  return { ...response, headers: { ...response.headers, ...headers } };
 }
 
 function send(response: ServerResponse, { status, headers, body }: HttpResponse, headOnly: boolean): void {
@@ -121,8 +127,9 @@ function hostOf(header: string): string {
   return (/^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':')[0] ?? '').toLowerCase();
 }
 
-/** Takes the same time for every wrong token. */
+/** Takes the same time for every wrong token. The scheme may be written in any case (RFC 9110, 11.1). */
 function isBearer(header: string | undefined, token: string): boolean {
   const digest = (value: string): Buffer => createHash('sha256').update(value).digest();
-  return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`));
+  const [, shown] = /^bearer +(.*)$/i.exec(header ?? '') ?? [];
+  return shown !== undefined && timingSafeEqual(digest(shown), digest(token));
 }

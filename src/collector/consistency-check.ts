@@ -29,6 +29,8 @@ export interface ConsistencyReport {
   readonly inconsistencies: readonly Inconsistency[];
   /** Could not be listed. */
   readonly unread: readonly OfferedResource[];
+  /** Everything was compared: all was listed, and every monitor had seen its resource once. */
+  readonly complete: boolean;
 }
 
 export interface ConsistencyCheckOptions {
@@ -140,13 +142,15 @@ export class ConsistencyCheck {
   async look(signal: AbortSignal): Promise<ConsistencyReport> {
     const differences: GraphDifference[] = [];
     const unread: OfferedResource[] = [];
+    let complete = true;
     for (const offered of this.resources) {
       if (signal.aborted) break;
       const found = await this.#compare(offered, signal);
-      if (found === undefined) unread.push(offered);
+      if (found === 'unread') unread.push(offered);
+      if (typeof found === 'string') complete = false;
       else append(differences, found);
     }
-    return { differences, inconsistencies: this.invariants(), unread };
+    return { differences, inconsistencies: this.invariants(), unread, complete };
   }
 
   async #checkUntil(signal: AbortSignal): Promise<ConsistencyReport> {
@@ -180,7 +184,7 @@ export class ConsistencyCheck {
     const { logger, metrics } = this.#options;
     const unread = report.unread.map(resourceKey);
     if (unread.length > 0) logger.warn('resources could not be listed to compare them with the graph', { unread });
-    metrics.consistencyChecks.inc({ outcome: outcome === 'equal' && unread.length > 0 ? 'incomplete' : outcome });
+    metrics.consistencyChecks.inc({ outcome: outcome === 'equal' && !report.complete ? 'incomplete' : outcome });
     return report;
   }
 
@@ -209,17 +213,19 @@ export class ConsistencyCheck {
     if (byResource.size > 0) await monitors.restart((resource) => byResource.has(resourceKey(resource)));
   }
 
-  async #compare(offered: OfferedResource, signal: AbortSignal): Promise<GraphDifference[] | undefined> {
+  async #compare(offered: OfferedResource, signal: AbortSignal): Promise<GraphDifference[] | 'unread' | 'unsynced'> {
     const { client, graph, monitors } = this.#options;
     const objects = new Map<Uid, ObservedObject>();
     try {
       for await (const object of freshList(client, offered, signal)) objects.set(object.uid, object);
     } catch {
-      return undefined;
+      return 'unread';
     }
     // The graph as of now, not as of the beginning of the list: what came in meanwhile is not different for that.
     const monitor = monitors.of(offered);
-    if (monitor === undefined || !monitor.synced) return [];
+    // It was stopped meanwhile: there is nothing to compare with any more.
+    if (monitor === undefined) return [];
+    if (!monitor.synced) return 'unsynced';
     for (const uid of objects.keys()) if (this.#isShownByAnother(uid, monitor.resource)) objects.delete(uid);
     return compareWithList(graph, monitor.resource, objects.values()).map((difference) => ({
       ...difference,

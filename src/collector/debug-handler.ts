@@ -22,7 +22,7 @@ export interface DebugOptions {
 /**
  * `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`: compares it with fresh lists
  * and answers with what is different. `POST <base>/rescan`: lists everything anew, and answers with what that is. Both answer 503
- * before the collector runs and when it stops. Who may ask is decided by the server it is mounted in (COL-18A).
+ * before the collector runs and when it stops, and 405 to other methods. Who may ask is decided by the server it is mounted in (COL-18A).
  */
 export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler {
   const answerTo = async ({ method, target, signal }: HttpRequest): Promise<HttpResponse> => {
@@ -33,8 +33,9 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
       case 'GET /graph':
         return answer(200, 'text/vnd.graphviz', dumpGraph(graph, url.searchParams.getAll('uid')));
       case 'POST /consistency': {
-        const { differences, inconsistencies, unread } = await consistency.check(signal);
+        const { differences, inconsistencies, unread, complete } = await consistency.check(signal);
         return json(200, {
+          complete,
           differences: differences.map(({ resource, ...found }) => ({ resource: resourceKey(resource), ...found })),
           inconsistencies,
           unread: unread.map(resourceKey),
@@ -43,7 +44,7 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
       case 'POST /rescan':
         return json(202, { listing: consistency.rescan().map(resourceKey) });
       default:
-        return notFound;
+        return page === '/consistency' || page === '/rescan' ? onlyPost(page) : notFound;
     }
   };
   return (request) => answerTo(request).catch(unavailable);
@@ -54,6 +55,11 @@ function unavailable(error: unknown): HttpResponse {
   // Its time may be over while somebody still reads the answer.
   if (isAbortError(error)) return answer(503, PLAIN, 'the request was given up; the comparison goes on\n');
   throw error;
+}
+
+function onlyPost(page: string): HttpResponse {
+  const { headers, ...rest } = answer(405, PLAIN, `${page} is asked for with POST\n`);
+  return { ...rest, headers: { ...headers, allow: 'POST' } };
 }
 
 function json(status: number, value: unknown): HttpResponse {

@@ -4,9 +4,9 @@ import { DEBUG_BASES } from '../../src/collector/debug-handler.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
-import type { Fault } from './faults.ts';
+import { type Fault, refuse } from './faults.ts';
 import { isIntake } from './recorder.ts';
-import { configMap, refTo, secret } from './kinds.ts';
+import { configMap, refTo, secret, widget } from './kinds.ts';
 import { Rig, type RunningCollector } from './rig.ts';
 
 /** The collector compares its graph with fresh lists (ANCHORS' self-check), on demand and again and again. */
@@ -93,7 +93,9 @@ describe('the self-check', () => {
     const { status, answer } = await ask('POST', 'consistency');
     expect(status).toBe(200);
     expect(answer).toMatchObject({ differences: [{ resource: '/v1/secrets (Secret)', difference }], unread: [] });
-    expect(await ask('POST', 'consistency')).toMatchObject({ answer: { differences: [], inconsistencies: [] } });
+    expect(await ask('POST', 'consistency')).toMatchObject({
+      answer: { complete: true, differences: [], inconsistencies: [] },
+    });
   });
 
   it('takes what is only late for no difference', async () => {
@@ -117,10 +119,23 @@ describe('the self-check', () => {
   it('COL-048 a resource that can not be listed is named, and counts as no difference', async () => {
     rig.faults.on({ target: /secrets\?limit/ }, () => Promise.reject(new Error('no route')));
     expect(await ask('POST', 'consistency')).toMatchObject({
-      answer: { differences: [], unread: ['/v1/secrets (Secret)'] },
+      answer: { complete: false, differences: [], unread: ['/v1/secrets (Secret)'] },
     });
     expect(checks('incomplete')).toBe(1);
     expect(errors()).toEqual([]);
+  });
+
+  it('COL-048 is not complete while a monitor has not seen its resource yet', async () => {
+    // The monitor asks for a watch that begins with a list, a comparison for the list alone.
+    rig.faults.on({ target: /widgets\?.*watch/ }, refuse(500, 'InternalError'));
+    rig.serve(widget);
+    await rig.advance(31_000);
+    const { answer } = await ask('POST', 'consistency');
+    expect(answer).toMatchObject({ complete: false, differences: [], unread: [] });
+    expect(checks('incomplete')).toBe(1);
+    rig.faults.clear();
+    await rig.advance(60_000);
+    expect((await ask('POST', 'consistency')).answer).toMatchObject({ complete: true });
   });
 });
 
@@ -144,9 +159,16 @@ describe('a rescan on demand', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
-  it.each(['GET', 'PUT'] as const)('is not done by %s', async (method) => {
-    expect((await ask(method, 'rescan')).status).toBe(404);
-    expect((await ask(method, 'consistency')).status).toBe(404);
+  it.each(['GET', 'PUT'] as const)('is not done by %s, which is told so, nor is a comparison', async (method) => {
+    for (const page of ['rescan', 'consistency']) {
+      const target = `${DEBUG_BASES[0]}/${page}`;
+      const { status, headers, body } = await rig.collector.debugHandler({ method, target, headers: {} });
+      expect([status, headers['allow'], Buffer.from(body as Uint8Array).toString()]).toEqual([
+        405,
+        'POST',
+        `/${page} is asked for with POST\n`,
+      ]);
+    }
     expect((await ask('POST', 'graph')).status).toBe(404);
   });
 });

@@ -169,7 +169,7 @@ describe('kubegc collect', () => {
     const debug = '/debug/controllers/garbage-collector-controller';
     const check = await page(running, `${debug}/consistency`, 'POST');
     expect(check.status).toBe(200);
-    expect(JSON.parse(check.text)).toMatchObject({ differences: [] });
+    expect(JSON.parse(check.text)).toMatchObject({ complete: true, differences: [] });
     const rescan = await page(running, `${debug}/rescan`, 'POST');
     expect(rescan.status).toBe(202);
     expect((JSON.parse(rescan.text) as { listing: string[] }).listing).toContain('/v1/secrets (Secret)');
