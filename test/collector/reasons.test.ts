@@ -109,6 +109,9 @@ describe('the catalogue of reasons and what was said', () => {
     for (const fields of emitted.failures) {
       expect(failed).toContain(fields['reason']);
       expect(Object.keys(reasons.decided)).toContain(fields['decided']);
+      expect(fields).toMatchObject({ kind: expect.any(String), name: expect.any(String), uid: expect.any(String) });
+      // Read by people too: no field is an object.
+      expect(Object.values(fields).filter((value) => typeof value === 'object')).toEqual([]);
     }
   });
 

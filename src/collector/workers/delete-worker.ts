@@ -32,6 +32,7 @@ import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
 import type { ActionResult, DecisionAbout } from './decision.ts';
+import { failedWriteFields, type WriteAction } from './failed-write.ts';
 import { UnansweredKeys } from './unanswered-keys.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
@@ -46,8 +47,6 @@ const MAX_CONFLICTS = 5;
 
 /** Owners whose blocking dependents were queued; for one that is forgotten they are queued once more than necessary. */
 const MAX_WAITING_OWNERS = 10_000;
-
-type WriteAction = Extract<Action, { readonly target: Target }>;
 
 /** What an action came to: done, or the reason for which the key is retried, or a need to decide anew. */
 type ActionOutcome = End | Conflict;
@@ -360,7 +359,8 @@ export class DeleteWorker {
     // The error of four conflicts in a row is one of our own.
     if (!isChange) this.#noteFailure(key, action.target, error);
     const log = isChange ? { warn: logger.debug.bind(logger) } : failures;
-    log.warn('a write did not happen and is retried', { ...action, answer, error: error?.message, decided, reason });
+    const fields = { ...failedWriteFields(action), answer, error: error?.message, decided, reason };
+    log.warn('a write did not happen and is retried', fields);
     results.push({ action, answered: reason });
     return { next: 'requeue', reason };
   }

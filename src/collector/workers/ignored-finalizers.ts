@@ -11,6 +11,7 @@ import { type OfferedResource, resourceKey } from '../resources/deletable-resour
 import { type Reason, sentenceOf } from '../reasons.ts';
 import { acceptedAs, tellPatch } from './accepted-writes.ts';
 import type { CollectorContext } from './collector-context.ts';
+import { failedWriteFields } from './failed-write.ts';
 import type { OrphanWorkerOptions } from './orphan-worker.ts';
 
 export interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
@@ -107,7 +108,7 @@ export class IgnoredFinalizers {
     const answered = after.reason === 'patchAccepted' ? acceptedAs(answer, 'finalizerAlreadyRemoved') : after.reason;
     metrics.decisions.inc({ verdict, reason });
     if (verdict === 'requeue') {
-      const fields = { ...action, error: answer.error?.message, decided: DECIDED, reason };
+      const fields = { ...failedWriteFields(action), error: answer.error?.message, decided: DECIDED, reason };
       failures.warn('a write did not happen and is retried', fields);
     } else {
       tellPatch(this.#context, { target, change: finalizer }, { reason: DECIDED, answered });
