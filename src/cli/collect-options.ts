@@ -174,7 +174,8 @@ export const collectOptions: readonly CollectOption[] = [
   },
   {
     flags: '--bind-address <HOST:PORT>',
-    description: 'serve /healthz, /readyz, /metrics and the debug pages over plain HTTP; off unless given',
+    description:
+      'serve /healthz, /readyz, /metrics and the debug pages over plain HTTP; off unless given; :PORT is 127.0.0.1 alone',
   },
   {
     flags: '--bind-token-file <FILE>',

@@ -6,7 +6,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Reads HOST:PORT, [IPV6]:PORT, or :PORT (all addresses of 127.0.0.1 are meant: the server is not offered to a network unasked). */
+/** Reads HOST:PORT, [IPV6]:PORT, or :PORT, which is 127.0.0.1, not all addresses as in Go: nothing is offered to a network unasked. */
 export function parseListenAddress(text: string, flag = '--listen'): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d+)$/.exec(text);
   const port = Number(match?.[3]);

@@ -77,7 +77,7 @@ export const upOptions: readonly UpOption[] = [
   {
     key: 'listen',
     flags: '--listen <HOST:PORT>',
-    description: 'address to serve on; port 0 lets the system pick one',
+    description: 'address to serve on; port 0 lets the system pick one, and :PORT is 127.0.0.1 alone',
     default: '127.0.0.1:6443',
   },
   {
