@@ -34,6 +34,15 @@ export class Clients {
     }
   }
 
+  /** The answer has them know only what they know now: the server was put back to what it was. */
+  remember(): () => void {
+    const made = [...this.#made].map(([at, objects]) => [at, [...objects]] as const);
+    return () => {
+      this.#made.clear();
+      for (const [at, objects] of made) this.#made.set(at, [...objects]);
+    };
+  }
+
   /** Takes the finalizer that is somebody's off an object. */
   release(place: Place): Promise<string> {
     return this.do({ do: 'release', at: `${place.kind}/${place.namespace}/${place.name}` });

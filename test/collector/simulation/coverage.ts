@@ -55,12 +55,23 @@ const STEPS: readonly Step['do'][] = [
   'start',
   'lead',
   'partition',
+  'backup',
+  'restore',
+];
+
+const RESTORES = [
+  'to a lower version',
+  'to a higher version',
+  'during a write',
+  'that takes a deletion back',
+  'that silences a watch',
 ];
 
 const expected: readonly string[] = [
   ...STEPS.map((step) => `step ${step}`),
   ...FAULTS.map((fault) => `fault ${fault}`),
   ...STREAM_FAULTS.map((fault) => `stream ${fault}`),
+  ...RESTORES.map((what) => `restore ${what}`),
   ...['Background', 'Foreground', 'Orphan', 'none'].map((policy) => `policy ${policy}`),
   ...['rest', 'resync', 'empty'].map((end) => `end ${end}`),
   ...['json', 'protobuf'].map((encoding) => `encoding ${encoding}`),

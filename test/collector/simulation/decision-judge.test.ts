@@ -8,6 +8,7 @@ const objects = new StoredObjects();
 objects.set('/a', { ...there, metadata: {} });
 objects.set('/b', { ...there, name: 'b', uid: 'v', metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
 
+const never = { wasTerminating: () => false };
 const decision = (more: Partial<Decision>): Decision => ({
   uid: 'u',
   identity: there,
@@ -20,7 +21,7 @@ const decision = (more: Partial<Decision>): Decision => ({
 
 describe('what a collector says, held against what is there', () => {
   it.each(['noteAbsentOwner', 'emitVirtualDelete'] as const)('COL-116 an absence is none: %s', (action) => {
-    expect(wrongClaims(decision({ actions: [{ action, identity: there }] }), objects)).toEqual([
+    expect(wrongClaims(decision({ actions: [{ action, identity: there }] }), { objects, ...never })).toEqual([
       'Secret default/a counts as absent',
     ]);
   });
@@ -33,7 +34,9 @@ describe('what a collector says, held against what is there', () => {
     { uid: 'another' },
   ])('COL-115 under other coordinates it is absent: %j', (other) => {
     const identity = { ...there, ...other };
-    expect(wrongClaims(decision({ actions: [{ action: 'noteAbsentOwner', identity }] }), objects)).toEqual([]);
+    expect(
+      wrongClaims(decision({ actions: [{ action: 'noteAbsentOwner', identity }] }), { objects, ...never }),
+    ).toEqual([]);
   });
 
   it('COL-115 a cluster-scoped object is where it is, whatever namespace is said', () => {
@@ -41,13 +44,29 @@ describe('what a collector says, held against what is there', () => {
     const roles = new StoredObjects();
     roles.set('/r', { ...role, metadata: {} });
     const identity = { ...role, namespace: 'default' };
-    expect(wrongClaims(decision({ actions: [{ action: 'noteAbsentOwner', identity }] }), roles)).toHaveLength(1);
+    expect(
+      wrongClaims(decision({ actions: [{ action: 'noteAbsentOwner', identity }] }), { objects: roles, ...never }),
+    ).toHaveLength(1);
   });
 
   it('COL-095 what counts as terminating is', () => {
     const terminating = { reason: 'alreadyTerminating' } as const;
-    expect(wrongClaims(decision(terminating), objects)).toEqual(['Secret default/a counts as terminating']);
-    expect(wrongClaims(decision({ ...terminating, uid: 'v' }), objects)).toEqual([]);
-    expect(wrongClaims(decision({ ...terminating, uid: 'gone' }), objects)).toEqual([]);
+    expect(wrongClaims(decision(terminating), { objects, ...never })).toEqual([
+      'Secret default/a counts as terminating',
+    ]);
+    expect(wrongClaims(decision({ ...terminating, uid: 'v' }), { objects, ...never })).toEqual([]);
+    expect(wrongClaims(decision({ ...terminating, uid: 'gone' }), { objects, ...never })).toEqual([]);
+  });
+
+  it('COL-055 designs/0011 what was terminating before a restore may count as that for a while, and nothing else', () => {
+    const wasTerminating = (uid: string): boolean => uid === 'u';
+    const say = (uid: string): string[] =>
+      wrongClaims(decision({ uid, reason: 'alreadyTerminating' }), { objects: twins, wasTerminating });
+    const twins = objects.copy();
+    twins.set('/c', { ...there, name: 'c', uid: 'x', metadata: {} });
+    expect(say('u')).toEqual([]);
+    expect(say('x')).toEqual(['Secret default/c counts as terminating']);
+    const identity = { action: 'noteAbsentOwner', identity: there } as const;
+    expect(wrongClaims(decision({ actions: [identity] }), { objects, wasTerminating })).toHaveLength(1);
   });
 });

@@ -1,13 +1,18 @@
 import type { Identity } from '../../../src/collector/graph/identity.ts';
 import type { Decision } from '../../../src/collector/workers/decision.ts';
 import { isNamespacedKind } from './simulated-kinds.ts';
+import type { Judge } from './judge.ts';
 import { isTerminating, type StoredObjects } from './stored-objects.ts';
 
 /**
  * What a collector says when it decides, held against what is there. Only what can not be otherwise again is looked at: who is gone, or
- * on the way, stays so, however late the collector says it.
+ * on the way, stays so, however late the collector says it. Unless a server is restored: then a graph that does not know yet may show
+ * somebody on the way for a while.
  */
-export function wrongClaims({ uid, reason, actions }: Decision, objects: StoredObjects): string[] {
+export function wrongClaims(
+  { uid, reason, actions }: Decision,
+  { objects, wasTerminating }: Pick<Judge, 'objects' | 'wasTerminating'>,
+): string[] {
   const wrong: string[] = [];
   for (const action of actions) {
     if (action.action !== 'noteAbsentOwner' && action.action !== 'emitVirtualDelete') continue;
@@ -16,7 +21,7 @@ export function wrongClaims({ uid, reason, actions }: Decision, objects: StoredO
       wrong.push(`${identity.kind} ${identity.namespace}/${identity.name} counts as absent`);
   }
   const object = objects.withUid(uid);
-  if (reason === 'alreadyTerminating' && object !== undefined && !isTerminating(object)) {
+  if (reason === 'alreadyTerminating' && object !== undefined && !isTerminating(object) && !wasTerminating(uid)) {
     wrong.push(`${object.kind} ${object.namespace}/${object.name} counts as terminating`);
   }
   return wrong;

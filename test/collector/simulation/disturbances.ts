@@ -71,7 +71,7 @@ export class Disturbances {
       case 3:
         return [this.fault()];
       case 4:
-        return [this.#slow()];
+        return [this.slow()];
       case 5:
         return [this.stream()];
       default:
@@ -88,7 +88,7 @@ export class Disturbances {
     const from = random.integer(beats.length);
     const slowFrom = random.integer(2) === 0 ? -1 : Math.max(0, from - random.integer(2));
     const steps = beats.flatMap((beat, index): Step[] => [
-      ...(index === slowFrom ? [this.#slow()] : []),
+      ...(index === slowFrom ? [this.slow()] : []),
       ...(index === from ? (random.integer(6) === 0 ? this.process() : this.#blind()) : []),
       beat,
       ...(index >= from ? this.#meanwhile(beat) : []),
@@ -124,7 +124,7 @@ export class Disturbances {
   }
 
   /** What the collector does next takes longer than what clients do meanwhile. */
-  #slow(): FaultStep {
+  slow(): FaultStep {
     const random = this.#random;
     const on = random.pick(['read', 'delete', 'patch', 'write', 'write', 'intake'] as const);
     return { do: 'fault', fault: random.pick(['requestSlow', 'answerSlow']), on, times: random.pick([1, 1, 2, 4]) };

@@ -12,6 +12,7 @@ import {
 } from './plan.ts';
 import { PlanGround } from './plan-ground.ts';
 import { type Choice, definesMore, pickChoice, pickStyle, type PlanStyle } from './plan-style.ts';
+import { RESTORES_ONE_IN, restoreSteps } from './restores.ts';
 import { kindNamed } from './simulated-kinds.ts';
 
 /** The longest history. */
@@ -63,6 +64,8 @@ class Generator {
       const isForNothing = this.#ground.isEmpty && NEEDS_OBJECTS.has(choice) && !this.#oneIn(8);
       steps.push(...this.#steps(isForNothing ? 'create' : choice));
     }
+    // From a source of its own: the plan of a seed that restores nothing is what it was.
+    if (seededRandom(~this.#seed).integer(RESTORES_ONE_IN) === 0) steps.push(...this.#restored());
     return {
       seed: this.#seed,
       kinds: kinds.filter((kind) => !isDefined(kind)),
@@ -159,6 +162,16 @@ class Generator {
       case 'motif':
         return this.#motif();
     }
+  }
+
+  #restored(): Step[] {
+    return restoreSteps({
+      random: this.#random,
+      ground: this.#ground,
+      style: this.#style,
+      disturbances: this.#disturbances,
+      more: () => this.#steps(pickChoice(this.#random, this.#style)),
+    });
   }
 
   #motif(): Step[] {

@@ -290,6 +290,83 @@ describe('COL-106 of an owner that changed its mind the judge', () => {
   });
 });
 
+describe('designs/0011 of a server that was restored the judge', () => {
+  const owner = 'ConfigMap/default/owner';
+  const restore = { do: 'restore', awayMs: 1000, bump: false } as const;
+  const undo = async (what: () => Promise<void>): Promise<void> => {
+    const backup = await cluster.wait(cluster.backUp());
+    await what();
+    await cluster.restore(backup, restore);
+  };
+
+  beforeEach(async () => {
+    await cluster.stop();
+    await begin([], [restore]);
+    await act({ do: 'hold', at: owner });
+  });
+
+  it.each([
+    ['was gone', async () => act({ do: 'strip', at: owner })],
+    ['waited', async () => {}],
+    [
+      'had ceased to wait',
+      async () => {
+        const ref = { ...at, gvr: configMap.gvr, name: 'owner' };
+        const body = { metadata: { finalizers: ['x.io/hold'] } };
+        await cluster.wait(cluster.client.patch(ref, { type: 'application/merge-patch+json', body }));
+      },
+    ],
+  ])('COL-002 COL-120 finds what is deleted, or let go, although its owner lives again, which %s', async (_, then) => {
+    await undo(async () => {
+      await act({ do: 'delete', at: owner, policy: 'Foreground' });
+      await then();
+    });
+    expect(cluster.judge.wrong).toEqual([]);
+    expect(cluster.judge.tookBack).toBe(true);
+    await patch({ ownerReferences: null });
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('lost its reference to ConfigMap default/owner')]);
+    await act({ do: 'refer', at: 'Secret/default/owned', owners: [{ at: owner }] });
+    await remove();
+    expect(cluster.judge.wrong[1]).toContain('was deleted although its owner ConfigMap default/owner');
+  });
+
+  it('COL-002 COL-120 finds what is let go although its owner does not orphan any more', async () => {
+    await undo(() => act({ do: 'delete', at: owner, policy: 'Orphan' }));
+    await patch({ ownerReferences: null });
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('does not wait any more')]);
+  });
+
+  it('COL-001 accepts the end of what had an owner that waited when the backup was made', async () => {
+    await act({ do: 'delete', at: owner, policy: 'Foreground' });
+    await undo(() => act({ do: 'strip', at: owner }));
+    expect(cluster.judge.tookBack).toBe(false);
+    await remove();
+    expect(cluster.judge.wrong).toEqual([]);
+  });
+
+  it('COL-001 COL-002 knows who refers to whom as it was, also when the backup is restored twice', async () => {
+    const backup = await cluster.wait(cluster.backUp());
+    for (let times = 0; times < 2; times++) {
+      await act({ do: 'refer', at: 'Secret/default/owned', owners: [] });
+      await cluster.restore(backup, restore);
+      expect([...cluster.judge.objects.values()].map(({ metadata }) => metadata.ownerReferences?.length)).toContain(1);
+    }
+    await act({ do: 'label', at: 'Secret/default/owned', value: 'a' });
+    await remove();
+    expect(cluster.judge.wrong).toEqual([expect.stringContaining('exists and never waited')]);
+  });
+
+  it('COL-055 has somebody count as terminating who was, for a while, and nobody else', async () => {
+    const uid = (await cluster.wait(cluster.client.get<KubeObject>({ ...at, gvr: configMap.gvr, name: 'owner' })))
+      .metadata?.uid;
+    await undo(() => act({ do: 'delete', at: owner, policy: 'Foreground' }));
+    expect(cluster.judge.wasTerminating(uid ?? '')).toBe(true);
+    expect(cluster.judge.wasTerminating((await owned()).metadata?.uid ?? '')).toBe(false);
+    await cluster.clock.advanceAsync(5 * 60_000);
+    expect(cluster.judge.wasTerminating(uid ?? '')).toBe(false);
+  });
+});
+
 describe('the judge accepts', () => {
   it.each(['1.20', '1.36'] as const)(
     'COL-150 a delete with both preconditions in its query, where the server is of version %s',

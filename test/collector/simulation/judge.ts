@@ -3,7 +3,7 @@ import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type OwnerReference } from '../
 import type { StoreEvent } from '../../../src/apiserver/storage/interface.ts';
 import type { Attribution } from './attribution.ts';
 import { RequestJudge } from './request-judge.ts';
-import { definitionName, DEFINITIONS, KINDS } from './simulated-kinds.ts';
+import { definitionName, DEFINITIONS, KINDS, LEASES } from './simulated-kinds.ts';
 import {
   has,
   isOrphaning,
@@ -17,7 +17,7 @@ import {
 } from './stored-objects.ts';
 
 /** Written by nobody that is judged here. */
-const IGNORED = new Set(['Event', 'Namespace', DEFINITIONS.kind]);
+const IGNORED = new Set(['Event', 'Namespace', DEFINITIONS.kind, LEASES.kind]);
 
 export interface JudgeOptions {
   readonly attribution: Attribution;
@@ -65,15 +65,17 @@ export class Judge {
   readonly #began = new Map<string, number>();
   readonly #referredSince = new Map<string, number>();
   /** By uid of who waited for its dependents, or let them go, at some time: until when that may be acted upon; Infinity while it does. */
-  readonly #waited = new Map<string, number>();
-  readonly #orphaning = new Map<string, number>();
+  #waited = new Map<string, number>();
+  #orphaning = new Map<string, number>();
   #changes = 0;
   /** By the name of a definition that there is, or was. */
   readonly #definedAt = new Map<string, number>();
   /** `<uid of the dependent> <reference>`: the collectors saw the owner go that this reference means. */
   readonly #seenToGo = new Set<string>();
   /** What went with policy Orphan, by uid: a reference to other coordinates refers to nothing (COL-140, COL-241). */
-  readonly #orphaned = new Map<string, KnownObject>();
+  #orphaned = new Map<string, KnownObject>();
+  /** By uid of what lives again since a restore: until when a collector may not have learnt that yet. */
+  readonly #terminating = new Map<string, number>();
 
   constructor(options: JudgeOptions) {
     const { attribution, isServed, remembersOrphaned, seesAtOnce, seesWhatIsServed, oldNews, now, barriers } = options;
@@ -90,6 +92,36 @@ export class Judge {
   readonly observe = (events: readonly StoreEvent[]): void => {
     for (const event of events) this.#see(event);
   };
+
+  /**
+   * The answer goes back to what is known now, as the server does whose backup is restored. What waited, or let go, only in what was undone
+   * is that for nobody any more: whoever has not learnt of the restore has seen that the server was away, and reads before it writes
+   * (designs/0011).
+   */
+  remember(): () => void {
+    const objects = this.objects.copy();
+    const [waited, orphaning, orphaned] = [new Map(this.#waited), new Map(this.#orphaning), new Map(this.#orphaned)];
+    return () => {
+      for (const { uid, metadata } of objects.values()) {
+        const was = this.objects.withUid(uid);
+        const tookBack = !metadata.deletionTimestamp && (was === undefined || isTerminating(was));
+        if (tookBack) this.#terminating.set(uid, this.#oldNewsUntil());
+      }
+      this.objects.become(objects);
+      this.#waited = undone(this.#waited, waited);
+      this.#orphaning = undone(this.#orphaning, orphaning);
+      this.#orphaned = new Map(orphaned);
+      this.#seenToGo.clear();
+    };
+  }
+
+  /** A deletion was taken back. */
+  get tookBack(): boolean {
+    return this.#terminating.size > 0;
+  }
+
+  /** It was being deleted, or gone, before the server was restored, and who has seen that may think so still. */
+  readonly wasTerminating = (uid: string): boolean => this.#mayBeSeenAs(this.#terminating, uid);
 
   /** What should not be there once everything has come to rest and nobody holds anything. */
   leftovers(): string[] {
@@ -147,8 +179,12 @@ export class Judge {
   #remember(was: Map<string, number>, uid: string, is: boolean): void {
     if (is) return void was.set(uid, Number.POSITIVE_INFINITY);
     if (was.get(uid) !== Number.POSITIVE_INFINITY) return;
+    was.set(uid, this.#oldNewsUntil());
+  }
+
+  #oldNewsUntil(): number {
     const { ms, moreForEachChangeMs } = this.#oldNews;
-    was.set(uid, this.#now() + ms + this.#changes * moreForEachChangeMs);
+    return this.#now() + ms + this.#changes * moreForEachChangeMs;
   }
 
   #goes(owner: KnownObject): void {
@@ -326,6 +362,12 @@ export class Judge {
     else if (living.length < references.length) found.push('has a reference to nothing beside a living owner');
     return found;
   }
+}
+
+/** What counted when the backup was made, and of what came later only that it was so once. */
+function undone(now: ReadonlyMap<string, number>, then: ReadonlyMap<string, number>): Map<string, number> {
+  const once = [...now.keys()].map((uid) => [uid, Number.NEGATIVE_INFINITY] as const);
+  return new Map([...once, ...then]);
 }
 
 function identityOf({ uid, name, kind, apiVersion }: OwnerReference): string {

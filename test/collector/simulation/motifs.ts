@@ -225,6 +225,45 @@ const redefinition: Motif = (scene) => {
   ];
 };
 
+/** What is there when a backup is made, and what is done after it, to be undone. */
+export interface Undone {
+  readonly before: readonly Step[];
+  readonly after: readonly Step[];
+}
+
+/** An owner goes in some way, or lets go, or waits, with what depends on it; some of it is under way already when the backup is made. */
+export function pickUndone(scene: Scene): Undone {
+  const { at, owner } = pair(scene);
+  const { random, ground } = scene;
+  const other = random.pick(ground.near(at));
+  const isShared = other !== owner && random.integer(3) === 0;
+  const references = [ground.reference(owner), ...(isShared ? [ground.reference(other)] : [])];
+  const begun: Step[] = [
+    ...(isShared ? [create(scene, other)] : []),
+    held(create(scene, owner), random),
+    held(create(scene, at, references), random),
+    ...(random.integer(4) === 0 ? [{ do: 'wait', ms: 1000 } as const] : []),
+  ];
+  const ends: Step[] = [
+    drop(scene, owner),
+    ...random.pick<readonly Step[]>([
+      [],
+      [],
+      [{ do: 'release', at: owner }],
+      [{ do: 'release', at }],
+      [{ do: 'strip', at: owner }],
+      [drop(scene, owner, 'Orphan')],
+      [drop(scene, at)],
+      [refer(at, [])],
+      [create(scene, owner), refer(at, [ground.reference(owner)])],
+      [create(scene, random.pick(ground.near(owner)), [ground.reference(owner)])],
+    ]),
+    ...(isShared ? [drop(scene, other)] : []),
+  ];
+  const under = random.integer(4) === 0 ? 1 + random.integer(ends.length) : 0;
+  return { before: [...begun, ...ends.slice(0, under)], after: ends.slice(under) };
+}
+
 const MOTIFS: readonly Motif[] = [
   unseen,
   unseen,

@@ -19,6 +19,8 @@ import {
 } from '../faults.ts';
 import type { FaultName, FaultStep, LatencyPlan, StreamStep } from './plan.ts';
 import { classify, type ClassifiedRequest, isOfClass } from './request-class.ts';
+import type { ServerPresence, Stay } from './server-presence.ts';
+import { LEASES } from './simulated-kinds.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface NetworkOptions {
@@ -30,6 +32,8 @@ export interface NetworkOptions {
   readonly intake?: 'list' | undefined;
   /** Faults wait here for a request that they are meant for; shared by all networks of a history. */
   readonly armed: ArmedFaults;
+  /** Absent: it is always there. */
+  readonly server?: ServerPresence | undefined;
   readonly onRequest: (request: HttpRequest) => void;
   /** Told of each exchange that is over; 0: there was no answer. */
   readonly onAnswer: (request: HttpRequest, status: number) => void;
@@ -71,6 +75,7 @@ export class Network {
   #state: 'up' | 'partitioned' | 'dead' = 'up';
   #calm = false;
   #underWay = 0;
+  #writes = 0;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
@@ -81,6 +86,11 @@ export class Network {
     if (this.#underWay > 0) return false;
     for (const { holding } of this.#streams) if (holding) return false;
     return true;
+  }
+
+  /** A write is without an answer. */
+  get isWriting(): boolean {
+    return this.#writes > 0;
   }
 
   /** Resources whose watch is open, sorted. */
@@ -106,7 +116,7 @@ export class Network {
 
   /** Whether any open watch was concerned. */
   disturb({ stream: fault, ms = 0 }: StreamStep, resource: string | undefined): boolean {
-    const streams = [...this.#streams].filter((stream) => resource === undefined || stream.resource === resource);
+    const streams = [...this.#streams].filter((stream) => isDisturbed(stream, resource));
     for (const stream of streams) disturbances[fault](stream, ms);
     return streams.length > 0;
   }
@@ -114,17 +124,26 @@ export class Network {
   readonly intercept: Interceptor = async (asked, next) => {
     const { onRequest, onAnswer } = this.#options;
     const request = this.#options.encoding === 'json' ? inJson(asked) : asked;
+    const writes = isOfClass(classify(request.method, request.target), 'write') ? 1 : 0;
     this.#underWay++;
+    this.#writes += writes;
     let status = 0;
     try {
       this.#mustBeUp();
+      const stay = this.#options.server?.connect();
       onRequest(request);
-      const response = await this.#pass(request, next);
+      const response = await (stay === undefined
+        ? this.#pass(request, next)
+        : stay.carry(this.#pass(request, whileItLasts(stay, next))));
       this.#mustBeUp();
       ({ status } = response);
-      return response.body instanceof Uint8Array ? response : this.#streaming(request, response, response.body);
+      if (response.body instanceof Uint8Array) return response;
+      const stream = this.#streaming(request, response, response.body);
+      stay?.onEnd(() => stream.cut());
+      return { ...response, body: stream };
     } finally {
       this.#underWay--;
+      this.#writes -= writes;
       onAnswer(request, status);
     }
   };
@@ -163,21 +182,37 @@ export class Network {
     if (this.#state !== 'up') throw new TransportError('reset', 'connection reset by peer');
   }
 
-  #streaming(request: HttpRequest, response: HttpResponse, body: AsyncIterable<Uint8Array>): HttpResponse {
+  #streaming(request: HttpRequest, response: HttpResponse, body: AsyncIterable<Uint8Array>): WatchStream {
     const { resource } = classify(request.method, request.target);
     const encoding = String(response.headers['content-type']).includes('protobuf') ? 'protobuf' : 'json';
     const { random, latency } = this.#options;
     const stream = new WatchStream(body, {
       resource,
-      lag: () => (this.#calm || latency.lagMs === undefined ? 0 : random.integer(latency.lagMs)),
+      lag: () =>
+        this.#calm || latency.lagMs === undefined || resource === LEASES.gvr.resource
+          ? 0
+          : random.integer(latency.lagMs),
       encoding,
       clock: this.#options.clock,
       signal: request.signal,
       onEnd: () => void this.#streams.delete(stream),
     });
     this.#streams.add(stream);
-    return { ...response, body: stream };
+    return stream;
   }
+}
+
+/** What was slow on its way to a server that is gone does not reach the one that is there then. */
+function whileItLasts(stay: Stay, next: Send): Send {
+  return (request) => {
+    stay.mustLast();
+    return next(request);
+  };
+}
+
+/** Leases are what tells of a restore where nothing else of kube-apiserver's own has changed: what is missed of them is not this test's. */
+function isDisturbed(stream: WatchStream, resource: string | undefined): boolean {
+  return resource === undefined ? stream.resource !== LEASES.gvr.resource : stream.resource === resource;
 }
 
 const pass: Fault = (request, next) => next(request);

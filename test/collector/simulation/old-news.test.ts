@@ -22,6 +22,7 @@ describe('how long old news may be acted upon', () => {
     ['a partition, and the pause after it', { do: 'partition', collector: 0, ms: 20_000 }, 20_000 + 60_000],
     ['a watch that is held', { do: 'stream', stream: 'hold', ms: 5000 }, 5000],
     ['a watch that is lost, and its version with it', { do: 'stream', stream: 'gone' }, 2 * 60_000],
+    ['a server that is away, and then older', { do: 'restore', awayMs: 5000, bump: false }, 5000 + 60_000],
     ['a definition that has to be seen', { do: 'define', kind: 'Gadget' }, 30_000],
   ])('is longer by what goes wrong: %s', (_, step, ms) => {
     expect(actsOnOldNewsForMs({ latency, steps: [step] })).toBeGreaterThanOrEqual(undisturbed + ms);

@@ -5,6 +5,8 @@ const REQUEST_GIVEN_UP_MS = 30_000;
 const INTAKE_GIVEN_UP_MS = 60_000;
 /** The longest a monitor pauses before it asks again: half a minute, and as much again by chance, ms. */
 const LONGEST_PAUSE_MS = 60_000;
+/** Between two questions for the version of a server that was away, and until one of them is given up, ms. */
+const QUESTION_MS = 20_000;
 /** Between two looks at discovery, by which it is told what there is, ms. */
 const DISCOVERY_MS = 31_000;
 /**
@@ -39,6 +41,9 @@ function disturbedForMs(step: Step): number {
       return (step.ms ?? 0) + (step.stream === 'gone' ? 2 : 1) * LONGEST_PAUSE_MS;
     case 'partition':
       return step.ms + LONGEST_PAUSE_MS;
+    case 'restore':
+      // Until the server is asked at which version it is.
+      return step.awayMs + LONGEST_PAUSE_MS + QUESTION_MS;
     case 'define':
     case 'undefine':
       return DISCOVERY_MS + LONGEST_PAUSE_MS;

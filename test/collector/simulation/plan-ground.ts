@@ -76,6 +76,15 @@ export class PlanGround {
     this.#there = new Set([...this.#there].filter((text) => !text.startsWith(`${kind}/${namespace}/`)));
   }
 
+  /** The answer has it as it is now. */
+  remember(): () => void {
+    const [there, made] = [[...this.#there], this.#made.length];
+    return () => {
+      this.#there = new Set(there);
+      this.#made.length = made;
+    };
+  }
+
   /** Mostly to what was made in reach. */
   owners(at: PlaceText): OwnerPlan[] {
     const owners: OwnerPlan[] = [];

@@ -185,12 +185,29 @@ export type ProcessStep =
   /** It reaches nobody for a while. */
   | { readonly do: 'partition'; readonly collector: number; readonly ms: number };
 
+/** What happens to the server, for all that reach it. */
+export type ServerStep =
+  /** All that is stored is remembered, and what was remembered before no more. */
+  | { readonly do: 'backup' }
+  /**
+   * The server goes away; what is under way gets no answer, and reaches nobody any more. So much later it is back with what was remembered,
+   * at the revision of then, or at a much higher one (`bump`: `etcdutl snapshot restore --bump-revision`). Nothing, if nothing was
+   * remembered.
+   */
+  | {
+      readonly do: 'restore';
+      readonly awayMs: number;
+      readonly bump: boolean;
+      /** A watch from a version that is still to come is refused with 504; unless given it is answered, and told nothing until then. */
+      readonly watches?: 'refused';
+    };
+
 export interface WaitStep {
   readonly do: 'wait';
   readonly ms: number;
 }
 
-export type Step = ClientStep | FaultStep | StreamStep | ProcessStep | WaitStep;
+export type Step = ClientStep | FaultStep | StreamStep | ProcessStep | ServerStep | WaitStep;
 
 export interface Place {
   readonly kind: string;

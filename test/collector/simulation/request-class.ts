@@ -1,5 +1,6 @@
 import { isDiscovery } from '../recorder.ts';
 import type { RequestClass } from './plan.ts';
+import { LEASES } from './simulated-kinds.ts';
 
 export interface ClassifiedRequest {
   readonly what: Exclude<RequestClass, 'write' | 'any'> | 'other';
@@ -15,8 +16,8 @@ export function classify(method: string, target: string): ClassifiedRequest {
   const rest = parts.slice(parts[0] === 'api' ? 2 : 3);
   if (method === 'GET' && isDiscovery(path)) return { what: 'discovery', resource: '' };
   const [resource = '', name] = rest[0] === 'namespaces' && rest.length > 2 ? rest.slice(2) : rest;
-  // Events are no part of the decisions.
-  if (resource === 'events') return { what: 'other', resource };
+  // Neither is a part of the decisions.
+  if (resource === 'events' || resource === LEASES.gvr.resource) return { what: 'other', resource };
   if (method === 'GET') return { what: name === undefined ? 'intake' : 'read', resource };
   if (method === 'DELETE') return { what: 'delete', resource };
   return { what: method === 'PATCH' ? 'patch' : 'other', resource };

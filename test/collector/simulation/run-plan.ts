@@ -6,10 +6,10 @@ import { Clients, HOLD } from './clients.ts';
 import { CollectorProcess } from './collector-process.ts';
 import { wrongClaims } from './decision-judge.ts';
 import { ArmedFaults, Network } from './network.ts';
-import type { ClientStep, Plan, Step } from './plan.ts';
+import type { ClientStep, Plan, ServerStep, Step } from './plan.ts';
 import { classify } from './request-class.ts';
-import { kindNamed } from './simulated-kinds.ts';
-import { isQuiet, SimulatedCluster } from './simulated-cluster.ts';
+import { type ClusterBackup, isQuiet, SimulatedCluster } from './simulated-cluster.ts';
+import { KINDS, kindNamed, LEASES } from './simulated-kinds.ts';
 
 export interface Outcome {
   /** What is wrong with the history; empty when nothing is. */
@@ -51,6 +51,7 @@ class PlanRun implements Outcome {
   readonly #processes: (CollectorProcess | undefined)[];
   /** By path: when the collector last changed what is there. */
   readonly #written = new Map<string, number>();
+  #backup: { readonly cluster: ClusterBackup; readonly clients: () => void } | undefined;
   #started = 0;
   #calls = 0;
   #writes = 0;
@@ -85,6 +86,7 @@ class PlanRun implements Outcome {
       this.wrong.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
     } finally {
       this.wrong.push(...this.#cluster.judge.wrong);
+      if (this.#cluster.wasSilent) this.covered.add('restore that silences a watch');
       for (const place of this.#cluster.judge.requests.optionsSeenIn) this.covered.add(`options in ${place}`);
       await this.#end();
     }
@@ -121,9 +123,58 @@ class PlanRun implements Outcome {
         this.#cluster.clock.setTimer(step.ms, () => network?.heal());
         return this.#cluster.settle();
       }
+      case 'backup':
+        return this.#backUp();
+      case 'restore':
+        return this.#restore(step);
       default:
         return this.#client(step);
     }
+  }
+
+  async #backUp(): Promise<void> {
+    this.#backup = { cluster: await this.#cluster.wait(this.#cluster.backUp()), clients: this.#clients.remember() };
+    await this.#cluster.settle();
+  }
+
+  async #restore(step: ServerStep & { readonly do: 'restore' }): Promise<void> {
+    if (this.#backup === undefined) return;
+    const { cluster, clients } = this.#backup;
+    if (!(await this.#seeLeases())) return;
+    const { judge } = this.#cluster;
+    const underWay = this.#processes.some((process) => process?.network.isWriting === true);
+    this.#note('server', 'goes away');
+    await this.#cluster.restore(cluster, step);
+    clients();
+    this.#note('server', 'is back');
+    this.covered.add(`restore ${step.bump ? 'to a higher version' : 'to a lower version'}`);
+    if (underWay) this.covered.add('restore during a write');
+    if (judge.tookBack) this.covered.add('restore that takes a deletion back');
+  }
+
+  /**
+   * Whoever watches what may not be kube-apiserver's own watches something of that too, and is told of a change before the restore: in a
+   * real cluster there is one every few seconds. Of the other resources alone a version that goes backwards is not noticed, because they
+   * may be of a server that counts as it likes (designs/0011).
+   */
+  async #seeLeases(): Promise<boolean> {
+    const { clock } = this.#cluster;
+    await this.#cluster.wait(this.#cluster.renewLease());
+    if (this.#plan.kinds.every((kind) => KINDS.get(kind)?.origin === 'builtin') && !this.#definesKinds) return true;
+    const isSeen = (): boolean =>
+      this.#processes.every((process) => process?.network.watched.includes(LEASES.gvr.resource) !== false);
+    const until = clock.monotonic() + REST_MS;
+    while (!isSeen()) {
+      const next = clock.nextTimerInMs ?? REST_MS;
+      if (clock.monotonic() + next > until) return false;
+      await this.#cluster.advance(next);
+      await this.#cluster.settle();
+    }
+    return true;
+  }
+
+  get #definesKinds(): boolean {
+    return this.#plan.steps.some((step) => step.do === 'define');
   }
 
   async #client(step: ClientStep): Promise<void> {
@@ -161,6 +212,7 @@ class PlanRun implements Outcome {
       encoding: plan.encoding,
       intake: plan.intake,
       armed: this.#armed,
+      server: this.#cluster.presence,
       onRequest: ({ method, target }) => {
         this.#calls++;
         if (method !== 'GET' && !target.includes('/events')) this.#writes++;
@@ -215,7 +267,7 @@ class PlanRun implements Outcome {
   #decided(index: number, decision: Decision): void {
     const { identity, verdict, reason, actions } = decision;
     this.covered.add(`reason ${reason}`);
-    this.wrong.push(...wrongClaims(decision, this.#cluster.judge.objects));
+    this.wrong.push(...wrongClaims(decision, this.#cluster.judge));
     if (!this.#tracing) return;
     const what = actions.map(({ action }) => action).join(' ');
     const { kind, namespace, name } = identity ?? { kind: '?', namespace: '', name: '' };
@@ -333,6 +385,8 @@ class PlanRun implements Outcome {
 
   #allWatched(): boolean {
     const wanted = this.#cluster.watchable.join(' ');
+    // Who asks a restored server to go on from what it has not come to yet has still to find out.
+    if (this.#cluster.isSilent) return false;
     return this.#processes.every((process) => {
       if (process === undefined) return true;
       const { network, collector } = process;

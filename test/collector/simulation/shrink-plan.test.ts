@@ -67,6 +67,20 @@ describe('shrinking a plan', () => {
     expect(lower.versions).toEqual([{ says: '1.19' }, { says: '1.36' }]);
   });
 
+  it('has a server restored in the simplest way, after a backup', async () => {
+    const steps: Step[] = [
+      { do: 'backup' },
+      { do: 'wait', ms: 5 },
+      { do: 'backup' },
+      { do: 'restore', awayMs: 40_000, bump: true, watches: 'refused' },
+    ];
+    const small = await shrinkPlan({ ...longest, steps }, (plan) => {
+      const from = plan.steps.findIndex((step) => step.do === 'backup');
+      return Promise.resolve(from >= 0 && plan.steps.slice(from).some((step) => step.do === 'restore'));
+    });
+    expect(small.steps).toEqual([{ do: 'backup' }, { do: 'restore', awayMs: 1, bump: false }]);
+  });
+
   it('never answers a plan that does not fail', async () => {
     const fails = (plan: Plan): boolean => plan.steps.length % 3 === 2 && plan.steps.length > 4;
     const plan = { ...longest, steps: longest.steps.slice(0, 50) };

@@ -126,5 +126,11 @@ function* simplerSteps(step: Step): Generator<Step> {
   if ('ms' in step && step.ms !== undefined) {
     for (const ms of [1, 10, 100, 1000, 10_000]) if (ms < step.ms) yield { ...step, ms };
   }
+  if (step.do === 'restore') {
+    const { watches, ...usual } = step;
+    if (watches !== undefined) yield usual;
+    if (step.bump) yield { ...step, bump: false };
+    for (const awayMs of [1, 1000, 10_000]) if (awayMs < step.awayMs) yield { ...step, awayMs };
+  }
   if (step.do === 'lead' && step.overlapMs > 0) yield { ...step, overlapMs: 0 };
 }

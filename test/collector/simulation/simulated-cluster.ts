@@ -1,26 +1,47 @@
-import { type ApiServer, createApiServer } from '../../../src/apiserver/api-server.ts';
-import type { Store } from '../../../src/apiserver/storage/interface.ts';
+import { isAlreadyExists } from '../../../src/api/status-error.ts';
+import type { StoreWatch } from '../../../src/apiserver/storage/interface.ts';
 import { openMemoryStore } from '../../../src/apiserver/storage/memory-store.ts';
-import { customResource } from '../../../src/apiserver/test/custom-resource.ts';
 import { FakeClock } from '../../../src/base/fake-clock.ts';
 import type { HttpHandler } from '../../../src/base/http-message.ts';
 import type { Logger } from '../../../src/base/logger.ts';
-import { noMetrics } from '../../../src/base/metrics.ts';
 import { type Random, seededRandom } from '../../../src/base/random.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { RestClient } from '../../../src/client/rest-client.ts';
 import type { Transport } from '../../../src/client/transport.ts';
-import type { TestKind } from '../kinds.ts';
 import { type Actor, Attribution } from './attribution.ts';
 import { Judge } from './judge.ts';
 import { actsOnOldNewsForMs } from './old-news.ts';
-import type { Plan, VersionPlan } from './plan.ts';
-import { DEFINITIONS, KINDS, kindNamed } from './simulated-kinds.ts';
+import type { Plan, ServerStep, VersionPlan } from './plan.ts';
+import { ServerPresence } from './server-presence.ts';
+import { KINDS, LEASES } from './simulated-kinds.ts';
+import { SimulatedServer, type SimulatedServerOptions } from './simulated-server.ts';
+import { StoreBackup } from './store-backup.ts';
 import { ToldVersion, type VersionTold } from './told-version.ts';
 
 /** Turns of the event loop until each one is a real millisecond: something is loaded that is needed for the first time. */
 const PATIENT_AFTER_TURNS = 50;
 const MAX_TURNS = 20_000;
+
+/**
+ * Changes of what nobody here watches, after a backup: in a real cluster there are some all the time. So a watch from before the restore
+ * asks from a version that the restored server does not come to in this history. One that it has come to by the time it is asked at which
+ * version it is, is not noticed (designs/0011), and has the graph differ for good.
+ */
+const OTHER_CHANGES = 1024;
+/** After each restore of the same backup so many times fewer: who watched before is ahead of them still. */
+const FEWER = 8;
+
+const NOTHING = new Uint8Array();
+
+/** What {@link SimulatedCluster.restore} puts back. */
+export interface ClusterBackup {
+  readonly stored: StoreBackup;
+  readonly judged: () => void;
+  /** So often. */
+  restored: number;
+}
+
+type RestoreOptions = Omit<ServerStep & { readonly do: 'restore' }, 'do'>;
 
 /**
  * The real API server on a store in memory, with the few resources that a history needs, and a clock that jumps from one
@@ -33,26 +54,24 @@ export class SimulatedCluster {
   /** As a collector reaches it that is told no version. */
   readonly transport: Transport;
   readonly judge: Judge;
-  readonly #server: ApiServer;
-  readonly #store: Store;
+  readonly presence: ServerPresence | undefined;
+  readonly #options: Omit<SimulatedServerOptions, 'store' | 'watches'>;
+  #server: SimulatedServer;
+  #seen: StoreWatch | undefined;
   readonly #attribution = new Attribution();
   #inServer = 0;
+  #renewals = 0;
+  #hadSilence = false;
 
   constructor(plan: Plan, logger: Logger) {
     const { clock } = this;
     const { seed, kinds, steps } = plan;
     this.random = seededRandom(seed);
-    this.#store = openMemoryStore({ clock });
-    this.#server = createApiServer({
-      store: this.#store,
-      clock,
-      random: this.random,
-      logger,
-      metrics: noMetrics,
-      version: {},
-    });
+    const isRestored = steps.some(({ do: what }) => what === 'restore');
+    if (isRestored) this.presence = new ServerPresence();
     const defines = steps.some(({ do: what }) => what === 'define');
-    this.#serveOnly(kinds.map(kindNamed), defines);
+    this.#options = { clock, random: this.random, logger, kinds, defines, leases: isRestored };
+    this.#server = new SimulatedServer({ ...this.#options, store: openMemoryStore({ clock }), watches: 'refused' });
     this.judge = new Judge({
       attribution: this.#attribution,
       isServed: (kind) => this.isServed(kind),
@@ -83,14 +102,63 @@ export class SimulatedCluster {
 
   async start(): Promise<void> {
     const { judge } = this;
+    const { store } = this.#server;
     await this.wait(this.#server.start());
-    const startRevision = (await this.#store.currentRevision()) + 1;
-    await this.#store.watch('/registry/', { startRevision, onEvents: judge.observe });
+    const startRevision = (await store.currentRevision()) + 1;
+    this.#seen = await store.watch('/registry/', { startRevision, onEvents: judge.observe });
   }
 
   async stop(): Promise<void> {
     await this.#server.stop();
-    await this.#store.close();
+  }
+
+  /** All that is stored now. Time goes on in the cluster: what is changed after that is far from it. */
+  async backUp(): Promise<ClusterBackup> {
+    const stored = await StoreBackup.of(this.#server.store);
+    const backup = { stored, judged: this.judge.remember(), restored: 0 };
+    await this.#changeOthers(OTHER_CHANGES);
+    return backup;
+  }
+
+  /** Undoes everything since: the server goes away, and another one comes back. */
+  async restore(backup: ClusterBackup, { awayMs, bump, watches }: RestoreOptions): Promise<void> {
+    this.#hadSilence = this.wasSilent;
+    this.#seen?.cancel();
+    this.presence?.leave();
+    await this.settle();
+    await this.wait(this.#server.stop());
+    await this.advance(awayMs);
+    await this.settle();
+    const store = backup.stored.open({ clock: this.clock, bump });
+    this.#server = new SimulatedServer({ ...this.#options, store, watches: watches ?? 'silent' });
+    backup.judged();
+    await this.start();
+    await this.wait(this.#changeOthers(Math.floor(OTHER_CHANGES / FEWER ** ++backup.restored)));
+    this.presence?.comeBack();
+    await this.settle();
+  }
+
+  /** A server that was restored has nothing to tell somebody who waits for it. */
+  get isSilent(): boolean {
+    return this.#server.isSilent;
+  }
+
+  /** One of them has been. */
+  get wasSilent(): boolean {
+    return this.#hadSilence || this.#server.wasSilent;
+  }
+
+  /** As a node does every few seconds. */
+  async renewLease(): Promise<void> {
+    const ref = { gvr: LEASES.gvr, namespace: 'default', name: 'node' };
+    const spec = { leaseTransitions: this.#renewals++ };
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: LEASES.kind, metadata: { name: ref.name }, spec };
+    try {
+      await this.client.create({ gvr: ref.gvr, namespace: ref.namespace }, body);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      await this.client.patch(ref, { type: 'application/merge-patch+json', body: { spec } });
+    }
   }
 
   isServed(kindName: string): boolean {
@@ -167,8 +235,14 @@ export class SimulatedCluster {
     }
   }
 
+  async #changeOthers(count: number): Promise<void> {
+    const { store } = this.#server;
+    const folder = `/elsewhere/${await store.currentRevision()}`;
+    await Promise.all(Array.from({ length: count }, (_, index) => store.create(`${folder}/${index}`, NOTHING)));
+  }
+
   #reachedBy(actor: Actor): HttpHandler {
-    const handler = this.#attribution.handler(actor, this.#server.handler);
+    const handler = this.#attribution.handler(actor, (request) => this.#server.handler(request));
     return async (request) => {
       this.#inServer++;
       try {
@@ -177,18 +251,6 @@ export class SimulatedCluster {
         this.#inServer--;
       }
     };
-  }
-
-  #serveOnly(kinds: readonly TestKind[], defines: boolean): void {
-    const { resources } = this.#server;
-    const wanted = new Set(kinds.map(({ gvr }) => `${gvr.group}/${gvr.resource}`)).add('/events');
-    if (defines) wanted.add(`${DEFINITIONS.gvr.group}/${DEFINITIONS.gvr.resource}`);
-    for (const { group, version, resource } of resources.resources()) {
-      if (!wanted.has(`${group}/${resource}`)) resources.remove(group, version, resource);
-    }
-    for (const { gvr, kind, namespaced } of kinds) {
-      if (kindNamed(kind).origin === 'added') resources.add(customResource({ ...gvr, kind, namespaced }));
-    }
   }
 }
 
@@ -216,7 +278,7 @@ function seesAtOnce(plan: Plan): boolean {
 }
 
 function seesWhatIsServed({ steps, latency }: Plan): boolean {
-  const disturbs = ['stream', 'partition', 'crash', 'stop', 'start', 'lead'];
+  const disturbs = ['stream', 'partition', 'crash', 'stop', 'start', 'lead', 'restore'];
   const requests = ['intake', 'discovery', 'any'];
   const time = steps.reduce((sum, step) => sum + (step.do === 'wait' ? step.ms : 0), 0);
   return (

@@ -54,6 +54,12 @@ export const DEFINITIONS = {
   kind: 'CustomResourceDefinition',
 };
 
+/** Of nodes, as in any cluster: kube-apiserver's own, and written every few seconds. No plan names one. */
+export const LEASES = {
+  gvr: { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
+  kind: 'Lease',
+};
+
 export function definitionName({ gvr }: TestKind): string {
   return `${gvr.resource}.${gvr.group}`;
 }

@@ -83,6 +83,55 @@ describe('what the server says of its version', () => {
   });
 });
 
+describe('a server that is restored', () => {
+  const [owner, dependent] = ['ConfigMap/default/a', 'Secret/default/b'];
+  const before: Step[] = [
+    { do: 'create', at: owner, finalizers: ['hold'] },
+    { do: 'create', at: dependent, owners: [{ at: owner, block: true }], finalizers: ['hold'] },
+    { do: 'backup' },
+  ];
+  const takenBack: Step[] = [...before, { do: 'delete', at: owner, policy: 'Foreground' }];
+  const restore = { do: 'restore', awayMs: 2000, bump: false } as const;
+  const again: Step = { do: 'delete', at: owner, policy: 'Background' };
+  const slow: Step = { do: 'fault', fault: 'answerSlow', on: 'write', times: 1 };
+  const [lower, higher] = ['restore to a lower version', 'restore to a higher version'];
+  const [deletion, silence] = ['restore that takes a deletion back', 'restore that silences a watch'];
+
+  it.each<[string, Step[], string[]]>([
+    ['older, and silent', [...takenBack, restore, { do: 'wait', ms: 30_000 }, again], [deletion, silence, lower]],
+    ['older, and asked at once', [...takenBack, restore, again], [deletion, silence, lower]],
+    ['older, and refuses', [...takenBack, { ...restore, watches: 'refused' }, again], [deletion, lower]],
+    ['of a higher version', [...takenBack, { ...restore, bump: true }, again], [deletion, higher]],
+    [
+      'away while something is written',
+      [slow, ...takenBack, restore],
+      [deletion, silence, 'restore during a write', lower],
+    ],
+    ['what it was', [...before, restore, again], [silence, lower]],
+    ['away for less than a watch pauses', [...takenBack, { ...restore, awayMs: 1 }, again], [deletion, silence, lower]],
+    ['nothing without a backup', [restore, ...takenBack], []],
+  ])(
+    'COL-002 COL-055 COL-111 deletes nothing that is owned, and keeps nothing else: %s',
+    async (_, steps, expected) => {
+      const { wrong, covered } = await runPlan(planOf(steps));
+      expect(wrong).toEqual([]);
+      const restores = [...covered].filter((label) => label.startsWith('restore '));
+      expect(restores.toSorted()).toEqual(expected.toSorted());
+    },
+  );
+
+  function planOf(steps: Step[]): Plan {
+    return {
+      seed: 1,
+      kinds: ['ConfigMap', 'Secret'],
+      collectors: [{ role: 'always', workers: 1, encoding: 'json' }],
+      latency: { oneIn: 0, maxMs: 0 },
+      steps,
+      end: 'empty',
+    };
+  }
+});
+
 describe('a seed', () => {
   it.each([7, 40, 131, 253, 4350])('%i leads to the same trace, byte for byte', async (seed) => {
     const traces = [
@@ -107,6 +156,16 @@ describe('a seed', () => {
     const lengths = plans.map(({ steps }) => steps.length).toSorted((a, b) => a - b);
     expect(lengths[500]).toBeLessThan(10);
     expect(lengths[990]).toBeGreaterThan(40);
+  });
+
+  it('restores a backup in one of sixty plans at least, and in one of fifteen at most', () => {
+    const plans = Array.from({ length: 3000 }, (_, seed) => generatePlan(seed));
+    const restores = plans.filter(({ steps }) => {
+      const from = steps.findIndex((step) => step.do === 'backup');
+      return from >= 0 && steps.slice(from).some((step) => step.do === 'restore');
+    });
+    expect(restores.length).toBeGreaterThan(3000 / 60);
+    expect(restores.length).toBeLessThan(3000 / 15);
   });
 
   it('takes a definition away in one of sixty plans at least', () => {

@@ -88,6 +88,19 @@ export class StoredObjects {
     return owner.namespace === '' || owner.namespace === dependent.namespace ? owner : undefined;
   }
 
+  copy(): StoredObjects {
+    const copy = new StoredObjects();
+    for (const [key, object] of this.#objects) copy.set(key, object);
+    return copy;
+  }
+
+  /** From now on there is what the other one has, and nothing else. */
+  become(other: StoredObjects): void {
+    this.#objects.clear();
+    this.#byUid.clear();
+    for (const [key, object] of other.#objects) this.set(key, object);
+  }
+
   #forget(key: string): void {
     const before = this.#objects.get(key);
     if (before !== undefined) this.#byUid.delete(before.uid);

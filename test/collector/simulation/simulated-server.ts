@@ -1,0 +1,102 @@
+import { type ApiServer, type ApiServerOptions, createApiServer } from '../../../src/apiserver/api-server.ts';
+import type { Store } from '../../../src/apiserver/storage/interface.ts';
+import { customResource } from '../../../src/apiserver/test/custom-resource.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/base/http-message.ts';
+import { noMetrics } from '../../../src/base/metrics.ts';
+import { SilentWatch } from './silent-watch.ts';
+import { DEFINITIONS, kindNamed, LEASES } from './simulated-kinds.ts';
+
+export interface SimulatedServerOptions extends Pick<ApiServerOptions, 'store' | 'clock' | 'random' | 'logger'> {
+  /** What is served from the start. */
+  readonly kinds: readonly string[];
+  readonly defines: boolean;
+  readonly leases: boolean;
+  /**
+   * What a watch is told that asks from a version which is still to come: nothing, as by kube-apiserver, or 504, as by the server that this
+   * is by itself.
+   */
+  readonly watches: 'silent' | 'refused';
+}
+
+/** The real API server, from one start to its end, over a store in memory and with the few resources that a history needs. */
+export class SimulatedServer {
+  readonly #options: SimulatedServerOptions;
+  readonly #server: ApiServer;
+  readonly #silent: SilentWatch[] = [];
+
+  constructor(options: SimulatedServerOptions) {
+    const { store, clock, random, logger } = options;
+    this.#options = options;
+    this.#server = createApiServer({ store, clock, random, logger, metrics: noMetrics, version: {} });
+    this.#serveOnly();
+  }
+
+  get store(): Store {
+    return this.#options.store;
+  }
+
+  get resources(): ApiServer['resources'] {
+    return this.#server.resources;
+  }
+
+  /** Whether it has ever been. */
+  get wasSilent(): boolean {
+    return this.#silent.length > 0;
+  }
+
+  /** Somebody reads a watch that it has nothing to tell yet, because it is older than who asks. */
+  get isSilent(): boolean {
+    return this.#silent.some(({ isWaitedFor }) => isWaitedFor);
+  }
+
+  readonly handler: HttpHandler = (request) => {
+    const from = this.#options.watches === 'silent' ? watchedFrom(request) : undefined;
+    return from === undefined ? this.#server.handler(request) : this.#watch(request, from);
+  };
+
+  start(): Promise<void> {
+    return this.#server.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+    await this.store.close();
+  }
+
+  async #watch(request: HttpRequest, from: number): Promise<HttpResponse> {
+    const current = await this.store.currentRevision();
+    if (from <= current) return this.#server.handler(request);
+    const target = request.target.replace(`resourceVersion=${from}`, `resourceVersion=${current}`);
+    // Refused, or with the head that any watch has.
+    const answer = await this.#server.handler({ ...request, target });
+    if (answer.body instanceof Uint8Array) return answer;
+    void Promise.resolve(answer.body[Symbol.asyncIterator]().return?.()).catch(() => {});
+    const { store, clock } = this.#options;
+    const timeoutMs = 1000 * Number(new URLSearchParams(target.replace(/^[^?]*/, '')).get('timeoutSeconds') ?? 1800);
+    const open = (): Promise<HttpResponse> => this.#server.handler(request);
+    const body = await SilentWatch.begin({ store, clock, from, timeoutMs, open });
+    this.#silent.push(body);
+    return { ...answer, body };
+  }
+
+  #serveOnly(): void {
+    const { resources } = this.#server;
+    const kinds = this.#options.kinds.map(kindNamed);
+    const wanted = new Set(kinds.map(({ gvr }) => `${gvr.group}/${gvr.resource}`)).add('/events');
+    if (this.#options.defines) wanted.add(`${DEFINITIONS.gvr.group}/${DEFINITIONS.gvr.resource}`);
+    if (this.#options.leases) wanted.add(`${LEASES.gvr.group}/${LEASES.gvr.resource}`);
+    for (const { group, version, resource } of resources.resources()) {
+      if (!wanted.has(`${group}/${resource}`)) resources.remove(group, version, resource);
+    }
+    for (const { gvr, kind, namespaced, origin } of kinds) {
+      if (origin === 'added') resources.add(customResource({ ...gvr, kind, namespaced }));
+    }
+  }
+}
+
+/** The version that a watch goes on from; undefined for everything else. */
+function watchedFrom({ method, target }: HttpRequest): number | undefined {
+  if (method !== 'GET' || !target.includes('watch=true') || target.includes('sendInitialEvents=true')) return undefined;
+  const version = /[?&]resourceVersion=(\d+)/.exec(target)?.[1];
+  return version === undefined ? undefined : Number(version);
+}
