@@ -17,7 +17,7 @@ import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache, type InDoubt } from './graph/absent-owner-cache.ts';
 import type { DropAbsentOwnerEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
-import type { Identity } from './graph/identity.ts';
+import type { Identity, Uid } from './graph/identity.ts';
 import { workKey, type WorkKey } from './graph/work-key.ts';
 import { OrphanedOwners } from './graph/orphaned-owners.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
@@ -49,6 +49,7 @@ import { ResourceSync } from './resources/resource-sync.ts';
 import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
 import { SettledDoubts } from './settled-doubts.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';
+import { AwaitedNews } from './workers/awaited-news.ts';
 import { Backlog } from './workers/backlog.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
 import type { CarriedOut } from './workers/decision.ts';
@@ -135,6 +136,7 @@ export class GarbageCollector implements Service {
   readonly #metrics: CollectorMetrics;
   readonly #absentOwners: AbsentOwnerCache;
   readonly #acceptedEnds: AcceptedEnds;
+  readonly #awaitedNews = new AwaitedNews();
   readonly #orphanedOwners = new OrphanedOwners();
   readonly #orphanRecords: OrphanRecords;
   readonly #monitors: Monitors;
@@ -259,6 +261,7 @@ export class GarbageCollector implements Service {
       onDiscovered: (served) => {
         forgetVanished(this.#metrics, served);
         this.#acceptedEnds.forgetOld();
+        this.#awaitedNews.forgetShown(this.#versionOf);
       },
     });
     collectorGauges(metrics, {
@@ -407,6 +410,7 @@ export class GarbageCollector implements Service {
       absentOwners: this.#absentOwners,
       orphanedOwners: this.#orphanedOwners,
       acceptedEnds: this.#acceptedEnds,
+      awaitedNews: this.#awaitedNews,
       kinds: this.#kinds,
       queues: this.#queues,
       support: this.#support,
@@ -508,6 +512,7 @@ export class GarbageCollector implements Service {
   /** The server of this resource is away, or was. Another one than kube-apiserver's says nothing about that. */
   #doubtOfWatch(offered: OfferedResource, about: InDoubt): void {
     const doubts = this.#doubt(about);
+    this.#doubtNews();
     if (isServedByKubeApiserver(apiVersionOf(offered))) this.#doubtsOfServer = doubts;
   }
 
@@ -517,6 +522,17 @@ export class GarbageCollector implements Service {
     this.#settledDoubts.note(doubts);
     return doubts;
   }
+
+  /** The server may be another one when it is back, on which what was done has not happened: no news of it comes. */
+  #doubtNews(): void {
+    this.#acceptedEnds.forgetAll();
+    for (const uid of this.#awaitedNews.take(this.#versionOf)) {
+      this.#onQueued({ queue: 'attemptToDelete', uid, as: 'observed' }, 'newsInDoubt');
+      this.#queues.attemptToDelete.add(workKey(uid, 'observed'));
+    }
+  }
+
+  readonly #versionOf = (uid: Uid): string | undefined => this.#graph.node(uid)?.resourceVersion;
 
   /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */
   #resetHistory(offered: OfferedResource, evidence: HistoryEvidence): void {

@@ -10,6 +10,8 @@ export const reasons = {
     observationLost: 'Its resource is not watched any more, or a list lacked it, which proves nothing.',
     historyReset: 'The server went back in time, so that every absence is a question again.',
     deletionTakenBack: 'The server went back to a time at which the object was not being deleted.',
+    newsInDoubt:
+      'What was done about it, or read of it, was not shown yet when the server was away: one that was restored may never show it.',
     potentiallyInvalid: 'One of its references does not fit the owner of that uid.',
     ownerKnownAbsent: 'One of its references names an owner that is known to be gone.',
     ownerGone: 'One of its owners is gone.',

@@ -3,6 +3,7 @@ import { sleep } from '../../src/base/clock.ts';
 import { goBackInTime } from './back-in-time.ts';
 import { backup } from './backup.ts';
 import { type Fault, late, pathNotFound, refuse, successStatus } from './faults.ts';
+import { holdIntake } from './hold.ts';
 import { clusterRole, configMap, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
 import type { Rig } from './rig.ts';
 
@@ -97,6 +98,21 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.delete(configMap, 'owner');
     await rig.rest();
     await goBackInTime(rig, 'configmaps');
+    await rig.rest();
+  },
+  'a server that is away before a deletion was shown': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    const back = holdIntake(rig, /\/secrets\?/);
+    rig.streams.cut(/\/secrets\?/);
+    await rig.delete(configMap, 'owner');
+    await rig.settle();
+    rig.faults.on({ method: 'GET', target: /\/configmaps\?/ }, refuse(503, 'ServiceUnavailable'), 1);
+    rig.streams.cut(/\/configmaps\?/);
+    await rig.advance(1000);
+    back();
+    await rig.advance(10_000);
     await rig.rest();
   },
   'objects that a restored server shows as they were before they were deleted': async (rig) => {

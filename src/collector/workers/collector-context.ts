@@ -19,6 +19,7 @@ import type { OnQueued, Queues } from '../queues.ts';
 import type { QueueReason } from '../reasons.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 import type { AcceptedEnds } from './accepted-ends.ts';
+import type { AwaitedNews } from './awaited-news.ts';
 import type { CarriedOut, DecisionAbout } from './decision.ts';
 
 /** What both kinds of workers stand on. */
@@ -32,6 +33,7 @@ export interface CollectorContext extends DeleteContext {
   readonly absentOwners: AbsentOwnerCache;
   readonly orphanedOwners: OrphanedOwners;
   readonly acceptedEnds: AcceptedEnds;
+  readonly awaitedNews: AwaitedNews;
   readonly kinds: KindMapper;
   readonly queues: Queues;
   readonly support: PatchSupport;

@@ -146,6 +146,7 @@ export class DeleteWorker {
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results });
       if (finished !== 'requeue') this.#unanswered.forget(key);
+      if (finished === 'forget') this.#awaitNews(round, results);
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     const undecided: Verdict = { verdict: 'requeue', reason: 'factsKeptChanging', actions: [] };
@@ -164,6 +165,16 @@ export class DeleteWorker {
     onDecision?.({ ...about, verdict, reason, actions: step.actions, decided: step.reason, results });
     if (reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(about.uid);
     return verdict;
+  }
+
+  /** The key is let go because of what was done, or read, if that is not what the graph has. */
+  #awaitNews({ uid, latest }: Round, results: readonly ActionResult[]): void {
+    const wasWritten = results.some(({ answered }) => answered !== undefined);
+    if (!wasWritten && latest.state !== 'found') return;
+    const version = this.#context.graph.node(uid)?.resourceVersion;
+    if (version === undefined) return;
+    const isShown = latest.state === 'found' && latest.object.resourceVersion === version;
+    if (wasWritten || !isShown) this.#context.awaitedNews.note(uid, version);
   }
 
   /** What becomes of the key of a node that is virtual still. */
