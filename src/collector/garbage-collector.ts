@@ -238,6 +238,8 @@ export class GarbageCollector implements Service {
         onTouched: this.#writer.touched,
         ...events,
         onDoubt: (about) => this.#doubtOfWatch(offered, about),
+        // The server may have been away once more while all watches paused.
+        onRecovered: () => this.#doubtNews(),
         onHistoryReset: (evidence) => this.#resetHistory(offered, evidence),
         ...(effect === undefined ? {} : { onChanged: () => this.#configurationChanged(effect) }),
       });

@@ -34,6 +34,8 @@ export interface MonitorOptions {
   readonly onSynced: () => void;
   readonly onTrouble: () => void;
   readonly onDoubt: (about: InDoubt) => void;
+  /** After a failure an enumeration is complete, or a watch shows something. */
+  readonly onRecovered?: () => void;
   readonly onHistoryReset: (evidence: HistoryEvidence) => void;
   readonly onChanged?: () => void;
 }
@@ -44,7 +46,7 @@ export interface MonitorOptions {
  */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
   const { client, clock, random, logger, troubles, resumedWatches, reader, apply } = options;
-  const { onWaitingListed, onTouched, onSynced, onTrouble, onDoubt, onHistoryReset, onChanged } = options;
+  const { onWaitingListed, onTouched, onSynced, onTrouble, onDoubt, onRecovered, onHistoryReset, onChanged } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
   const key = resourceKey(offered);
@@ -77,6 +79,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     onRecovered: () => {
       troubles.recovered(key);
       resumedWatches?.forget(offered);
+      onRecovered?.();
     },
     ...(onChanged === undefined ? {} : { onChanged }),
   });
