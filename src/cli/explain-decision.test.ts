@@ -51,7 +51,7 @@ it('says nothing was done when nothing was, and that the object comes again', ()
 it('does not say that was done what the server refused, and says what had been decided', () => {
   const results = [{ action: deletion, answered: 'writeRejected' as const }];
   const { message, fields } = explainDecision({ ...decision, verdict: 'requeue', reason: 'writeRejected', results });
-  expect(message).toBe('The server rejected the write.');
+  expect(message).toBe('The write was refused, or got no answer.');
   expect(fields).toEqual({
     ...about,
     did: 'nothing',

@@ -85,7 +85,7 @@ export const reasons = {
   answered: {
     deleteAccepted: 'The server accepted the delete.',
     deleteConflict: 'The object changed between the decision and the delete, each time it was decided anew.',
-    writeRejected: 'The server rejected the write.',
+    writeRejected: 'The write was refused, or got no answer.',
     patchAccepted: 'The server accepted the patch.',
     patchNotNeeded: 'The reference is already gone, or another object has taken the name.',
     referencesObjectChanged: 'The object changed since the patch of its references was decided.',

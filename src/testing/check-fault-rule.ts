@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { checkKeys } from './check-options.ts';
-import type { FaultAnswer, FaultRule } from './faults.ts';
+import type { FaultAnswer, FaultRule } from './fault-rule.ts';
 import { isAsync, isObject } from './given-value.ts';
 
 const RULE_KEYS = ['match', 'times', 'probability', 'answer', 'delay', 'drop'];
