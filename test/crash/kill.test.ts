@@ -81,10 +81,14 @@ async function workUntilKilled(client: ApiClient, known: Map<string, Known>, pre
   }
 }
 
-/** An owner with dependents, deleted by one of the policies; some rounds the kill comes before the delete is answered. */
+/**
+ * An owner with dependents, deleted by one of the policies; some rounds the kill comes before the delete is answered. `onDelete` is told
+ * when it is about to be sent.
+ */
 async function cascade(
   client: ApiClient,
   round: number,
+  onDelete: () => void,
 ): Promise<{ owner: string; policy: string; acknowledged: boolean } | undefined> {
   const policy = (['Background', 'Foreground', 'Orphan'] as const)[round % 3] ?? 'Background';
   const owner = `owner-${round}`;
@@ -105,6 +109,7 @@ async function cascade(
   } catch {
     return undefined;
   }
+  onDelete();
   try {
     await client.send('DELETE', `${configmaps}/${owner}`, { propagationPolicy: policy });
     return { owner, policy, acknowledged: true };
@@ -166,7 +171,11 @@ describe('kill -9', () => {
         break;
       }
       const work = Array.from({ length: writers }, (_, index) => workUntilKilled(client, known, `w${index}-`));
-      const deletion = cascade(client, round);
+      let deletes = (): void => {};
+      const deleted = new Promise<void>((told) => (deletes = told));
+      const deletion = cascade(client, round, deletes);
+      // In every other round at any moment of the making of objects, which on a slow machine comes to no deletion.
+      if (round % 2 === 1) await Promise.race([deleted, deletion]);
       await new Promise((next) => setTimeout(next, 20 + random() * 300));
       server.kill('SIGKILL');
       await server.ended;
