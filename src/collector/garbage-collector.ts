@@ -534,7 +534,10 @@ export class GarbageCollector implements Service {
     }
   }
 
-  readonly #versionOf = (uid: Uid): string | undefined => this.#graph.node(uid)?.resourceVersion;
+  readonly #versionOf = (uid: Uid): number => {
+    const id = this.#graph.find(uid);
+    return id < 0 ? Number.NaN : this.#graph.versionAt(id);
+  };
 
   /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */
   #resetHistory(offered: OfferedResource, evidence: HistoryEvidence): void {

@@ -70,6 +70,8 @@ export interface Graph {
   uidAt(id: NodeId): Uid;
   identityAt(id: NodeId): Identity;
   isObserved(id: NodeId): boolean;
+  /** Of the object as it was seen last; NaN where none is known. */
+  versionAt(id: NodeId): number;
   isBeingDeleted(id: NodeId): boolean;
   isDeletingDependents(id: NodeId): boolean;
   /** `deletionTimestamp` and FG, both at the last event: a waiting owner (section 0.2). Unlike `deletingDependents` this ends when FG goes. */

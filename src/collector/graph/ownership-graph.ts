@@ -132,6 +132,10 @@ export class OwnershipGraph implements Graph {
     return this.nodes.state(id) === STATE_OBSERVED;
   }
 
+  versionAt(id: NodeId): number {
+    return this.nodes.table.version(id);
+  }
+
   isBeingDeleted(id: NodeId): boolean {
     return this.nodes.has(id, BEING_DELETED);
   }

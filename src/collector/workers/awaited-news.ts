@@ -4,8 +4,8 @@ import type { Uid } from '../graph/identity.ts';
 /** As many as accepted ends. */
 const CAPACITY = 4096;
 
-/** What the graph has now; undefined: nothing. */
-export type VersionOf = (uid: Uid) => string | undefined;
+/** The version that the graph has now; NaN: none. */
+export type VersionOf = (uid: Uid) => number;
 
 /**
  * Objects that were let go because of something newer than what the graph has: a write that the server accepted, or what a read showed.
@@ -14,14 +14,14 @@ export type VersionOf = (uid: Uid) => string | undefined;
  */
 export class AwaitedNews {
   /** By uid: the version that the graph had. */
-  readonly #versions = new Lru<Uid, string>({ capacity: CAPACITY });
+  readonly #versions = new Lru<Uid, number>({ capacity: CAPACITY });
 
   /** Known ones, and those whose news has come since. */
   get size(): number {
     return this.#versions.size;
   }
 
-  note(uid: Uid, version: string): void {
+  note(uid: Uid, version: number): void {
     this.#versions.set(uid, version);
   }
 

@@ -29,6 +29,7 @@ import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
 import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts';
+import { versionNumber } from '../version-number.ts';
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
 import type { ActionResult, DecisionAbout } from './decision.ts';
@@ -171,9 +172,11 @@ export class DeleteWorker {
   #awaitNews({ uid, latest }: Round, results: readonly ActionResult[]): void {
     const wasWritten = results.some(({ answered }) => answered !== undefined);
     if (!wasWritten && latest.state !== 'found') return;
-    const version = this.#context.graph.node(uid)?.resourceVersion;
-    if (version === undefined) return;
-    const isShown = latest.state === 'found' && latest.object.resourceVersion === version;
+    const { graph } = this.#context;
+    const id = graph.find(uid);
+    const version = id < 0 ? Number.NaN : graph.versionAt(id);
+    if (Number.isNaN(version)) return;
+    const isShown = latest.state === 'found' && versionNumber(latest.object.resourceVersion) === version;
     if (wasWritten || !isShown) this.#context.awaitedNews.note(uid, version);
   }
 
