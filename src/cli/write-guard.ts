@@ -1,5 +1,6 @@
 import type { Interceptor } from '../client/interceptor.ts';
 import { TransportError } from '../client/transport.ts';
+import { withRefusal } from '../client/with-refusal.ts';
 
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -10,14 +11,12 @@ const reading: ReadonlySet<string> = new Set(['GET', 'HEAD']);
  */
 export function writeGuard(mayWrite: () => boolean): Interceptor {
   return (request, next) => {
-    const { method, target, headers, body, signal } = request;
+    const { method } = request;
     if (reading.has(method)) return next(request);
-    // Whoever made the request may have a reason of his own not to send it by then.
-    const refusal = (): Error | undefined =>
-      mayWrite()
-        ? request.refusal?.()
-        : new TransportError('aborted', `${method} was not sent: this process does not lead`);
-    const refused = refusal();
-    return refused === undefined ? next({ method, target, headers, body, signal, refusal }) : Promise.reject(refused);
+    const guarded = withRefusal(request, () =>
+      mayWrite() ? undefined : new TransportError('aborted', `${method} was not sent: this process does not lead`),
+    );
+    const refused = guarded.refusal();
+    return refused === undefined ? next(guarded) : Promise.reject(refused);
   };
 }

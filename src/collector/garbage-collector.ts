@@ -17,7 +17,7 @@ import { ConsistencyCheck } from './consistency-check.ts';
 import { debugHandler } from './debug-handler.ts';
 import { AbsentOwnerCache, type InDoubt } from './graph/absent-owner-cache.ts';
 import type { DropAbsentOwnerEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
-import type { Identity, Uid } from './graph/identity.ts';
+import type { Identity } from './graph/identity.ts';
 import { workKey, type WorkKey } from './graph/work-key.ts';
 import { OrphanedOwners } from './graph/orphaned-owners.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
@@ -136,7 +136,7 @@ export class GarbageCollector implements Service {
   readonly #metrics: CollectorMetrics;
   readonly #absentOwners: AbsentOwnerCache;
   readonly #acceptedEnds: AcceptedEnds;
-  readonly #awaitedNews = new AwaitedNews();
+  readonly #awaitedNews: AwaitedNews;
   readonly #orphanedOwners = new OrphanedOwners();
   readonly #orphanRecords: OrphanRecords;
   readonly #monitors: Monitors;
@@ -191,6 +191,7 @@ export class GarbageCollector implements Service {
     this.#historyScopes = new HistoryScopes(clock);
     this.#settledDoubts = new SettledDoubts(clock);
     this.#graph = new OwnershipGraph({ hashSeed, absentOwners: this.#absentOwners });
+    this.#awaitedNews = new AwaitedNews(this.#graph);
     this.#reader = new ObjectReader(this.#graph);
     this.#troubles = new TroubleLog({ clock, logger });
     this.#resumedWatches = new ResumedWatches({
@@ -263,7 +264,7 @@ export class GarbageCollector implements Service {
       onDiscovered: (served) => {
         forgetVanished(this.#metrics, served);
         this.#acceptedEnds.forgetOld();
-        this.#awaitedNews.forgetShown(this.#versionOf);
+        this.#awaitedNews.forgetShown();
       },
     });
     collectorGauges(metrics, {
@@ -528,16 +529,11 @@ export class GarbageCollector implements Service {
   /** The server may be another one when it is back, on which what was done has not happened: no news of it comes. */
   #doubtNews(): void {
     this.#acceptedEnds.forgetAll();
-    for (const uid of this.#awaitedNews.take(this.#versionOf)) {
+    for (const uid of this.#awaitedNews.take()) {
       this.#onQueued({ queue: 'attemptToDelete', uid, as: 'observed' }, 'newsInDoubt');
       this.#queues.attemptToDelete.add(workKey(uid, 'observed'));
     }
   }
-
-  readonly #versionOf = (uid: Uid): number => {
-    const id = this.#graph.find(uid);
-    return id < 0 ? Number.NaN : this.#graph.versionAt(id);
-  };
 
   /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */
   #resetHistory(offered: OfferedResource, evidence: HistoryEvidence): void {

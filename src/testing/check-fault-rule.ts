@@ -1,8 +1,8 @@
-import { inspect } from 'node:util';
+import { inspect, types } from 'node:util';
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { checkKeys } from './check-options.ts';
 import type { FaultAnswer, FaultRule } from './fault-rule.ts';
-import { isAsync, isObject } from './given-value.ts';
+import { isObject } from './given-value.ts';
 
 const RULE_KEYS = ['match', 'times', 'probability', 'answer', 'delay', 'drop'];
 const MATCH_KEYS = 'who method verb path group version resource subresource namespace name'.split(' ');
@@ -33,7 +33,7 @@ export function checkRule(rule: FaultRule, served: readonly ResourceInfo[]): voi
 
 function checkMatch(match: unknown, served: readonly ResourceInfo[]): void {
   if (typeof match === 'function') {
-    if (!isAsync(match)) return;
+    if (!types.isAsyncFunction(match)) return;
     throw new TypeError('match of a fault rule answers at once, with true or false: it cannot be async');
   }
   if (!isObject(match)) {

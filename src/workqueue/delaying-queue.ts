@@ -65,10 +65,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
       if (this.#handles.size >= this.bound) throw new QueueFullError(this.name, this.bound);
       this.#handles.set(item, this.#heap.push(delayed));
     } else {
-      const sooner = delayed.readyAt < handle.value.readyAt;
-      const dropped = sooner ? handle.value : delayed;
-      if (sooner) this.#heap.update(handle, delayed);
-      if (dropped.origin === 'limiter') this.notWaitedOut(1);
+      this.#keepSooner(handle, delayed);
     }
     this.#arm();
   }
@@ -101,11 +98,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
   hasten(item: T, ms: number): boolean {
     const handle = this.#handles.get(item);
     if (handle === undefined) return false;
-    const readyAt = this.clock.monotonic() + ms;
-    if (handle.value.readyAt <= readyAt) return true;
-    const limited = handle.value.origin === 'limiter';
-    this.#heap.update(handle, { item, readyAt, origin: 'caller' });
-    if (limited) this.notWaitedOut(1);
+    this.#keepSooner(handle, { item, readyAt: this.clock.monotonic() + ms, origin: 'caller' });
     this.#arm();
     return true;
   }
@@ -133,6 +126,13 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
   override shutDownWithDrain(): Promise<void> {
     this.#dropDelayed();
     return super.shutDownWithDrain();
+  }
+
+  #keepSooner(handle: HeapHandle<Delayed<T>>, delayed: Delayed<T>): void {
+    const sooner = delayed.readyAt < handle.value.readyAt;
+    const dropped = sooner ? handle.value : delayed;
+    if (sooner) this.#heap.update(handle, delayed);
+    if (dropped.origin === 'limiter') this.notWaitedOut(1);
   }
 
   #dropDelayed(): void {

@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Fault, readFaults } from './fault.ts';
 import { findersOf, mutationPage } from './page.ts';
-import type { Answer } from './tester-process.ts';
 import type { Trial } from './tester.ts';
 import type { Outcome } from './verdict.ts';
 
@@ -50,7 +49,7 @@ async function ask(tester: ChildProcess, trial: Trial): Promise<Outcome> {
   const ended = new AbortController();
   const { signal } = ended;
   try {
-    const answer = once(tester, 'message', { signal }).then(([said]) => (said as Answer).outcome);
+    const answer = once(tester, 'message', { signal }).then(([said]) => said as Outcome);
     const exit = once(tester, 'exit', { signal }).then(([code]): Outcome => {
       return { outcome: 'broken', why: `the process of the tests ended: ${code}` };
     });

@@ -1,12 +1,7 @@
 import { Tester, type Trial } from './tester.ts';
 import type { Outcome } from './verdict.ts';
 
-// One of the processes of run.ts: is sent trials, one at a time, and answers each with what the tests said. It ends with run.ts.
-
-/** In the order of the trials. */
-export interface Answer {
-  readonly outcome: Outcome;
-}
+// One of the processes of run.ts: is sent trials, one at a time, and answers each with its Outcome. It ends with run.ts.
 
 /**
  * Seconds of processor time for a trial. A fault may keep the thread of the tests busy for ever, so that no timeout of a test is
@@ -16,7 +11,7 @@ const limitSeconds = Number(process.argv[2]);
 
 const tester = await Tester.open();
 const answer = (outcome: Outcome, then?: () => void): void => {
-  process.send?.({ outcome } satisfies Answer, undefined, undefined, then);
+  process.send?.(outcome, undefined, undefined, then);
 };
 process.on('message', async (trial: Trial) => {
   const since = process.cpuUsage();

@@ -56,9 +56,6 @@ export class Tester {
   static async open(): Promise<Tester> {
     const trial = { current: { fault: undefined, finder: undefined } as Trial };
     const heard: Hearing = { tests: [], errors: [] };
-    const isFaulty = ({ fault }: Trial, id: string): boolean =>
-      fault !== undefined && id.split('?')[0] === resolve(root, fault.file);
-
     class NearestFirst extends BaseSequencer {
       override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
         return nearestFirst(trial.current.fault?.file ?? '', files, ({ moduleId }) => relative(root, moduleId));
@@ -93,7 +90,7 @@ export class Tester {
             enforce: 'pre',
             transform(code, id) {
               const { fault } = trial.current;
-              if (fault === undefined || !isFaulty(trial.current, id)) return undefined;
+              if (fault === undefined || id.split('?')[0] !== resolve(root, fault.file)) return undefined;
               return { code: applyFault(fault, code), map: null };
             },
           },

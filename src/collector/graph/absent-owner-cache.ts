@@ -8,7 +8,7 @@ export interface AbsentOwnerCacheOptions {
   readonly capacity?: number;
 }
 
-/** Which servers may have become others: any, or only those beside kube-apiserver. */
+/** Whose history may have been replaced by an older one: that of any server, or only of those beside kube-apiserver. */
 export type InDoubt = 'all' | 'beside';
 
 /**

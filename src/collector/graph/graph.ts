@@ -64,14 +64,14 @@ export interface Graph {
   find(uid: Uid): NodeId;
   /** O(references). Undefined when the uid has no node. */
   node(uid: Uid): GraphNode | undefined;
+  /** That of the object as it was seen last; NaN where none is known. */
+  versionOf(uid: Uid): number;
   /** The node with this id. The id must be one that `find` or a walk just returned. */
   at(id: NodeId): GraphNode;
 
   uidAt(id: NodeId): Uid;
   identityAt(id: NodeId): Identity;
   isObserved(id: NodeId): boolean;
-  /** Of the object as it was seen last; NaN where none is known. */
-  versionAt(id: NodeId): number;
   isBeingDeleted(id: NodeId): boolean;
   isDeletingDependents(id: NodeId): boolean;
   /** `deletionTimestamp` and FG, both at the last event: a waiting owner (section 0.2). Unlike `deletingDependents` this ends when FG goes. */

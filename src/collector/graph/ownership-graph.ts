@@ -103,6 +103,11 @@ export class OwnershipGraph implements Graph {
     return id === NONE ? undefined : this.at(id);
   }
 
+  versionOf(uid: Uid): number {
+    const id = this.find(uid);
+    return id === NONE ? Number.NaN : this.nodes.table.version(id);
+  }
+
   at(id: NodeId): GraphNode {
     const flags = this.nodes.table.get(id, FLAGS);
     const version = this.nodes.table.version(id);
@@ -130,10 +135,6 @@ export class OwnershipGraph implements Graph {
 
   isObserved(id: NodeId): boolean {
     return this.nodes.state(id) === STATE_OBSERVED;
-  }
-
-  versionAt(id: NodeId): number {
-    return this.nodes.table.version(id);
   }
 
   isBeingDeleted(id: NodeId): boolean {

@@ -1,6 +1,7 @@
 import { asError } from '../../base/thrown.ts';
 import type { Interceptor } from '../../client/interceptor.ts';
 import { TransportError } from '../../client/transport.ts';
+import { withRefusal } from '../../client/with-refusal.ts';
 
 /** A request of a round that was over before its turn came. It says nothing about the server, which was not asked. */
 export class NotSentError extends TransportError {
@@ -24,13 +25,11 @@ export class UntilUnanswered {
   }
 
   readonly intercept: Interceptor = async (request, next) => {
-    const { method, target, headers, body, signal } = request;
-    const refusal = (): Error | undefined =>
-      this.#failure === undefined ? request.refusal?.() : new NotSentError(method, this.#failure);
-    const refused = refusal();
+    const ofRound = withRefusal(request, () => this.#failure && new NotSentError(request.method, this.#failure));
+    const refused = ofRound.refusal();
     if (refused !== undefined) throw refused;
     try {
-      return await next({ method, target, headers, body, signal, refusal });
+      return await next(ofRound);
     } catch (error) {
       this.#failure ??= asError(error);
       throw error;

@@ -170,14 +170,11 @@ export class DeleteWorker {
 
   /** The key is let go because of what was done, or read, if that is not what the graph has. */
   #awaitNews({ uid, latest }: Round, results: readonly ActionResult[]): void {
+    const { graph, awaitedNews } = this.#context;
     const wasWritten = results.some(({ answered }) => answered !== undefined);
-    if (!wasWritten && latest.state !== 'found') return;
-    const { graph } = this.#context;
-    const id = graph.find(uid);
-    const version = id < 0 ? Number.NaN : graph.versionAt(id);
-    if (Number.isNaN(version)) return;
-    const isShown = latest.state === 'found' && versionNumber(latest.object.resourceVersion) === version;
-    if (wasWritten || !isShown) this.#context.awaitedNews.note(uid, version);
+    const wasReadNewer = (): boolean =>
+      latest.state === 'found' && versionNumber(latest.object.resourceVersion) !== graph.versionOf(uid);
+    if (wasWritten || wasReadNewer()) awaitedNews.note(uid);
   }
 
   /** What becomes of the key of a node that is virtual still. */
