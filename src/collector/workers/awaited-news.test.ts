@@ -10,7 +10,7 @@ function setUp(...shown: readonly (readonly [string, number])[]) {
 
 it('COL-111 designs/0011 tells once of whom the graph has still what it had', () => {
   const { graph, awaited } = setUp(['a', 1], ['b', 1], ['gone', 1]);
-  for (const uid of ['a', 'b', 'gone', 'unknown']) awaited.note(uid);
+  for (const uid of ['a', 'b', 'gone', 'unknown']) awaited.noteWritten(uid, 1);
   expect(awaited.size).toBe(3);
   graph.set('b', 2).delete('gone');
   expect(awaited.take()).toEqual(['a']);
@@ -19,17 +19,42 @@ it('COL-111 designs/0011 tells once of whom the graph has still what it had', ()
 
 it('COL-111 keeps nobody of whom the news has come, once it is asked to let go', () => {
   const { graph, awaited } = setUp(['a', 1], ['b', 2]);
-  awaited.note('a');
-  awaited.note('b');
+  awaited.noteWritten('a', 1);
+  awaited.noteWritten('b', Number.NaN);
   graph.set('a', 2);
   awaited.forgetShown();
   expect([awaited.size, awaited.take()]).toEqual([1, ['b']]);
 });
 
+it('COL-111 is not told by the news of what was before the write', () => {
+  const { graph, awaited } = setUp(['a', 11], ['b', 11], ['ahead', 13]);
+  for (const uid of ['a', 'b', 'ahead']) awaited.noteWritten(uid, 12);
+  graph.set('a', 12).set('b', 13);
+  expect(awaited.take()).toEqual(['a', 'ahead']);
+});
+
+it('COL-111 awaits of a read what it has shown, and nothing that the graph has', () => {
+  const { graph, awaited } = setUp(['same', 12], ['newer', 11], ['comes', 11], ['passed', 11], ['older', 13]);
+  for (const uid of graph.keys()) awaited.noteRead(uid, 12);
+  awaited.noteRead('unknown', 12);
+  awaited.noteRead('older', Number.NaN);
+  expect(awaited.size).toBe(4);
+  graph.set('comes', 12).set('passed', 20);
+  expect(awaited.take()).toEqual(['newer', 'older']);
+});
+
+it('COL-111 takes what is older than the graph was for no news', () => {
+  const { graph, awaited } = setUp(['written', 13], ['read', 13]);
+  awaited.noteWritten('written', 13);
+  awaited.noteRead('read', 14);
+  graph.set('written', 12).set('read', 12);
+  expect(awaited.take()).toEqual(['written', 'read']);
+});
+
 it('COL-111 knows the last four thousand', () => {
   const uids = Array.from({ length: 10_000 }, (_, i) => `u${i}`);
   const { awaited } = setUp(...uids.map((uid) => [uid, 1] as const));
-  for (const uid of uids) awaited.note(uid);
+  for (const uid of uids) awaited.noteWritten(uid, 1);
   const taken = awaited.take();
   expect([taken.length, taken.at(0), taken.at(-1)]).toEqual([4096, 'u5904', 'u9999']);
 });

@@ -12,7 +12,7 @@ const CAPACITY = 4096;
  */
 export class AwaitedNews {
   readonly #graph: Pick<Graph, 'versionOf'>;
-  /** By uid: the version that the graph had. */
+  /** By uid: the lowest version that the news can be of. Older news, which may be under way as well, tells nothing of it. */
   readonly #versions = new Lru<Uid, number>({ capacity: CAPACITY });
 
   constructor(graph: Pick<Graph, 'versionOf'>) {
@@ -24,10 +24,21 @@ export class AwaitedNews {
     return this.#versions.size;
   }
 
-  /** Of whom the graph knows no version nothing is awaited: whatever is shown is news. */
-  note(uid: Uid): void {
-    const version = this.#graph.versionOf(uid);
-    if (!Number.isNaN(version)) this.#versions.set(uid, version);
+  /** A read has shown the object in this version. */
+  noteRead(uid: Uid, version: number): void {
+    const recorded = this.#graph.versionOf(uid);
+    if (version > recorded) this.#versions.set(uid, version);
+    // The server has gone back, and the graph will hear of it.
+    if (version < recorded) this.#versions.set(uid, recorded + 1);
+  }
+
+  /**
+   * A write was answered that rests on this version of the object, or on what the graph has if that is newer or the version is NaN. What
+   * came in between is not known: of what the graph does not have nothing is awaited, as whatever is shown of it is news.
+   */
+  noteWritten(uid: Uid, version: number): void {
+    const recorded = this.#graph.versionOf(uid);
+    if (!Number.isNaN(recorded)) this.#versions.set(uid, 1 + (version > recorded ? version : recorded));
   }
 
   /** Those whose news has not come. None is known afterwards. */
@@ -41,7 +52,8 @@ export class AwaitedNews {
   /** Those whose news has come are let go. */
   forgetShown(): void {
     for (const [uid, version] of this.#versions.entries()) {
-      if (this.#graph.versionOf(uid) !== version) this.#versions.delete(uid);
+      const isAwaited = this.#graph.versionOf(uid) < version;
+      if (!isAwaited) this.#versions.delete(uid);
     }
   }
 }

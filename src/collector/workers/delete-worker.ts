@@ -170,11 +170,17 @@ export class DeleteWorker {
 
   /** The key is let go because of what was done, or read, if that is not what the graph has. */
   #awaitNews({ uid, latest }: Round, results: readonly ActionResult[]): void {
-    const { graph, awaitedNews } = this.#context;
-    const wasWritten = results.some(({ answered }) => answered !== undefined);
-    const wasReadNewer = (): boolean =>
-      latest.state === 'found' && versionNumber(latest.object.resourceVersion) !== graph.versionOf(uid);
-    if (wasWritten || wasReadNewer()) awaitedNews.note(uid);
+    const { awaitedNews } = this.#context;
+    let version = latest.state === 'found' ? versionNumber(latest.object.resourceVersion) : Number.NaN;
+    let isWritten = false;
+    for (const { action, answered } of results) {
+      if (answered === undefined) continue;
+      // After a conflict all was read anew, what had been written before it too.
+      isWritten = answered !== 'deleteConflict';
+      if (action.action === 'delete' && isWritten) version = versionNumber(action.preconditions.resourceVersion);
+    }
+    if (isWritten) awaitedNews.noteWritten(uid, version);
+    else awaitedNews.noteRead(uid, version);
   }
 
   /** What becomes of the key of a node that is virtual still. */
