@@ -337,6 +337,72 @@ describe('a restored server behind a watch that stays open', () => {
   });
 });
 
+describe('a server that was restored to what it had before it accepted a delete', () => {
+  const secrets = /\/secrets\?.*watch=true/;
+
+  /** The watch of Secrets is late from now on. The returned function lets the first through of what it tells. */
+  async function late(): Promise<() => Promise<void>> {
+    let show = (): void => {};
+    const shown = new Promise<void>((resolve) => (show = resolve));
+    const once: Fault = async (request, next) => {
+      const response = await next(request);
+      const { body } = response;
+      return body instanceof Uint8Array ? response : { ...response, body: firstOnceShown(shown, body, request.signal) };
+    };
+    rig.faults.on({ method: 'GET', target: secrets }, once, 1);
+    rig.streams.cut(secrets);
+    await rig.advance(5000);
+    return () => {
+      show();
+      return rig.settle();
+    };
+  }
+
+  /** What the server accepts of it is undone by the restore: to whoever asks it never happened. */
+  async function undoDelete(): Promise<void> {
+    const accepted = answer(200, { kind: 'Status', apiVersion: 'v1', status: 'Success' });
+    const version = (await rig.get(secret, 'd'))?.metadata?.resourceVersion;
+    const target = new RegExp(`secrets/d[?].*resourceVersion=${version}`);
+    rig.faults.on({ method: 'DELETE', target }, () => Promise.resolve(accepted), 1);
+  }
+
+  async function awayAndBack(): Promise<void> {
+    rig.faults.on({ target: secrets }, resetBefore, 1);
+    rig.streams.cut(secrets);
+    await rig.advance(60_000);
+  }
+
+  it('BETTER-9 COL-001 deletes again what only older news has come of since', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    const show = await late();
+    await rig.patch(secret, 'd', { labels: { x: 'y' } });
+    await undoDelete();
+    await rig.delete(configMap, 'owner');
+    await rig.settle();
+    expect(rig.recorder.writes.at(-1)).toMatchObject({ method: 'DELETE', status: 200 });
+    await show();
+    expect(await rig.names(secret)).toEqual(['d']);
+    await awayAndBack();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+
+  it('BETTER-9 COL-001 deletes again what the graph had not seen before', async () => {
+    const owner = await rig.create(configMap, 'owner');
+    const show = await late();
+    const d = await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.delete(configMap, 'owner');
+    await undoDelete();
+    await rig.create(configMap, 'dependent', { owners: [refTo(d)], finalizers: [HOLD] });
+    await rig.settle();
+    expect(rig.recorder.writes.at(-1)).toMatchObject({ method: 'DELETE', status: 200 });
+    await show();
+    expect(await rig.names(secret)).toEqual(['d']);
+    await awayAndBack();
+    expect(await rig.names(secret)).toEqual([]);
+  });
+});
+
 describe('a restored server that answers a watch from a version it has not come to yet', () => {
   const watch = /\/configmaps\?.*watch=true/;
   /** As kube-apiserver does: it is open, and has nothing to say. */
@@ -389,4 +455,19 @@ async function* nothingUntil(signal: HttpRequest['signal']): AsyncGenerator<Uint
 
 async function* chunksUnless(silent: () => boolean, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) if (!silent()) yield chunk;
+}
+
+/** Its first chunk waits; the others do as long as the request lasts. */
+async function* firstOnceShown(
+  shown: Promise<void>,
+  body: AsyncIterable<Uint8Array>,
+  signal: HttpRequest['signal'],
+): AsyncGenerator<Uint8Array> {
+  const over = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+  let turn = shown;
+  for await (const chunk of body) {
+    await Promise.race([turn, over]);
+    turn = over;
+    yield chunk;
+  }
 }

@@ -147,7 +147,7 @@ export class DeleteWorker {
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results });
       if (finished !== 'requeue') this.#unanswered.forget(key);
-      if (finished === 'forget') this.#awaitNews(round, results);
+      if (finished === 'forget') this.#awaitNews(round, step, results);
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     const undecided: Verdict = { verdict: 'requeue', reason: 'factsKeptChanging', actions: [] };
@@ -168,11 +168,12 @@ export class DeleteWorker {
     return verdict;
   }
 
-  /** The key is let go because of what was done, or read, if that is not what the graph has. */
-  #awaitNews({ uid, latest }: Round, results: readonly ActionResult[]): void {
+  /** The key is let go because of what was done, now or before, or read, if that is not what the graph has. */
+  #awaitNews({ uid, latest }: Round, { reason }: Verdict, results: readonly ActionResult[]): void {
     const { awaitedNews } = this.#context;
     let version = latest.state === 'found' ? versionNumber(latest.object.resourceVersion) : Number.NaN;
-    let isWritten = false;
+    // Nothing was noted then if the graph had never seen the object: what it has come to have since is the very version that was written to.
+    let isWritten = reason === 'endNotShownYet';
     for (const { action, answered } of results) {
       if (answered === undefined) continue;
       // After a conflict all was read anew, what had been written before it too.
