@@ -7,6 +7,11 @@ export interface MetricDefinition {
   readonly labelNames?: readonly string[];
 }
 
+export interface CounterDefinition extends MetricDefinition {
+  /** Called when the metric is read, to count what somebody else keeps. */
+  readonly collect?: (counter: Counter) => void;
+}
+
 export interface GaugeDefinition extends MetricDefinition {
   /** Called when the metric is read, to set values that are cheaper to compute then than to keep current. */
   readonly collect?: (gauge: Gauge) => void;
@@ -48,7 +53,7 @@ export interface Histogram extends Labelled {
  * and each `collect` given for it is called.
  */
 export interface Metrics {
-  counter(definition: MetricDefinition): Counter;
+  counter(definition: CounterDefinition): Counter;
   gauge(definition: GaugeDefinition): Gauge;
   histogram(definition: HistogramDefinition): Histogram;
 }

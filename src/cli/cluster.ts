@@ -39,6 +39,7 @@ import { formatHost, type ListenAddress } from './listen-address.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Manifest } from './manifests.ts';
 import { type OpenedStore, openStore, type StoreKind } from './open-store.ts';
+import { processMetrics } from './process-metrics.ts';
 import { PrometheusMetrics } from './prometheus.ts';
 import { buildControllers, type ControllerOptions } from './build-controllers.ts';
 import { kubegcVersion, serverVersion } from './version.ts';
@@ -115,6 +116,7 @@ export class Cluster {
     const { clock, random, logger, listen, directory } = options;
     const hosts = [listen.host, ...(options.alsoReachedBy ?? [])];
     const metrics = new PrometheusMetrics();
+    processMetrics(metrics, process, clock.now());
     const opening = openStore({ kind: options.store, etcd: options.etcd, directory, clock, random, logger, metrics });
     const [{ store, compactor, notReady }, prepared] =
       options.store === 'etcd' && options.identity === undefined

@@ -26,6 +26,7 @@ import { createLogger } from './logger.ts';
 import { ObservationServer } from './observation-server.ts';
 import { type OtherCollector, OtherCollectorWatch } from './other-collector.ts';
 import { ProbedCollectorWatch, type WatchLease } from './probed-collector-watch.ts';
+import { processMetrics } from './process-metrics.ts';
 import { PrometheusMetrics } from './prometheus.ts';
 import { requestRate } from './request-rate.ts';
 import { systemKubeconfigIo } from './system-kubeconfig-io.ts';
@@ -125,6 +126,7 @@ function assemble(options: {
   const { mode, lease, rate, contentType, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
   const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions } = settings;
   const metrics = new PrometheusMetrics();
+  processMetrics(metrics, process, clock.now());
   const counted = requestMetrics(metrics, new URL(config.server).host);
   const common = {
     transport: connect({ ...config, clock }),

@@ -1,5 +1,6 @@
 import type {
   Counter,
+  CounterDefinition,
   Gauge,
   GaugeDefinition,
   Histogram,
@@ -99,12 +100,12 @@ class Series<T extends object> {
 }
 
 class RecordedValue implements Counter, Gauge {
-  readonly definition: GaugeDefinition;
+  readonly definition: MetricDefinition;
   readonly type: 'counter' | 'gauge';
-  readonly collects: ((gauge: Gauge) => void)[] = [];
+  readonly collects: ((value: RecordedValue) => void)[] = [];
   readonly #series: Series<Sample>;
 
-  constructor(definition: GaugeDefinition, type: 'counter' | 'gauge') {
+  constructor(definition: MetricDefinition, type: 'counter' | 'gauge') {
     this.definition = definition;
     this.type = type;
     this.#series = new Series(definition.labelNames ?? [], (labels) => ({ labels, value: 0 }));
@@ -187,14 +188,12 @@ class RecordedHistogram implements Histogram {
 export class PrometheusMetrics implements Metrics {
   readonly #recorded = new Map<string, RecordedValue | RecordedHistogram>();
 
-  counter(definition: MetricDefinition): Counter {
+  counter(definition: CounterDefinition): Counter {
     return this.#value(definition, 'counter');
   }
 
   gauge(definition: GaugeDefinition): Gauge {
-    const gauge = this.#value(definition, 'gauge');
-    if (definition.collect) gauge.collects.push(definition.collect);
-    return gauge;
+    return this.#value(definition, 'gauge');
   }
 
   histogram(definition: HistogramDefinition): Histogram {
@@ -222,7 +221,13 @@ export class PrometheusMetrics implements Metrics {
     return { contentType: registry.contentType, text: await registry.metrics() };
   }
 
-  #value(definition: MetricDefinition, type: 'counter' | 'gauge'): RecordedValue {
+  #value(definition: CounterDefinition | GaugeDefinition, type: 'counter' | 'gauge'): RecordedValue {
+    const value = this.#recordedAs(definition, type);
+    if (definition.collect) value.collects.push(definition.collect);
+    return value;
+  }
+
+  #recordedAs(definition: MetricDefinition, type: 'counter' | 'gauge'): RecordedValue {
     const existing = this.#recorded.get(definition.name);
     if (existing instanceof RecordedValue && existing.type === type) return existing;
     if (existing) throw new TypeError(`metric ${definition.name} is a ${existing.type}, not a ${type}`);
