@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { processMetrics } from './process-metrics.ts';
 import { PrometheusMetrics } from './prometheus.ts';
 
-it('COL-190 what the process takes is read at each scrape', async () => {
+it('COL-192 what the process takes is read at each scrape', async () => {
   const metrics = new PrometheusMetrics();
   const spent = { user: 1_500_000, system: 500_000 };
   let bytes = 70_000_000;

@@ -35,7 +35,7 @@ async function refusals(file: string): Promise<unknown[]> {
 }
 
 describe('manifests in use', () => {
-  it.each(['test/fixtures/shop.yaml', 'docs/manifests/collect-rbac.yaml'])(
+  it.each(['test/fixtures/shop.yaml', 'docs/manifests/collect-rbac.yaml', 'docs/manifests/collect-deployment.yaml'])(
     'API-502 all of %s is accepted',
     async (file) => {
       expect(await refusals(join(root, file))).toEqual([]);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
 import { readKubeconfig } from '../program/read-kubeconfig.ts';
@@ -13,6 +14,7 @@ import { Kubectl, kubectlPaths } from './kubectl.ts';
  * nothing else: all of its work goes, and whatever is taken away from the manifest is missed aloud.
  */
 const manifest = join(import.meta.dirname, '../../docs/manifests/collect-rbac.yaml');
+const deployment = join(import.meta.dirname, '../../docs/manifests/collect-deployment.yaml');
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const systemRoles = `${rbac}/namespaces/kube-system/roles`;
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
@@ -98,6 +100,24 @@ function collector(...args: string[]): KubegcProcess {
 /** What was said, with the quotes as they stand in the server's texts. */
 const plain = ({ output }: KubegcProcess): string => output.replaceAll('\\"', '"');
 
+interface Container {
+  readonly args: readonly string[];
+  readonly ports: readonly { readonly containerPort: number }[];
+  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
+  readonly volumeMounts: readonly { readonly mountPath: string }[];
+}
+
+interface PodOwner {
+  readonly spec: {
+    readonly template: { readonly spec: { serviceAccountName: string; containers: readonly Container[] } };
+  };
+}
+
+function missingContainer(): never {
+  throw new Error(`${deployment} has no container`);
+}
+
 let families = 0;
 
 interface Family {
@@ -172,7 +192,7 @@ describe('with the rights of the manifest', () => {
     expect((await running.stop()).code).toBe(0);
   });
 
-  it('COL-220 COL-200 does all of that in a pod, by what the kubelet gives it', async () => {
+  function inPod(args: readonly string[]): KubegcProcess {
     const { hostname, port } = readKubeconfig(kubeconfig).origin;
     const env = {
       HOME: directory.path,
@@ -180,8 +200,13 @@ describe('with the rights of the manifest', () => {
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: port,
     };
-    const running = new KubegcProcess(['collect', ...quick], { env, serviceAccount });
+    const running = new KubegcProcess([...args, ...quick], { env, serviceAccount });
     started.push(running);
+    return running;
+  }
+
+  it('COL-220 COL-200 does all of that in a pod, by what the kubelet gives it', async () => {
+    const running = inPod(['collect']);
     await running.ready();
     for (const policy of ['Background', 'Foreground', 'Orphan']) {
       const one = await family();
@@ -190,6 +215,28 @@ describe('with the rights of the manifest', () => {
     }
     expect(running.output).toContain('in-cluster');
     expect(running.output).not.toMatch(/forbidden|tried again|ERROR/);
+    expect((await running.stop()).code).toBe(0);
+  });
+
+  it('COL-220 COL-192 runs as the Deployment says, and answers its probes', async () => {
+    await kubectl.run(['apply', '-f', deployment]);
+    const { spec } = (parse(readFileSync(deployment, 'utf8')) as PodOwner).spec.template;
+    expect(spec.serviceAccountName).toBe('kubegc-collector');
+    const [{ args, ports, readinessProbe, livenessProbe, volumeMounts } = missingContainer()] = spec.containers;
+    const [{ mountPath } = { mountPath: '' }] = volumeMounts;
+    await writeFile(join(directory.path, 'token'), 'open-sesame\n');
+    const here = args.map((arg) => arg.replace(/:10257$/, ':0').replace(mountPath, directory.path));
+    expect(args).toContain(`--bind-address=0.0.0.0:${ports[0]?.containerPort}`);
+    const running = inPod(here);
+    await running.ready();
+    const port = /debug graph: http:\/\/[\d.]+:(\d+)/.exec(running.output)?.[1];
+    const ask = async (path: string, headers = {}): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
+    expect([await ask(readinessProbe.httpGet.path), await ask(livenessProbe.httpGet.path)]).toEqual([200, 200]);
+    expect([await ask('/metrics'), await ask('/metrics', { authorization: 'Bearer open-sesame' })]).toEqual([401, 200]);
+    const one = await family();
+    await deleteOwner(one, 'Background');
+    await until('the dependent is gone', () => one.gone('dependent'));
     expect((await running.stop()).code).toBe(0);
   });
 
