@@ -52,8 +52,8 @@ export async function checkCollected(cluster: TestCluster, subject: Subject): Pr
 }
 
 /** Every object that goes is in the trace, whoever removes it; unless the trace has lost its beginning. */
-function checkWasThere(trace: Trace, ref: ObjectRef): void {
-  const seen = trace.about({ namespace: 'default', ...ref }).entries.some(({ kind }) => kind === 'write');
+function checkWasThere(trace: Trace, ref: ObjectRef, assumed: Partial<ObjectRef> = { namespace: 'default' }): void {
+  const seen = trace.about({ ...assumed, ...ref }).entries.some(({ kind }) => kind === 'write');
   if (seen || trace.dropped > 0) return;
   const written = trace.entries.filter(({ kind, object }) => kind === 'write' && object?.kind === ref.kind);
   const others = [...new Set(written.map(({ object }) => displayName(object ?? ref)))].slice(0, NAMED_OTHERS);
@@ -64,7 +64,10 @@ function checkWasThere(trace: Trace, ref: ObjectRef): void {
   });
 }
 
-/** As {@link checkCollected}, throws for an object that was never there: nobody owns that either. */
+/**
+ * As {@link checkCollected}, throws for an object that was never there: nobody owns that either. Nor does an owner that never was; one
+ * without a namespace may be in any. With a uid it is nobody's slip, and a reference to it may have been there without it.
+ */
 export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);
   if (object === undefined) checkWasThere(cluster.trace(), ref);
@@ -75,6 +78,7 @@ export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner
       ? groupOf(apiVersion) === groupOf(wanted.apiVersion) && kind === wanted.kind && name === wanted.name
       : uid === wanted.uid,
   );
+  if (!pass && wanted.uid === undefined) checkWasThere(cluster.trace(), wanted, {});
   const names = owners.map(({ kind, name, uid }) => `${kind}/${name} (uid ${uid})`);
   const found =
     object === undefined

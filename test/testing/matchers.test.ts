@@ -117,6 +117,18 @@ describe('the matchers', () => {
     await expect(assertCollected(cluster, { ...dependent, uid: 'another' })).rejects.toThrow('was ever there');
   });
 
+  it('fail for an owner that never was, unless its uid says that it is meant', async () => {
+    await using cluster = await startCluster({ objects: tree() });
+    const nobody = { ...owner, name: 'ovner' };
+    const told =
+      'expected ConfigMap default/ovner to have been there\n' +
+      'found: no object of this kind and name was ever there; of this kind there were: ConfigMap default/owner';
+    await expect(expect(dependent).not.toBeOwnedBy(nobody, cluster)).rejects.toThrow(told);
+    await expect(expect(dependent).toBeOwnedBy(nobody, cluster)).rejects.toThrow(told);
+    await expect(dependent).not.toBeOwnedBy({ ...nobody, uid: 'another' }, cluster);
+    await expect(dependent).toBeOwnedBy({ apiVersion: 'v1', kind: 'ConfigMap', name: owner.name }, cluster);
+  });
+
   it('know objects that came by other ways, and those of before the test', async () => {
     await using cluster = await startCluster({ objects: tree() });
     const gvr = { group: '', version: 'v1', resource: 'secrets' };
