@@ -67,6 +67,7 @@ export class Play {
       remembersOrphaned: death === undefined,
       seesAtOnce: death === undefined,
       seesWhatIsServed: death === undefined,
+      listedWithinMs: Number.POSITIVE_INFINITY,
       // What was so once may be acted upon for ever: here no time passes.
       oldNews: { ms: 0, moreForEachChangeMs: 0 },
       now: () => 0,

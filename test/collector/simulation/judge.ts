@@ -29,6 +29,8 @@ export interface JudgeOptions {
   readonly seesAtOnce: boolean;
   /** The same, but that a kind may be defined, whose monitor then has to list it first. */
   readonly seesWhatIsServed: boolean;
+  /** A kind that is defined is watched by then (BETTER-3), ms. */
+  readonly listedWithinMs: number;
   /**
    * So long after something has ceased to be so they may act upon it, ms, and so much longer for each change before it. 0 and 0 where
    * nothing takes time, and there is one of them: what it writes rests on what is so now.
@@ -39,9 +41,6 @@ export interface JudgeOptions {
   /** Every collector asks the barrier before it lets an orphaning owner go (BETTER-13). */
   readonly barriers: boolean;
 }
-
-/** A kind that is defined is watched by then (BETTER-3), ms. */
-const LISTED_WITHIN_MS = 5000;
 
 const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
 
@@ -58,6 +57,7 @@ export class Judge {
   readonly #remembersOrphaned: boolean;
   readonly #seesAtOnce: boolean;
   readonly #seesWhatIsServed: boolean;
+  readonly #listedWithinMs: number;
   readonly #oldNews: JudgeOptions['oldNews'];
   readonly #now: () => number;
   readonly #barriers: boolean;
@@ -79,6 +79,7 @@ export class Judge {
 
   constructor(options: JudgeOptions) {
     const { attribution, isServed, remembersOrphaned, seesAtOnce, seesWhatIsServed, oldNews, now, barriers } = options;
+    this.#listedWithinMs = options.listedWithinMs;
     this.#attribution = attribution;
     this.#isServed = isServed;
     this.#remembersOrphaned = remembersOrphaned;
@@ -191,7 +192,7 @@ export class Judge {
     if (!this.#seesWhatIsServed || IGNORED.has(owner.kind)) return;
     const kind = KINDS.get(owner.kind);
     const definedAt = kind && this.#definedAt.get(definitionName(kind));
-    if (definedAt !== undefined && this.#now() - definedAt < LISTED_WITHIN_MS) return;
+    if (definedAt !== undefined && this.#now() - definedAt < this.#listedWithinMs) return;
     for (const object of this.objects.values()) {
       for (const reference of object.metadata.ownerReferences ?? []) {
         if (this.objects.owner(object, reference)?.uid !== owner.uid) continue;

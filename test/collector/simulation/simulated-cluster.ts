@@ -78,6 +78,7 @@ export class SimulatedCluster {
       remembersOrphaned: remembersOrphaned(plan),
       seesAtOnce: seesAtOnce(plan),
       seesWhatIsServed: seesWhatIsServed(plan),
+      listedWithinMs: LISTED_WITHIN_MS + EXCHANGES_TO_LIST * exchangeMs(plan.latency),
       oldNews: isQuiet(plan)
         ? { ms: 0, moreForEachChangeMs: 0 }
         : { ms: actsOnOldNewsForMs(plan), moreForEachChangeMs: plan.latency.lagMs ?? 0 },
@@ -270,11 +271,22 @@ function remembersOrphaned({ collectors, steps, latency }: Plan): boolean {
   return steps.every((step) => !forgets.includes(step.do));
 }
 
+/** A kind that is defined is watched by then, ms, where requests take no time (BETTER-3). */
+const LISTED_WITHIN_MS = 5000;
+
+/** What has to be answered until then, one after the other: the list of the definitions, discovery, and the list of the kind. */
+const EXCHANGES_TO_LIST = 3;
+
 /** Shorter than a watch lasts, ms. */
 const NO_WATCH_ENDS_MS = 250_000;
 
 function seesAtOnce(plan: Plan): boolean {
   return seesWhatIsServed(plan) && plan.steps.every(({ do: what }) => what !== 'define');
+}
+
+/** At most: the request waits, and so does the answer. */
+function exchangeMs({ oneIn, maxMs }: Plan['latency']): number {
+  return oneIn === 0 ? 0 : 2 * maxMs;
 }
 
 function seesWhatIsServed({ steps, latency }: Plan): boolean {
