@@ -78,13 +78,14 @@ export class Judge {
   readonly #terminating = new Map<string, number>();
 
   constructor(options: JudgeOptions) {
-    const { attribution, isServed, remembersOrphaned, seesAtOnce, seesWhatIsServed, oldNews, now, barriers } = options;
-    this.#listedWithinMs = options.listedWithinMs;
+    const { attribution, isServed, remembersOrphaned, seesAtOnce, seesWhatIsServed } = options;
+    const { listedWithinMs, oldNews, now, barriers } = options;
     this.#attribution = attribution;
     this.#isServed = isServed;
     this.#remembersOrphaned = remembersOrphaned;
     this.#seesAtOnce = seesAtOnce;
     this.#seesWhatIsServed = seesWhatIsServed;
+    this.#listedWithinMs = listedWithinMs;
     this.#oldNews = oldNews;
     this.#now = now;
     this.#barriers = barriers;

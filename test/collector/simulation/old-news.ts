@@ -19,14 +19,18 @@ const EXCHANGES = 20;
 /** So many may be let through before one, where few calls are under way at once: more than a history has objects at one time. */
 const IN_LINE = 10;
 
+/** The longest, ms: the request waits, and so does the answer. */
+export function exchangeMs({ oneIn, maxMs }: Plan['latency']): number {
+  return oneIn === 0 ? 0 : 2 * maxMs;
+}
+
 /**
  * How long after something has ceased to be so a collector may still act upon it, at most, ms: as if all that the plan has go wrong came
  * one after the other, each when the news was about to arrive. What watches deliver late, piece by piece, is not in it: that is `lagMs`
  * for each change that was told before.
  */
 export function actsOnOldNewsForMs({ latency, steps }: Pick<Plan, 'latency' | 'steps'>): number {
-  const exchangeMs = latency.oneIn === 0 ? 0 : 2 * latency.maxMs;
-  const decisionMs = EXCHANGES * Math.min(IN_LINE * exchangeMs, REQUEST_GIVEN_UP_MS);
+  const decisionMs = EXCHANGES * Math.min(IN_LINE * exchangeMs(latency), REQUEST_GIVEN_UP_MS);
   return steps.reduce((sum, step) => sum + disturbedForMs(step), UNDISTURBED_MS + decisionMs);
 }
 

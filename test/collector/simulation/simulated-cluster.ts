@@ -10,7 +10,7 @@ import { RestClient } from '../../../src/client/rest-client.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { type Actor, Attribution } from './attribution.ts';
 import { Judge } from './judge.ts';
-import { actsOnOldNewsForMs } from './old-news.ts';
+import { actsOnOldNewsForMs, exchangeMs } from './old-news.ts';
 import type { Plan, ServerStep, VersionPlan } from './plan.ts';
 import { ServerPresence } from './server-presence.ts';
 import { KINDS, LEASES } from './simulated-kinds.ts';
@@ -282,11 +282,6 @@ const NO_WATCH_ENDS_MS = 250_000;
 
 function seesAtOnce(plan: Plan): boolean {
   return seesWhatIsServed(plan) && plan.steps.every(({ do: what }) => what !== 'define');
-}
-
-/** At most: the request waits, and so does the answer. */
-function exchangeMs({ oneIn, maxMs }: Plan['latency']): number {
-  return oneIn === 0 ? 0 : 2 * maxMs;
 }
 
 function seesWhatIsServed({ steps, latency }: Plan): boolean {
