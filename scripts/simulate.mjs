@@ -3,8 +3,9 @@
 //
 //   npm run simulate -- --seeds 10000 [--seed 1] [--workers 2]   so many seeds from the first one on
 //   npm run simulate -- --minutes 3                              for so long, from a random seed on
+//   npm run simulate -- --minutes 3 --seed commit                from the seed that stands for the commit on, as .ci/run does
 //   npm run simulate -- --replay FILE                            one plan, with everything that happened
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,10 +35,20 @@ function number(name, fallback) {
   return value;
 }
 
+/** Without a clone there is no commit: then the first there is. */
+function seedOfCommit() {
+  try {
+    const stdio = ['ignore', 'pipe', 'ignore'];
+    return Number.parseInt(execFileSync('git', ['rev-parse', '--short=11', 'HEAD'], { encoding: 'utf8', stdio }), 16);
+  } catch {
+    return 1;
+  }
+}
+
 const minutes = values.minutes === undefined ? Infinity : number('minutes');
 const seeds = number('seeds', minutes === Infinity ? 1000 : Number.MAX_SAFE_INTEGER);
 const workers = values.replay === undefined ? Math.min(number('workers', 2), seeds) : 1;
-const base = number('seed', randomInt(1, 2 ** 47));
+const base = values.seed === 'commit' ? seedOfCommit() : number('seed', randomInt(1, 2 ** 47));
 
 const program = await bundledProgram('test/collector/simulation/simulation-process.ts');
 const { Coverage } = await import(await bundledProgram('test/collector/simulation/coverage.ts'));
