@@ -18,8 +18,9 @@ const mayImport: Record<string, readonly string[]> = {
   collector: ['base', 'api', 'workqueue', 'client'],
   lifecycle: ['base', 'api', 'workqueue', 'client'],
   apiserver: ['base', 'api'],
+  cascade: ['base', 'api', 'client', 'collector'],
   testing: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver'],
-  cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver'],
+  cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'cascade'],
 };
 
 /** Folders that may reach further than their room, with the design that says why. */

@@ -1,0 +1,35 @@
+/** One record, as far as expiry is concerned. */
+export interface KeptRecord {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly bytes: number;
+}
+
+export interface ExpiryLimits {
+  /** Milliseconds. */
+  readonly maxAgeMs: number;
+  /** Of all records together. */
+  readonly maxBytes: number;
+}
+
+/** Thirty days and 2 GiB. */
+export const defaultExpiry: ExpiryLimits = { maxAgeMs: 30 * 24 * 3600 * 1000, maxBytes: 2 * 1024 ** 3 };
+
+/**
+ * Which records expire: those older than the maximum age, then the oldest until the rest fits.
+ * The newest record stays whatever its size, because it may be the only copy of what was just deleted.
+ */
+export function expiredRecords(records: readonly KeptRecord[], now: number, limits: ExpiryLimits): string[] {
+  const newestFirst = records.toSorted((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1));
+  const expired: string[] = [];
+  let bytes = 0;
+  for (const [index, record] of newestFirst.entries()) {
+    bytes += record.bytes;
+    const keep = index === 0 || (now - record.time <= limits.maxAgeMs && bytes <= limits.maxBytes);
+    if (keep) continue;
+    bytes -= record.bytes;
+    expired.push(record.id);
+  }
+  return expired;
+}

@@ -1,0 +1,12 @@
+/** One object as every document of a cascade names it: enough to find it again and to know that it is the same one. */
+export interface ObjectReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Plural, as in paths: `deployments`. */
+  readonly resource: string;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion?: string;
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { Random } from '../../base/random.ts';
+import type { CascadeRecord, RecordedObject } from './cascade-record.ts';
+import { RecordError } from './record-error.ts';
+import { openText, type SealedText, sealText } from './secret-cipher.ts';
+
+/** Version of the files of a record. A later one is refused. */
+export const SCHEMA_VERSION = 1;
+
+/** Size and checksum of the file with the bodies. */
+export interface ObjectsFile {
+  readonly count: number;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** What is in `record.json`. */
+export interface RecordFile {
+  readonly record: CascadeRecord;
+  readonly objects: ObjectsFile;
+}
+
+/** The text of `record.json`: versioned, with a checksum over all that it says. */
+export function encodeRecordFile(file: RecordFile): string {
+  const content = JSON.stringify(file);
+  return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, sha256: sha256Of(content), content: file }, undefined, 1)}\n`;
+}
+
+/** Throws a RecordError `damaged` or `laterVersion`; never returns a part of what was written. */
+export function decodeRecordFile(text: string, path: string): RecordFile {
+  let file: { schemaVersion?: unknown; sha256?: unknown; content?: RecordFile };
+  try {
+    file = JSON.parse(text) as typeof file;
+  } catch (error) {
+    throw damaged(path, 'it is not JSON', { cause: error });
+  }
+  if (typeof file !== 'object' || file === null) throw damaged(path, 'it is not an object');
+  refuseLater(file.schemaVersion, path);
+  if (file.content === undefined || file.sha256 !== sha256Of(JSON.stringify(file.content))) {
+    throw damaged(path, 'its checksum is wrong');
+  }
+  return file.content;
+}
+
+/** One line of `objects.jsonl`. */
+interface ObjectLine {
+  readonly body: KubeObject;
+  /** The whole of a Secret, encrypted; `body` then holds what identifies it. */
+  readonly sealed?: SealedText;
+  readonly dataOmitted?: true;
+}
+
+/** How the Secrets of a record are kept. */
+export type SecretKeeping =
+  | { readonly mode: 'encrypted'; readonly key: Uint8Array; readonly random: Random }
+  | { readonly mode: 'omitted' };
+
+/** kubectl keeps the whole object in it, and so the data of a Secret too. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === 'v1' && kind === 'Secret';
+
+/** A line without the newline. The data of a Secret are never in it in clear (CAS-061). */
+export function encodeObject(id: string, body: KubeObject, keeping: SecretKeeping): string {
+  if (!isSecret(body)) return JSON.stringify({ body } satisfies ObjectLine);
+  const skeleton = withoutData(body);
+  if (keeping.mode === 'omitted') return JSON.stringify({ body: skeleton, dataOmitted: true } satisfies ObjectLine);
+  const sealed = sealText(JSON.stringify(body), keeping.key, placeOf(id, body), keeping.random);
+  return JSON.stringify({ body: skeleton, sealed } satisfies ObjectLine);
+}
+
+/** @param key absent: Secrets come back without their data. Throws a RecordError `damaged` or `key`. */
+export function decodeObject(id: string, line: string, key: Uint8Array | undefined): RecordedObject {
+  let parsed: ObjectLine;
+  try {
+    parsed = JSON.parse(line) as ObjectLine;
+  } catch (error) {
+    throw damaged(id, 'a line of its objects is not JSON', { cause: error });
+  }
+  const { body, sealed, dataOmitted } = parsed;
+  if (sealed === undefined) return dataOmitted === true ? { body, dataOmitted } : { body };
+  if (key === undefined) return { body, dataOmitted: true };
+  try {
+    return { body: JSON.parse(openText(sealed, key, placeOf(id, body))) as KubeObject };
+  } catch (error) {
+    const { namespace, name } = body.metadata ?? {};
+    throw new RecordError(
+      'key',
+      `record ${id}: secret ${namespace}/${name} cannot be decrypted with this key`,
+      'Put back the file "key" that was beside the records when this one was written.',
+      { cause: error },
+    );
+  }
+}
+
+function withoutData({ data: _data, stringData: _stringData, ...rest }: KubeObject): KubeObject {
+  const { annotations, managedFields: _managedFields, ...metadata } = rest.metadata ?? {};
+  if (annotations === undefined) return { ...rest, metadata };
+  const kept = Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== LAST_APPLIED));
+  return { ...rest, metadata: { ...metadata, annotations: kept } };
+}
+
+const placeOf = (id: string, { metadata }: KubeObject): string => `${id}/${metadata?.uid ?? ''}`;
+
+export const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+function refuseLater(version: unknown, path: string): void {
+  if (version === SCHEMA_VERSION) return;
+  if (typeof version !== 'number') throw damaged(path, 'it has no schemaVersion');
+  throw new RecordError(
+    'laterVersion',
+    `${path} has schemaVersion ${version}; this kubegc reads version ${SCHEMA_VERSION}`,
+    'Use the version of kubegc that wrote it, or a later one.',
+  );
+}
+
+/** @param what the file or record */
+export function damaged(what: string, why: string, options?: ErrorOptions): RecordError {
+  return new RecordError(
+    'damaged',
+    `${what} is damaged: ${why}`,
+    'Nothing of it is restored. Take the record from a backup of the folder, or delete the folder of the record.',
+    options,
+  );
+}

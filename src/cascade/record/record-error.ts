@@ -1,0 +1,27 @@
+/** Why a record cannot be written or used: what is wrong, and what to do next. */
+export class RecordError extends Error {
+  readonly code: RecordErrorCode;
+  readonly advice: string;
+
+  constructor(code: RecordErrorCode, message: string, advice: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RecordError';
+    this.code = code;
+    this.advice = advice;
+  }
+}
+
+export type RecordErrorCode =
+  /** No record, or several, have the id. */
+  | 'notFound'
+  | 'ambiguous'
+  /** The files are not what was written. */
+  | 'damaged'
+  /** Written by a later version of kubegc. */
+  | 'laterVersion'
+  /** Nothing can be written where records are kept. */
+  | 'unwritable'
+  /** The key of the Secrets is missing or another one. */
+  | 'key'
+  /** An object changed or vanished while its body was read. */
+  | 'changed';
