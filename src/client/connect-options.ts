@@ -72,6 +72,14 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
+/**
+ * Options of `tls.connect` that trust the certificates in `caPem` (PEM) and no others. A certificate in it is trusted as it stands, also if it is
+ * the server's own and its authority is not there: Go does so, and envtest's webhook installer relies on it. The host name is verified all the same.
+ */
+export function trustedRoots(caPem: string): { readonly ca: string; readonly allowPartialTrustChain: true } {
+  return { ca: caPem, allowPartialTrustChain: true };
+}
+
 /** Options of `tls.connect`, common to both protocols. */
 export function tlsOptions(options: ConnectOptions, certificate: ClientCertificate | undefined) {
   const { caPem, insecureSkipTlsVerify, tlsServerName } = options;
@@ -79,7 +87,7 @@ export function tlsOptions(options: ConnectOptions, certificate: ClientCertifica
   // SNI must be a name: Node refuses an address there.
   const servername = tlsServerName ?? (/^[\d.]+$|:/.test(host) ? undefined : host);
   return {
-    ...(caPem === undefined ? {} : { ca: caPem }),
+    ...(caPem === undefined ? {} : trustedRoots(caPem)),
     ...(insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
     ...(servername === undefined ? {} : { servername }),
     ...(certificate === undefined ? {} : { cert: certificate.certPem, key: certificate.keyPem }),

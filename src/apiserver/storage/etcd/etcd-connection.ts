@@ -54,7 +54,7 @@ export class EtcdConnection {
     const ping = { pingIntervalMs: PING_EVERY_MS, pingTimeoutMs: PING_TIMEOUT_MS };
     this.#session = new Http2SessionManager(url, ping, {
       settings: { initialWindowSize: STREAM_WINDOW_BYTES },
-      ...(tls.caPem === undefined ? {} : { ca: tls.caPem }),
+      ...(tls.caPem === undefined ? {} : { ca: tls.caPem, allowPartialTrustChain: true }),
       ...(tls.certPem === undefined ? {} : { cert: tls.certPem }),
       ...(tls.keyPem === undefined ? {} : { key: tls.keyPem }),
     });
