@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newBadRequest } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
+import { fillNamespace } from '../registry/create-object.ts';
 import { updateObject, type UpdateRequest } from '../registry/update-object.ts';
 import { decodeObject } from './decode-object.ts';
 import { writeObject } from './object-writer.ts';
@@ -13,6 +14,8 @@ export async function handleUpdate(scope: ResourceScope): Promise<HttpResponse> 
   const options = parseWriteOptions(context.query, 'UpdateOptions');
   const decode = (): Promise<KubeObject> => decodeObject(context, resource.schema, options.fieldValidation);
   const object = await decode();
+  // Before the uid and the version, which are compared in the store.
+  fillNamespace(object, namespace, resource.info.namespaced);
   checkName(object, name);
   const result = await updateObject(resource, {
     namespace,

@@ -30,6 +30,11 @@ export interface CreateRequest {
   /** Decoded and defaulted; the caller's own copy, changed here. */
   readonly object: KubeObject;
   readonly context: WriteContext;
+  /**
+   * Throws if the user may not create. Given by PUT and apply, which were admitted as updates; kube-apiserver asks after it has validated
+   * the object and before validating admission.
+   */
+  readonly authorize?: (() => void) | undefined;
 }
 
 /** The order of work of API-151, from de-duplication on. */
@@ -38,7 +43,6 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   const { object, namespace } = request;
   const context = strategyContext(request.context, { info, subresource: '', now: environment.clock.now() });
 
-  requireNoVersion(object);
   fillNamespace(object, namespace, info.namespaced);
   dedupe(object, context);
   wipeSystemMetadata(object);
@@ -47,7 +51,6 @@ export async function createObject(resource: ResourceStore, request: CreateReque
     await admitWrite(resource, attributesOf(resource, request));
     dedupe(object, context);
     // What a webhook makes of it is held to the same: no other namespace than the one that was judged, and no deletion from the start.
-    requireNoVersion(object);
     fillNamespace(object, namespace, info.namespaced);
     wipeSystemMetadata(object);
   }
@@ -58,11 +61,22 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   return persist(resource, request, context);
 }
 
-/** API-060. */
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/**
+ * Refuses an object that names a version, and takes a version that is no number away (API-060). Storage does this in kube-apiserver, so
+ * everything else is checked before, a dry run never comes here, and text that is no version is not looked at.
+ */
 function requireNoVersion(object: KubeObject): void {
-  const { resourceVersion = '' } = metadataOf(object);
-  if (resourceVersion === '' || resourceVersion === '0') return;
-  throw newUntypedInternal('resourceVersion should not be set on objects to be created');
+  const meta = metadataOf(object);
+  const { resourceVersion = '' } = meta;
+  if (/^\d+$/.test(resourceVersion)) {
+    const version = BigInt(resourceVersion);
+    if (version > 0n && version <= MAX_UINT64) {
+      throw newUntypedInternal('resourceVersion should not be set on objects to be created');
+    }
+  }
+  delete meta.resourceVersion;
 }
 
 /** Names, judges and writes; a generated name that is taken is replaced by another one (API-061). */
@@ -84,6 +98,7 @@ async function persist(
     let existing: KeyValue;
     try {
       validate(resource, object, context);
+      request.authorize?.();
       if (context.admission !== 'skipped') {
         const pending = environment.admission.validate(attributesOf(resource, request));
         if (pending !== undefined) await pending;
@@ -135,6 +150,7 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
     const { kv } = await store.get(key);
     return kv === undefined ? { created: new TransientObject(object) } : { existing: kv };
   }
+  requireNoVersion(object);
   const bytes = await resource.encodeBounded(object);
   const result = await store.create(key, bytes, resource.lifetime).catch((error: unknown) => {
     prepared.outcome = outcomeOf(error);

@@ -19,7 +19,6 @@ export function wipeSystemMetadata(object: KubeObject): void {
 /** API-060: what the server alone decides on a new object. `uid` and `now` come from the caller. */
 export function stampCreated(object: KubeObject, uid: string, now: number): void {
   const meta = metadataOf(object);
-  delete meta.resourceVersion;
   meta.uid = uid;
   meta.creationTimestamp = formatTime(now);
 }

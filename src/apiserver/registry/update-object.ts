@@ -106,21 +106,18 @@ type Step = UpdateResult | { readonly outcome: 'raced'; readonly current: KeyVal
 async function createInstead(resource: ResourceStore, request: UpdateRequest): Promise<Step> {
   const { info } = resource;
   const { namespace, name, context } = request;
-  const creates = request.method === 'apply' || (request.method === 'put' && info.allowCreateOnUpdate);
-  if (!creates || request.subresource !== '') throw newNotFound(info, name);
-  context.authorizeCreate?.();
+  if (request.method === 'patch') throw newNotFound(info, name);
+  const creates = request.subresource === '' && (request.method === 'apply' || info.allowCreateOnUpdate);
+  if (request.method === 'apply' && !creates) throw newNotFound(info, name);
   const object = await request.next(undefined);
   // A uid says that the client means an object that existed; a resourceVersion alone does not stand in the way upstream either.
-  if ((object.metadata?.uid ?? '') !== '') {
-    throw newConflict(
-      info,
-      name,
-      storagePreconditionText({ field: 'uid', wanted: object.metadata?.uid ?? '', found: '' }),
-    );
-  }
+  const { uid = '' } = object.metadata ?? {};
+  if (uid !== '') throw newConflict(info, name, storagePreconditionText({ field: 'uid', wanted: uid, found: '' }));
+  if (!creates) throw newNotFound(info, name);
   delete metadataOf(object).resourceVersion;
+  const authorize = context.authorizeCreate;
   try {
-    return { outcome: 'created', object: await createObject(resource, { namespace, object, context }) };
+    return { outcome: 'created', object: await createObject(resource, { namespace, object, context, authorize }) };
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     // Somebody else was first: what was meant to create it, updates it.
