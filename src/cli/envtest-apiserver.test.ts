@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryLogger } from '../base/memory-logger.ts';
-import { admissionPluginsOf, authorizationModeOf, serviceRangeOf } from './envtest-apiserver.ts';
+import { admissionPluginsOf, authorizationModeOf, envtestControllers, serviceRangeOf } from './envtest-apiserver.ts';
 import { CommandError } from './command-error.ts';
 import { parseGoFlags } from './go-flags.ts';
 
@@ -39,5 +39,21 @@ describe('API-565 flags of kube-apiserver', () => {
     ]);
     expect(admissionPluginsOf(flags, logger)).toEqual({ enable: ['ResourceQuota'], disable: ['ServiceAccount'] });
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { plugins: 'PodSecurityPolicy' } }]);
+  });
+});
+
+describe('API-565 the controllers of a server for envtest', () => {
+  it.each([undefined, '', ' '])(
+    'are the collector and the namespace controller when KUBEGC_CONTROLLERS is %j',
+    (asked) => {
+      expect([...envtestControllers(asked)]).toEqual(['garbage-collector-controller', 'namespace-controller']);
+    },
+  );
+
+  it('are those that KUBEGC_CONTROLLERS selects', () => {
+    expect([...envtestControllers('namespace-controller')]).toEqual(['namespace-controller']);
+    expect(envtestControllers('*').size).toBeGreaterThan(2);
+    expect(envtestControllers('*,-garbagecollector')).not.toContain('garbage-collector-controller');
+    expect(() => envtestControllers('nobody')).toThrow(CommandError);
   });
 });

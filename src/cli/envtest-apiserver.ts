@@ -7,7 +7,7 @@ import { systemRandom } from '../base/random.ts';
 import { messageOf } from '../base/thrown.ts';
 import { Cluster } from './cluster.ts';
 import { CommandError } from './command-error.ts';
-import { selectControllers } from './controllers.ts';
+import { type ControllerName, selectControllers } from './controllers.ts';
 import type { EtcdVersion } from './envtest-etcd.ts';
 import { identityOfFlags } from './envtest-identity.ts';
 import type { EtcdSettings } from './etcd-settings.ts';
@@ -46,8 +46,26 @@ const DEFAULT_ADDRESS = '127.0.0.1';
 const ETCD_TIMEOUT_MS = 10_000;
 const ETCD_RETRY_MS = 100;
 
-/** The executable `kube-apiserver` of `kubegc envtest-assets`: API server, collector and controllers (API-565). */
-export async function runKubeApiserver(args: readonly string[], terminal: Terminal): Promise<number> {
+/**
+ * Suites for envtest count on nobody else writing: a ServiceAccount or a ConfigMap that appears by itself breaks them, and so does a pod that
+ * a controller makes. Collection and namespaces that end are what kubegc is used for.
+ */
+const DEFAULT_CONTROLLERS = 'garbage-collector-controller,namespace-controller';
+
+/** `asked`: the value of `KUBEGC_CONTROLLERS`, a list as in `kubegc up --controllers`. Throws {@link CommandError} for an unknown name. */
+export function envtestControllers(asked: string | undefined): ReadonlySet<ControllerName> {
+  return selectControllers([asked === undefined || asked.trim() === '' ? DEFAULT_CONTROLLERS : asked]);
+}
+
+/**
+ * Runs the executable `kube-apiserver` of `kubegc envtest-assets` until a signal or the end of its parent: API server and controllers (API-565).
+ * `controllers`: the value of `KUBEGC_CONTROLLERS`. Returns the exit code.
+ */
+export async function runKubeApiserver(
+  args: readonly string[],
+  terminal: Terminal,
+  controllers: string | undefined,
+): Promise<number> {
   const flags = parseGoFlags(args);
   if (flags.has('help') || flags.has('h')) {
     terminal.stdout(help());
@@ -79,7 +97,7 @@ export async function runKubeApiserver(args: readonly string[], terminal: Termin
     ...(issuer === undefined ? {} : { serviceAccountIssuer: issuer }),
     ...(serviceRange === undefined ? {} : { serviceRange }),
     listen,
-    controllers: selectControllers(['*']),
+    controllers: envtestControllers(controllers),
     authorizationMode: authorizationModeOf(flags),
     admissionPlugins: admissionPluginsOf(flags, logger),
     selfCheckPeriodMs: undefined,

@@ -9,14 +9,17 @@ export function envtestAssetsCommand(terminal: Terminal): Command {
     .description(
       "Write executables named etcd, kube-apiserver and kubectl, which controller-runtime's envtest starts.\n\n" +
         'A suite that uses envtest then runs against kubegc without a change, and what it deletes is collected.\n' +
-        'kubectl runs the one on the PATH.',
+        'kubectl runs the one on the PATH.\n\n' +
+        'Only the garbage collector and the namespace controller run, so that nothing else writes to the cluster of a suite.\n' +
+        'KUBEGC_CONTROLLERS in the environment of the suite names others, as kubegc up --controllers does.',
     )
     .addHelpText(
       'after',
       `
 Examples:
   kubegc envtest-assets bin/kubegc
-  KUBEBUILDER_ASSETS=$PWD/bin/kubegc go test ./...`,
+  KUBEBUILDER_ASSETS=$PWD/bin/kubegc go test ./...
+  KUBEBUILDER_ASSETS=$PWD/bin/kubegc KUBEGC_CONTROLLERS='*' go test ./...`,
     )
     .allowExcessArguments(false)
     .action(async (directory: string) => {
@@ -36,7 +39,7 @@ export function envtestExecutables(terminal: Terminal, setExitCode: (code: numbe
     }),
     executable('envtest-kube-apiserver', async (args) => {
       const { runKubeApiserver } = await import('./envtest-apiserver.ts');
-      setExitCode(await runKubeApiserver(args, terminal));
+      setExitCode(await runKubeApiserver(args, terminal, process.env['KUBEGC_CONTROLLERS']));
     }),
   ];
 }

@@ -209,7 +209,8 @@ describe('API-565 kubegc envtest-assets', () => {
 
   it('signs the tokens of service accounts with the key and for the issuer it was given', async () => {
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
-    await until('the account is there', async () => (await send('admin', 'GET', `${accounts}/default`)).status === 200);
+    // The controller that would make it does not run.
+    expect((await send('admin', 'POST', accounts, { metadata: { name: 'default' } })).status).toBe(201);
     const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
     const { body } = await send('admin', 'POST', `${accounts}/default/token`, asked);
     const { token } = body['status'] as { token: string };
@@ -240,6 +241,19 @@ describe('API-565 kubegc envtest-assets', () => {
       env: { PATH: assets },
     });
     expect(alone).toMatchObject({ code: 127, stderr: expect.stringContaining('kubectl is not installed') });
+  });
+
+  it('writes nothing of its own into a namespace', async () => {
+    expect((await send('admin', 'POST', '/api/v1/namespaces', { metadata: { name: 'quiet' } })).status).toBe(201);
+    const writes = ['serviceaccounts', 'configmaps', 'secrets'].map(async (resource) => {
+      const { body } = await send('admin', 'GET', `/api/v1/namespaces/quiet/${resource}`);
+      return body['items'];
+    });
+    expect(await Promise.all(writes)).toEqual([[], [], []]);
+    await send('admin', 'DELETE', '/api/v1/namespaces/quiet');
+    await until('the namespace is gone', async () => {
+      return (await send('admin', 'GET', '/api/v1/namespaces/quiet')).status === 404;
+    });
   });
 
   it('ends on SIGTERM', async () => {
