@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { cascadeCommand } from './cascade/cascade-command.ts';
 import { collectCommand } from './collect-command.ts';
 import { endWithError, exitCodeError } from './command-error.ts';
 import { completionScript } from './completion.ts';
@@ -54,6 +55,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .addCommand(upCommand(terminal, setExitCode))
     .addCommand(collectCommand(terminal, setExitCode))
     .addCommand(envtestAssetsCommand(terminal))
+    .addCommand(cascadeCommand(terminal, setExitCode), { hidden: true })
     .allowExcessArguments(false);
   for (const command of envtestExecutables(terminal, setExitCode)) program.addCommand(command, { hidden: true });
   program

@@ -104,6 +104,19 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('lets cascade use the graph, the decisions and the reasons of the collector, and nothing else of it', () => {
+    const allowed = ['collector/graph/', 'collector/decide/', 'collector/reasons.ts'];
+    const wrong = production
+      .filter((file) => roomOf(file) === 'cascade')
+      .flatMap((file) =>
+        importsOf(file)
+          .map((target) => relative(src, target).split(sep).join('/'))
+          .filter((target) => target.startsWith('collector/') && !allowed.some((each) => target.startsWith(each)))
+          .map((target) => `${relative(root, file)} imports ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
   it('keeps the pure folders pure: no clock, no timer, no I/O, no await', () => {
     const pureFolders = ['api', 'collector/graph', 'collector/decide'].map((folder) => join(src, folder) + sep);
     const wrong = production

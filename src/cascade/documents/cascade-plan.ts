@@ -1,0 +1,93 @@
+import type { DataOrigin, Document } from './document.ts';
+import type { ObjectReference } from './object-reference.ts';
+
+export type CascadePolicy = 'Background' | 'Foreground' | 'Orphan';
+
+/**
+ * What becomes of an object (CAS-012).
+ * - `deleted`: it goes.
+ * - `orphaned`: it stays and loses its references to what goes with policy Orphan.
+ * - `kept`: it stays, because another owner does; it may lose references.
+ * - `waits`: it is terminating until somebody else removes a finalizer.
+ * - `stuck`: it is terminating, and nothing known will free it.
+ * - `unknown`: the answer needs a kind that could not be read.
+ */
+export type Outcome = 'deleted' | 'orphaned' | 'kept' | 'waits' | 'stuck' | 'unknown';
+
+/** What reaches the object: the request itself, its owners, or a cascade that no owner reference shows (CAS-015). */
+export type Via = 'request' | 'ownerReference' | 'namespace' | 'definition' | 'volume' | 'node';
+
+export interface PlannedFinalizer {
+  readonly name: string;
+  /** Manager that set it, from managedFields; absent when nothing says it. */
+  readonly setBy?: string;
+  /** RFC 3339; when the manager last wrote. */
+  readonly since?: string;
+}
+
+/** One object that the cascade touches (CAS-091). */
+export interface PlannedObject {
+  readonly ref: ObjectReference;
+  readonly outcome: Outcome;
+  /** One code of the catalogue in `cascade/preview/plan-reasons.ts`. */
+  readonly reason: string;
+  /** The reason as one sentence about this object. */
+  readonly message: string;
+  /** Order of deletions, from 1; present for `deleted`. */
+  readonly sequence?: number;
+  /** uids that must be gone before this object goes. */
+  readonly waitsFor?: readonly string[];
+  /** uids of owners whose references it loses. */
+  readonly losesReferences?: readonly string[];
+  /** Finalizers that it has or gets. */
+  readonly finalizers?: readonly PlannedFinalizer[];
+  /** uids of its owners that the cascade touches, nearest first; absent for roots. */
+  readonly owners?: readonly string[];
+  readonly via: Via;
+  /** Grace period that the node is given, seconds. */
+  readonly graceSeconds?: number;
+}
+
+export type OutcomeCounts = Partial<Record<Outcome, number>>;
+
+/** An object whose end loses data (CAS-014). */
+export interface DataBearing {
+  readonly ref: ObjectReference;
+  readonly outcome: Outcome;
+  /** Of a volume or claim: `10Gi`. */
+  readonly size?: string;
+  readonly reclaimPolicy?: string;
+  /** Of a claim: the name of its volume. */
+  readonly volume?: string;
+  /** What is lost, as one sentence. */
+  readonly message: string;
+}
+
+export interface PlanSummary {
+  readonly byOutcome: OutcomeCounts;
+  /** `deployments.apps` (resource and group) to counts. */
+  readonly byKind: Readonly<Record<string, OutcomeCounts>>;
+  /** Cluster-scoped objects are under the empty name. */
+  readonly byNamespace: Readonly<Record<string, OutcomeCounts>>;
+  readonly dataBearing: readonly DataBearing[];
+}
+
+export interface PlanRoot {
+  readonly ref: ObjectReference;
+  readonly policy: CascadePolicy;
+  /** Whether the policy is the type's own default, or was asked for (CAS-011). */
+  readonly policyFrom: 'default' | 'request';
+}
+
+/** The predicted cascade (`preview -o json`, CAS-090). */
+export interface CascadePlan extends Document<'CascadePlan'>, DataOrigin {
+  /** SHA-256 over everything that the prediction rests on, 64 hexadecimal digits; people are shown the first 12 (CAS-016). */
+  readonly digest: string;
+  /** Of all roots; absent where they differ. */
+  readonly policy?: CascadePolicy;
+  readonly roots: readonly PlanRoot[];
+  /** What the prediction assumes of finalizers that nobody here removes (CAS-017). */
+  readonly assumeFinalizers: 'kept' | 'removed';
+  readonly objects: readonly PlannedObject[];
+  readonly summary: PlanSummary;
+}

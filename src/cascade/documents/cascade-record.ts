@@ -1,0 +1,49 @@
+import type { CascadePlan } from './cascade-plan.ts';
+import type { Document } from './document.ts';
+import type { ObjectReference } from './object-reference.ts';
+
+/** How a cascade ended. `recorded`: nothing more is known; the deletion may not have begun or was interrupted. */
+export type RecordOutcome = 'recorded' | 'asPlanned' | 'different' | 'timedOut' | 'interrupted' | 'failed';
+
+/** What happened to the Secrets of a record: `none` means that there were no Secrets. */
+export type SecretsPolicy = 'encrypted' | 'omitted' | 'none';
+
+/** The cluster that the objects come from. */
+export interface RecordContext {
+  /** Name of the kubeconfig context, or `in-cluster`. */
+  readonly name: string;
+  /** `https://host:port` */
+  readonly server: string;
+  /** uid of the namespace `kube-system`; absent when it could not be read. */
+  readonly clusterUid?: string;
+}
+
+/** What `undo` did with a record, each run after the other. */
+export interface UndoEntry {
+  /** RFC 3339. */
+  readonly time: string;
+  readonly restored: number;
+  readonly left: number;
+  readonly conflicts: number;
+}
+
+/** Everything about a cascade but the bodies of its objects (CAS-060). */
+export interface CascadeRecord extends Document<'CascadeRecord'> {
+  readonly id: string;
+  /** RFC 3339; when the record was written, which is before the first DELETE. */
+  readonly time: string;
+  /** User name as the server knows it. */
+  readonly requester: string;
+  readonly context: RecordContext;
+  readonly roots: readonly ObjectReference[];
+  readonly policy: string;
+  /** The plan that the deletion followed; absent for what a recorder saw. */
+  readonly plan?: CascadePlan;
+  readonly outcome: RecordOutcome;
+  /** One sentence for each difference between plan and outcome. */
+  readonly differences?: readonly string[];
+  /** Objects whose bodies are kept. */
+  readonly objects: number;
+  readonly secrets: SecretsPolicy;
+  readonly undone?: readonly UndoEntry[];
+}

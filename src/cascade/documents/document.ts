@@ -1,0 +1,27 @@
+/** Version of every document that programs read. No field changes its meaning within a version (CAS-090). */
+export const DOCUMENT_API_VERSION = 'kubegc.io/v1alpha1';
+
+export interface Document<Kind extends string> {
+  readonly apiVersion: typeof DOCUMENT_API_VERSION;
+  readonly kind: Kind;
+}
+
+/** Where the objects of an answer were read: by lists, or from a running kubegc that holds the graph already (CAS-003). */
+export type DataSource = 'list' | 'warm';
+
+/** A resource that could not be read (CAS-002). Every verdict that could depend on it says so. */
+export interface IncompleteResource {
+  /** `widgets.example.com`; a whole group version (`metrics.k8s.io/v1beta1`) when its discovery failed. */
+  readonly resource: string;
+  /** What the server answered. */
+  readonly reason: string;
+}
+
+/** What every answer says about its data. */
+export interface DataOrigin {
+  /** RFC 3339; when reading began. */
+  readonly readAt: string;
+  readonly source: DataSource;
+  /** Absent when everything was read. */
+  readonly incomplete?: readonly IncompleteResource[];
+}

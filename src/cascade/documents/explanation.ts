@@ -1,0 +1,52 @@
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { DataOrigin, Document } from './document.ts';
+import type { ObjectReference } from './object-reference.ts';
+
+export type OwnerReferenceClass = 'solid' | 'dangling' | 'waiting' | 'unresolvable';
+
+export interface ExplainedOwner {
+  readonly reference: OwnerReference;
+  readonly class: OwnerReferenceClass;
+  /** What proves the class, as one sentence. */
+  readonly proof: string;
+}
+
+/** Something that keeps a terminating object from going. */
+export interface Hold {
+  readonly type: 'finalizer' | 'blockingDependent' | 'namespaceCondition' | 'gracePeriod';
+  /** The finalizer, or the type of the condition. */
+  readonly name?: string;
+  /** The dependent. */
+  readonly ref?: ObjectReference;
+  readonly setBy?: string;
+  /** RFC 3339. */
+  readonly since?: string;
+  /** Whether anything seems to serve the finalizer; `unknown` without evidence. */
+  readonly served?: 'yes' | 'no' | 'unknown';
+  readonly message: string;
+  /** Where the chain of holds begins. */
+  readonly firstCause?: { readonly ref: ObjectReference; readonly message: string };
+}
+
+export interface Finding {
+  /** Of the catalogue in `cascade/explain`. */
+  readonly code: string;
+  readonly evidence: string;
+  /** The next safe step, as one sentence with a command where there is one. */
+  readonly nextStep: string;
+}
+
+/** Why an object is alive, or does not go away (`explain -o json`, CAS-093). */
+export interface Explanation extends Document<'Explanation'>, DataOrigin {
+  readonly ref: ObjectReference;
+  readonly state: 'alive' | 'terminating' | 'gone';
+  /** The collector's decision about the object. */
+  readonly verdict: 'forget' | 'requeue';
+  /** A key of `collector/reasons.ts`. */
+  readonly reason: string;
+  /** The reason as one sentence. */
+  readonly message: string;
+  readonly owners: readonly ExplainedOwner[];
+  readonly heldBy: readonly Hold[];
+  readonly findings: readonly Finding[];
+}

@@ -1,0 +1,32 @@
+import type { DataOrigin, Document } from './document.ts';
+import type { ObjectReference } from './object-reference.ts';
+
+/** What is worth seeing about an object at a glance (CAS-020). */
+export type NodeMark = 'terminating' | 'finalizers' | 'missing' | 'missingOwner' | 'invalidReference' | 'cycle';
+
+export interface GraphDocumentNode {
+  readonly ref: ObjectReference;
+  readonly marks?: readonly NodeMark[];
+  /** RFC 3339. */
+  readonly created?: string;
+  readonly finalizers?: readonly string[];
+  /** How many objects background deletion of this one alone would remove, itself included (CAS-025). */
+  readonly dies?: number;
+}
+
+export interface GraphDocumentEdge {
+  /** uid of the dependent. */
+  readonly from: string;
+  /** uid of the owner. */
+  readonly to: string;
+  readonly controller?: true;
+  readonly blockOwnerDeletion?: true;
+  /** The reference does not lead to the object that it names. */
+  readonly broken?: 'missing' | 'otherIdentity' | 'otherNamespace' | 'namespacedOwner' | 'unservedKind';
+}
+
+/** Objects and their references (`tree -o json`, `graph -o json`, CAS-094). */
+export interface GraphDocument extends Document<'Graph'>, DataOrigin {
+  readonly nodes: readonly GraphDocumentNode[];
+  readonly edges: readonly GraphDocumentEdge[];
+}

@@ -1,0 +1,18 @@
+import type { DataOrigin, Document } from './document.ts';
+import type { ObjectReference } from './object-reference.ts';
+
+export type Severity = 'error' | 'warning' | 'info';
+
+export interface LintFinding {
+  readonly code: string;
+  readonly severity: Severity;
+  /** Absent for a finding about no single object. */
+  readonly ref?: ObjectReference;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** What is wrong with ownership in a cluster or in manifests (`lint -o json`, CAS-094). */
+export interface LintReport extends Document<'LintReport'>, DataOrigin {
+  readonly findings: readonly LintFinding[];
+}

@@ -1,0 +1,13 @@
+/** One object as every document of a cascade names it: enough to find it again and to know that it is the same one. */
+export interface ObjectReference {
+  /** `v1`, `apps/v1` */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Plural, as in paths: `deployments`. */
+  readonly resource: string;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion?: string;
+}

@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import type { Terminal } from '../terminal.ts';
+
+/** Gives the exit code of the command that ran. */
+export type SetExitCode = (code: number) => void;
+
+/** Builds one subcommand; each has a file of its own beside this one. */
+export type Subcommand = (terminal: Terminal, setExitCode: SetExitCode) => Command;
+
+/** In the order in which help lists them. */
+const subcommands: readonly Subcommand[] = [];
+
+/** `kubegc cascade`, which is also `kubectl cascade`. */
+export function cascadeCommand(terminal: Terminal, setExitCode: SetExitCode): Command {
+  const command = new Command('cascade')
+    .summary('See what a deletion takes with it, carry it out, and take it back')
+    .description(
+      'See what a deletion takes with it, carry it out, and take it back, on any cluster.\n\n' +
+        'Installed as kubectl-cascade too, so that kubectl cascade is the same command.',
+    );
+  for (const subcommand of subcommands) command.addCommand(subcommand(terminal, setExitCode));
+  return command;
+}
