@@ -1,3 +1,4 @@
+import type { PropagationPolicy } from '../../src/client/delete-options.ts';
 import { apiVersionOf, type GroupVersionResource } from '../../src/api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { isAlreadyExists } from '../../src/api/status-error.ts';
@@ -117,7 +118,7 @@ export class BenchCluster {
     return made;
   }
 
-  async delete(of: BenchKind, name: string, propagationPolicy: string): Promise<void> {
+  async delete(of: BenchKind, name: string, propagationPolicy: PropagationPolicy): Promise<void> {
     await this.#client.delete(refTo(of, name), { propagationPolicy });
   }
 

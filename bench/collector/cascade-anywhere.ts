@@ -1,3 +1,4 @@
+import type { PropagationPolicy } from '../../src/client/delete-options.ts';
 import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, type BenchResult, levelOf, median } from '../result.ts';
 import { BenchCluster, type BenchKind, CONFIG_MAP, DEPLOYMENT, POD, REPLICA_SET } from './bench-cluster.ts';
@@ -107,7 +108,7 @@ const CONFIG_MAPS = [CONFIG_MAP] as const;
 
 function scenariosOf(size: (full: number) => number): Scenario[] {
   const underOne =
-    (count: number, policy: string, block: boolean): Scenario['prepare'] =>
+    (count: number, policy: PropagationPolicy, block: boolean): Scenario['prepare'] =>
     async (cluster) => {
       const root = await cluster.create({ of: CONFIG_MAP, name: 'root' });
       await cluster.createMany(count, (n) => ({ of: CONFIG_MAP, name: `leaf-${n}`, owners: [root], block }));

@@ -1,4 +1,5 @@
 import type { GroupVersionResource } from '../api/meta/group-version-kind.ts';
+import type { ApiObject } from '../api/meta/api-object.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { abortErrorOf } from '../base/abort-error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,7 +11,7 @@ import { Reflector } from './reflector.ts';
 import type { RestClient } from './rest-client.ts';
 
 /** `namespace/name`, or `name` alone for cluster-scoped objects. */
-export function keyOf(object: KubeObject): string {
+export function keyOf(object: ApiObject): string {
   const { namespace = '', name = '' } = object.metadata ?? {};
   return namespace === '' ? name : `${namespace}/${name}`;
 }
@@ -30,9 +31,9 @@ export interface InformerOptions<T> {
   readonly random: Random;
   readonly logger?: Logger;
   readonly gvr: GroupVersionResource;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Values under which {@link Informer.byIndex} finds an object. */
   readonly indexers?: Readonly<Record<string, (object: T) => readonly string[]>>;
   /** Told of every failure, which is retried anyway. */
@@ -40,7 +41,7 @@ export interface InformerOptions<T> {
 }
 
 /** A cache of whole objects of one resource, kept by a reflector. Objects are shared with all readers: never mutate them. */
-export class Informer<T extends KubeObject = KubeObject> implements Service {
+export class Informer<T extends ApiObject = KubeObject> implements Service {
   readonly #options: InformerOptions<T>;
   readonly #logger: Logger;
   readonly #objects = new Map<string, T>();

@@ -1,3 +1,4 @@
+import type { DeleteOptions } from './delete-options.ts';
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { deleteOptionsFromQuery } from '../api/deletion/delete-options.ts';
@@ -82,7 +83,7 @@ describe('RestClient helpers', () => {
 
   it('delete with the options in the query, where the caller knows that they are read there', async () => {
     const { client, seen } = setUp([json(200, {})]);
-    const options = {
+    const options: DeleteOptions = {
       preconditions: { uid: 'u', resourceVersion: '7' },
       propagationPolicy: 'Foreground',
       gracePeriodSeconds: 0,

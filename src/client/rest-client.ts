@@ -1,4 +1,4 @@
-import type { DeleteOptions } from '../api/deletion/delete-options.ts';
+import type { DeleteOptions } from './delete-options.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { StatusError } from '../api/status-error.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
@@ -217,6 +217,21 @@ export class RestClient {
         ? this.#delete(ref, deleteOptions, { signal })
         : this.#delete(ref, undefined, { signal, query: deleteQuery(deleteOptions) });
     return response.then((answer) => (saysSuccess(answer.body) ? 'success' : answer.json<T>()));
+  }
+
+  /**
+   * Deletes every object of a collection that the query selects; `ref` names none. Resolves with what the server answers: a list of
+   * what it deleted, or a Status.
+   */
+  async deleteCollection<T = unknown>(
+    ref: Omit<ResourceRef, 'name' | 'subresource'>,
+    deleteOptions?: DeleteOptions,
+    options?: CallOptions,
+  ): Promise<T> {
+    const { gvr, namespace } = ref;
+    const object = deleteOptions && { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions };
+    const write = { object, contentType: 'application/json', options };
+    return (await this.#write('DELETE', { gvr, namespace }, write)).json<T>();
   }
 
   close(): Promise<void> {

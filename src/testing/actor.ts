@@ -3,11 +3,16 @@ import type { HttpHandler, HttpRequest } from '../base/http-message.ts';
 import type { Activity } from './activity.ts';
 import { controllerNames } from './controllers.ts';
 import { turn } from './quiet.ts';
+import { parseWarnings } from '../client/warning-header.ts';
 import type { Recorder } from './recorder.ts';
-import { requestedObject } from './requested-object.ts';
+import { ignoresStatus } from './ignored-status.ts';
+import { type RequestedObject, requestedObject } from './requested-object.ts';
 
 /** Begins the user agent of every client that the cluster itself hands out; the component follows. */
 export const USER_AGENT = 'kubegc-testing';
+
+const STATUS_IGNORED =
+  "the status in the body was ignored; write it by updateStatus, patchStatus or apply with subresource: 'status'";
 
 const controllers: ReadonlySet<string> = new Set(controllerNames);
 
@@ -38,11 +43,16 @@ export function observedHandler(
       return recorder.as(who, () => handler(request));
     });
     if (response.status === 409 && request.method !== 'POST' && controllers.has(who)) activity.noteConflict();
+    const about = (): RequestedObject | undefined => requestedObject(request, served);
+    for (const { text } of parseWarnings(response.headers['warning'])) {
+      recorder.note('warning', who, text, { object: about() });
+    }
+    if (ignoresStatus(request, response)) recorder.note('warning', who, STATUS_IGNORED, { object: about() });
     if (response.status >= 400) {
       const path = request.target.split('?')[0] ?? '';
       recorder.note('refused', who, `${request.method} ${path}: ${response.status}`, {
         why: messageOf(response.body),
-        object: requestedObject(request, served),
+        object: about(),
       });
     }
     return response;

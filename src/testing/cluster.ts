@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { formatGroupResource } from '../api/meta/group-version-kind.ts';
+import type { ApiObject } from '../api/meta/api-object.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { defaultPluginNames, type ImplementedPlugin } from '../apiserver/admission/plugin-selection.ts';
 import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
@@ -43,22 +44,35 @@ import { type SettleOptions, type Settled, Settler } from './settle.ts';
 import { RunningClock, StandingClock, type TestClock, testClock } from './test-clock.ts';
 import type { Trace } from './trace.ts';
 import { WriteGate } from './write-gate.ts';
+import { checkFieldValidation, type FieldValidation } from './write-options.ts';
 
+/** How a cluster starts; every option may be left out. */
 export interface ClusterOptions {
   /** An integer; the same seed, the same uids, the same chances taken. 1 unless given. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** `fake`, the default: time moves only by `cluster.clock.advance()`. `real`: the system's. */
-  readonly clock?: 'fake' | 'real';
+  readonly clock?: 'fake' | 'real' | undefined;
   /** CustomResourceDefinitions, served before anything else is there. */
-  readonly crds?: ObjectSources;
+  readonly crds?: ObjectSources | undefined;
   /** Created once the controllers run. Owner references may leave out the uid of an owner that comes before. */
-  readonly objects?: ObjectSources;
+  readonly objects?: ObjectSources | undefined;
   /** All unless given. */
-  readonly controllers?: readonly ControllerName[];
+  readonly controllers?: readonly ControllerName[] | undefined;
   /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
-  readonly listen?: boolean;
+  readonly listen?: boolean | undefined;
+  /** Of every write of `crds`, `objects` and the clients, unless the call names another; left to the server unless given. */
+  readonly fieldValidation?: FieldValidation | undefined;
 }
 
+const OPTIONS: readonly (keyof ClusterOptions)[] = [
+  'seed',
+  'clock',
+  'crds',
+  'objects',
+  'controllers',
+  'listen',
+  'fieldValidation',
+];
 const MASTERS = ['system:masters'];
 /** What `kube-root-ca.crt` holds in a cluster that nobody can reach from outside. */
 const NO_AUTHORITY = '# This cluster listens nowhere, so it has no certificate authority.\n';
@@ -83,6 +97,7 @@ interface Parts {
   readonly listener: Listener | undefined;
   readonly stopping: AbortController;
   readonly running: Promise<unknown>;
+  readonly fieldValidation: FieldValidation | undefined;
 }
 
 /** From which cluster an object came, so that a matcher needs no more than the object. */
@@ -115,11 +130,13 @@ export class TestCluster implements AsyncDisposable {
 
   /** Resolves when the controllers run, the objects are there, and what follows from them has happened. */
   static async start(options: ClusterOptions = {}): Promise<TestCluster> {
-    checkKeys('startCluster', options, ['seed', 'clock', 'crds', 'objects', 'controllers', 'listen']);
+    checkKeys('startCluster', options, OPTIONS);
     const { seed = 1, clock: time = 'fake' } = options;
     if (!Number.isSafeInteger(seed)) throw new RangeError(`the seed is not an integer: ${seed}`);
     if (time !== 'fake' && time !== 'real') throw new TypeError(`the clock is fake or real, not ${String(time)}`);
     checkControllers(options.controllers ?? []);
+    checkFieldValidation(options.fieldValidation);
+    const { fieldValidation } = options;
     const definitions = readObjects(options.crds);
     checkDefinitions(definitions);
     const objects = readObjects(options.objects);
@@ -173,12 +190,14 @@ export class TestCluster implements AsyncDisposable {
         handler,
         listener,
         stopping,
+        fieldValidation,
       };
       const seeder = new ClusterClient({
         name: 'objects',
         rest: restClient(common, 'objects', []),
         served,
         formerKinds,
+        fieldValidation,
         seen: () => undefined,
       });
       // Before the collector looks at discovery: it would look again only when time passes, and here it stands still.
@@ -245,7 +264,7 @@ export class TestCluster implements AsyncDisposable {
    * a handler throws is in the trace. Resolves when the cache knows what is there. Rejects, and ends the cache, with an answer
    * of 400, 405 or 422, which time does not mend, and after five seconds of real time with an Error that says what is missing.
    */
-  async informer<T extends KubeObject = KubeObject>(query: KindQuery, who = 'informer'): Promise<Informer<T>> {
+  async informer<T extends ApiObject = KubeObject>(query: KindQuery, who = 'informer'): Promise<Informer<T>> {
     checkKeys('informer', query, kindQueryKeys);
     const { clock, activity, recorder, server, faults, stopping } = this.#parts;
     const { apiVersion, kind, ...selection } = query;
@@ -354,6 +373,7 @@ export class TestCluster implements AsyncDisposable {
       rest: restClient(this.#parts, name, interceptors),
       served: () => this.#parts.server.resources.resources(),
       formerKinds: this.#parts.formerKinds,
+      fieldValidation: this.#parts.fieldValidation,
       seen: (object) => void origins.set(object, this),
     });
   }

@@ -1,10 +1,18 @@
+/** What a request asks of a resource, in Kubernetes' words. */
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+/** The verbs of paths that are no resource: methods in lower case. Empty for a path that nobody can read. */
+export type OtherVerb = 'head' | 'options' | 'post' | 'put' | 'unknown' | '';
+
+/** The methods that a rule may name. */
+export type RequestMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+
 /** A request as rules see it. */
 export interface FaultRequest {
   /** A controller by name, `test` for `cluster.client`, or the first word of a user agent. */
   readonly who: string;
-  readonly method: string;
-  /** `create`, `delete`, `deletecollection`, `get`, `list`, `patch`, `update`, `watch`. */
-  readonly verb: string;
+  readonly method: RequestMethod;
+  readonly verb: Verb | OtherVerb;
   readonly path: string;
   /** The parameters behind the path: the options of most of the collector's deletions are there. */
   readonly query: URLSearchParams;
@@ -20,6 +28,22 @@ export interface FaultRequest {
   readonly body: unknown;
 }
 
+/** Which requests a rule is about: every field that is given must be equal. */
+export interface FaultMatch {
+  readonly who?: string | undefined;
+  readonly method?: RequestMethod | undefined;
+  readonly verb?: Verb | undefined;
+  readonly path?: string | undefined;
+  readonly group?: string | undefined;
+  readonly version?: string | undefined;
+  /** Plural: `configmaps`. */
+  readonly resource?: string | undefined;
+  readonly subresource?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** What a rule answers in the server's place. */
 export interface FaultAnswer {
   /** 200 to 599. */
   readonly status: number;
@@ -30,9 +54,10 @@ export interface FaultAnswer {
   readonly retryAfterSeconds?: number;
 }
 
+/** What goes wrong, and for which requests. At least one of `answer`, `delay` and `drop` says what. */
 export interface FaultRule {
   /** Which requests; every field given must be equal, or a function says so, with true or false. */
-  readonly match: Partial<Omit<FaultRequest, 'body' | 'query'>> | ((request: FaultRequest) => boolean);
+  readonly match: FaultMatch | ((request: FaultRequest) => boolean);
   /** How often it strikes; always when absent. */
   readonly times?: number;
   /** How likely it is for a matching request, 0 to 1, by the cluster's seed; 1 when absent. */

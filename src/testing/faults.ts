@@ -8,7 +8,7 @@ import { abortedTransportError } from '../client/transport-failure.ts';
 import { TransportError } from '../client/transport.ts';
 import { actorOf } from './actor.ts';
 import { checkRule } from './check-fault-rule.ts';
-import type { FaultAnswer, FaultRequest, FaultRule } from './fault-rule.ts';
+import type { FaultAnswer, FaultRequest, FaultRule, RequestMethod } from './fault-rule.ts';
 import type { Recorder } from './recorder.ts';
 import { jsonBodyOf, requestedName, requestedObject } from './requested-object.ts';
 
@@ -132,10 +132,10 @@ function describe(request: HttpRequest): FaultRequest {
   const { group, version, resource, subresource, namespace } = info?.type === 'resource' ? info : none;
   const body = jsonBodyOf(request);
   const name = info?.type === 'resource' ? requestedName(info, () => body) : '';
-  const verb = info?.verb ?? '';
+  const verb = (info?.verb ?? '') as FaultRequest['verb'];
   return {
     who: actorOf(request),
-    method: request.method,
+    method: request.method as RequestMethod,
     verb,
     path,
     query,

@@ -1,6 +1,6 @@
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { parseGroupVersion } from '../api/meta/group-version-kind.ts';
-import type { KubeObject } from '../api/meta/object-meta.ts';
+import type { ApiObject } from '../api/meta/api-object.ts';
 import type { ResourceRef } from '../client/resource-path.ts';
 
 /** Names one object. With a uid it means this very object, not another of the name. */
@@ -14,12 +14,12 @@ export interface ObjectRef {
 }
 
 /** How tests name objects: by reference, or by the object itself as the server answered it. */
-export type Subject = ObjectRef | KubeObject;
+export type Subject = ObjectRef | ApiObject;
 
 export function refOf(subject: Subject): ObjectRef {
   if (typeof subject !== 'object' || subject === null) throw new TypeError(unnamed(subject));
   const { apiVersion, kind } = subject;
-  const metadata = 'metadata' in subject ? (subject as KubeObject).metadata : (subject as Partial<ObjectRef>);
+  const metadata = 'metadata' in subject ? (subject as ApiObject).metadata : (subject as Partial<ObjectRef>);
   const { name, namespace, uid } = metadata ?? {};
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || name === undefined) {
     throw new TypeError(unnamed(subject));

@@ -1,4 +1,5 @@
 import { parseYamlDocuments } from '../api/codec/yaml.ts';
+import type { ApiObject } from '../api/meta/api-object.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';
 import { messageOf } from '../base/thrown.ts';
 import type { ClusterClient } from './cluster-client.ts';
@@ -7,8 +8,8 @@ import { displayName } from './object-ref.ts';
 import { ownerKey } from './owner-key.ts';
 import type { SeedObject, SeedOwner } from './seed-object.ts';
 
-/** Objects as JavaScript, or as YAML or JSON text with any number of documents and Lists. */
-export type ObjectSource = SeedObject | string;
+/** An object in any types, or YAML or JSON text with any number of documents and Lists. */
+export type ObjectSource = SeedObject | ApiObject | string;
 export type ObjectSources = ObjectSource | readonly ObjectSource[];
 
 /** An object that cannot be created when a cluster starts. */

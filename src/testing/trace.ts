@@ -14,9 +14,10 @@ export interface TracedObject {
 
 /**
  * `write`: the store changed. `decision`: the collector looked at an object and left it as it is. `refused`: the API server
- * said no. `fault`: a rule of `cluster.faults` struck. `trouble`: a part logged a warning or an error.
+ * said no. `warning`: it said yes, with a warning, such as a field that it dropped. `fault`: a rule of `cluster.faults` struck.
+ * `trouble`: a part logged a warning or an error.
  */
-export type TraceKind = 'write' | 'decision' | 'refused' | 'fault' | 'trouble';
+export type TraceKind = 'write' | 'decision' | 'refused' | 'warning' | 'fault' | 'trouble';
 
 export interface TraceEntry {
   readonly kind: TraceKind;

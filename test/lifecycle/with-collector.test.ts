@@ -30,7 +30,7 @@ it('LIFE-450 LIFE-451 collector and namespace controller delete the same things 
     const ownerReferences = [{ apiVersion: 'apps/v1', name: 'd', controller: true, ...owner }];
     await cluster.create({ gvr: pods, namespace }, { metadata: { name: 'p', ownerReferences }, spec: template.spec });
   }
-  const foreground = { propagationPolicy: 'Foreground' };
+  const foreground = { propagationPolicy: 'Foreground' } as const;
   await cluster.wait(
     Promise.all([
       ...names.map((name) => cluster.client.delete({ gvr: namespaces, name })),

@@ -111,7 +111,7 @@ describe('faults', () => {
 
   it('delay a request by the time of the cluster, and not beyond its end', async () => {
     const cluster = await startCluster({ objects: tree() });
-    const after = (delay: number) => ({ match: { verb: 'get' }, times: 1, delay });
+    const after = (delay: number): FaultRule => ({ match: { verb: 'get' }, times: 1, delay });
     cluster.faults.add(after(500));
     const delayed = cluster.client.get(owner);
     await cluster.clock.advance(499);

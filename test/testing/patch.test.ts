@@ -37,7 +37,7 @@ describe('a patch of the client', () => {
   });
 
   it.each([
-    [apply, { manager: 'mine' }, 'patch has no "manager"; there are: fieldManager, force'],
+    [apply, { manager: 'mine' }, 'patch has no "manager"; there are: fieldManager, fieldValidation, '],
     ['apply', {}, 'the type of a patch is one of application/merge-patch+json, application/json-patch+json, '],
     [{ force: true }, {}, 'not { force: true }'],
   ])('is refused before the request: %j %j', async (type, options, message) => {

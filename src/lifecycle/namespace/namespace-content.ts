@@ -1,4 +1,4 @@
-import type { DeleteOptions } from '../../api/deletion/delete-options.ts';
+import type { DeleteOptions } from '../../client/delete-options.ts';
 import {
   formatGroupResource,
   type GroupVersionResource,

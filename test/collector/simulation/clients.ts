@@ -1,3 +1,4 @@
+import type { DeleteOptions } from '../../../src/client/delete-options.ts';
 import { apiVersionOf } from '../../../src/api/meta/group-version-kind.ts';
 import type { KubeObject, OwnerReference } from '../../../src/api/meta/object-meta.ts';
 import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from '../../../src/api/status-error.ts';
@@ -136,7 +137,7 @@ function refOf({ kind, namespace, name }: Place): ResourceRef {
   return { gvr, name, ...(namespaced ? { namespace } : {}) };
 }
 
-function optionsOf(policy: Policy): { propagationPolicy?: string } {
+function optionsOf(policy: Policy): DeleteOptions {
   return policy === 'none' ? {} : { propagationPolicy: policy };
 }
 
