@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { cascadeCommand } from './cascade/cascade-command.ts';
+import { addOptions } from './add-options.ts';
 import { collectCommand } from './collect-command.ts';
 import { endWithError, exitCodeError } from './command-error.ts';
 import { completionScript } from './completion.ts';
@@ -9,8 +10,6 @@ import type { Terminal } from './terminal.ts';
 import type { UpFlags } from './up.ts';
 import { upOptions } from './up-options.ts';
 import { kubegcVersion, kubernetesVersion } from './version.ts';
-
-const collect = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
 
 function upCommand(terminal: Terminal, setExitCode: (code: number) => void): Command {
   const command = new Command('up')
@@ -39,19 +38,19 @@ Examples:
       const { up } = await import('./up.ts');
       setExitCode(await up(flags, terminal));
     });
-  for (const each of upOptions) {
-    const option = new Option(each.flags, each.description);
-    if (each.choices) option.choices(each.choices);
-    if (each.repeatable) option.argParser(collect);
-    command.addOption(each.default === undefined ? option : option.default(each.default));
-  }
+  addOptions(command, upOptions);
   return command;
+}
+
+function versionLine(): string {
+  return `kubegc ${kubegcVersion} (Kubernetes API ${kubernetesVersion}, Node ${process.versions.node})`;
 }
 
 /** Builds the whole command tree; completion and the reference page are made from it. */
 export function buildProgram(terminal: Terminal, setExitCode: (code: number) => void): Command {
   const program = new Command('kubegc')
     .description('See it, test it, take it back: the deletion system for Kubernetes.')
+    .version(versionLine(), '--version', 'print the version')
     .addCommand(upCommand(terminal, setExitCode))
     .addCommand(collectCommand(terminal, setExitCode))
     .addCommand(envtestAssetsCommand(terminal))
@@ -70,7 +69,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
       terminal.stdout(
         output === 'json'
           ? `${JSON.stringify({ apiVersion: 'kubegc/v1', kind: 'Version', ...version })}\n`
-          : `kubegc ${version.kubegc} (Kubernetes API ${version.kubernetes}, Node ${version.node})\n`,
+          : `${versionLine()}\n`,
       );
     });
   program
