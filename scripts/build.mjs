@@ -2,9 +2,9 @@
 // start-up pays only for what `kubegc up` uses at once. Everything but the optional store is bundled; an installed package
 // has no dependencies.
 import { build } from 'esbuild';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { emitTypes } from './emit-types.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -68,15 +68,6 @@ const fewChunks = {
   },
 };
 
-/** Links the command into node_modules/.bin. There `npx kubegc` finds it; else npx packs, installs and builds this folder once more. */
-function linkCommand() {
-  const bin = join(root, 'node_modules', '.bin');
-  if (process.platform === 'win32' || !existsSync(bin)) return;
-  const link = join(bin, 'kubegc');
-  rmSync(link, { force: true });
-  symlinkSync(relative(bin, join(outdir, 'kubegc.js')), link);
-}
-
 rmSync(outdir, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
@@ -107,7 +98,6 @@ const result = await build({
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'kubegc.js'), 0o755);
-linkCommand();
 const files = Object.keys(result.metafile.outputs);
 const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
 const types = emitTypes(root, ['testing/testing.ts']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { startCluster } from '../../testing/testing.ts';
 import { captureBodies } from './capture-bodies.ts';
-import type { ObjectReference } from './object-reference.ts';
+import type { ObjectReference } from '../documents/object-reference.ts';
 
 const configMap = (name: string): KubeObject => ({
   apiVersion: 'v1',

@@ -2,9 +2,10 @@ import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound } from '../../api/status-error.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
+import { grouped } from '../../base/grouped.ts';
 import type { ResourceRef } from '../../client/resource-path.ts';
 import type { RestClient } from '../../client/rest-client.ts';
-import type { ObjectReference } from './object-reference.ts';
+import type { ObjectReference } from '../documents/object-reference.ts';
 import { RecordError } from './record-error.ts';
 
 /** Objects of one resource and namespace that are read one by one; more of them are read with one paged list. */
@@ -22,7 +23,7 @@ export async function* captureBodies(
   objects: Iterable<ObjectReference>,
   signal?: AbortNotice,
 ): AsyncGenerator<KubeObject> {
-  for (const group of collectionsOf(objects)) {
+  for (const group of grouped(objects, collectionKey).values()) {
     if (group.length <= ONE_BY_ONE) {
       for (const object of group) yield await readOne(client, object, signal);
     } else yield* readMany(client, group, signal);
@@ -30,16 +31,8 @@ export async function* captureBodies(
 }
 
 /** One list for each resource and namespace. */
-function collectionsOf(objects: Iterable<ObjectReference>): Iterable<ObjectReference[]> {
-  const groups = new Map<string, ObjectReference[]>();
-  for (const object of objects) {
-    const key = `${object.apiVersion}/${object.resource}/${object.namespace ?? ''}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [object]);
-    else group.push(object);
-  }
-  return groups.values();
-}
+const collectionKey = ({ apiVersion, resource, namespace }: ObjectReference): string =>
+  `${apiVersion}/${resource}/${namespace ?? ''}`;
 
 async function readOne(client: RestClient, object: ObjectReference, signal?: AbortNotice): Promise<KubeObject> {
   try {

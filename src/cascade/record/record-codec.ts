@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Random } from '../../base/random.ts';
-import type { CascadeRecord, RecordedObject } from './cascade-record.ts';
+import type { CascadeRecord } from '../documents/cascade-record.ts';
+import type { RecordedObject } from './recorded-object.ts';
 import { RecordError } from './record-error.ts';
 import { openText, type SealedText, sealText } from './secret-cipher.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { seededRandom } from '../../base/random.ts';
-import type { RecordHeader } from './cascade-record.ts';
+import type { RecordHeader } from './recorded-object.ts';
 import { RecordError } from './record-error.ts';
 import { diskFiles } from './record-files.ts';
 import { recordFolder } from './record-folder.ts';

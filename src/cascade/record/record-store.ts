@@ -5,7 +5,9 @@ import { formatTime, parseTime } from '../../api/meta/time.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
-import type { CascadeRecord, RecordedObject, RecordHeader, SecretsPolicy, UndoEntry } from './cascade-record.ts';
+import type { CascadeRecord, SecretsPolicy, UndoEntry } from '../documents/cascade-record.ts';
+import { DOCUMENT_API_VERSION } from '../documents/document.ts';
+import type { RecordedObject, RecordHeader } from './recorded-object.ts';
 import { defaultExpiry, expiredRecords, type ExpiryLimits, type KeptRecord } from './expiry.ts';
 import {
   damaged,
@@ -85,7 +87,7 @@ export class RecordStore implements RecordWriter {
       await this.#files.makeFolder(temporary);
       const written = await this.#writeObjects(join(temporary, OBJECTS), { id, keeping }, objects);
       const record: CascadeRecord = {
-        apiVersion: 'kubegc.io/v1alpha1',
+        apiVersion: DOCUMENT_API_VERSION,
         kind: 'CascadeRecord',
         id,
         time: formatTime(now),

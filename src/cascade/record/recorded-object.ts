@@ -1,0 +1,12 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { CascadeRecord } from '../documents/cascade-record.ts';
+
+/** What the writer of a record knows before the deletion. */
+export type RecordHeader = Pick<CascadeRecord, 'requester' | 'context' | 'roots' | 'policy' | 'plan'>;
+
+/** The body of a removed object, as a record gives it back. */
+export interface RecordedObject {
+  readonly body: KubeObject;
+  /** A Secret whose data were not recorded (`--no-secrets`). */
+  readonly dataOmitted?: true;
+}

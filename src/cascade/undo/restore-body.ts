@@ -1,0 +1,101 @@
+import {
+  FINALIZER_FOREGROUND,
+  FINALIZER_ORPHAN,
+  type KubeObject,
+  type OwnerReference,
+} from '../../api/meta/object-meta.ts';
+import type { ServedKind } from './undo-facts.ts';
+import { pastKindTraps, type TrapContext } from './kind-traps.ts';
+import { formatRestoredFrom, RESTORED_FROM } from './restored-from.ts';
+
+export interface RestoreContext extends TrapContext {
+  readonly recordId: string;
+  readonly served: ServedKind;
+  readonly finalizerServed: (finalizer: string) => boolean;
+  /** The uid that the owner has now; undefined: the owner does not exist (yet). */
+  readonly ownerUid: (reference: OwnerReference) => string | undefined;
+}
+
+export interface RestoredBody {
+  readonly body: KubeObject;
+  /** For `/status` once the object exists; absent when there is none to restore. */
+  readonly status?: unknown;
+  readonly notes: readonly string[];
+}
+
+/** Finalizers that the server or a controller of Kubernetes adds by itself. */
+const ADDED_ANEW = new Set([
+  'kubernetes',
+  'kubernetes.io/pvc-protection',
+  'kubernetes.io/pv-protection',
+  'customresourcecleanup.apiextensions.k8s.io',
+  'batch.kubernetes.io/job-tracking',
+  'service.kubernetes.io/load-balancer-cleanup',
+  'foregroundDeletion',
+]);
+/** Belong to the deletion that is taken back. */
+const OF_DELETION = new Set<string>([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
+
+/** The object as it is sent to be created: without what the server sets, with the owners as they are now (CAS-063). */
+export function restoreBody(recorded: KubeObject, context: RestoreContext): RestoredBody {
+  const notes: string[] = [];
+  const note = (sentence: string): void => void notes.push(sentence);
+  const { name, generateName, namespace, labels, annotations, finalizers = [], uid = '' } = recorded.metadata ?? {};
+  const kept = keptFinalizers(finalizers, context.finalizerServed, note);
+  const references = currentReferences(recorded, context.ownerUid);
+  const { status, ...rest } = recorded;
+  const viaStatus = context.served.statusSubresource || context.served.builtIn;
+  const body: KubeObject = {
+    ...(viaStatus ? rest : recorded),
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(generateName === undefined ? {} : { generateName }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      annotations: { ...annotations, [RESTORED_FROM]: formatRestoredFrom(context.recordId, uid) },
+      ...(kept.length === 0 ? {} : { finalizers: kept }),
+      ...(references.length === 0 ? {} : { ownerReferences: references }),
+    },
+  };
+  const sent = pastKindTraps(withStatus(body, recorded), context, note);
+  const restoresStatus = context.served.statusSubresource && !context.served.builtIn && !isEmptyStatus(status);
+  return { body: viaStatus ? withoutStatus(sent) : sent, ...(restoresStatus ? { status } : {}), notes };
+}
+
+/** Traps read the status (has the Job finished?); it is taken away before the body is sent. */
+function withStatus(body: KubeObject, { status }: KubeObject): KubeObject {
+  return status === undefined ? body : { ...body, status };
+}
+
+function withoutStatus({ status: _status, ...body }: KubeObject): KubeObject {
+  return body;
+}
+
+export const isEmptyStatus = (status: unknown): boolean =>
+  status === undefined || status === null || (typeof status === 'object' && Object.keys(status).length === 0);
+
+/** References to owners that exist, with the uids these have now; once each. */
+export function currentReferences(
+  { metadata }: KubeObject,
+  ownerUid: (reference: OwnerReference) => string | undefined,
+): OwnerReference[] {
+  const current = new Map<string, OwnerReference>();
+  for (const reference of metadata?.ownerReferences ?? []) {
+    const uid = ownerUid(reference);
+    if (uid !== undefined && !current.has(uid)) current.set(uid, { ...reference, uid });
+  }
+  return [...current.values()];
+}
+
+function keptFinalizers(
+  finalizers: readonly string[],
+  served: (finalizer: string) => boolean,
+  note: (sentence: string) => void,
+): string[] {
+  return finalizers.filter((finalizer) => {
+    if (ADDED_ANEW.has(finalizer) || OF_DELETION.has(finalizer)) return false;
+    if (served(finalizer)) return true;
+    note(`finalizer ${finalizer} is left out: nothing was found that serves it`);
+    return false;
+  });
+}

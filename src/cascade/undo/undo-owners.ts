@@ -1,0 +1,42 @@
+import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
+import { coordinatesOf, coordinatesOfObject, coordinatesOfOwner, type UndoFacts } from './undo-facts.ts';
+import type { ConflictPolicy, UndoAction } from '../documents/undo-plan.ts';
+
+/** What an owner reference of a recorded object becomes. */
+export type OwnerFate =
+  /** The owner is in the cluster, with this uid. */
+  | { readonly fate: 'live'; readonly uid: string }
+  /** The owner is restored too; it was recorded with this uid. */
+  | { readonly fate: 'restored'; readonly recordedUid: string }
+  /** The owner does not exist, and is not restored. */
+  | { readonly fate: 'absent' };
+
+/** What the plan decided about recorded objects, by the uid they had. */
+export type DecidedActions = ReadonlyMap<string, { readonly body: KubeObject; readonly action: UndoAction }>;
+
+/**
+ * Finds the owner that a recorded reference is about. An object that has taken the name of an owner stands in for it, as in `relink`;
+ * of a recorded owner it does so only when conflicts are skipped.
+ */
+export function fateOfOwner(
+  dependent: KubeObject,
+  reference: OwnerReference,
+  { decided, facts, onConflict }: { decided: DecidedActions; facts: UndoFacts; onConflict: ConflictPolicy },
+): OwnerFate {
+  const recorded = decided.get(reference.uid);
+  if (recorded?.action === 'create') return { fate: 'restored', recordedUid: reference.uid };
+  if (recorded?.action === 'impossible') return { fate: 'absent' };
+  if (recorded?.action === 'conflict' && onConflict === 'fail') return { fate: 'absent' };
+  const at =
+    recorded === undefined
+      ? coordinatesOfOwner(dependent, reference, facts.served)
+      : coordinatesOfObject(recorded.body);
+  const live = facts.live.get(at);
+  return live === undefined || live.terminating ? { fate: 'absent' } : { fate: 'live', uid: live.uid };
+}
+
+/** Where the ServiceAccount is that an object of a namespace names. */
+export const accountCoordinates = (namespace: string | undefined, name: string): string =>
+  coordinatesOf('v1', 'ServiceAccount', namespace, name);
+
+export const volumeCoordinates = (name: string): string => coordinatesOf('v1', 'PersistentVolume', undefined, name);
