@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
-import { kubegcMatchers, type KubegcMatchers, startCluster } from 'kubegc/testing';
+import { startCluster } from 'kubegc/testing';
+// Registers toBeCollected, toBeOwnedBy and toHaveFinalizer, and their types.
+import 'kubegc/testing/vitest';
 import { FINALIZER, startOperator } from './cleanup-operator.ts';
-
-declare module 'vitest' {
-  // oxlint-disable-next-line typescript/no-explicit-any -- vitest declares it so
-  interface Matchers<T = any> extends KubegcMatchers<T> {}
-}
-expect.extend(kubegcMatchers);
 
 const objects = `
 apiVersion: v1

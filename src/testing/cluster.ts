@@ -27,7 +27,7 @@ import { ClusterClient, type KindQuery, kindQueryKeys } from './cluster-client.t
 import { checkKeys } from './check-options.ts';
 import { buildControllers, checkControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
 import { recordingLogger } from './decision-logger.ts';
-import { areServed, checkDefinitions } from './definitions.ts';
+import { areServed, definitionsAmong } from './definitions.ts';
 import { Faults } from './faults.ts';
 import { FirstSync } from './first-sync.ts';
 import { FormerKinds } from './former-kinds.ts';
@@ -42,6 +42,7 @@ import { createObjects, type ObjectSources, readObjects } from './seed-objects.t
 import { serverVersion } from './server-version.ts';
 import { type SettleOptions, type Settled, Settler } from './settle.ts';
 import { RunningClock, StandingClock, type TestClock, testClock } from './test-clock.ts';
+import { TestTimers } from './test-timers.ts';
 import type { Trace } from './trace.ts';
 import { WriteGate } from './write-gate.ts';
 import { checkFieldValidation, type FieldValidation } from './write-options.ts';
@@ -97,6 +98,7 @@ interface Parts {
   readonly listener: Listener | undefined;
   readonly stopping: AbortController;
   readonly running: Promise<unknown>;
+  readonly timers: TestTimers;
   readonly fieldValidation: FieldValidation | undefined;
 }
 
@@ -122,7 +124,7 @@ export class TestCluster implements AsyncDisposable {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    this.clock = testClock(parts.clock);
+    this.clock = testClock(parts.clock, parts.timers);
     this.faults = parts.faults;
     this.client = this.clientAs('test');
     this.observer = this.#clientOf('matcher', []);
@@ -137,9 +139,8 @@ export class TestCluster implements AsyncDisposable {
     checkControllers(options.controllers ?? []);
     checkFieldValidation(options.fieldValidation);
     const { fieldValidation } = options;
-    const definitions = readObjects(options.crds);
-    checkDefinitions(definitions);
-    const objects = readObjects(options.objects);
+    const definitions = definitionsAmong(await readObjects(options.crds));
+    const objects = await readObjects(options.objects);
     const activity = new Activity();
     const clock = time === 'real' ? new RunningClock(activity) : new StandingClock(activity);
     const recorder = new Recorder(clock);
@@ -171,8 +172,15 @@ export class TestCluster implements AsyncDisposable {
       });
       const served = (): readonly ResourceInfo[] => server.resources.resources();
       const handler = observedHandler(server.handler, { recorder, activity, served });
-      const faults = new Faults({ clock, random: randomOf(seed, 1 + controllerNames.length), recorder, served });
+      const faults = new Faults({
+        clock,
+        clockStands: clock instanceof StandingClock,
+        random: randomOf(seed, 1 + controllerNames.length),
+        recorder,
+        served,
+      });
       const gate = new WriteGate();
+      const timers = new TestTimers(clock);
       if (options.listen) listener = await listen((request) => faults.intercept(request, handler), token);
       started = server;
       // A watch would load it in the middle of its stream, where nobody sees that something is under way.
@@ -190,6 +198,7 @@ export class TestCluster implements AsyncDisposable {
         handler,
         listener,
         stopping,
+        timers,
         fieldValidation,
       };
       const seeder = new ClusterClient({
@@ -213,7 +222,7 @@ export class TestCluster implements AsyncDisposable {
         rootCaPem: options.listen ? (await processCertificates()).caPem : NO_AUTHORITY,
         mount: (prefix, mounted) => server.mount(prefix, mounted),
       });
-      const settler = new Settler({ clock, activity, queues, faults, recorder, collector });
+      const settler = new Settler({ clock, activity, queues, faults, recorder, collector, timers });
       const running = Promise.all(
         services.map((service) =>
           service.run(stopping.signal).catch((error: unknown) => {
@@ -296,7 +305,7 @@ export class TestCluster implements AsyncDisposable {
 
   /** Creates more objects, as `objects` of {@link ClusterOptions} do. */
   async load(objects: ObjectSources): Promise<void> {
-    await createObjects(this.client, readObjects(objects));
+    await createObjects(this.client, await readObjects(objects));
   }
 
   /**
@@ -344,7 +353,8 @@ export class TestCluster implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { gate, faults, stopping, running, server, listener, store } = this.#parts;
+    const { gate, faults, timers, stopping, running, server, listener, store } = this.#parts;
+    timers.close();
     stopping.abort();
     gate.open();
     faults.close();

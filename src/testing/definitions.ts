@@ -2,15 +2,18 @@ import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { type Condition, findCondition } from '../api/meta/conditions.ts';
 import { displayName } from './object-ref.ts';
 import type { SeedObject } from './seed-object.ts';
-import { SeedError } from './seed-objects.ts';
+import { isFound, SeedError } from './seed-objects.ts';
 import type { Trace } from './trace.ts';
 
 const KIND = 'CustomResourceDefinition';
 
-/** Throws a TypeError for what is no definition: it would be created before there are namespaces and controllers. */
-export function checkDefinitions(objects: readonly SeedObject[]): void {
-  const other = objects.find(({ kind }) => kind !== KIND);
-  if (other === undefined) return;
+/**
+ * The definitions. What else is found in a directory is left out, as envtest does. Throws a TypeError for what is given as a definition
+ * and is none: it would be created before there are namespaces and controllers.
+ */
+export function definitionsAmong(objects: readonly SeedObject[]): readonly SeedObject[] {
+  const other = objects.find((object) => object.kind !== KIND && !isFound(object));
+  if (other === undefined) return objects.filter(({ kind }) => kind === KIND);
   const what = displayName({ kind: '', name: '', ...other.metadata, ...other });
   throw new TypeError(`crds takes ${KIND}s, not ${what}; give that to objects`);
 }

@@ -1,7 +1,8 @@
 import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { parseRequestInfo } from '../apiserver/endpoints/request-info.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, sleep, systemClock } from '../base/clock.ts';
 import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
+import { warnProcess } from '../base/process-warning.ts';
 import type { Random } from '../base/random.ts';
 import type { Send } from '../client/interceptor.ts';
 import { abortedTransportError } from '../client/transport-failure.ts';
@@ -14,12 +15,16 @@ import { jsonBodyOf, requestedName, requestedObject } from './requested-object.t
 
 export interface FaultsOptions {
   readonly clock: Clock;
+  /** The clock is the fake one: a delay lasts until somebody lets the time pass. */
+  readonly clockStands: boolean;
   readonly random: Random;
   readonly recorder: Recorder;
   /** For the names of kinds in the trace. */
   readonly served: () => readonly ResourceInfo[];
 }
 
+/** Real milliseconds after which a request that waits for the fake clock says so. */
+const NOTICE_MS = 1000;
 /** The most rules at once. */
 const MAX_RULES = 1000;
 
@@ -27,6 +32,7 @@ const MAX_RULES = 1000;
 export class Faults {
   readonly #rules: { readonly rule: FaultRule; left: number }[] = [];
   readonly #clock: Clock;
+  readonly #clockStands: boolean;
   readonly #random: Random;
   readonly #recorder: Recorder;
   readonly #served: () => readonly ResourceInfo[];
@@ -34,8 +40,9 @@ export class Faults {
   readonly #held = new Set<() => void>();
   #closed = false;
 
-  constructor({ clock, random, recorder, served }: FaultsOptions) {
+  constructor({ clock, clockStands, random, recorder, served }: FaultsOptions) {
     this.#clock = clock;
+    this.#clockStands = clockStands;
     this.#random = random;
     this.#recorder = recorder;
     this.#served = served;
@@ -89,7 +96,9 @@ export class Faults {
     throw broken();
   };
 
-  async #hold({ signal }: HttpRequest, ms: number): Promise<void> {
+  async #hold(request: HttpRequest, ms: number): Promise<void> {
+    const { signal } = request;
+    const notice = this.#clockStands ? systemClock.setTimer(NOTICE_MS, this.#noticeOf(request, ms)) : undefined;
     const over = new AbortController();
     const giveUp = (): void => over.abort();
     if (this.#closed || signal?.aborted === true) giveUp();
@@ -100,9 +109,25 @@ export class Faults {
     } catch (error) {
       throw signal?.aborted === true ? abortedTransportError(signal) : stopped(error);
     } finally {
+      notice?.cancel();
       this.#held.delete(giveUp);
       signal?.removeEventListener('abort', giveUp);
     }
+  }
+
+  /** Says that the request waits for time which does not pass, unless some has passed meanwhile. */
+  #noticeOf(request: HttpRequest, ms: number): () => void {
+    const since = this.#clock.monotonic();
+    return () => {
+      if (this.#clock.monotonic() !== since) return;
+      const who = actorOf(request);
+      const what = `${request.method} ${request.target.split('?')[0]}`;
+      const message = `a fault rule holds it back, and the fake clock stands; cluster.clock.advance(${ms}) lets it go on`;
+      this.#recorder.note('trouble', who, `${what}: ${message}`, {
+        object: requestedObject(request, this.#served),
+      });
+      warnProcess('KubegcWarning', `${what} of ${who} has waited for a second: ${message}`);
+    };
   }
 
   #strike(request: HttpRequest): FaultRule | undefined {

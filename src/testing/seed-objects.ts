@@ -1,15 +1,20 @@
-import { parseYamlDocuments } from '../api/codec/yaml.ts';
+import { parsePlacedDocuments, type PlacedDocument } from '../api/codec/yaml.ts';
 import type { ApiObject } from '../api/meta/api-object.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';
 import { messageOf } from '../base/thrown.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import { creationOrder } from './creation-order.ts';
+import { isPath, type ManifestFile, readManifestFiles } from './manifest-files.ts';
 import { displayName } from './object-ref.ts';
 import { ownerKey } from './owner-key.ts';
 import type { SeedObject, SeedOwner } from './seed-object.ts';
 
-/** An object in any types, or YAML or JSON text with any number of documents and Lists. */
-export type ObjectSource = SeedObject | ApiObject | string;
+/**
+ * An object in any types; YAML or JSON text with any number of documents and Lists; or the path of such a file, or of a directory
+ * of them.
+ */
+export type ObjectSource = SeedObject | ApiObject | string | URL;
+/** One or several. */
 export type ObjectSources = ObjectSource | readonly ObjectSource[];
 
 /** An object that cannot be created when a cluster starts. */
@@ -20,34 +25,71 @@ export class SeedError extends Error {
   }
 }
 
-/** In the order in which they can be created. */
-export function readObjects(sources: ObjectSources | undefined): SeedObject[] {
-  if (sources === undefined) return [];
-  const list = (Array.isArray(sources) ? sources : [sources]) as readonly ObjectSource[];
-  return creationOrder(
-    list.flatMap((source) => (typeof source === 'string' ? objectsInText(source) : objectsIn(source))),
-  );
+/** Where objects that were read from a file stand in it, as `path:line`. */
+const places = new WeakMap<SeedObject, string>();
+/** Objects of files that were found in a directory, not named. */
+const foundObjects = new WeakSet<SeedObject>();
+
+/** The object comes from a directory that may hold others too. */
+export function isFound(object: SeedObject): boolean {
+  return foundObjects.has(object);
 }
 
-function objectsInText(text: string): SeedObject[] {
+/** In the order in which they can be created. Rejects with a SeedError that names file and line of what cannot be read. */
+export async function readObjects(sources: ObjectSources | undefined): Promise<SeedObject[]> {
+  if (sources === undefined) return [];
+  const list = (Array.isArray(sources) ? sources : [sources]) as readonly ObjectSource[];
+  const read = await Promise.all(list.map(readSource));
+  return creationOrder(read.flat());
+}
+
+async function readSource(source: ObjectSource): Promise<SeedObject[]> {
+  if (!(source instanceof URL || (typeof source === 'string' && isPath(source)))) {
+    return typeof source === 'string' ? objectsInText(source) : objectsIn(source);
+  }
+  let files: readonly ManifestFile[];
   try {
-    return parseYamlDocuments(text).flatMap(objectsIn);
+    files = await readManifestFiles(source);
   } catch (error) {
-    if (/^[^\n:]+\.(?:ya?ml|json)$/.test(text)) throw new SeedError(`objects from ${JSON.stringify(text)}`, NO_PATH);
-    throw error instanceof SeedError ? error : new SeedError('objects from a text', error);
+    throw new SeedError(`objects from ${JSON.stringify(String(source))}`, error);
+  }
+  return files.flatMap((file) => objectsInText(file.text, file));
+}
+
+function objectsInText(text: string, file?: ManifestFile): SeedObject[] {
+  return documentsIn(text, file).flatMap(({ value, line }) => {
+    const place = file === undefined ? undefined : `${file.path}:${line}`;
+    const objects = objectsIn(value, place);
+    for (const object of objects) {
+      if (place !== undefined) places.set(object, place);
+      if (file?.found === true) foundObjects.add(object);
+    }
+    return objects;
+  });
+}
+
+/** Throws a SeedError that names file and line. */
+function documentsIn(text: string, file: ManifestFile | undefined): PlacedDocument[] {
+  try {
+    return parsePlacedDocuments(text);
+  } catch (error) {
+    const [, line] = /\bline (\d+)\b/.exec(messageOf(error)) ?? [];
+    const place = file === undefined ? 'a text' : line === undefined ? file.path : `${file.path}:${line}`;
+    throw new SeedError(`objects from ${place}`, error);
   }
 }
 
-const NO_PATH = 'a text is read as YAML, not as the name of a file; read the file first';
-
-function objectsIn(document: unknown): SeedObject[] {
+function objectsIn(document: unknown, place?: string): SeedObject[] {
+  const at = place === undefined ? '' : ` from ${place}`;
   if (document === null || document === undefined) return [];
-  if (typeof document !== 'object' || Array.isArray(document)) throw new SeedError('an object', 'it is not an object');
+  if (typeof document !== 'object' || Array.isArray(document)) {
+    throw new SeedError(`an object${at}`, 'it is not an object');
+  }
   const object = document as SeedObject;
   const items = object['items'];
-  if (object.kind?.endsWith('List') && Array.isArray(items)) return items.flatMap(objectsIn);
+  if (object.kind?.endsWith('List') && Array.isArray(items)) return items.flatMap((item) => objectsIn(item, place));
   if (object.apiVersion === undefined || object.kind === undefined) {
-    throw new SeedError(JSON.stringify(document).slice(0, 200), 'it has no apiVersion and kind');
+    throw new SeedError(`${JSON.stringify(document).slice(0, 200)}${at}`, 'it has no apiVersion and kind');
   }
   return [object];
 }
@@ -71,7 +113,10 @@ export async function createObjects(client: ClusterClient, objects: readonly See
       if (givenUid !== undefined) uids.set(givenUid, uid);
       uids.set(ownerKey(object, name, namespace), uid);
     } catch (error) {
-      throw error instanceof SeedError ? error : new SeedError(displayName({ kind, name: '', ...metadata }), error);
+      if (error instanceof SeedError) throw error;
+      const place = places.get(object);
+      const name = displayName({ kind, name: '', ...metadata });
+      throw new SeedError(place === undefined ? name : `${name} from ${place}`, error);
     }
   }
 }

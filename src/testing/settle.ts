@@ -8,6 +8,7 @@ import type { DelayedKeys, QueueActivity } from './queue-activity.ts';
 import { untilQuiet } from './quiet.ts';
 import type { Recorder } from './recorder.ts';
 import { type RunningClock, StandingClock } from './test-clock.ts';
+import type { TestTimers } from './test-timers.ts';
 import type { Trace } from './trace.ts';
 
 export interface SettleOptions {
@@ -18,7 +19,7 @@ export interface SettleOptions {
   /**
    * Lets up to so many milliseconds pass while something waits for time, such as a retry. Finite; 0 unless given.
    * What passes by itself after a conflict is not counted in. With the real clock it is waited for what a controller will
-   * look at again later, no longer than `timeoutMs`; what failed is waited for anyhow.
+   * look at again later and for timers of `cluster.clock`, no longer than `timeoutMs`; what failed is waited for anyhow.
    */
   readonly advanceMs?: number;
 }
@@ -71,6 +72,7 @@ export interface SettlerParts {
   readonly faults: Faults;
   readonly recorder: Recorder;
   readonly collector: GarbageCollector | undefined;
+  readonly timers: TestTimers;
 }
 
 /** What one settling may still take. */
@@ -157,7 +159,11 @@ export class Settler {
 
   /** A moment of real time. It is not counted as time that the cluster took to come to rest. */
   async #awaitLook(budget: Budget): Promise<boolean> {
-    const next = Math.min(...this.#parts.queues.delayed.map(({ nextInMs }) => nextInMs));
+    const { queues, timers } = this.#parts;
+    const next = Math.min(
+      timers.nextInMs ?? Number.POSITIVE_INFINITY,
+      ...queues.delayed.map(({ nextInMs }) => nextInMs),
+    );
     if (next > budget.advance) return false;
     const before = systemClock.monotonic();
     await nap();
@@ -178,7 +184,7 @@ export class Settler {
 
   /** What has to be done, or tried again; and what is only looked at again later, which may go on for ever. */
   #waiting(): { readonly unfinished: readonly string[]; readonly looks: readonly string[] } {
-    const { queues, faults, collector } = this.#parts;
+    const { queues, faults, collector, timers } = this.#parts;
     const busy = [...queues.busy].map(
       ([name, { ready, working }]) => `queue ${name}: ${ready} ready, ${working} in work`,
     );
@@ -189,7 +195,8 @@ export class Settler {
       ...(faults.held > 0 ? [`${faults.held} requests held back by a fault rule`] : []),
       ...(collector && !collector.atRest && busy.length === 0 ? ['the collector will try something again'] : []),
     ];
-    return { unfinished, looks: delayed.filter((delay) => !hasFailed(delay)).map(describeDelay) };
+    const looks = delayed.filter((delay) => !hasFailed(delay)).map(describeDelay);
+    return { unfinished, looks: [...looks, ...describeTimers(timers)] };
   }
 }
 
@@ -226,6 +233,12 @@ function describeDelay(delay: DelayedKeys): string {
   const { queue, keys, nextInMs } = delay;
   const ms = Math.ceil(nextInMs);
   return `queue ${queue}: ${keys} ${hasFailed(delay) ? `failed, next try in ${ms} ms` : `delayed, next look in ${ms} ms`}`;
+}
+
+function describeTimers({ pending, nextInMs }: TestTimers): string[] {
+  if (nextInMs === undefined) return [];
+  const due = `due in ${Math.ceil(nextInMs)} ms`;
+  return [pending === 1 ? `1 timer of cluster.clock, ${due}` : `${pending} timers of cluster.clock, the first ${due}`];
 }
 
 function nap(): Promise<void> {

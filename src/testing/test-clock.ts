@@ -2,6 +2,7 @@ import { type Clock, systemClock, type Timer } from '../base/clock.ts';
 import { FakeClock } from '../base/fake-clock.ts';
 import type { Activity } from './activity.ts';
 import { untilQuiet } from './quiet.ts';
+import type { TestTimer, TestTimers } from './test-timers.ts';
 
 /** The time of a cluster, in the hands of the test. */
 export interface TestClock {
@@ -15,6 +16,18 @@ export interface TestClock {
    * nothing more can happen at the new time. Rejects with the real clock, which nobody can move.
    */
   advance(ms: number): Promise<void>;
+  /**
+   * Calls the function once, when so many milliseconds of this clock have passed, for the time-outs and resyncs of an operator under
+   * test. An error that it throws rejects the call that let the time pass. Never called once the cluster has stopped.
+   */
+  setTimeout(fn: () => void, ms?: number): TestTimer;
+  /** Takes a timer back; harmless when it has come due, or is none. */
+  clearTimeout(timer: TestTimer | undefined): void;
+  /**
+   * Resolves when so many milliseconds of this clock have passed. Rejects with an AbortError when the signal is aborted before. A sleep
+   * that is under way when the cluster stops neither resolves nor rejects.
+   */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 /** Turns of the event loop that one moment of fake time may take. */
@@ -68,11 +81,14 @@ export class RunningClock implements Clock {
 }
 
 /** What a test is given of the clock that its cluster runs on. */
-export function testClock(clock: StandingClock | RunningClock): TestClock {
+export function testClock(clock: StandingClock | RunningClock, timers: TestTimers): TestClock {
   const standing = clock instanceof StandingClock ? clock : undefined;
   return {
     kind: standing ? 'fake' : 'real',
     now: () => clock.now(),
+    setTimeout: timers.setTimeout,
+    clearTimeout: timers.clearTimeout,
+    sleep: timers.sleep,
     get nextTimerInMs() {
       return standing?.nextTimerInMs;
     },

@@ -23,6 +23,7 @@ export type { SeedObject, SeedOwner } from './seed-object.ts';
 export { type ObjectSource, type ObjectSources, SeedError } from './seed-objects.ts';
 export { NotSettledError, type SettleOptions, type Settled } from './settle.ts';
 export type { TestClock } from './test-clock.ts';
+export type { TestTimer } from './test-timers.ts';
 export { Trace, type TracedObject, type TraceEntry, type TraceKind, type TraceSubject } from './trace.ts';
 export { StatusError } from '../api/status-error.ts';
 export type { ApiObject, ApiObjectMeta, ApiOwnerReference } from '../api/meta/api-object.ts';

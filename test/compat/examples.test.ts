@@ -17,7 +17,7 @@ describe('examples', () => {
 
   it('vitest', async () => {
     const { code, stdout, stderr } = await node([program('vitest/vitest.mjs'), 'run', '--root', 'examples/vitest']);
-    expect(stdout, stderr).toMatch(/Tests .*2 passed/);
+    expect(stdout, stderr).toMatch(/Tests .*3 passed/);
     expect(code).toBe(0);
   });
 

@@ -161,10 +161,9 @@ describe('startCluster', () => {
     },
     { name: 'what is no object', objects: ['- 1'], message: /it is not an object/ },
     {
-      name: 'the name of a file',
+      name: 'the path of a file that is not there',
       objects: 'config/crd/bases/widgets.yaml',
-      message:
-        /^cannot create objects from "config\/crd\/bases\/widgets\.yaml": a text is read as YAML.*read the file first$/,
+      message: /^cannot create objects from "config\/crd\/bases\/widgets\.yaml": ENOENT: no such file/,
     },
     { name: 'what is no YAML', objects: 'a: [b', message: /^cannot create objects from a text: error converting YAML/ },
   ])('refuses $name, and leaves nothing behind', async ({ objects, message }) => {

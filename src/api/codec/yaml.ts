@@ -38,8 +38,19 @@ export function parseYaml(text: string): unknown {
 /** The same, with the repeated keys. */
 export function parseYamlStrict(text: string): YamlValue {
   // What follows the first document is not even read.
-  for (const first of documentsOf(text)) return first;
+  for (const { value, repeated } of documentsOf(text)) return { value, repeated };
   return { value: null, repeated: [] };
+}
+
+/** A document and the line, counted from 1, where its content begins. */
+export interface PlacedDocument {
+  readonly value: unknown;
+  readonly line: number;
+}
+
+/** As {@link parseYamlDocuments}, with the place of each. */
+export function parsePlacedDocuments(text: string): PlacedDocument[] {
+  return Array.from(documentsOf(text)).filter(({ value }) => value !== null);
 }
 
 /** All documents of a text; empty ones, such as a comment between two separators, are left out. */
@@ -65,14 +76,15 @@ export function stringifyYaml(value: unknown): string {
   });
 }
 
-function* documentsOf(text: string): Generator<YamlValue> {
+function* documentsOf(text: string): Generator<YamlValue & PlacedDocument> {
   const lines = new LineCounter();
   try {
     for (const document of new Composer(PARSING).compose(boundedTokens(text, lines))) {
       const [problem] = document.errors;
       if (problem !== undefined) throw problem;
       const converted = convertYamlNode(document, lines);
-      yield { ...converted, value: wellFormedValue(converted.value, text) };
+      const line = lines.linePos(document.contents?.range[0] ?? 0).line;
+      yield { ...converted, value: wellFormedValue(converted.value, text), line };
     }
   } catch (error) {
     throw yamlProblem(error, lines);
