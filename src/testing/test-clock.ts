@@ -20,14 +20,14 @@ export interface TestClock {
    * Calls the function once, when so many milliseconds of this clock have passed, for the time-outs and resyncs of an operator under
    * test. An error that it throws rejects the call that let the time pass. Never called once the cluster has stopped.
    */
-  setTimeout(fn: () => void, ms?: number): TestTimer;
+  readonly setTimeout: (fn: () => void, ms?: number) => TestTimer;
   /** Takes a timer back; harmless when it has come due, or is none. */
-  clearTimeout(timer: TestTimer | undefined): void;
+  readonly clearTimeout: (timer: TestTimer | undefined) => void;
   /**
    * Resolves when so many milliseconds of this clock have passed. Rejects with an AbortError when the signal is aborted before. A sleep
    * that is under way when the cluster stops neither resolves nor rejects.
    */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** Turns of the event loop that one moment of fake time may take. */
@@ -86,8 +86,8 @@ export function testClock(clock: StandingClock | RunningClock, timers: TestTimer
   return {
     kind: standing ? 'fake' : 'real',
     now: () => clock.now(),
-    setTimeout: timers.setTimeout,
-    clearTimeout: timers.clearTimeout,
+    setTimeout: timers.set,
+    clearTimeout: timers.clear,
     sleep: timers.sleep,
     get nextTimerInMs() {
       return standing?.nextTimerInMs;

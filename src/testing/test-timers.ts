@@ -37,8 +37,8 @@ export class TestTimers {
     return Math.max(0, first - this.#clock.now());
   }
 
-  readonly setTimeout = (fn: () => void, ms = 0): TestTimer => {
-    if (typeof fn !== 'function') throw new TypeError(`setTimeout takes a function, not ${inspect(fn)}`);
+  readonly set = (fn: () => void, ms = 0): TestTimer => {
+    if (typeof fn !== 'function') throw new TypeError(`a timer takes a function, not ${inspect(fn)}`);
     if (!Number.isFinite(ms)) throw new RangeError(`a delay is a finite number of milliseconds, not ${inspect(ms)}`);
     if (this.#timers.size >= MAX_TIMERS) throw new RangeError(`more than ${MAX_TIMERS} timers at once`);
     const delay = Math.max(0, ms);
@@ -52,7 +52,7 @@ export class TestTimers {
     return timer;
   };
 
-  readonly clearTimeout = (timer: TestTimer | undefined): void => {
+  readonly clear = (timer: TestTimer | undefined): void => {
     if (timer === undefined) return;
     this.#timers.get(timer)?.cancel();
     this.#timers.delete(timer);
@@ -65,10 +65,10 @@ export class TestTimers {
         return;
       }
       const onAbort = (): void => {
-        this.clearTimeout(timer);
+        this.clear(timer);
         if (signal !== undefined) reject(abortErrorOf(signal));
       };
-      const timer = this.setTimeout(() => {
+      const timer = this.set(() => {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       }, ms);
