@@ -18,9 +18,10 @@ const mayImport: Record<string, readonly string[]> = {
   collector: ['base', 'api', 'workqueue', 'client'],
   lifecycle: ['base', 'api', 'workqueue', 'client'],
   apiserver: ['base', 'api'],
+  nodegc: ['base', 'api', 'client'],
   cascade: ['base', 'api', 'client', 'collector'],
   testing: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver'],
-  cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'cascade'],
+  cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'cascade', 'nodegc'],
 };
 
 /** Folders that may reach further than their room, with the design that says why. */

@@ -1,0 +1,81 @@
+import type { ImageRecord } from '../inventory/image-inventory.ts';
+import type { ProtectionRule } from './protection.ts';
+import { type DiskReading, formatCapacity } from './thresholds.ts';
+
+/** Why an image is removed: its age, or the space that is needed. */
+export type RemovalReason = 'age' | 'space';
+/** `unused`: remove whatever is not used, without a goal (NODE-072). */
+export type ImageOperation = 'garbageCollect' | 'deleteUnused';
+
+export interface Removal {
+  readonly record: ImageRecord;
+  readonly reason: RemovalReason;
+  /** Bytes that come back, exact or estimated by the runtime's size. */
+  readonly bytes: bigint;
+  readonly exact: boolean;
+}
+
+/** What the cycle wants next. It is told the outcome before it is asked again. */
+export type ImageStep =
+  /** Read the disk; `settled`: wait until freed space stands still. */
+  | { readonly step: 'readDisk'; readonly settled: boolean }
+  /** Remove these, all at once. */
+  | { readonly step: 'remove'; readonly removals: readonly Removal[] }
+  | { readonly step: 'end'; readonly result: ImageCycleResult };
+
+export type RemovalOutcome =
+  | { readonly outcome: 'removed' }
+  | { readonly outcome: 'failed'; readonly message: string }
+  /** Protected since the plan was made. */
+  | { readonly outcome: 'spared'; readonly why: string };
+
+export interface NodeEvent {
+  readonly reason: 'InvalidDiskCapacity' | 'FreeDiskSpaceFailed' | 'ImageGCFailed' | 'ContainerGCFailed';
+  readonly message: string;
+}
+
+export type SkipReason = ProtectionRule | 'minimumAge' | 'usedMeanwhile' | 'retryLater' | 'spared';
+
+export interface ImageCycleResult {
+  readonly outcome: 'success' | 'partial' | 'noop' | 'error';
+  readonly because:
+    | 'threshold'
+    | 'age'
+    | 'allUnused'
+    | 'statsError'
+    | 'invalidCapacity'
+    | 'deleteError'
+    | 'insufficientFreed'
+    | 'detectError';
+  /** What the kubelet would return as the error of the cycle. */
+  readonly error: string | undefined;
+  readonly events: readonly NodeEvent[];
+  readonly removed: readonly Removal[];
+  readonly failed: readonly { readonly record: ImageRecord; readonly message: string }[];
+  readonly skipped: readonly { readonly record: ImageRecord; readonly reason: SkipReason }[];
+  /** Bytes wanted; undefined when the space pass was not due. */
+  readonly goal: bigint | undefined;
+  readonly usagePercent: number | undefined;
+  readonly usagePercentAfter: number | undefined;
+  readonly estimatedFreed: bigint;
+  /** By the file system; undefined where nobody read it. */
+  readonly measuredFreed: bigint | undefined;
+}
+
+/** One pass over the images of a node as a state machine without I/O. Bound: each candidate is removed at most once. */
+export interface ImageCycle {
+  next(): ImageStep;
+  /** Tells how one removal of the last step ended. */
+  settle(removal: Removal, outcome: RemovalOutcome): void;
+  /** Tells what the disk says, for a step `readDisk`. */
+  read(reading: DiskReading): void;
+}
+
+/** Current words of the kubelet (NODE-068). */
+export function insufficientSpace(usagePercent: number, capacity: bigint, freed: bigint): string {
+  return (
+    `Insufficient free disk space on the node's image filesystem (${usagePercent}% of ${formatCapacity(capacity)} used). ` +
+    `Failed to free sufficient space by deleting unused images (freed ${freed} bytes). ` +
+    'Investigate disk usage, as it could be used by active images, logs, volumes, or other data.'
+  );
+}

@@ -1,0 +1,291 @@
+import { formatDuration } from '../config/go-duration.ts';
+import { aggregate } from '../config/validate-configuration.ts';
+import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
+import {
+  type ImageCycle,
+  type ImageCycleResult,
+  type ImageOperation,
+  type ImageStep,
+  insufficientSpace,
+  type NodeEvent,
+  type Removal,
+  type RemovalOutcome,
+  type SkipReason,
+} from './image-cycle.ts';
+import { byUse, type Protection, tooYoung } from './protection.ts';
+import type { SharedBytes } from './shared-bytes.ts';
+import { decideByThreshold, type DiskReading, type Percentages } from './thresholds.ts';
+
+export interface MeasuredCycleFacts {
+  readonly inventory: Inventory;
+  readonly protections: ReadonlyMap<string, Protection>;
+  readonly operation: ImageOperation;
+  readonly freeTime: bigint;
+  readonly minimumAge: bigint;
+  /** 0: no age pass. */
+  readonly maximumAge: bigint;
+  readonly thresholds: Percentages;
+  readonly inodeThresholds: Percentages;
+  readonly choose: 'fewest' | 'leastRecentlyUsed';
+  readonly protectRecent: bigint;
+  readonly parallelRemovals: number;
+  /** From when the minimum age counts (NODE-214). */
+  readonly minimumAgeFrom: 'detected' | 'used';
+  /** Exact bytes, where the runtime shows its pieces (NODE-202). The cycle changes it. */
+  readonly shared?: SharedBytes | undefined;
+  /** Keys whose removal failed so lately that it is too early to try again (NODE-216). */
+  readonly retryLater?: ReadonlySet<string>;
+}
+
+/** Compressed layers become up to this many times as many bytes on the disk: bounds what removals side by side may free at most. */
+const EXPANSION = 4n;
+
+/**
+ * Image collection that measures (NODE-200 to NODE-218): it reads the disk after each step and stops when the goal is met, so the number
+ * of removals side by side shrinks as the goal nears. Invariant: before each step the goal is not met.
+ */
+export class MeasuredImageCycle implements ImageCycle {
+  readonly #facts: MeasuredCycleFacts;
+  readonly #shared: SharedBytes | undefined;
+  readonly #skipped: { record: ImageRecord; reason: SkipReason }[] = [];
+  readonly #removed: Removal[] = [];
+  readonly #failed: { record: ImageRecord; message: string }[] = [];
+  readonly #events: NodeEvent[] = [];
+  /** Those that may go, not yet tried, least recently used first. */
+  #left: ImageRecord[] = [];
+  #aged: ImageRecord[] = [];
+  #phase: 'age' | 'disk' | 'space' | 'measure' | 'end' = 'age';
+  #ageErrors: string[] = [];
+  #spaceErrors: string[] = [];
+  #before: DiskReading | undefined;
+  #last: DiskReading | undefined;
+  #goal = 0n;
+  #inodeGoal = 0n;
+  #due = false;
+  #usagePercent: number | undefined;
+  #end: Pick<ImageCycleResult, 'outcome' | 'because' | 'error'> | undefined;
+
+  constructor(facts: MeasuredCycleFacts) {
+    this.#facts = facts;
+    this.#shared = facts.shared;
+    const { inventory, protections, freeTime, minimumAge, minimumAgeFrom, retryLater, maximumAge, operation } = facts;
+    for (const record of inventory.values()) {
+      const protection = protections.get(record.key);
+      if (protection !== undefined) this.#skip(record, protection.rule);
+      else if ((record.lastUsed ?? -1n) >= freeTime) this.#skip(record, 'usedMeanwhile');
+      else if (tooYoung(record, freeTime, minimumAge, minimumAgeFrom) !== undefined) this.#skip(record, 'minimumAge');
+      else if (retryLater?.has(record.key) === true) this.#skip(record, 'retryLater');
+      else this.#left.push(record);
+    }
+    this.#left.sort(byUse);
+    if (operation === 'garbageCollect' && maximumAge > 0n) {
+      // Never used counts from the first detection, so that what was just pulled is not infinitely old (NODE-211).
+      this.#aged = this.#left.filter((record) => freeTime - lastSeen(record) > maximumAge);
+    }
+  }
+
+  next(): ImageStep {
+    if (this.#phase === 'age') {
+      const batch = this.#aged.splice(0, this.#facts.parallelRemovals);
+      if (batch.length > 0) {
+        const tried = new Set(batch);
+        this.#left = this.#left.filter((record) => !tried.has(record));
+        return { step: 'remove', removals: batch.map((record) => this.#removal(record, 'age')) };
+      }
+      this.#phase = 'disk';
+    }
+    if (this.#phase === 'disk') return { step: 'readDisk', settled: this.#removed.length > 0 };
+    if (this.#phase === 'measure') return { step: 'readDisk', settled: true };
+    if (this.#phase === 'space') {
+      const removals = this.#nextBatch();
+      if (removals.length > 0) {
+        this.#phase = 'measure';
+        return { step: 'remove', removals };
+      }
+      this.#endSpacePass();
+    }
+    return { step: 'end', result: this.#result() };
+  }
+
+  settle(removal: Removal, outcome: RemovalOutcome): void {
+    const { record, reason } = removal;
+    if (outcome.outcome === 'removed') {
+      this.#removed.push(removal);
+      this.#shared?.remove(record.key);
+    } else if (outcome.outcome === 'spared') this.#skip(record, 'spared');
+    else {
+      this.#failed.push({ record, message: outcome.message });
+      (reason === 'age' ? this.#ageErrors : this.#spaceErrors).push(outcome.message);
+    }
+  }
+
+  read(reading: DiskReading): void {
+    this.#last = reading;
+    if (this.#phase === 'measure') {
+      this.#phase = 'space';
+      if (this.#facts.operation === 'garbageCollect' && this.#missing() <= 0n && this.#missingInodes() <= 0n) {
+        this.#endSpacePass();
+      }
+      return;
+    }
+    this.#before = reading;
+    if (this.#facts.operation === 'deleteUnused') {
+      this.#due = true;
+      this.#phase = 'space';
+      return;
+    }
+    const decided = decideByThreshold(reading, this.#facts.thresholds);
+    if (decided.decision === 'invalidCapacity') {
+      this.#events.push({ reason: 'InvalidDiskCapacity', message: decided.message });
+      this.#finish('error', 'invalidCapacity', decided.message);
+      return;
+    }
+    this.#usagePercent = decided.usagePercent;
+    this.#goal = decided.decision === 'due' ? decided.goal : 0n;
+    const inodes = decideByThreshold(
+      { capacity: reading.inodes, available: reading.inodesFree },
+      this.#facts.inodeThresholds,
+    );
+    this.#inodeGoal = inodes.decision === 'due' ? inodes.goal : 0n;
+    if (this.#goal > 0n || this.#inodeGoal > 0n) {
+      this.#due = true;
+      this.#phase = 'space';
+    } else this.#endWithoutSpacePass();
+  }
+
+  #skip(record: ImageRecord, reason: SkipReason): void {
+    this.#skipped.push({ record, reason });
+  }
+
+  #removal(record: ImageRecord, reason: Removal['reason']): Removal {
+    const exact = this.#shared?.knows(record.key) === true;
+    return { record, reason, bytes: exact ? this.#shared!.own(record.key) : record.image.size, exact };
+  }
+
+  #missing(): bigint {
+    return this.#goal - ((this.#last?.available ?? 0n) - (this.#before?.available ?? 0n));
+  }
+
+  #missingInodes(): bigint {
+    return this.#inodeGoal - ((this.#last?.inodesFree ?? 0n) - (this.#before?.inodesFree ?? 0n));
+  }
+
+  /** What is removed side by side: as many as cannot meet the goal before the last of them goes. */
+  #nextBatch(): Removal[] {
+    const all = this.#facts.operation === 'deleteUnused';
+    const inodesOnly = this.#missing() <= 0n;
+    const batch: Removal[] = [];
+    let missing = this.#missing();
+    const model = this.#shared?.clone();
+    while (this.#left.length > 0 && batch.length < this.#facts.parallelRemovals) {
+      if (!all && batch.length > 0 && (missing <= 0n || inodesOnly)) break;
+      const record = all || inodesOnly ? this.#left[0]! : this.#choose(missing, model);
+      const exact = model?.knows(record.key) === true;
+      const bytes = exact ? model!.own(record.key) : record.image.size;
+      this.#left.splice(this.#left.indexOf(record), 1);
+      batch.push({ record, reason: 'space', bytes, exact });
+      model?.remove(record.key);
+      missing -= exact ? bytes : bytes * EXPANSION;
+    }
+    return batch;
+  }
+
+  /**
+   * The next one to go (NODE-203): of those that were not used lately the one that frees most, but when one alone meets the goal the
+   * smallest that does; then, of those that were, the least recently used.
+   */
+  #choose(missing: bigint, model: SharedBytes | undefined): ImageRecord {
+    const { choose, freeTime, protectRecent } = this.#facts;
+    const [first] = this.#left;
+    if (choose === 'leastRecentlyUsed') return first!;
+    let largest: { record: ImageRecord; bytes: bigint } | undefined;
+    let enough: { record: ImageRecord; bytes: bigint } | undefined;
+    for (const record of this.#left) {
+      if (freeTime - lastSeen(record) <= protectRecent) continue;
+      const exact = model?.knows(record.key) === true;
+      const bytes = exact ? model!.own(record.key) : record.image.size;
+      // An image of which everything is shared frees nothing until its sisters go: the size breaks the tie.
+      const isLarger =
+        largest === undefined ||
+        bytes > largest.bytes ||
+        (bytes === largest.bytes && record.image.size > largest.record.image.size);
+      if (isLarger) largest = { record, bytes };
+      if (exact && bytes >= missing && (enough === undefined || bytes < enough.bytes)) enough = { record, bytes };
+    }
+    return (enough ?? largest)?.record ?? first!;
+  }
+
+  #endWithoutSpacePass(): void {
+    if (this.#ageErrors.length > 0) {
+      this.#finish(this.#removed.length > 0 ? 'partial' : 'error', 'deleteError', this.#ageError());
+    } else if (this.#removed.length > 0) this.#finish('success', 'age');
+    else this.#finish('noop', 'threshold');
+  }
+
+  #ageError(): string {
+    const age = formatDuration(this.#facts.maximumAge);
+    return `wanted to free images older than ${age}, encountered errors in image deletion: ${aggregate(this.#ageErrors)}`;
+  }
+
+  #endSpacePass(): void {
+    const some = this.#removed.length > 0;
+    if (this.#facts.operation === 'deleteUnused') {
+      const errors = this.#spaceErrors;
+      if (errors.length === 0) this.#finish(some ? 'success' : 'noop', 'allUnused');
+      else this.#finish(some ? 'partial' : 'error', 'deleteError', `errors in image deletion: ${aggregate(errors)}`);
+      return;
+    }
+    if (this.#missing() <= 0n && this.#missingInodes() <= 0n) {
+      // A goal that is met is a success, whatever failed on the way (NODE-216).
+      this.#finish('success', 'threshold');
+      return;
+    }
+    const freed = this.#measured() ?? 0n;
+    if (this.#spaceErrors.length > 0) {
+      const errors = aggregate(this.#spaceErrors);
+      this.#finish(
+        some ? 'partial' : 'error',
+        'deleteError',
+        `wanted to free ${this.#goal} bytes, but freed ${freed} bytes space with errors in image deletion: ${errors}`,
+      );
+      return;
+    }
+    const message =
+      this.#missing() > 0n
+        ? insufficientSpace(this.#usagePercent!, this.#before!.capacity!, freed)
+        : `Insufficient free inodes on the node's image filesystem. Failed to free ${this.#inodeGoal} inodes by deleting unused images.`;
+    this.#events.push({ reason: 'FreeDiskSpaceFailed', message });
+    this.#finish(some ? 'partial' : 'error', 'insufficientFreed', message);
+  }
+
+  #finish(outcome: ImageCycleResult['outcome'], because: ImageCycleResult['because'], error?: string): void {
+    this.#end = { outcome, because, error };
+    this.#phase = 'end';
+  }
+
+  #measured(): bigint | undefined {
+    if (this.#before?.available === undefined || this.#last?.available === undefined) return undefined;
+    return this.#last.available - this.#before.available;
+  }
+
+  #result(): ImageCycleResult {
+    const after = this.#last && decideByThreshold(this.#last, this.#facts.thresholds);
+    return {
+      ...this.#end!,
+      events: this.#events,
+      removed: this.#removed,
+      failed: this.#failed,
+      skipped: this.#skipped,
+      goal: this.#due && this.#facts.operation === 'garbageCollect' ? this.#goal : undefined,
+      usagePercent: this.#usagePercent,
+      usagePercentAfter: after !== undefined && after.decision !== 'invalidCapacity' ? after.usagePercent : undefined,
+      estimatedFreed: this.#removed.reduce((sum, { bytes }) => sum + bytes, 0n),
+      measuredFreed: this.#measured(),
+    };
+  }
+}
+
+/** When the image was last of use, as far as anybody knows. */
+function lastSeen({ lastUsed, firstDetected }: ImageRecord): bigint {
+  return lastUsed !== undefined && lastUsed > firstDetected ? lastUsed : firstDetected;
+}

@@ -1,0 +1,132 @@
+import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
+import { formatDuration } from '../config/go-duration.ts';
+import { type ReferencePattern, repositoriesOf, repositoryMatcher } from './reference-pattern.ts';
+
+/** Why an image stays whatever the disk looks like (NODE-040 to NODE-048), by rule. */
+export type ProtectionRule =
+  | 'inUse'
+  | 'unknownUse'
+  | 'pinned'
+  | 'sandboxImage'
+  | 'podSpec'
+  | 'protectList'
+  | 'keepNewest'
+  | 'outOfScope';
+
+export interface Protection {
+  readonly rule: ProtectionRule;
+  /** One clause for a person: which container, which pattern. */
+  readonly detail: string;
+}
+
+export interface ProtectionFacts {
+  /** As the runtime tells it, or as it is found by name; undefined: the runtime pins it. */
+  readonly sandboxImage?: string | undefined;
+  /** References in the specs of pods of this node that are not finished (NODE-142). */
+  readonly podImages?: ReadonlySet<string>;
+  readonly protect?: readonly ReferencePattern[];
+  readonly keepNewest?: Readonly<Record<string, number>>;
+  readonly scope?: 'node' | 'cluster';
+  /** Some container could not be asked for its volumes: any image that no one is known to use may be one (NODE-217). */
+  readonly unreadableContainer?: string | undefined;
+}
+
+const named = (record: ImageRecord, reference: string): boolean => {
+  const { id, tags, digests } = record.image;
+  return (
+    id === reference ||
+    tags.includes(reference) ||
+    digests.includes(reference) ||
+    tags.includes(`docker.io/library/${reference}`) ||
+    tags.includes(`docker.io/${reference}`) ||
+    (!/[:@][^/]*$/.test(reference) && named(record, `${reference}:latest`))
+  );
+};
+
+/** Keys that the newest-used images of each repository have, with the pattern that keeps them (NODE-213). */
+function keptNewest(inventory: Inventory, keepNewest: Readonly<Record<string, number>>): Map<string, string> {
+  const kept = new Map<string, string>();
+  for (const [glob, count] of Object.entries(keepNewest)) {
+    const matches = repositoryMatcher(glob);
+    const byRepository = new Map<string, ImageRecord[]>();
+    for (const record of inventory.values()) {
+      for (const repository of repositoriesOf(record.image).filter(matches)) {
+        byRepository.set(repository, [...(byRepository.get(repository) ?? []), record]);
+      }
+    }
+    for (const [repository, records] of byRepository) {
+      for (const { key } of records.toSorted(byUse).toReversed().slice(0, count)) {
+        kept.set(key, `one of the ${count} most recently used of ${repository}`);
+      }
+    }
+  }
+  return kept;
+}
+
+const sign = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Least recently used first, then first detected first, then by id (NODE-062). Never used is before every use. */
+export function byUse(a: ImageRecord, b: ImageRecord): number {
+  return (
+    sign(a.lastUsed ?? -1n, b.lastUsed ?? -1n) || sign(a.firstDetected, b.firstDetected) || (a.key < b.key ? -1 : 1)
+  );
+}
+
+/** Finds for every record why it is protected; records that are not there may be removed. */
+export function protections(inventory: Inventory, facts: ProtectionFacts = {}): Map<string, Protection> {
+  const { sandboxImage, podImages = new Set(), protect = [], keepNewest = {}, scope = 'node' } = facts;
+  const kept = keptNewest(inventory, keepNewest);
+  const result = new Map<string, Protection>();
+  for (const record of inventory.values()) {
+    const protection = ((): Protection | undefined => {
+      const [user] = record.users;
+      if (user !== undefined) return { rule: 'inUse', detail: describeUsers(record) };
+      if (record.image.pinned) return { rule: 'pinned', detail: 'the runtime reports it as pinned' };
+      if (sandboxImage !== undefined && named(record, sandboxImage)) {
+        return { rule: 'sandboxImage', detail: 'the runtime needs it to start any pod' };
+      }
+      for (const reference of podImages) {
+        if (named(record, reference)) return { rule: 'podSpec', detail: `a pod of this node names ${reference}` };
+      }
+      const pattern = protect.find((each) => each.matches(record.image));
+      if (pattern !== undefined) return { rule: 'protectList', detail: `the protect list has "${pattern.text}"` };
+      const newest = kept.get(record.key);
+      if (newest !== undefined) return { rule: 'keepNewest', detail: newest };
+      if (scope === 'cluster' && record.lastUsed === undefined) {
+        return { rule: 'outOfScope', detail: 'no pod of this node has used it' };
+      }
+      if (facts.unreadableContainer !== undefined) {
+        return {
+          rule: 'unknownUse',
+          detail: `container ${facts.unreadableContainer.slice(0, 13)} does not tell which images it mounts`,
+        };
+      }
+      return undefined;
+    })();
+    if (protection !== undefined) result.set(record.key, protection);
+  }
+  return result;
+}
+
+function describeUsers({ users }: ImageRecord): string {
+  const [first] = users;
+  if (first === undefined) return '';
+  const pod = first.podName === '' ? '' : ` of pod ${first.podNamespace}/${first.podName}`;
+  const more = users.length === 1 ? '' : ` and ${users.length - 1} more`;
+  const name = first.name === '' ? first.id.slice(0, 13) : first.name;
+  return `${first.state} container ${name}${pod}${more}`;
+}
+
+/** Why an image that is not protected is not removed in this pass. */
+export function tooYoung(
+  record: ImageRecord,
+  now: bigint,
+  minimumAge: bigint,
+  from: 'detected' | 'used' = 'detected',
+): string | undefined {
+  const since =
+    from === 'used' && (record.lastUsed ?? 0n) > record.firstDetected ? record.lastUsed! : record.firstDetected;
+  if (now - since >= minimumAge) return undefined;
+  const age = formatDuration(((now - since) / 1_000_000_000n) * 1_000_000_000n);
+  return `${from === 'used' ? 'used' : 'here'} for ${age}, less than ${formatDuration(minimumAge)}`;
+}

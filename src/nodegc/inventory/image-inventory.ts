@@ -1,0 +1,88 @@
+import type { RuntimeContainer, RuntimeImage } from './runtime.ts';
+
+/** What is remembered of an image. Times in nanoseconds since the epoch. */
+export interface ImageRecord {
+  /** The id, or `id,handler` where the runtime tells a handler (NODE-030). */
+  readonly key: string;
+  readonly image: RuntimeImage;
+  readonly firstDetected: bigint;
+  /** Undefined: never seen in use. */
+  readonly lastUsed: bigint | undefined;
+  /** Containers that use it now, running or dead, and those that mount it. */
+  readonly users: readonly RuntimeContainer[];
+}
+
+export type Inventory = ReadonlyMap<string, ImageRecord>;
+
+/** What outlives a restart of the daemon (NODE-210). */
+export interface ImageMemory {
+  readonly firstDetected: bigint;
+  readonly lastUsed: bigint | undefined;
+}
+
+export interface Sighting {
+  readonly images: readonly RuntimeImage[];
+  readonly containers: readonly RuntimeContainer[];
+  /** Images mounted as volumes, by id of the container that mounts them. */
+  readonly volumes: ReadonlyMap<string, readonly string[]>;
+  /** When the detection began, and when its lists were complete. */
+  readonly at: bigint;
+  readonly now: bigint;
+}
+
+export const imageKey = (id: string, runtimeHandler: string): string =>
+  runtimeHandler === '' ? id : `${id},${runtimeHandler}`;
+
+const nobody: readonly RuntimeContainer[] = [];
+
+/** Users by key of the image. A volume protects the image under every handler. */
+function usersByKey({ images, containers, volumes }: Sighting): Map<string, RuntimeContainer[]> {
+  const users = new Map<string, RuntimeContainer[]>();
+  const add = (key: string, container: RuntimeContainer): void => {
+    const known = users.get(key);
+    if (known === undefined) users.set(key, [container]);
+    else known.push(container);
+  };
+  const keysOf = new Map<string, string[]>();
+  if (volumes.size > 0) {
+    for (const { id, runtimeHandler } of images)
+      keysOf.set(id, [...(keysOf.get(id) ?? []), imageKey(id, runtimeHandler)]);
+  }
+  for (const container of containers) {
+    add(imageKey(container.imageId, container.runtimeHandler), container);
+    for (const id of volumes.get(container.id) ?? []) for (const key of keysOf.get(id) ?? []) add(key, container);
+  }
+  return users;
+}
+
+/**
+ * Updates the records with one detection (NODE-031): new images begin, used ones are marked, and records of images that are no longer
+ * listed go, so that an image that comes back begins anew.
+ * @param memory of an earlier process; counts for images that `previous` does not have
+ */
+export function detect(
+  previous: Inventory,
+  sighting: Sighting,
+  memory: ReadonlyMap<string, ImageMemory> = new Map(),
+): Map<string, ImageRecord> {
+  const users = usersByKey(sighting);
+  const records = new Map<string, ImageRecord>();
+  for (const image of sighting.images) {
+    const key = imageKey(image.id, image.runtimeHandler);
+    const known = previous.get(key) ?? memory.get(key);
+    const usedBy = users.get(key) ?? nobody;
+    records.set(key, {
+      key,
+      image,
+      firstDetected: earlier(known?.firstDetected, sighting.at),
+      lastUsed: usedBy.length > 0 ? sighting.now : known?.lastUsed,
+      users: usedBy,
+    });
+  }
+  return records;
+}
+
+/** A clock that was set back leaves no record in the future: the image is then new at this moment. */
+function earlier(known: bigint | undefined, now: bigint): bigint {
+  return known === undefined || known > now ? now : known;
+}
