@@ -115,7 +115,7 @@ describe('image collection that measures', () => {
     );
     const { batches, result } = run(
       four,
-      { capacity: 1000, available: 175, ...{} },
+      { capacity: 1000, available: 175 },
       { shared, thresholds: { high: 82, low: 80 } },
     );
     expect(batches).toEqual(['b']);
