@@ -46,8 +46,7 @@ export function configurationFaults(c: NodeConfiguration): string[] {
   if (c.containerGC.minAge < 0n) {
     faults.push(`invalid minimum garbage collection age: ${formatDuration(c.containerGC.minAge)}`);
   }
-  faults.push(...ownFaults(c));
-  return faults;
+  return [...faults, ...ownFaults(c)];
 }
 
 function ownFaults(c: NodeConfiguration): string[] {
