@@ -3,6 +3,7 @@ import { isForbidden, isNotFound } from '../api/status-error.ts';
 import { Semaphore } from '../base/semaphore.ts';
 import { asError } from '../base/thrown.ts';
 import { DecodeError } from './decode-error.ts';
+import { elementsOf, objectIn } from './decode-list.ts';
 import type { RestClient } from './rest-client.ts';
 import { headerOf } from './status-decoder.ts';
 
@@ -172,16 +173,19 @@ interface AggregatedResource {
 }
 
 function readAggregated(document: unknown, found: Found): void {
-  for (const { metadata, versions = [] } of (document as AggregatedList).items ?? []) {
+  const { items } = objectIn(document as AggregatedList, 'the aggregated discovery document');
+  for (const { metadata, versions: offered } of elementsOf(items, 'items of the aggregated discovery document')) {
     const group = metadata?.name ?? '';
+    const versions = elementsOf(offered, `versions of the group ${group}`);
     if (versions.length === 0) continue;
     found.addGroup({ name: group, versions: versions.map((v) => v.version), preferredVersion: versions[0]!.version });
-    for (const { version, freshness, resources = [] } of versions) {
+    for (const { version, freshness, resources: entries } of versions) {
       const groupVersion = apiVersionOf({ group, version });
       if (freshness === 'Stale') {
         found.fail(groupVersion, new DecodeError(`stale GroupVersion discovery: ${groupVersion}`));
         continue;
       }
+      const resources = elementsOf(entries, `resources of ${groupVersion}`);
       const served = resources.filter((r) => {
         const hasKind = (r.responseKind?.kind ?? '') !== '';
         // One that has no verbs either is only there for its subresources.
@@ -208,7 +212,8 @@ function readAggregated(document: unknown, found: Found): void {
 }
 
 function readVersions(document: unknown, found: Found): void {
-  const versions = (document as { versions?: readonly string[] }).versions ?? [];
+  const root = objectIn(document as { versions?: readonly string[] }, 'the document of /api');
+  const versions = elementsOf(root.versions, 'versions of /api');
   if (versions.length > 0) found.addGroup({ name: '', versions, preferredVersion: versions[0]! });
 }
 
@@ -221,7 +226,9 @@ interface GroupList {
 }
 
 function readGroups(document: unknown, found: Found): void {
-  for (const { name, versions = [], preferredVersion } of (document as GroupList).groups ?? []) {
+  const { groups } = objectIn(document as GroupList, 'the document of /apis');
+  for (const { name, versions: offered, preferredVersion } of elementsOf(groups, 'groups of /apis')) {
+    const versions = elementsOf(offered, `versions of the group ${name}`);
     const good = versions.filter(({ groupVersion }) => {
       const parsed = parseGroupVersion(groupVersion);
       const sound = parsed !== undefined && parsed.group === name && parsed.version !== '';
@@ -248,10 +255,10 @@ async function readLegacy(client: RestClient, { found, options }: Reading): Prom
         const path = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
         try {
           const response = await client.request(request(path, options));
-          const document = response.json() as ResourceList;
+          const document = objectIn(response.json() as ResourceList, `the discovery document of ${groupVersion}`);
           found.addVersion(groupVersion, resourcesOf(groupVersion, document));
-          for (const { name, kind = '', verbs = [] } of document.resources ?? []) {
-            if (kind === '' && !name.includes('/') && verbs.length > 0) found.skip(groupVersion, name);
+          for (const { name, kind, verbs } of resourcesIn(groupVersion, document)) {
+            if ((kind ?? '') === '' && !name.includes('/') && (verbs ?? []).length > 0) found.skip(groupVersion, name);
           }
         } catch (error) {
           found.fail(groupVersion, asError(error));
@@ -277,10 +284,10 @@ interface ResourceList {
 function resourcesOf(groupVersion: string, document: ResourceList): DiscoveredResource[] {
   const parsed = parseGroupVersion(groupVersion);
   if (parsed === undefined) throw new DecodeError(`unexpected GroupVersion string: ${groupVersion}`);
-  const entries = document.resources ?? [];
+  const entries = resourcesIn(groupVersion, document);
   // COL-011: `pods/status` is a part of `pods`.
   return entries
-    .filter(({ name, kind = '' }) => !name.includes('/') && kind !== '')
+    .filter(({ name, kind }) => !name.includes('/') && (kind ?? '') !== '')
     .map((entry) => ({
       ...parsed,
       resource: entry.name,
@@ -294,4 +301,8 @@ function resourcesOf(groupVersion: string, document: ResourceList): DiscoveredRe
         name.startsWith(`${entry.name}/`) ? [name.slice(entry.name.length + 1)] : [],
       ),
     }));
+}
+
+function resourcesIn(groupVersion: string, { resources }: ResourceList): NonNullable<ResourceList['resources']> {
+  return elementsOf(resources, `resources of ${groupVersion}`);
 }

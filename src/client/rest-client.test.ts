@@ -178,7 +178,7 @@ describe('RestClient.request', () => {
   it('surfaces warnings', async () => {
     const warnings: ApiWarning[] = [];
     const headers = { warning: ['299 - "policy/v1beta1 is \\"old\\""', '299 - "two", 299 agent "three"'] };
-    const { client } = setUp([json(200, {}, headers)], { onWarning: (w) => warnings.push(w) });
+    const { client } = setUp([json(200, { items: [] }, headers)], { onWarning: (w) => warnings.push(w) });
     await client.list({ gvr: pods });
     expect(warnings).toEqual([
       { code: 299, agent: '-', text: 'policy/v1beta1 is "old"' },
@@ -189,7 +189,7 @@ describe('RestClient.request', () => {
 
   it('COL-190 counts attempts through an interceptor', async () => {
     const metrics = new MemoryMetrics();
-    const { client } = setUp([json(200, {}), json(404, {}), () => Promise.reject(new Error('x'))], {
+    const { client } = setUp([json(200, { items: [] }), json(404, {}), () => Promise.reject(new Error('x'))], {
       interceptors: [requestMetrics(metrics, 'h:1')],
     });
     await client.list({ gvr: pods });
@@ -225,7 +225,7 @@ describe('RestClient deadlines', () => {
   });
 
   it('follow the caller’s signal and leave nothing behind', async () => {
-    const { client, clock } = setUp([never, json(200, {})], { defaultTimeoutMs: 100 });
+    const { client, clock } = setUp([never, json(200, { items: [] })], { defaultTimeoutMs: 100 });
     const controller = new AbortController();
     const listed = client.list({ gvr: pods }, { signal: controller.signal });
     controller.abort();
@@ -280,14 +280,14 @@ describe('RestClient retries', () => {
 
   it('waits as long as 429 and 503 say, up to the bound of attempts', async () => {
     const unavailable: HttpResponse = { status: 503, headers: { 'retry-after': '3' }, body: new Uint8Array() };
-    const { client, clock, seen } = setUp([slowDown(2), unavailable, json(200, { items: [1] })]);
+    const { client, clock, seen } = setUp([slowDown(2), unavailable, json(200, { items: [{}] })]);
     const listed = client.list({ gvr: pods }, { retry: { attempts: 2 } });
     await clock.advanceAsync(1999);
     expect(seen).toHaveLength(1);
     await clock.advanceAsync(1);
     expect(seen).toHaveLength(2);
     await clock.advanceAsync(3000);
-    expect((await listed).items).toEqual([1]);
+    expect((await listed).items).toEqual([{}]);
     const hopeless = setUp([slowDown(1)]);
     const failing = expect(hopeless.client.list({ gvr: pods }, { retry: { attempts: 1000 } })).rejects.toMatchObject({
       code: 429,

@@ -1,4 +1,5 @@
 import type { DeleteOptions } from './delete-options.ts';
+import { formatGroupResource } from '../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { StatusError } from '../api/status-error.ts';
 import type { AbortNotice } from '../base/abort-notice.ts';
@@ -6,6 +7,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { Deadline } from '../base/deadline.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import { asError } from '../base/thrown.ts';
+import { decodeList, type KubeList } from './decode-list.ts';
 import { type Interceptor, intercept } from './interceptor.ts';
 import { pathOf, queryOf, type QueryValue, type ResourceRef } from './resource-path.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -92,17 +94,6 @@ export type PatchType =
   | 'application/strategic-merge-patch+json'
   | 'application/apply-patch+yaml';
 
-export interface KubeList<T = KubeObject> {
-  readonly kind?: string;
-  readonly apiVersion?: string;
-  readonly metadata: {
-    readonly resourceVersion?: string;
-    readonly continue?: string;
-    readonly remainingItemCount?: number;
-  };
-  readonly items: T[];
-}
-
 /**
  * Requests to one API server. Every failing answer is a StatusError, no answer is a TransportError. A 404 proves
  * the absence of an object only if `isObjectNotFound` (api/status-error) says so (COL-116).
@@ -177,7 +168,8 @@ export class RestClient {
   }
 
   async list<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<KubeList<T>> {
-    return (await this.request({ ...options, method: 'GET', path: pathOf(ref) })).json<KubeList<T>>();
+    const response = await this.request({ ...options, method: 'GET', path: pathOf(ref) });
+    return decodeList<T>(response.json(), formatGroupResource(ref.gvr));
   }
 
   async create<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {

@@ -2,6 +2,7 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type ObjectMeta } from '../../api/meta/object-meta.ts';
 import { isAbortError } from '../../base/abort-error.ts';
 import { sleep } from '../../base/clock.ts';
+import { elementsOf } from '../../client/decode-list.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import type { Target } from '../decide/target.ts';
@@ -172,9 +173,10 @@ function placeOf({ namespace, name }: Target): string {
 
 function finalizerOf({
   deletionTimestamp,
-  finalizers = [],
+  finalizers: listed,
 }: ObjectMeta): RemoveFinalizerAction['finalizer'] | undefined {
   if ((deletionTimestamp ?? null) === null) return undefined;
+  const finalizers = elementsOf(listed, 'metadata.finalizers');
   if (finalizers.includes(FINALIZER_ORPHAN)) return FINALIZER_ORPHAN;
   return finalizers.includes(FINALIZER_FOREGROUND) ? FINALIZER_FOREGROUND : undefined;
 }

@@ -4,6 +4,7 @@ import { linkSignals } from '../../base/abort.ts';
 import type { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Semaphore } from '../../base/semaphore.ts';
+import { elementsOf } from '../../client/decode-list.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import type { OrphanFacts } from '../decide/orphan-step.ts';
 import type { Target } from '../decide/target.ts';
@@ -173,12 +174,13 @@ function largest(sizes: ReadonlyMap<string, number>): Record<string, number> {
 }
 
 function note(
-  { name, namespace = '', uid, ownerReferences = [] }: ObjectMeta,
+  { name, namespace = '', uid, ownerReferences }: ObjectMeta,
   resource: OfferedResource,
   { owners, found }: Pick<Sweep, 'owners' | 'found'>,
 ): void {
   if (name === undefined || uid === undefined) return;
-  for (const owner of new Set(ownerReferences.map((reference) => reference.uid))) {
+  const references = elementsOf(ownerReferences, `ownerReferences of ${resource.resource} "${name}"`);
+  for (const owner of new Set(references.map((reference) => reference.uid))) {
     // An object that refers to itself takes its reference with it.
     if (!owners.has(owner) || owner === uid) continue;
     const { kind, resource: plural } = resource;

@@ -12,7 +12,8 @@ import { Semaphore } from '../../base/semaphore.ts';
 import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
 import type { DiscoveryResult } from '../../client/discovery.ts';
 import { pathOf } from '../../client/resource-path.ts';
-import type { KubeList, RestClient } from '../../client/rest-client.ts';
+import type { KubeList } from '../../client/decode-list.ts';
+import type { RestClient } from '../../client/rest-client.ts';
 import { podEstimateSeconds, type Remaining, unexpectedItems } from './namespace-reconcile.ts';
 
 /** A namespaced resource as discovery describes it. */
