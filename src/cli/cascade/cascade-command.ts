@@ -1,4 +1,7 @@
 import { Command } from 'commander';
+import { logCommand } from './log-command.ts';
+import { relinkCommand } from './relink-command.ts';
+import { undeleteCommand, undoCommand } from './undo-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Gives the exit code of the command that ran. */
@@ -8,7 +11,7 @@ export type SetExitCode = (code: number) => void;
 export type Subcommand = (terminal: Terminal, setExitCode: SetExitCode) => Command;
 
 /** In the order in which help lists them. */
-const subcommands: readonly Subcommand[] = [];
+const subcommands: readonly Subcommand[] = [logCommand, undoCommand, undeleteCommand, relinkCommand];
 
 /** `kubegc cascade`, which is also `kubectl cascade`. */
 export function cascadeCommand(terminal: Terminal, setExitCode: SetExitCode): Command {

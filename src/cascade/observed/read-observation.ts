@@ -1,0 +1,122 @@
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { StatusError } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/abort-notice.ts';
+import type { Clock } from '../../base/clock.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import { messageOf } from '../../base/thrown.ts';
+import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import type { IncompleteResource } from '../documents/document.ts';
+import type { Observation, ObservedKind, ObservedObject } from './observed-object.ts';
+
+export interface ObservationOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly discovery: DiscoveryResult;
+  /** Reads this namespace, and cluster-scoped kinds; absent: everything. */
+  readonly namespace?: string;
+  readonly signal?: AbortNotice;
+}
+
+const AS_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+const PAGE = 500;
+/** Pages of one list, so that a server that never ends one is noticed. */
+const MAX_PAGES = 100_000;
+/** Lists under way at once. */
+const PARALLEL = 16;
+/** Come by the thousands, own nothing and expire by themselves. */
+const EVENTS = new Set(['/events', 'events.k8s.io/events']);
+
+/**
+ * Lists the metadata of every deletable kind. A kind that cannot be listed is named in `incomplete` and fails nothing else (CAS-002).
+ * Rejects when the server cannot be reached or does not accept the credentials.
+ */
+export async function readObservation(options: ObservationOptions): Promise<Observation> {
+  const { clock, discovery, namespace } = options;
+  const readAt = clock.now();
+  const deletable = discovery.preferred.filter(
+    ({ group, resource, verbs }) =>
+      verbs.includes('list') && verbs.includes('delete') && !EVENTS.has(`${group}/${resource}`),
+  );
+  const objects: ObservedObject[] = [];
+  const unreadGroups = [...discovery.failedGroupVersions.keys()];
+  const incomplete: IncompleteResource[] = [...discovery.failedGroupVersions].map(([resource, error]) => ({
+    resource,
+    reason: messageOf(error),
+  }));
+  const parallel = new Semaphore({ permits: PARALLEL });
+  await Promise.all(
+    deletable.map((resource) =>
+      parallel.use(async () => {
+        try {
+          await listInto(objects, resource, options);
+        } catch (error) {
+          if (!(error instanceof StatusError) || error.code === 401) throw error;
+          incomplete.push({ resource: resourceName(resource), reason: error.message });
+        }
+      }),
+    ),
+  );
+  incomplete.sort((a, b) => (a.resource < b.resource ? -1 : 1));
+  return {
+    readAt,
+    objects,
+    kindOf: kindsOf(discovery),
+    unreadGroups,
+    incomplete,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+/** Kinds by exact apiVersion and kind. */
+export function kindsOf({ resources }: DiscoveryResult): Observation['kindOf'] {
+  const kinds = new Map<string, ObservedKind>();
+  for (const each of resources) {
+    const apiVersion = apiVersionOf(each);
+    const { kind, resource, namespaced, verbs } = each;
+    const key = `${apiVersion}/${kind}`;
+    if (!kinds.has(key)) kinds.set(key, { apiVersion, kind, resource, namespaced, verbs });
+  }
+  return (apiVersion, kind) => kinds.get(`${apiVersion}/${kind}`);
+}
+
+async function listInto(
+  objects: ObservedObject[],
+  resource: DiscoveredResource,
+  { client, namespace, signal }: ObservationOptions,
+): Promise<void> {
+  const { group, version, resource: plural, kind, namespaced } = resource;
+  const ref = {
+    gvr: { group, version, resource: plural },
+    ...(namespaced && namespace !== undefined ? { namespace } : {}),
+  };
+  let from: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = { limit: PAGE, continue: from };
+    const list = await client.list(ref, { accept: AS_METADATA_LIST, query, signal });
+    for (const item of list.items) objects.push(observed(item, { apiVersion: apiVersionOf(resource), kind, plural }));
+    from = list.metadata.continue;
+    if (from === undefined || from === '') return;
+  }
+}
+
+function observed(
+  { metadata = {} }: KubeObject,
+  { apiVersion, kind, plural }: { readonly apiVersion: string; readonly kind: string; readonly plural: string },
+): ObservedObject {
+  const { namespace, name = '', uid = '', resourceVersion } = metadata;
+  const ref = {
+    apiVersion,
+    kind,
+    resource: plural,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+    uid,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+  return { ref, metadata };
+}
+
+const resourceName = ({ group, resource }: DiscoveredResource): string =>
+  group === '' ? resource : `${resource}.${group}`;

@@ -1,0 +1,106 @@
+import { humanAge, humanDuration } from '../../api/meta/duration.ts';
+import { parseTime } from '../../api/meta/time.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';
+import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
+import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
+import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
+import type { Terminal } from '../terminal.ts';
+import { EXIT_DONE } from './exit-codes.ts';
+import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
+import { counted, textTable } from './text-table.ts';
+
+export interface LogFlags extends RecordFlags {
+  readonly output?: 'json';
+}
+
+/** Lines of objects that one record shows. */
+const SHOWN = 200;
+
+/** Runs `log`. Resolves with the exit code. */
+export function log(id: string | undefined, flags: LogFlags, terminal: Terminal): Promise<number> {
+  return withRecords(async () => {
+    const store = openRecordStore(flags);
+    if (id === undefined) {
+      const { records, unreadable } = await store.list();
+      for (const { message } of unreadable) terminal.stderr(`Warning: ${message}\n`);
+      terminal.stdout(flags.output === 'json' ? listAsJson(records) : listAsText(records, systemClock.now()));
+      return EXIT_DONE;
+    }
+    const record = await store.read(id);
+    if (flags.output === 'json') terminal.stdout(`${JSON.stringify(record, undefined, 2)}\n`);
+    else terminal.stdout(recordAsText(record, await store.objects(id), systemClock.now()));
+    return EXIT_DONE;
+  });
+}
+
+function listAsJson(records: readonly CascadeRecord[]): string {
+  // The plan of each would make a list of many megabytes; `log ID` has it.
+  const items = records.map(({ plan: _plan, ...rest }) => rest);
+  return `${JSON.stringify({ apiVersion: DOCUMENT_API_VERSION, kind: 'CascadeRecordList', items }, undefined, 2)}\n`;
+}
+
+/** The list as a table. */
+export function listAsText(records: readonly CascadeRecord[], now: number): string {
+  if (records.length === 0) return 'No deletion is recorded.\n';
+  const rows = records.map((record) => [
+    record.id,
+    humanAge(parseTime(record.time), now),
+    record.requester,
+    rootsOf(record),
+    String(record.objects),
+    outcomeOf(record),
+  ]);
+  return textTable(['ID', 'AGE', 'WHO', 'ROOT', 'OBJECTS', 'OUTCOME'], rows);
+}
+
+/** One record: facts first, then its objects. */
+export function recordAsText(record: CascadeRecord, objects: readonly RecordedObject[], now: number): string {
+  const age = humanDuration(Math.max(0, now - (parseTime(record.time) ?? now)));
+  const lines = [
+    `${record.requester} deleted ${rootsOf(record)} ${age} ago; ${counted(record.objects, 'object')} can be brought back.`,
+    '',
+    `ID        ${record.id}`,
+    `WHEN      ${record.time}`,
+    `CLUSTER   ${record.context.name} (${record.context.server})`,
+    `POLICY    ${record.policy}`,
+    `OUTCOME   ${outcomeOf(record)}`,
+    `SECRETS   ${record.secrets}`,
+    ...(record.differences ?? []).map((difference) => `          ${difference}`),
+    ...(record.undone ?? []).map(
+      ({ time, restored, left, conflicts }) =>
+        `UNDONE    ${time}: ${restored} restored, ${left} left to their controllers, ${conflicts} conflicts`,
+    ),
+  ];
+  const rows = objects
+    .slice(0, SHOWN)
+    .map(({ body, dataOmitted }) => [
+      `${body.kind?.toLowerCase()}/${body.metadata?.name}`,
+      body.metadata?.namespace ?? '',
+      dataOmitted === true ? 'data not recorded' : '',
+    ]);
+  const more = objects.length > SHOWN ? `… and ${counted(objects.length - SHOWN, 'more object')}\n` : '';
+  return `${lines.join('\n')}\n\n${textTable(['OBJECT', 'NAMESPACE', ''], rows)}${more}\nBring it back:   kubectl cascade undo ${record.id}\n`;
+}
+
+/** `deployment/web -n shop and 2 more` */
+export function rootsOf({ roots }: Pick<CascadeRecord, 'roots'>): string {
+  const [first, ...rest] = roots;
+  if (first === undefined) return '(nothing)';
+  return `${rootName(first)}${rest.length === 0 ? '' : ` and ${rest.length} more`}`;
+}
+
+const rootName = ({ kind, name, namespace }: ObjectReference): string =>
+  `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+
+const OUTCOMES: Readonly<Record<CascadeRecord['outcome'], string>> = {
+  recorded: 'not known',
+  asPlanned: 'as planned',
+  different: 'differs from the plan',
+  timedOut: 'timed out',
+  interrupted: 'interrupted',
+  failed: 'failed',
+};
+
+const outcomeOf = ({ outcome, undone = [] }: CascadeRecord): string =>
+  undone.length === 0 ? OUTCOMES[outcome] : `${OUTCOMES[outcome]}, undone`;

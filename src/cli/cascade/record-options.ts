@@ -1,0 +1,49 @@
+import { RecordError } from '../../cascade/record/record-error.ts';
+import { recordFolder } from '../../cascade/record/record-folder.ts';
+import { RecordStore } from '../../cascade/record/record-store.ts';
+import { systemClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { CommandError } from '../command-error.ts';
+import type { CommandOption } from './command-option.ts';
+
+/** Where records are, and what is kept in them, as the command line gives it. */
+export interface RecordFlags {
+  readonly recordDir?: string;
+  /** commander's form of `--no-secrets`: false when it is given. */
+  readonly secrets?: boolean;
+}
+
+export const recordFolderOption: CommandOption = {
+  flags: '--record-dir <DIR>',
+  description: 'folder of the records; else kubegc/cascades under XDG_STATE_HOME or ~/.local/state',
+};
+
+/** For commands that write records. */
+export const secretsOption: CommandOption = {
+  flags: '--no-secrets',
+  description: 'keep no data of Secrets, not even encrypted',
+};
+
+/** The store that the flags and the environment name. Throws a {@link CommandError} when there is no place for it. */
+export function openRecordStore({ recordDir, secrets = true }: RecordFlags): RecordStore {
+  const folder = recordFolder(recordDir, process.env);
+  if (folder === undefined) {
+    throw new CommandError('there is no home folder to keep records in', 'Give --record-dir DIR.');
+  }
+  return new RecordStore({
+    folder,
+    clock: systemClock,
+    random: systemRandom,
+    secrets: secrets ? 'encrypted' : 'omitted',
+  });
+}
+
+/** Runs something with records; a RecordError becomes a {@link CommandError} with its advice. */
+export async function withRecords<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    throw new CommandError(error.message, error.advice, { cause: error });
+  }
+}

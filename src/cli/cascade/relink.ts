@@ -1,0 +1,85 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
+import type { RelinkPlan } from '../../cascade/documents/relink-plan.ts';
+import { kindsOf, readObservation } from '../../cascade/observed/read-observation.ts';
+import { planRelink } from '../../cascade/relink/plan-relink.ts';
+import { runRelink } from '../../cascade/relink/run-relink.ts';
+import { discover, type DiscoveryResult } from '../../client/discovery.ts';
+import { CommandError } from '../command-error.ts';
+import { readManifests } from '../manifests.ts';
+import type { Terminal } from '../terminal.ts';
+import { ask } from './ask.ts';
+import { withCluster } from './cluster-access.ts';
+import type { ClusterFlags } from './cluster-options.ts';
+import { EXIT_DONE, EXIT_ERROR } from './exit-codes.ts';
+import { counted } from './text-table.ts';
+
+export interface RelinkFlags extends ClusterFlags {
+  readonly live?: boolean;
+  readonly filename?: readonly string[];
+  readonly allNamespaces?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly output?: 'json';
+}
+
+/** Runs `relink`. Resolves with the exit code. */
+export async function relink(flags: RelinkFlags, terminal: Terminal): Promise<number> {
+  const { filename = [], live = false } = flags;
+  if (live === filename.length > 0) {
+    throw new CommandError('relink needs --live or -f FILE, and not both', 'See kubectl cascade relink --help.');
+  }
+  const files = live ? undefined : (await readManifests(filename)).map(({ object }) => object);
+  return withCluster(flags, terminal, async ({ client, namespace }) => {
+    const discovery = await discover(client);
+    const scope = flags.allNamespaces === true || files !== undefined ? {} : { namespace };
+    const observation = await readObservation({ client, clock: systemClock, discovery, ...scope });
+    for (const { resource, reason } of observation.incomplete) {
+      terminal.stderr(`Warning: ${resource} could not be read: ${reason}\n`);
+    }
+    const plan = planRelink(observation, files && withNamespaces(files, discovery, namespace));
+    if (flags.output === 'json') terminal.stdout(`${JSON.stringify(plan, undefined, 2)}\n`);
+    else terminal.stdout(relinkAsText(plan));
+    if (flags.dryRun === true || plan.objects.length === 0) return EXIT_DONE;
+    if (flags.yes !== true && !(await ask(`Patch ${counted(plan.objects.length, 'object')}?`))) return EXIT_ERROR;
+    const outcomes = await runRelink(client, plan);
+    const failed = outcomes.filter(({ error }) => error !== undefined);
+    for (const { ref, error } of failed) terminal.stderr(`error: ${displayName(ref)}: ${error}\n`);
+    if (flags.output !== 'json') terminal.stdout(`Patched ${counted(outcomes.length - failed.length, 'object')}.\n`);
+    if (failed.length > 0) terminal.stderr('Run it again: what changed meanwhile is looked at anew.\n');
+    return failed.length === 0 ? EXIT_DONE : EXIT_ERROR;
+  });
+}
+
+/** Namespaced objects of files without a namespace are in that of the command. */
+function withNamespaces(objects: readonly KubeObject[], discovery: DiscoveryResult, namespace: string): KubeObject[] {
+  const kindOf = kindsOf(discovery);
+  return objects.map((object) => {
+    const { apiVersion = '', kind = '', metadata = {} } = object;
+    if (metadata.namespace !== undefined || kindOf(apiVersion, kind)?.namespaced !== true) return object;
+    return { ...object, metadata: { ...metadata, namespace } };
+  });
+}
+
+/** The changes as a diff of owner references. */
+export function relinkAsText({ objects, unresolved, valid }: RelinkPlan): string {
+  const stale = unresolved.length === 0 ? '' : `; ${counted(unresolved.length, 'reference')} cannot be repaired`;
+  const head =
+    objects.length === 0
+      ? `No owner reference needs a repair; ${valid} are valid${stale}.`
+      : `Repairs the owner references of ${counted(objects.length, 'object')}; ${valid} are valid${stale}.`;
+  const lines = [head, ''];
+  for (const { ref, before, after } of objects) {
+    lines.push(displayName(ref));
+    const kept = new Set(after.map(({ uid }) => uid));
+    const had = new Set(before.map(({ uid }) => uid));
+    for (const { kind, name, uid } of before) if (!kept.has(uid)) lines.push(`  - ${kind}/${name} ${uid}`);
+    for (const { kind, name, uid } of after) if (!had.has(uid)) lines.push(`  + ${kind}/${name} ${uid}`);
+  }
+  for (const { ref, message } of unresolved) lines.push(`${displayName(ref)}: ${message}`);
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+const displayName = ({ kind, name, namespace }: ObjectReference): string =>
+  `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;

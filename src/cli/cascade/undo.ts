@@ -1,0 +1,225 @@
+import { humanDuration } from '../../api/meta/duration.ts';
+import { parseTime } from '../../api/meta/time.ts';
+import { StatusError } from '../../api/status-error.ts';
+import { systemClock } from '../../base/clock.ts';
+import { finalizerEvidence } from '../../cascade/finalizers/finalizer-evidence.ts';
+import { readSightings } from '../../cascade/finalizers/read-sightings.ts';
+import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';
+import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
+import type { ConflictPolicy, ManagedPolicy, UndoObject, UndoPlan } from '../../cascade/documents/undo-plan.ts';
+import type { UndoResult } from '../../cascade/documents/undo-result.ts';
+import type { RecordStore } from '../../cascade/record/record-store.ts';
+import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
+import { planUndo } from '../../cascade/undo/plan-undo.ts';
+import { readUndoFacts } from '../../cascade/undo/read-undo-facts.ts';
+import { runUndo, UndoConflictError } from '../../cascade/undo/run-undo.ts';
+import { selectRecorded } from '../../cascade/undo/select-recorded.ts';
+import { discover, type DiscoveryResult } from '../../client/discovery.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import { CommandError } from '../command-error.ts';
+import type { Terminal } from '../terminal.ts';
+import { ask } from './ask.ts';
+import { type ClusterAccess, withCluster } from './cluster-access.ts';
+import type { ClusterFlags } from './cluster-options.ts';
+import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from './exit-codes.ts';
+import { rootsOf } from './log.ts';
+import { parseObjectArguments, resourceOf } from './object-arguments.ts';
+import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
+import { counted, textTable } from './text-table.ts';
+
+export interface UndoFlags extends ClusterFlags, RecordFlags {
+  readonly managed: ManagedPolicy;
+  readonly onConflict: ConflictPolicy;
+  readonly dryRun?: boolean;
+  readonly anotherCluster?: boolean;
+  readonly yes?: boolean;
+  readonly output?: 'json';
+}
+
+/** What is brought back: a whole record, or objects of the newest record that has them. */
+export type UndoSubject = { readonly id: string } | { readonly objects: readonly string[] };
+
+/** Runs `undo` and `undelete`. Resolves with the exit code. */
+export function undo(subject: UndoSubject, flags: UndoFlags, terminal: Terminal): Promise<number> {
+  return withRecords(() => withCluster(flags, terminal, (cluster) => undoIn(cluster, subject, { flags, terminal })));
+}
+
+interface Call {
+  readonly flags: UndoFlags;
+  readonly terminal: Terminal;
+}
+
+async function undoIn(cluster: ClusterAccess, subject: UndoSubject, { flags, terminal }: Call): Promise<number> {
+  const { client } = cluster;
+  const store = openRecordStore(flags);
+  const discovery = await discover(client);
+  const { record, objects } = await recordedObjects(store, subject, { discovery, namespace: cluster.namespace });
+  if (flags.anotherCluster !== true) await refuseAnotherCluster(client, record);
+  const sightings = await readSightings(client, systemClock);
+  const finalizerServed = (finalizer: string): boolean =>
+    finalizerEvidence(finalizer, undefined, sightings).served === 'yes';
+  const facts = await readUndoFacts(objects, { client, discovery, finalizerServed });
+  const { managed, onConflict } = flags;
+  const planned = planUndo(facts, { id: record.id, managed, onConflict });
+  const { plan } = planned;
+  const json = flags.output === 'json';
+  if (!json) terminal.stdout(planAsText(plan, record, systemClock.now()));
+  if (flags.dryRun === true) {
+    if (json) terminal.stdout(`${JSON.stringify(plan, undefined, 2)}\n`);
+    return EXIT_DONE;
+  }
+  if (plan.onConflict === 'fail' && plan.summary.conflict > 0) return refuse(plan, terminal);
+  if (
+    flags.yes !== true &&
+    plan.summary.create > 0 &&
+    !(await ask(`Create ${counted(plan.summary.create, 'object')}?`))
+  ) {
+    terminal.stderr('Nothing was created.\n');
+    return EXIT_ERROR;
+  }
+  const onProgress = progressLine(terminal, plan.summary.create);
+  try {
+    const result = await runUndo(planned, { client, clock: systemClock, onProgress });
+    const { created, present, left, conflict } = result.summary;
+    await store.noteUndo(record.id, { restored: created + present, left, conflicts: conflict });
+    terminal.stdout(json ? `${JSON.stringify(result, undefined, 2)}\n` : resultAsText(result));
+    return result.summary.failed === 0 && result.ownerEdges.broken.length === 0 ? EXIT_DONE : EXIT_ERROR;
+  } catch (error) {
+    if (error instanceof UndoConflictError) return refuse(plan, terminal);
+    throw error;
+  }
+}
+
+function refuse({ objects }: UndoPlan, terminal: Terminal): number {
+  const conflicts = objects.filter(({ action }) => action === 'conflict');
+  terminal.stderr(
+    `error: ${counted(conflicts.length, 'name')} cannot be restored; nothing was created\n` +
+      conflicts
+        .slice(0, 10)
+        .map(({ ref, message }) => `DETAIL: ${displayName(ref)}: ${message}\n`)
+        .join('') +
+      `HINT: --on-conflict=skip keeps what is there and restores the rest below it\n`,
+  );
+  return EXIT_REFUSED;
+}
+
+async function recordedObjects(
+  store: RecordStore,
+  subject: UndoSubject,
+  { discovery, namespace }: { readonly discovery: DiscoveryResult; readonly namespace: string },
+): Promise<{ record: CascadeRecord; objects: readonly RecordedObject[] }> {
+  if ('id' in subject) return { record: await store.read(subject.id), objects: await store.objects(subject.id) };
+  const wanted = parseObjectArguments(subject.objects, {}).map(({ type, name }) => {
+    const { group, kind, namespaced } = resourceOf(discovery, type);
+    return { group, kind, name, namespace: namespaced ? namespace : undefined };
+  });
+  const isWanted = ({ apiVersion = '', kind, metadata }: RecordedObject['body']): boolean =>
+    wanted.some(
+      (each) =>
+        each.kind === kind &&
+        each.name === metadata?.name &&
+        each.namespace === metadata?.namespace &&
+        each.group === (apiVersion.includes('/') ? apiVersion.split('/')[0] : ''),
+    );
+  const { records } = await store.list();
+  for (const record of records) {
+    const objects = await store.objects(record.id);
+    if (objects.some(({ body }) => isWanted(body))) return { record, objects: selectRecorded(objects, isWanted) };
+  }
+  throw new CommandError(
+    `no record has ${subject.objects.join(' ')}`,
+    'kubectl cascade log lists what was deleted with a record; -n NAMESPACE chooses the namespace.',
+  );
+}
+
+/** Objects of another cluster would be mixed with those of this one. */
+async function refuseAnotherCluster(client: RestClient, { id, context }: CascadeRecord): Promise<void> {
+  const uid = await clusterUid(client);
+  if (uid === undefined || context.clusterUid === undefined || uid === context.clusterUid) return;
+  throw new CommandError(
+    `record ${id} is from another cluster: ${context.name} (${context.server})`,
+    'Choose that cluster with --context, or give --another-cluster to restore into this one.',
+  );
+}
+
+/** The uid of the namespace `kube-system`, which stands for the cluster; undefined when it cannot be read. */
+export async function clusterUid(client: RestClient): Promise<string | undefined> {
+  try {
+    const ref = { gvr: { group: '', version: 'v1', resource: 'namespaces' }, name: 'kube-system' };
+    return (await client.get(ref)).metadata?.uid;
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
+
+const WORDS: Readonly<Record<UndoObject['action'], string>> = {
+  create: 'create',
+  present: 'keep',
+  leave: 'leave',
+  conflict: 'conflict',
+  impossible: 'impossible',
+};
+/** Lines of one kind, action and reason that are shown before they are folded. */
+const SHOWN_ALIKE = 5;
+
+/** What an undo will do: one sentence, then the objects in the order in which they are created. */
+export function planAsText(plan: UndoPlan, record: CascadeRecord, now: number): string {
+  const { create, present, leave, conflict, impossible } = plan.summary;
+  const age = humanDuration(Math.max(0, now - (parseTime(record.time) ?? now)));
+  const rest = [
+    [present, 'is there already', 'are there already'],
+    [leave, 'is left out', 'are left out'],
+    [conflict, 'has a name that is taken', 'have names that are taken'],
+    [impossible, 'cannot be restored', 'cannot be restored'],
+  ] as const;
+  const clauses = rest.flatMap(([count, one, many]) => (count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]));
+  const head = `Undoing the deletion of ${rootsOf(record)} (${age} ago, by ${record.requester}) creates ${counted(create, 'object')}${clauses.map((clause) => `; ${clause}`).join('')}.`;
+  const ordered = plan.objects.toSorted((a, b) => (a.wave ?? Infinity) - (b.wave ?? Infinity) || 0);
+  const rows: string[][] = [];
+  const alike = new Map<string, { shown: number; folded: number; kind: string }>();
+  for (const { ref, action, reason, message, notes = [] } of ordered) {
+    const key = `${ref.kind} ${action} ${reason}`;
+    const seen = alike.get(key) ?? { shown: 0, folded: 0, kind: ref.kind };
+    alike.set(key, seen);
+    if (seen.shown >= SHOWN_ALIKE && notes.length === 0) {
+      seen.folded++;
+      continue;
+    }
+    seen.shown++;
+    rows.push([displayName(ref), WORDS[action], message]);
+    for (const note of notes) rows.push(['', '', `note: ${note}`]);
+  }
+  const folded = [...alike.values()]
+    .filter((each) => each.folded > 0)
+    .map((each) => `… and ${counted(each.folded, `more ${each.kind.toLowerCase()}`)}\n`);
+  return `${head}\n\n${textTable(['OBJECT', 'ACTION', 'WHY'], rows)}${folded.join('')}\n`;
+}
+
+/** How an undo ended. */
+export function resultAsText({ objects, summary, ownerEdges }: UndoResult): string {
+  const { created, present, left, conflict, failed } = summary;
+  const lines = [
+    `Restored ${counted(created, 'object')}; ${present} were there, ${left} left out, ${conflict} skipped, ${failed} failed.`,
+    `Owner references: ${ownerEdges.valid.toLocaleString('en-US')} of ${ownerEdges.total.toLocaleString('en-US')} are valid.`,
+    ...ownerEdges.broken.slice(0, 20).map((broken) => `  ${broken}`),
+  ];
+  for (const { ref, outcome, message, notes = [] } of objects) {
+    if (outcome === 'failed' || outcome === 'conflict') lines.push(`${outcome}: ${displayName(ref)}: ${message}`);
+    if (outcome === 'created') for (const note of notes) lines.push(`note: ${displayName(ref)}: ${note}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const displayName = ({ kind, name, namespace }: ObjectReference): string =>
+  `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+
+/** A line that is rewritten on a terminal; nothing elsewhere, because an undo is over in seconds. */
+function progressLine(terminal: Terminal, total: number): (done: number) => void {
+  if (!process.stderr.isTTY || total < 100) return () => undefined;
+  return (done) => {
+    if (done % 50 === 0)
+      terminal.stderr(`\rrestoring: ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}`);
+    if (done >= total) terminal.stderr('\r\u001B[K');
+  };
+}
