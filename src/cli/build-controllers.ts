@@ -5,6 +5,8 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
 import type { RestClient } from '../client/rest-client.ts';
+import type { LifecycleSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
+import type { OnDemandControllerName } from '../lifecycle/assembly/on-demand-controllers.ts';
 import type { TokenSecretControllerOptions } from '../lifecycle/serviceaccount/token-secret-controller.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { ControllerName } from './controllers.ts';
@@ -16,6 +18,8 @@ export interface ControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Of the controllers that start on demand. */
+  readonly lifecycle: LifecycleSettings;
   /** For ConfigMap `kube-root-ca.crt`. */
   readonly rootCaPem: string;
   /** A token for a Secret of a service account. */
@@ -51,17 +55,20 @@ export async function buildCollector(
   return collector;
 }
 
-/** Builds the selected controllers. A controller that is not selected is not even loaded. */
+/**
+ * Builds the selected controllers. A controller that is not selected is not even loaded, nor is one whose kind has no object yet
+ * (designs/0020-controllers-start-with-their-kind.md).
+ */
 export async function buildControllers(options: ControllerOptions): Promise<Service[]> {
   const { selected, client, clock, random, logger, metrics, rootCaPem } = options;
-  const common = (name: ControllerName) => ({
+  const common = (name: string) => ({
     client: client.as(name),
     clock,
     random,
     logger: logger.child({ controller: name }),
     metrics,
   });
-  const builders: Record<ControllerName, () => Promise<Service>> = {
+  const builders: Record<Exclude<ControllerName, OnDemandControllerName>, () => Promise<Service>> = {
     'garbage-collector-controller': () => buildCollector(options, 'always'),
     'namespace-controller': async () => {
       const { NamespaceController } = await import('../lifecycle/namespace/namespace-controller.ts');
@@ -101,7 +108,14 @@ export async function buildControllers(options: ControllerOptions): Promise<Serv
       return new VolumeProtectionController(common('persistentvolume-protection-controller'));
     },
   };
-  return Promise.all([...selected].map((name) => builders[name]()));
+  const [{ OnFirstUse }, { selectOnDemand }, ...services] = await Promise.all([
+    import('../lifecycle/kit/on-first-use.ts'),
+    import('../lifecycle/assembly/on-demand-controllers.ts'),
+    ...[...selected].filter((name) => name in builders).map((name) => builders[name as keyof typeof builders]()),
+  ]);
+  const controllers = selectOnDemand(selected, options.lifecycle);
+  if (controllers.length === 0) return services;
+  return [...services, new OnFirstUse({ ...common('shared-informers'), controllers, contextOf: common })];
 }
 
 /**

@@ -30,6 +30,7 @@ import type { LeaseTimes } from '../client/leader-election.ts';
 import { renderKubeconfig } from '../client/render-kubeconfig.ts';
 import { requestMetrics } from '../client/request-metrics.ts';
 import { RestClient } from '../client/rest-client.ts';
+import type { LifecycleSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
 import { CommandError, systemReason } from './command-error.ts';
 import type { ControllerName } from './controllers.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -67,6 +68,8 @@ export interface ClusterOptions {
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** Where cluster addresses of services come from; kubeadm's unless given. */
   readonly serviceRange?: ServiceRange;
+  /** Of the controllers that start on demand. */
+  readonly lifecycle?: LifecycleSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -220,6 +223,7 @@ export class Cluster {
       logger,
       metrics,
       selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
+      lifecycle: this.#options.lifecycle ?? {},
       rootCaPem: identity.authority.certPem,
       issueSecretToken: (order) => this.#parts.serviceAccountTokens.issueLegacy(order),
       mount: (prefix, handler) => apiServer.mount(prefix, handler),

@@ -1,3 +1,4 @@
+import { onDemandControllers } from '../lifecycle/assembly/on-demand-controllers.ts';
 import { CommandError } from './command-error.ts';
 
 /**
@@ -14,6 +15,7 @@ export const knownControllers = {
   'resourcequota-controller': 'resourcequota',
   'persistentvolumeclaim-protection-controller': 'pvc-protection',
   'persistentvolume-protection-controller': 'pv-protection',
+  ...onDemandControllers,
 } as const;
 
 export type ControllerName = keyof typeof knownControllers;

@@ -131,6 +131,18 @@ export const upOptions: readonly UpOption[] = [
     default: '0',
   },
   {
+    key: 'simulatePods',
+    flags: '--simulate-pods <MODE>',
+    description: 'simulate scheduler (schedule), or scheduler and kubelet (run); no container runs',
+    choices: ['off', 'schedule', 'run'],
+    default: 'off',
+  },
+  {
+    key: 'simulateNodes',
+    flags: '--simulate-nodes <COUNT>',
+    description: 'simulated nodes (default: 1 when pods are simulated, else 0)',
+  },
+  {
     key: 'filename',
     flags: '-f, --filename <FILE|DIR>',
     description: 'create these objects once the server answers (repeatable)',

@@ -11,6 +11,7 @@ import { selectControllers } from './controllers.ts';
 import { DataDirectory } from './data-directory.ts';
 import type { EtcdFlags } from './etcd-settings.ts';
 import { engineHeap, IdleHeap } from './idle-heap.ts';
+import { type LifecycleFlags, lifecycleSettingsOf } from './lifecycle-flags.ts';
 import type { LeaseTimeFlags } from './lease-times.ts';
 import { parseListenAddress } from './listen-address.ts';
 import type { LogFormat, LogLevel } from './log-level.ts';
@@ -24,7 +25,7 @@ import { usualLeaseTimes } from './usual-lease-times.ts';
 import { webhookServicesOf } from './webhook-services.ts';
 
 /** As the command line gives them; every value is still a person's text. */
-export interface UpFlags extends EtcdFlags, LeaseTimeFlags {
+export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly dataDir: string;
   readonly store: StoreKind;
   readonly listen: string;
@@ -57,6 +58,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const controllers = selectControllers(flags.controllers ?? ['*']);
   const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
   const serviceHosts = webhookServicesOf(flags.webhookService);
+  const lifecycle = lifecycleSettingsOf(flags);
   const alsoReachedBy = servingNames(flags.tlsSan ?? []);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
@@ -82,6 +84,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     authorizationMode: flags.authorizationMode,
     admissionPlugins: admissionPlugins(flags),
     serviceHosts,
+    lifecycle,
     clock: systemClock,
     random: systemRandom,
     logger,

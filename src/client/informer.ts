@@ -49,6 +49,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
   readonly #handlers = new Set<InformerHandler<T>>();
   readonly #reflector: Reflector;
   #waiting: (() => void)[] = [];
+  #resourceVersion = '';
   /** Keys seen since the present enumeration began; undefined outside of one. */
   #seen: Set<string> | undefined;
 
@@ -82,6 +83,11 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
 
   get size(): number {
     return this.#objects.size;
+  }
+
+  /** Everything up to this resource version has been seen; empty before the first list. */
+  get resourceVersion(): string {
+    return this.#resourceVersion;
   }
 
   /** Resolves after `signal` is aborted; never rejects. */
@@ -130,7 +136,8 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
       replaceBegin: () => {
         this.#seen = new Set();
       },
-      replaceEnd: () => {
+      replaceEnd: (resourceVersion) => {
+        this.#resourceVersion = resourceVersion;
         const seen = this.#seen ?? new Set();
         this.#seen = undefined;
         for (const [key, object] of this.#objects) if (!seen.has(key)) this.#remove(key, object);
@@ -143,10 +150,13 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
       deleted: (bytes, start, end) => {
         const object = parse<T>(bytes, start, end);
         const key = keyOf(object);
+        this.#seenVersionOf(object);
         this.#seen?.delete(key);
         if (this.#objects.has(key)) this.#remove(key, object);
       },
-      bookmark: () => {},
+      bookmark: (resourceVersion) => {
+        this.#resourceVersion = resourceVersion;
+      },
       synced: () => {
         for (const resolve of this.#waiting.splice(0)) resolve();
       },
@@ -156,6 +166,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
 
   #set(object: T): void {
     const key = keyOf(object);
+    this.#seenVersionOf(object);
     this.#seen?.add(key);
     const previous = this.#objects.get(key);
     if (previous !== undefined && previous.metadata?.uid !== object.metadata?.uid) {
@@ -170,6 +181,11 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     for (const handler of this.#handlers) {
       this.#guarded(() => (previous === undefined ? handler.added?.(object) : handler.updated?.(previous, object)));
     }
+  }
+
+  /** An event of a watch; in an enumeration the objects come in any order, and its end tells the version. */
+  #seenVersionOf({ metadata }: T): void {
+    if (this.#seen === undefined && metadata?.resourceVersion) this.#resourceVersion = metadata.resourceVersion;
   }
 
   #remove(key: string, last: T): void {

@@ -21,11 +21,20 @@ import { inProcessTransport } from '../client/in-process-transport.ts';
 import { Informer } from '../client/informer.ts';
 import type { Interceptor } from '../client/interceptor.ts';
 import { RestClient } from '../client/rest-client.ts';
+import type { SimulationSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
 import { Activity } from './activity.ts';
 import { observedHandler, USER_AGENT } from './actor.ts';
 import { ClusterClient, type KindQuery, kindQueryKeys } from './cluster-client.ts';
 import { checkKeys } from './check-options.ts';
-import { buildControllers, checkControllers, type ControllerName, controllerNames, randomOf } from './controllers.ts';
+import { checkSimulation } from './check-simulation.ts';
+import {
+  buildControllers,
+  checkControllers,
+  type ControllerName,
+  controllerNames,
+  FAULTS_CHANCE,
+  randomOf,
+} from './controllers.ts';
 import { recordingLogger } from './decision-logger.ts';
 import { areServed, definitionsAmong } from './definitions.ts';
 import { Faults } from './faults.ts';
@@ -59,6 +68,8 @@ export interface ClusterOptions {
   readonly objects?: ObjectSources | undefined;
   /** All unless given. */
   readonly controllers?: readonly ControllerName[] | undefined;
+  /** Nodes, and what scheduler and kubelet do to pods; no container runs. Nothing is simulated unless given. */
+  readonly simulate?: SimulationSettings;
   /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
   readonly listen?: boolean | undefined;
   /** Of every write of `crds`, `objects` and the clients, unless the call names another; left to the server unless given. */
@@ -73,6 +84,7 @@ const OPTIONS: readonly (keyof ClusterOptions)[] = [
   'controllers',
   'listen',
   'fieldValidation',
+  'simulate',
 ];
 const MASTERS = ['system:masters'];
 /** What `kube-root-ca.crt` holds in a cluster that nobody can reach from outside. */
@@ -138,6 +150,7 @@ export class TestCluster implements AsyncDisposable {
     if (time !== 'fake' && time !== 'real') throw new TypeError(`the clock is fake or real, not ${String(time)}`);
     checkControllers(options.controllers ?? []);
     checkFieldValidation(options.fieldValidation);
+    checkSimulation(options.simulate);
     const { fieldValidation } = options;
     const definitions = definitionsAmong(await readObjects(options.crds));
     const objects = await readObjects(options.objects);
@@ -175,7 +188,7 @@ export class TestCluster implements AsyncDisposable {
       const faults = new Faults({
         clock,
         clockStands: clock instanceof StandingClock,
-        random: randomOf(seed, 1 + controllerNames.length),
+        random: randomOf(seed, FAULTS_CHANCE),
         recorder,
         served,
       });
@@ -221,6 +234,8 @@ export class TestCluster implements AsyncDisposable {
         metrics: queues,
         rootCaPem: options.listen ? (await processCertificates()).caPem : NO_AUTHORITY,
         mount: (prefix, mounted) => server.mount(prefix, mounted),
+        lifecycle: options.simulate === undefined ? {} : { simulate: options.simulate },
+        loading: (load) => activity.during(load),
       });
       const settler = new Settler({ clock, activity, queues, faults, recorder, collector, timers });
       const running = Promise.all(

@@ -9,6 +9,13 @@ import type { RestClient } from '../client/rest-client.ts';
 import { DEBUG_BASES } from '../collector/debug-handler.ts';
 import { GarbageCollector } from '../collector/garbage-collector.ts';
 import { ClusterRoleAggregationController } from '../lifecycle/clusterrole-aggregation/clusterrole-aggregation-controller.ts';
+import type { LifecycleSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
+import {
+  type OnDemandControllerName,
+  onDemandControllers,
+  selectOnDemand,
+} from '../lifecycle/assembly/on-demand-controllers.ts';
+import { OnFirstUse } from '../lifecycle/kit/on-first-use.ts';
 import { NamespaceController } from '../lifecycle/namespace/namespace-controller.ts';
 import { ResourceQuotaController } from '../lifecycle/resourcequota/resourcequota-controller.ts';
 import { RootCaController } from '../lifecycle/root-ca/root-ca-controller.ts';
@@ -20,7 +27,7 @@ import { VolumeProtectionController } from '../lifecycle/volume-protection/volum
  * The controllers that `kubegc up` runs too, by kube-controller-manager's names; without the one that fills Secrets
  * with tokens, for nobody signs tokens here.
  */
-export const controllerNames = [
+const fixedControllers = [
   'garbage-collector-controller',
   'namespace-controller',
   'serviceaccount-controller',
@@ -31,7 +38,14 @@ export const controllerNames = [
   'persistentvolume-protection-controller',
 ] as const;
 
-export type ControllerName = (typeof controllerNames)[number];
+type FixedControllerName = (typeof fixedControllers)[number];
+export type ControllerName = FixedControllerName | OnDemandControllerName;
+
+/** All of them: those that run from the start, and those that start with the first object of their kind. */
+export const controllerNames: readonly ControllerName[] = [
+  ...fixedControllers,
+  ...(Object.keys(onDemandControllers) as OnDemandControllerName[]),
+];
 
 export interface ControllersOptions {
   readonly selected: readonly ControllerName[];
@@ -42,6 +56,9 @@ export interface ControllersOptions {
   readonly metrics: Metrics;
   readonly rootCaPem: string;
   readonly mount: (prefix: string, handler: HttpHandler) => void;
+  readonly lifecycle: LifecycleSettings;
+  /** Around the loading of a controller, so that the cluster is not at rest meanwhile. */
+  readonly loading: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
 export interface Controllers {
@@ -63,15 +80,15 @@ export function checkControllers(selected: readonly string[]): void {
 /** Each has chance of its own: what one draws does not change what another will do. */
 export function buildControllers(options: ControllersOptions): Controllers {
   const { selected, client, clock, seed, logger, metrics, rootCaPem, mount } = options;
-  const common = (name: ControllerName) => ({
+  const common = (name: string) => ({
     client: client.as(name),
     clock,
-    random: randomOf(seed, 1 + controllerNames.indexOf(name)),
+    random: randomOf(seed, chanceOf(name)),
     logger: logger.child({ controller: name }),
     metrics,
   });
   let collector: GarbageCollector | undefined;
-  const builders: Record<ControllerName, () => Service> = {
+  const builders: Record<FixedControllerName, () => Service> = {
     'garbage-collector-controller': () => {
       collector = new GarbageCollector(common('garbage-collector-controller'));
       for (const base of DEBUG_BASES) mount(base, collector.debugHandler);
@@ -89,8 +106,25 @@ export function buildControllers(options: ControllersOptions): Controllers {
     'persistentvolume-protection-controller': () =>
       new VolumeProtectionController(common('persistentvolume-protection-controller')),
   };
-  const services = selected.map((name) => builders[name]());
+  const services: Service[] = selected
+    .filter((name) => name in builders)
+    .map((name) => builders[name as FixedControllerName]());
+  const controllers = selectOnDemand(new Set(selected), options.lifecycle);
+  if (controllers.length > 0) {
+    const { loading } = options;
+    services.push(new OnFirstUse({ ...common('shared-informers'), controllers, contextOf: common, loading }));
+  }
   return { services, collector };
+}
+
+/** Chance of the faults. */
+export const FAULTS_CHANCE = 1 + fixedControllers.length;
+
+/** Of a controller, of the shared caches or a simulator: numbers of their own, below those of the informers of a test. */
+function chanceOf(name: string): number {
+  const fixed = (fixedControllers as readonly string[]).indexOf(name);
+  if (fixed >= 0) return 1 + fixed;
+  return FAULTS_CHANCE + 2 + (controllerNames as readonly string[]).indexOf(name);
 }
 
 /** A stream of chance for one part of a cluster: 0 is the API server, then the controllers, then the faults. */

@@ -1,0 +1,84 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import { abortErrorOf, isAbortError } from '../../base/abort-error.ts';
+import type { Service } from '../../base/service.ts';
+import type { ControllerContext } from './object-per-namespace.ts';
+import { type SharedContext, SharedInformers } from './shared-informers.ts';
+
+/** A resource whose first object starts a controller. */
+export interface WakingResource {
+  readonly gvr: GroupVersionResource;
+  /** Only objects of this namespace count. */
+  readonly namespace?: string;
+}
+
+/** A controller that is loaded when the first object appears that it is about. */
+export interface OnDemandController {
+  /** kube-controller-manager's name. */
+  readonly name: string;
+  /** One object of any of them starts the controller. Empty: it starts at once. */
+  readonly wakes: readonly WakingResource[];
+  load(context: SharedContext): Promise<Service>;
+}
+
+export interface OnFirstUseOptions extends ControllerContext {
+  readonly controllers: readonly OnDemandController[];
+  /** What one controller is given of client, chance and log; the shared caches have those of the options. */
+  readonly contextOf: (name: string) => ControllerContext;
+  /** Around the loading of a module, for who wants to know that it is under way. */
+  readonly loading?: <T>(load: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Starts controllers when they are first needed (designs/0020-controllers-start-with-their-kind.md). Invariant: a kind without objects
+ * costs one watch, and none of the code of its controllers is loaded.
+ */
+export class OnFirstUse implements Service {
+  readonly #options: OnFirstUseOptions;
+
+  constructor(options: OnFirstUseOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with what keeps a controller from being loaded. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, clock, random, logger, controllers } = this.#options;
+    const informers = new SharedInformers({ client, clock, random, logger, signal });
+    await Promise.all(controllers.map((controller) => this.#runOne(controller, informers, signal)));
+    await informers.ended();
+  }
+
+  async #runOne(controller: OnDemandController, informers: SharedInformers, signal: AbortSignal): Promise<void> {
+    try {
+      await firstObject(controller.wakes, informers, signal);
+    } catch (error) {
+      if (isAbortError(error)) return;
+      throw error;
+    }
+    const { contextOf, loading = (load) => load() } = this.#options;
+    const service = await loading(() => controller.load({ ...contextOf(controller.name), informers }));
+    if (!signal.aborted) await service.run(signal);
+  }
+}
+
+/** Resolves when there is an object; rejects with an AbortError when the signal is aborted before. */
+async function firstObject(
+  wakes: readonly WakingResource[],
+  informers: SharedInformers,
+  signal: AbortSignal,
+): Promise<void> {
+  if (wakes.length === 0) return;
+  const removals: (() => void)[] = [];
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => reject(abortErrorOf(signal));
+      if (signal.aborted) onAbort();
+      signal.addEventListener('abort', onAbort, { once: true });
+      removals.push(() => signal.removeEventListener('abort', onAbort));
+      for (const { gvr, namespace } of wakes) {
+        removals.push(informers.of(gvr, namespace).addHandler({ added: () => resolve() }));
+      }
+    });
+  } finally {
+    for (const remove of removals) remove();
+  }
+}
