@@ -2,8 +2,8 @@ import { AssertionError } from 'node:assert';
 import { inspect } from 'node:util';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type KubeObject } from '../api/meta/object-meta.ts';
 import { clusterOf, type TestCluster } from './cluster.ts';
-import { displayName, type ObjectRef, refOf, type Subject } from './object-ref.ts';
 import type { Trace } from './trace.ts';
+import { displayName, type ObjectRef, refOf, type Subject } from './object-ref.ts';
 
 /** What a matcher found: whether it holds, and the text for the case that it should have been otherwise. */
 export interface Finding {
@@ -40,7 +40,7 @@ export function clusterFor(subject: Subject, named: TestCluster | undefined): Te
  */
 export async function checkCollected(cluster: TestCluster, subject: Subject): Promise<Finding> {
   const { ref, object, waiting } = await look(cluster, subject);
-  if (object === undefined) checkWasThere(cluster.trace(), ref);
+  if (object === undefined) checkWasThere(cluster, ref);
   return {
     pass: object === undefined,
     message: report({
@@ -52,9 +52,15 @@ export async function checkCollected(cluster: TestCluster, subject: Subject): Pr
 }
 
 /** Every object that goes is in the trace, whoever removes it; unless the trace has lost its beginning. */
-function checkWasThere(trace: Trace, ref: ObjectRef, assumed: Partial<ObjectRef> = { namespace: 'default' }): void {
+function checkWasThere(
+  cluster: TestCluster,
+  ref: ObjectRef,
+  assumed: Partial<ObjectRef> = { namespace: 'default' },
+): void {
+  const trace = cluster.trace();
   const seen = trace.about({ ...assumed, ...ref }).entries.some(({ kind }) => kind === 'write');
-  if (seen || trace.dropped > 0) return;
+  // What came with a snapshot and is there yet has left no entry.
+  if (seen || trace.dropped > 0 || (ref.uid === undefined && cluster.knows(ref))) return;
   const written = trace.entries.filter(({ kind, object }) => kind === 'write' && object?.kind === ref.kind);
   const others = [...new Set(written.map(({ object }) => displayName(object ?? ref)))].slice(0, NAMED_OTHERS);
   const hint = others.length === 0 ? '' : `; of this kind there were: ${others.join(', ')}`;
@@ -70,7 +76,7 @@ function checkWasThere(trace: Trace, ref: ObjectRef, assumed: Partial<ObjectRef>
  */
 export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);
-  if (object === undefined) checkWasThere(cluster.trace(), ref);
+  if (object === undefined) checkWasThere(cluster, ref);
   const wanted = refOf(owner);
   const owners = object?.metadata?.ownerReferences ?? [];
   const pass = owners.some(({ apiVersion, kind, name, uid }) =>
@@ -78,7 +84,7 @@ export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner
       ? groupOf(apiVersion) === groupOf(wanted.apiVersion) && kind === wanted.kind && name === wanted.name
       : uid === wanted.uid,
   );
-  if (!pass && wanted.uid === undefined) checkWasThere(cluster.trace(), wanted, {});
+  if (!pass && wanted.uid === undefined) checkWasThere(cluster, wanted, {});
   const names = owners.map(({ kind, name, uid }) => `${kind}/${name} (uid ${uid})`);
   const found =
     object === undefined
@@ -99,7 +105,7 @@ export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner
 /** As {@link checkCollected}, throws for an object that was never there: that has no finalizer either. */
 export async function checkFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);
-  if (object === undefined) checkWasThere(cluster.trace(), ref);
+  if (object === undefined) checkWasThere(cluster, ref);
   const pass = object?.metadata?.finalizers?.includes(finalizer) ?? false;
   return {
     pass,

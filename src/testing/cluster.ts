@@ -27,6 +27,7 @@ import { observedHandler, USER_AGENT } from './actor.ts';
 import { ClusterClient, type KindQuery, kindQueryKeys } from './cluster-client.ts';
 import { checkKeys } from './check-options.ts';
 import { checkSimulation } from './check-simulation.ts';
+import { ClusterSnapshot } from './cluster-snapshot.ts';
 import {
   buildControllers,
   checkControllers,
@@ -34,6 +35,7 @@ import {
   controllerNames,
   FAULTS_CHANCE,
   randomOf,
+  seedOf,
 } from './controllers.ts';
 import { recordingLogger } from './decision-logger.ts';
 import { areServed, definitionsAmong } from './definitions.ts';
@@ -41,7 +43,7 @@ import { Faults } from './faults.ts';
 import { FirstSync } from './first-sync.ts';
 import { FormerKinds } from './former-kinds.ts';
 import { type Listener, listen, processCertificates } from './listener.ts';
-import { findResource } from './object-ref.ts';
+import { findResource, type ObjectRef } from './object-ref.ts';
 import { QueueActivity } from './queue-activity.ts';
 import { untilQuiet } from './quiet.ts';
 import { Recorder } from './recorder.ts';
@@ -74,6 +76,8 @@ export interface ClusterOptions {
   readonly listen?: boolean | undefined;
   /** Of every write of `crds`, `objects` and the clients, unless the call names another; left to the server unless given. */
   readonly fieldValidation?: FieldValidation | undefined;
+  /** Starts with the objects of another cluster, and the fake clock at its time. */
+  readonly from?: ClusterSnapshot | undefined;
 }
 
 const OPTIONS: readonly (keyof ClusterOptions)[] = [
@@ -85,6 +89,7 @@ const OPTIONS: readonly (keyof ClusterOptions)[] = [
   'listen',
   'fieldValidation',
   'simulate',
+  'from',
 ];
 const MASTERS = ['system:masters'];
 /** What `kube-root-ca.crt` holds in a cluster that nobody can reach from outside. */
@@ -111,6 +116,8 @@ interface Parts {
   readonly stopping: AbortController;
   readonly running: Promise<unknown>;
   readonly timers: TestTimers;
+  /** Snapshots that lead to this cluster. */
+  readonly generation: number;
   readonly fieldValidation: FieldValidation | undefined;
 }
 
@@ -145,8 +152,11 @@ export class TestCluster implements AsyncDisposable {
   /** Resolves when the controllers run, the objects are there, and what follows from them has happened. */
   static async start(options: ClusterOptions = {}): Promise<TestCluster> {
     checkKeys('startCluster', options, OPTIONS);
-    const { seed = 1, clock: time = 'fake' } = options;
-    if (!Number.isSafeInteger(seed)) throw new RangeError(`the seed is not an integer: ${seed}`);
+    const { seed: givenSeed = 1, clock: time = 'fake' } = options;
+    if (!Number.isSafeInteger(givenSeed)) throw new RangeError(`the seed is not an integer: ${givenSeed}`);
+    const from = options.from === undefined ? undefined : ClusterSnapshot.partsOf(options.from);
+    const generation = from?.generation ?? 0;
+    const seed = seedOf(givenSeed, generation);
     if (time !== 'fake' && time !== 'real') throw new TypeError(`the clock is fake or real, not ${String(time)}`);
     checkControllers(options.controllers ?? []);
     checkFieldValidation(options.fieldValidation);
@@ -155,11 +165,17 @@ export class TestCluster implements AsyncDisposable {
     const definitions = definitionsAmong(await readObjects(options.crds));
     const objects = await readObjects(options.objects);
     const activity = new Activity();
-    const clock = time === 'real' ? new RunningClock(activity) : new StandingClock(activity);
-    const recorder = new Recorder(clock);
+    const clock = time === 'real' ? new RunningClock(activity) : new StandingClock(activity, from?.takenAt);
+    const recorder = new Recorder(clock, from?.memory);
     const logger = recordingLogger(recorder);
-    const formerKinds = new FormerKinds();
-    const store = new RecordingStore({ store: openMemoryStore({ clock }), recorder, activity, formerKinds });
+    const formerKinds = new FormerKinds(from?.formerKinds);
+    const store = new RecordingStore({
+      store: openMemoryStore({ clock, contents: from?.contents }),
+      recorder,
+      activity,
+      formerKinds,
+      items: from?.contents.items,
+    });
     const stopping = new AbortController();
     // One for each controller and informer: Node takes more than ten for a leak.
     setMaxListeners(0, stopping.signal);
@@ -212,6 +228,7 @@ export class TestCluster implements AsyncDisposable {
         listener,
         stopping,
         timers,
+        generation,
         fieldValidation,
       };
       const seeder = new ClusterClient({
@@ -321,6 +338,37 @@ export class TestCluster implements AsyncDisposable {
   /** Creates more objects, as `objects` of {@link ClusterOptions} do. */
   async load(objects: ObjectSources): Promise<void> {
     await createObjects(this.client, await readObjects(objects));
+  }
+
+  /**
+   * The objects as they are at this moment, for any number of clusters: `startCluster({ from: snapshot })`. Not in it are the trace,
+   * fault rules, timers, and what controllers have begun and not written; so settle the cluster first.
+   */
+  async snapshot(): Promise<ClusterSnapshot> {
+    const { store, clock, generation, recorder, formerKinds } = this.#parts;
+    const listed = store.list('/');
+    const memory = recorder.memory;
+    const { items, revision } = await listed;
+    return new ClusterSnapshot({
+      contents: {
+        revision,
+        items: items.map(({ key, value, createRevision, modRevision }) => ({
+          key,
+          value,
+          createRevision,
+          modRevision,
+        })),
+      },
+      takenAt: clock.now(),
+      generation: generation + 1,
+      memory,
+      formerKinds: formerKinds.list(),
+    });
+  }
+
+  /** An object of this name is in the store now; for matchers. */
+  knows(ref: Omit<ObjectRef, 'uid'>): boolean {
+    return this.#parts.recorder.knows(ref);
   }
 
   /**

@@ -127,6 +127,14 @@ function chanceOf(name: string): number {
   return FAULTS_CHANCE + 2 + (controllerNames as readonly string[]).indexOf(name);
 }
 
+/**
+ * The seed of a cluster that starts from a snapshot. Every generation has its own: with that of the one before, new objects would get uids
+ * that others have.
+ */
+export function seedOf(seed: number, generation: number): number {
+  return generation === 0 ? seed : 2 ** 32 * generation + (Math.imul(seed, 0x9e3779b1) >>> 0);
+}
+
 /** A stream of chance for one part of a cluster: 0 is the API server, then the controllers, then the faults. */
 export function randomOf(seed: number, part: number): Random {
   return seededRandom(seed * 64 + part);

@@ -8,7 +8,16 @@ interface DefinitionSpec {
 
 /** Kinds whose definition was deleted in one cluster. Whoever deletes it, the server removes the objects first. */
 export class FormerKinds {
-  readonly #kinds = new Set<string>();
+  readonly #kinds: Set<string>;
+
+  /** With those of the cluster that this one starts from. */
+  constructor(kinds: readonly string[] = []) {
+    this.#kinds = new Set(kinds);
+  }
+
+  list(): readonly string[] {
+    return [...this.#kinds];
+  }
 
   /** To be told of every change of the store. */
   note(previous: KubeObject | undefined, next: KubeObject | undefined): void {

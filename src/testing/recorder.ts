@@ -63,6 +63,14 @@ export interface StoredChange {
   readonly revision: number;
 }
 
+/** What a recorder knows of objects beyond its entries. */
+export interface Memory {
+  /** By uid. */
+  readonly objects: ReadonlyMap<string, TracedObject>;
+  /** By group, kind, namespace and name. */
+  readonly uids: ReadonlyMap<string, string>;
+}
+
 export interface NoteDetails {
   readonly why?: string | undefined;
   readonly object?: RequestedObject | undefined;
@@ -82,13 +90,28 @@ export class Recorder {
   #dropped = 0;
   /** Writes of the collector whose decision has not been logged yet: at most what its workers have under way. */
   #unexplained: PendingWrite[] = [];
-  readonly #objects = new Map<string, TracedObject>();
+  readonly #objects: Map<string, TracedObject>;
   /** What is in the store now, by name: uids. */
-  readonly #uids = new Map<string, string>();
+  readonly #uids: Map<string, string>;
 
-  constructor(clock: Clock) {
+  /** With what the recorder of the cluster remembered that this one starts from. */
+  constructor(clock: Clock, { objects, uids }: Memory = { objects: new Map(), uids: new Map() }) {
+    this.#objects = new Map(objects);
+    this.#uids = new Map(uids);
     this.#clock = clock;
     this.#startedAt = clock.monotonic();
+  }
+
+  /** As of now. */
+  get memory(): Memory {
+    return { objects: new Map(this.#objects), uids: new Map(this.#uids) };
+  }
+
+  /** An object of this group, kind and name is there. Without a namespace, in any or in none. */
+  knows({ apiVersion, kind, name, namespace }: Omit<RequestedObject, 'namespace'> & { namespace?: string }): boolean {
+    if (namespace !== undefined) return this.#uids.has(nameKey({ apiVersion, kind, name, namespace }));
+    const ofKind = nameKey({ apiVersion, kind, namespace: '', name: '' }).slice(0, -1);
+    return [...this.#uids.keys()].some((key) => key.startsWith(ofKind) && key.endsWith(`/${name}`));
   }
 
   /** All writes that `work` leads to are this one's. */

@@ -7,6 +7,7 @@ import type {
   WatchOptions,
   WriteResult,
 } from '../apiserver/storage/interface.ts';
+import type { StoredContents } from '../apiserver/storage/memory-store.ts';
 import type { Activity } from './activity.ts';
 import type { FormerKinds } from './former-kinds.ts';
 import type { Recorder } from './recorder.ts';
@@ -16,6 +17,8 @@ export interface RecordingStoreOptions {
   readonly recorder: Recorder;
   readonly activity: Activity;
   readonly formerKinds: FormerKinds;
+  /** What is in the store already. */
+  readonly items?: StoredContents['items'] | undefined;
 }
 
 /** A store that tells the recorder, and who keeps the kinds, of every change, in the context of the request that made it. */
@@ -27,7 +30,8 @@ export class RecordingStore implements Store {
   /** What each key holds: the same bytes as in the store, so that a change can be told from what was there. */
   readonly #latest = new Map<string, Uint8Array>();
 
-  constructor({ store, recorder, activity, formerKinds }: RecordingStoreOptions) {
+  constructor({ store, recorder, activity, formerKinds, items = [] }: RecordingStoreOptions) {
+    for (const { key, value } of items) this.#latest.set(key, value);
     this.#store = store;
     this.#recorder = recorder;
     this.#activity = activity;

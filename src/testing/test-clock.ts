@@ -40,8 +40,9 @@ const MAX_TURNS_A_MOMENT = 4000;
 export class StandingClock extends FakeClock {
   readonly #activity: Activity;
 
-  constructor(activity: Activity) {
-    super();
+  /** At a moment of its own unless one is given, in milliseconds since the epoch. */
+  constructor(activity: Activity, startMs?: number) {
+    super(startMs);
     this.#activity = activity;
   }
 

@@ -8,6 +8,7 @@ export {
   assertOwnedBy,
 } from './assertions.ts';
 export { type ClusterOptions, startCluster, TestCluster } from './cluster.ts';
+export { ClusterSnapshot } from './cluster-snapshot.ts';
 export type { Answered, ClusterClient, CreatedOrUpdated, KindQuery, WatchOptions } from './cluster-client.ts';
 export type { WatchEvent } from './object-watch.ts';
 export type { ApplyOptions, FieldValidation, PatchOptions, UpdateOptions, WriteOptions } from './write-options.ts';

@@ -1,0 +1,37 @@
+import { inspect } from 'node:util';
+import type { StoredContents } from '../apiserver/storage/memory-store.ts';
+import type { Memory } from './recorder.ts';
+
+/** What {@link ClusterSnapshot} keeps. */
+export interface SnapshotParts {
+  readonly contents: StoredContents;
+  /** Milliseconds since the epoch, on the clock of the cluster. */
+  readonly takenAt: number;
+  /** Snapshots that lead to this one, itself included. */
+  readonly generation: number;
+  readonly memory: Memory;
+  readonly formerKinds: readonly string[];
+}
+
+/**
+ * The objects of a cluster at one moment, for `startCluster({ from: snapshot })`, as often as wanted. It never changes, and shares its
+ * bytes with every cluster that starts from it.
+ */
+export class ClusterSnapshot {
+  readonly #parts: SnapshotParts;
+
+  constructor(parts: SnapshotParts) {
+    this.#parts = parts;
+  }
+
+  /** Objects in it, with those that every cluster starts with. */
+  get size(): number {
+    return this.#parts.contents.items.length;
+  }
+
+  /** For the cluster that starts from it. Throws a TypeError for what is no snapshot. */
+  static partsOf(given: unknown): SnapshotParts {
+    if (given instanceof ClusterSnapshot) return given.#parts;
+    throw new TypeError(`from is what cluster.snapshot() resolved with, not ${inspect(given, { depth: 0 })}`);
+  }
+}
