@@ -34,6 +34,7 @@ const files: Readonly<Record<string, string>> = {
   DEFINITIONS: 'collector/definitions.ts',
   P20: 'client/delete-loop.ts',
   P21: 'testing/start-cluster.ts',
+  FORK: 'testing/fork-cluster.ts',
   CEL: 'apiserver/rules.ts',
 };
 

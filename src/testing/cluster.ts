@@ -19,7 +19,7 @@ import { messageOf } from '../base/thrown.ts';
 import { writeFileAtomically } from '../base/write-file-atomically.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { Informer } from '../client/informer.ts';
-import type { Interceptor } from '../client/interceptor.ts';
+import type { Interceptor, Send } from '../client/interceptor.ts';
 import { RestClient } from '../client/rest-client.ts';
 import type { SimulationSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
 import { Activity } from './activity.ts';
@@ -53,6 +53,7 @@ import { createObjects, type ObjectSources, readObjects } from './seed-objects.t
 import { serverVersion } from './server-version.ts';
 import { type SettleOptions, type Settled, Settler } from './settle.ts';
 import { RunningClock, StandingClock, type TestClock, testClock } from './test-clock.ts';
+import { StartUp } from './start-up.ts';
 import { TestTimers } from './test-timers.ts';
 import type { Trace } from './trace.ts';
 import { WriteGate } from './write-gate.ts';
@@ -116,6 +117,7 @@ interface Parts {
   readonly stopping: AbortController;
   readonly running: Promise<unknown>;
   readonly timers: TestTimers;
+  readonly startUp: StartUp;
   /** Snapshots that lead to this cluster. */
   readonly generation: number;
   readonly fieldValidation: FieldValidation | undefined;
@@ -143,7 +145,7 @@ export class TestCluster implements AsyncDisposable {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    this.clock = testClock(parts.clock, parts.timers);
+    this.clock = testClock(parts.clock, parts.timers, () => parts.startUp.done);
     this.faults = parts.faults;
     this.client = this.clientAs('test');
     this.observer = this.#clientOf('matcher', []);
@@ -210,7 +212,11 @@ export class TestCluster implements AsyncDisposable {
       });
       const gate = new WriteGate();
       const timers = new TestTimers(clock);
-      if (options.listen) listener = await listen((request) => faults.intercept(request, handler), token);
+      const startUp = new StartUp();
+      if (options.listen) {
+        const faulty: Send = (request) => faults.intercept(request, handler);
+        listener = await listen((request) => startUp.intercept(request, faulty), token);
+      }
       started = server;
       // A watch would load it in the middle of its stream, where nobody sees that something is under way.
       await import('../api/codec/protobuf.ts');
@@ -228,6 +234,7 @@ export class TestCluster implements AsyncDisposable {
         listener,
         stopping,
         timers,
+        startUp,
         generation,
         fieldValidation,
       };
@@ -263,9 +270,18 @@ export class TestCluster implements AsyncDisposable {
         ),
       );
       const cluster = new TestCluster({ ...common, settler, running });
-      await until(() => collector?.atRest ?? true, common, 'the collector has not synced');
-      await settler.settle();
-      recorder.clear();
+      // What controllers do about objects of a snapshot belongs to the story of the test.
+      if (from !== undefined) recorder.clear();
+      startUp.begin(async () => {
+        const held = (): boolean => stopping.signal.aborted || gate.held.length > 0;
+        const atRest = (): boolean => held() || (collector?.atRest ?? true);
+        await until(atRest, common, 'the collector has not synced');
+        await settler.settle();
+        if (from === undefined) recorder.clear();
+      });
+      // What is in a snapshot has had its consequences.
+      if (from !== undefined && objects.length === 0) return cluster;
+      await startUp.done;
       await createObjects(seeder, objects);
       await settler.settle();
       return cluster;
@@ -297,7 +313,7 @@ export class TestCluster implements AsyncDisposable {
 
   /** A client of its own name in the trace and for fault rules: that of an operator under test. */
   clientAs(name: string): ClusterClient {
-    return this.#clientOf(name, [this.#parts.faults.intercept]);
+    return this.#clientOf(name, [this.#parts.startUp.intercept, this.#parts.faults.intercept]);
   }
 
   /**
@@ -378,8 +394,12 @@ export class TestCluster implements AsyncDisposable {
    * Rejects with a {@link NotSettledError} when that moment does not come.
    */
   settled(options?: SettleOptions): Promise<Settled> {
-    this.#parts.gate.open();
-    return this.#parts.settler.settle(options);
+    const { gate, settler, startUp } = this.#parts;
+    const settle = (): Promise<Settled> => {
+      gate.open();
+      return settler.settle(options);
+    };
+    return startUp.done?.then(settle) ?? settle();
   }
 
   /** From now on controllers think but do not write, until {@link step} or {@link settled}. */
@@ -387,13 +407,15 @@ export class TestCluster implements AsyncDisposable {
     this.#parts.gate.close();
   }
 
+  /** {@link pause} or {@link step} was called, and not {@link settled} since. */
   get paused(): boolean {
     return this.#parts.gate.closed;
   }
 
   /** Lets one write of a controller happen, and what follows up to the next one; pauses first. Empty when none was waiting. */
   async step(): Promise<Trace> {
-    const { gate, activity, recorder } = this.#parts;
+    const { gate, activity, recorder, startUp } = this.#parts;
+    if (startUp.done !== undefined) await startUp.done;
     gate.close();
     await untilQuiet(activity, MAX_TURNS);
     const from = recorder.length;
@@ -416,12 +438,13 @@ export class TestCluster implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { gate, faults, timers, stopping, running, server, listener, store } = this.#parts;
+    const { gate, faults, timers, startUp, stopping, running, server, listener, store } = this.#parts;
     timers.close();
     stopping.abort();
     gate.open();
     faults.close();
     await this.#ended(Promise.all([running, ...this.#informers]));
+    await startUp.done?.catch(() => undefined);
     await server.stop();
     await listener?.server.close();
     await store.close();

@@ -82,7 +82,11 @@ export class RunningClock implements Clock {
 }
 
 /** What a test is given of the clock that its cluster runs on. */
-export function testClock(clock: StandingClock | RunningClock, timers: TestTimers): TestClock {
+export function testClock(
+  clock: StandingClock | RunningClock,
+  timers: TestTimers,
+  started: () => Promise<void> | undefined,
+): TestClock {
   const standing = clock instanceof StandingClock ? clock : undefined;
   return {
     kind: standing ? 'fake' : 'real',
@@ -96,6 +100,7 @@ export function testClock(clock: StandingClock | RunningClock, timers: TestTimer
     async advance(ms) {
       if (!standing) throw new Error("the clock of this cluster is real; start it with clock: 'fake' to move time");
       if (!(ms >= 0) || !Number.isFinite(ms)) throw new RangeError(`time goes forward: cannot advance by ${ms} ms`);
+      if (started() !== undefined) await started();
       await standing.advanceAsync(ms);
     },
   };

@@ -89,6 +89,20 @@ describe('a cluster that starts from a snapshot', () => {
     await expect(assertNotOwnedBy(cluster, owner, configMap('ownr'))).rejects.toThrow('was ever there');
   });
 
+  it('lets controllers do what was left to do, one write at a time when it is paused at once', async () => {
+    await using idle = await startCluster({ objects: tree(), controllers: [] });
+    await idle.client.delete(owner);
+    const from = await idle.snapshot();
+    await using cluster = await startCluster({ from, controllers: ['garbage-collector-controller'] });
+    cluster.pause();
+    await assertNotCollected(cluster, dependent);
+    expect(String(await cluster.step())).toContain('Secret default/dependent removed');
+    await assertCollected(cluster, dependent);
+    await using running = await startCluster({ from });
+    expect(await running.client.find(dependent)).toBeDefined();
+    await assertCollected(running, dependent);
+  });
+
   it('is refused what is no snapshot', async () => {
     await expect(startCluster({ from: {} as ClusterSnapshot })).rejects.toThrow(
       'from is what cluster.snapshot() resolved with, not {}',
