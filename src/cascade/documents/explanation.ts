@@ -40,6 +40,8 @@ export interface Finding {
 export interface Explanation extends Document<'Explanation'>, DataOrigin {
   readonly ref: ObjectReference;
   readonly state: 'alive' | 'terminating' | 'gone';
+  /** RFC 3339; when the deletion was requested, of a terminating object. */
+  readonly since?: string;
   /** The collector's decision about the object. */
   readonly verdict: 'forget' | 'requeue';
   /** A key of `collector/reasons.ts`. */

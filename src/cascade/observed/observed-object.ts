@@ -25,6 +25,8 @@ export interface Observation {
   readonly objects: readonly ObservedObject[];
   /** Undefined: not served in exactly this version. */
   readonly kindOf: (apiVersion: string, kind: string) => ObservedKind | undefined;
+  /** The kind in every version of its group that is served. */
+  readonly versionsOf: (apiVersion: string, kind: string) => readonly ObservedKind[];
   /** Group versions whose discovery failed: whether they serve a kind is not known. */
   readonly unreadGroups: readonly string[];
   readonly incomplete: readonly IncompleteResource[];

@@ -1,8 +1,9 @@
-import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StatusError } from '../../api/status-error.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { Clock } from '../../base/clock.ts';
+import { grouped } from '../../base/grouped.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import { messageOf } from '../../base/thrown.ts';
 import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery.ts';
@@ -62,15 +63,15 @@ export async function readObservation(options: ObservationOptions): Promise<Obse
   return {
     readAt,
     objects,
-    kindOf: kindsOf(discovery),
+    ...kindsOf(discovery),
     unreadGroups,
     incomplete,
     ...(namespace === undefined ? {} : { namespace }),
   };
 }
 
-/** Kinds by exact apiVersion and kind. */
-export function kindsOf({ resources }: DiscoveryResult): Observation['kindOf'] {
+/** Kinds by exact apiVersion and kind, and by group and kind. */
+export function kindsOf({ resources }: DiscoveryResult): Pick<Observation, 'kindOf' | 'versionsOf'> {
   const kinds = new Map<string, ObservedKind>();
   for (const each of resources) {
     const apiVersion = apiVersionOf(each);
@@ -78,8 +79,14 @@ export function kindsOf({ resources }: DiscoveryResult): Observation['kindOf'] {
     const key = `${apiVersion}/${kind}`;
     if (!kinds.has(key)) kinds.set(key, { apiVersion, kind, resource, namespaced, verbs });
   }
-  return (apiVersion, kind) => kinds.get(`${apiVersion}/${kind}`);
+  const byGroup = grouped(kinds.values(), ({ apiVersion, kind }) => `${groupOf(apiVersion)}/${kind}`);
+  return {
+    kindOf: (apiVersion, kind) => kinds.get(`${apiVersion}/${kind}`),
+    versionsOf: (apiVersion, kind) => byGroup.get(`${groupOf(apiVersion)}/${kind}`) ?? [],
+  };
 }
+
+const groupOf = (apiVersion: string): string => parseGroupVersion(apiVersion)?.group ?? apiVersion;
 
 async function listInto(
   objects: ObservedObject[],

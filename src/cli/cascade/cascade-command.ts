@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lintCommand } from './lint-command.ts';
 import { logCommand } from './log-command.ts';
 import { relinkCommand } from './relink-command.ts';
 import { undeleteCommand, undoCommand } from './undo-command.ts';
@@ -11,7 +12,7 @@ export type SetExitCode = (code: number) => void;
 export type Subcommand = (terminal: Terminal, setExitCode: SetExitCode) => Command;
 
 /** In the order in which help lists them. */
-const subcommands: readonly Subcommand[] = [logCommand, undoCommand, undeleteCommand, relinkCommand];
+const subcommands: readonly Subcommand[] = [logCommand, undoCommand, undeleteCommand, relinkCommand, lintCommand];
 
 /** `kubegc cascade`, which is also `kubectl cascade`. */
 export function cascadeCommand(terminal: Terminal, setExitCode: SetExitCode): Command {

@@ -54,7 +54,7 @@ export async function relink(flags: RelinkFlags, terminal: Terminal): Promise<nu
 
 /** Namespaced objects of files without a namespace are in that of the command. */
 function withNamespaces(objects: readonly KubeObject[], discovery: DiscoveryResult, namespace: string): KubeObject[] {
-  const kindOf = kindsOf(discovery);
+  const { kindOf } = kindsOf(discovery);
   return objects.map((object) => {
     const { apiVersion = '', kind = '', metadata = {} } = object;
     if (metadata.namespace !== undefined || kindOf(apiVersion, kind)?.namespaced !== true) return object;

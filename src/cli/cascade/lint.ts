@@ -1,0 +1,80 @@
+import { builtinResources } from '../../api/kinds/builtin-resources.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { LintReport } from '../../cascade/documents/lint-report.ts';
+import { lintCluster } from '../../cascade/lint/lint-cluster.ts';
+import { lintManifests, type ManifestKind } from '../../cascade/lint/lint-manifests.ts';
+import { readObservation } from '../../cascade/observed/read-observation.ts';
+import { discover } from '../../client/discovery.ts';
+import { durationOf } from '../duration-flag.ts';
+import { readManifests } from '../manifests.ts';
+import type { Terminal } from '../terminal.ts';
+import { withCluster } from './cluster-access.ts';
+import type { ClusterFlags } from './cluster-options.ts';
+import { EXIT_DONE, EXIT_FINDINGS } from './exit-codes.ts';
+import { counted, textTable } from './text-table.ts';
+
+export interface LintFlags extends ClusterFlags {
+  readonly filename?: readonly string[];
+  readonly olderThan: string;
+  readonly allNamespaces?: boolean;
+  readonly output?: 'json';
+}
+
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+
+/** Runs `lint`. Resolves with the exit code: 2 when there are findings. */
+export async function lint(flags: LintFlags, terminal: Terminal): Promise<number> {
+  const { filename = [] } = flags;
+  const olderThanMs = durationOf('--older-than', flags.olderThan, { least: 0, most: YEAR_MS });
+  if (filename.length === 0) {
+    return withCluster(flags, terminal, async ({ client, namespace }) => {
+      const discovery = await discover(client);
+      const scope = flags.allNamespaces === true ? {} : { namespace };
+      const observation = await readObservation({ client, clock: systemClock, discovery, ...scope });
+      for (const { resource, reason } of observation.incomplete) {
+        terminal.stderr(`Warning: ${resource} could not be read: ${reason}\n`);
+      }
+      const where = flags.allNamespaces === true ? 'the cluster' : `namespace ${namespace}`;
+      return print(lintCluster(observation, { olderThanMs }), { flags, terminal, where });
+    });
+  }
+  const manifests = await readManifests(filename);
+  const kinds = new Map<string, ManifestKind>(
+    builtinResources().map(({ group, version, kind, resource, namespaced }) => [
+      `${apiVersionOf({ group, version })}/${kind}`,
+      { resource, namespaced },
+    ]),
+  );
+  const report = lintManifests(
+    manifests.map(({ object }) => object),
+    { kindOf: (apiVersion, kind) => kinds.get(`${apiVersion}/${kind}`), now: systemClock.now() },
+  );
+  return print(report, { flags, terminal, where: counted(manifests.length, 'manifest') });
+}
+
+function print(
+  report: LintReport,
+  { flags, terminal, where }: { readonly flags: LintFlags; readonly terminal: Terminal; readonly where: string },
+): number {
+  terminal.stdout(flags.output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : lintAsText(report, where));
+  return report.findings.length === 0 ? EXIT_DONE : EXIT_FINDINGS;
+}
+
+/** Findings as a table; each fix once, below it. */
+export function lintAsText({ findings }: LintReport, where: string): string {
+  if (findings.length === 0) return `Nothing is wrong with ownership in ${where}.\n`;
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  const head = `${counted(findings.length, 'finding')} in ${where}, ${counted(errors, 'error')} among them.`;
+  const rows = findings.map(({ severity, code, ref, message }) => [
+    severity,
+    ref?.namespace ?? '',
+    ref === undefined ? '' : `${ref.kind.toLowerCase()}/${ref.name}`,
+    code,
+    message,
+  ]);
+  const fixes = new Map(
+    findings.flatMap(({ code, fix }) => (fix === undefined ? [] : [[`${code}${fix}`, `${code}: ${fix}`]])),
+  );
+  return `${head}\n\n${textTable(['SEVERITY', 'NAMESPACE', 'OBJECT', 'CODE', 'WHAT'], rows)}\n${[...fixes.values()].join('\n')}\n`;
+}
