@@ -11,6 +11,7 @@ import { inProcessTransport } from '../../src/client/in-process-transport.ts';
 import type { Interceptor } from '../../src/client/interceptor.ts';
 import type { ResourceRef } from '../../src/client/resource-path.ts';
 import { RestClient } from '../../src/client/rest-client.ts';
+import { type SharedContext, SharedInformers } from '../../src/lifecycle/kit/shared-informers.ts';
 
 export interface ControllerEnvironment {
   readonly client: RestClient;
@@ -69,6 +70,21 @@ export class EmbeddedCluster {
     const client = this.#clientWith([record, (request, next) => this.fault(request, next)]);
     this.#running.push(controller({ client, clock, random, logger, metrics }).run(this.#stop.signal));
     await clock.settle();
+  }
+
+  /** Runs controllers that read shared caches, all through one client, until the cluster is stopped. */
+  async runShared(...controllers: readonly ((context: SharedContext) => Service)[]): Promise<void> {
+    await this.run((environment) => {
+      const { client, clock, random, logger } = environment;
+      const informers = new SharedInformers({ client, clock, random, logger, signal: this.#stop.signal });
+      const services = controllers.map((build) => build({ ...environment, informers }));
+      return {
+        run: async (signal) => {
+          await Promise.all(services.map((service) => service.run(signal)));
+          await informers.ended();
+        },
+      };
+    });
   }
 
   async stop(): Promise<void> {
