@@ -28,7 +28,8 @@ const spec = (replicas: number, more: object = {}) => ({
 const replicaSet = (replicas: number, more: object = {}) => work.create(replicaSets, 'web', spec(replicas, more));
 const statusOf = async () => (await work.get<Counted>(replicaSets, 'web'))!.status;
 const hasReplicas = (count: number) => async () => (await statusOf()).replicas === count;
-const controllerOf = (pod: KubeObject | undefined) => pod?.metadata?.ownerReferences?.find(({ controller }) => controller);
+const controllerOf = (pod: KubeObject | undefined) =>
+  pod?.metadata?.ownerReferences?.find(({ controller }) => controller);
 const owners = async () => (await work.pods()).map((pod) => controllerOf(pod)?.name ?? 'nobody').toSorted();
 const podBody = (labels: Record<string, string>) => ({ metadata: { labels }, spec: template({}).spec });
 
@@ -80,8 +81,12 @@ describe('a ReplicaSet', () => {
     const ready = (await work.pods()).filter((pod) => (pod['status'] as { phase: string }).phase === 'Running');
     await work.patch(replicaSets, 'web', { spec: { replicas: 2 } });
     await work.until(hasReplicas(2));
-    expect((await work.pods()).map(({ metadata }) => metadata?.name)).toEqual(ready.map(({ metadata }) => metadata?.name));
-    expect((await work.eventsOf('web')).filter((event) => event.includes('SuccessfulDelete Deleted pod: '))).toHaveLength(2);
+    expect((await work.pods()).map(({ metadata }) => metadata?.name)).toEqual(
+      ready.map(({ metadata }) => metadata?.name),
+    );
+    expect(
+      (await work.eventsOf('web')).filter((event) => event.includes('SuccessfulDelete Deleted pod: ')),
+    ).toHaveLength(2);
   });
 
   it('LIFE-226 LIFE-225 releases a pod whose labels are taken away, and deletes a surplus one when they come back', async () => {
@@ -133,7 +138,9 @@ describe('a ReplicaSet', () => {
     for (let number = 0; number < 45; number++) await work.create(pods, `p${number}`, podBody({ app: 'web' }));
     await replicaSet(45);
     await work.until(hasReplicas(45));
-    const reads = cluster.requests.filter((request) => request.startsWith('GET') && request.includes('/replicasets/web'));
+    const reads = cluster.requests.filter(
+      (request) => request.startsWith('GET') && request.includes('/replicasets/web'),
+    );
     expect(reads.length).toBe(3);
     expect(await work.pods()).toHaveLength(45);
   });
@@ -194,7 +201,9 @@ describe('a ReplicaSet', () => {
     expect((await work.eventsOf('web'))[0]).toBe(`Warning FailedCreate Error creating: ${refusal.message}`);
     cluster.fault = (request, next) => next(request);
     await work.until(hasReplicas(100), { withinMs: 1_100_000 });
-    expect((await work.get<KubeObject & { status: object }>(replicaSets, 'web'))!.status).not.toHaveProperty('conditions');
+    expect((await work.get<KubeObject & { status: object }>(replicaSets, 'web'))!.status).not.toHaveProperty(
+      'conditions',
+    );
   });
 
   it('makes no request while all is as it should be', async () => {

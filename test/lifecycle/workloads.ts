@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { formatTime } from '../../src/api/meta/time.ts';
-import { EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
+import { type EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
 
 export const NAMESPACE = 'default';
 export const replicaSets = gvrOf('replicasets', 'apps');

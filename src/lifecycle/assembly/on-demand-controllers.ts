@@ -4,6 +4,9 @@ import type { SharedContext } from '../kit/shared-informers.ts';
 import type { Service } from '../../base/service.ts';
 import type { LifecycleSettings } from './lifecycle-settings.ts';
 
+const REPLICA_SETS = { group: 'apps', version: 'v1', resource: 'replicasets' };
+const REPLICATION_CONTROLLERS = { group: '', version: 'v1', resource: 'replicationcontrollers' };
+
 interface Entry {
   /** The short name that kube-controller-manager still accepts. */
   readonly alias: string;
@@ -12,7 +15,24 @@ interface Entry {
 }
 
 /** The controllers that start with the first object of their kind, by kube-controller-manager's names. A new one is a new entry. */
-const entries = {} as const satisfies Record<string, Entry>;
+const entries = {
+  'replicaset-controller': {
+    alias: 'replicaset',
+    wakes: [{ gvr: REPLICA_SETS }],
+    load: async (context) => {
+      const { ReplicaSetController } = await import('../replicaset/replicaset-controller.ts');
+      return new ReplicaSetController(context);
+    },
+  },
+  'replicationcontroller-controller': {
+    alias: 'replicationcontroller',
+    wakes: [{ gvr: REPLICATION_CONTROLLERS }],
+    load: async (context) => {
+      const { ReplicationControllerController } = await import('../replicaset/replicationcontroller-controller.ts');
+      return new ReplicationControllerController(context);
+    },
+  },
+} as const satisfies Record<string, Entry>;
 
 export type OnDemandControllerName = keyof typeof entries;
 

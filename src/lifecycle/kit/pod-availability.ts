@@ -1,6 +1,6 @@
 import { findCondition } from '../../api/meta/conditions.ts';
 import { parseTime } from '../../api/meta/time.ts';
-import { isTerminating } from './controller-reference.ts';
+import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodFinished, isPodReady, type Pod } from './pod-object.ts';
 
 /** Neither finished nor terminating (`controller_utils.go` `IsPodActive`). */

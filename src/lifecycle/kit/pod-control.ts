@@ -5,7 +5,7 @@ import type { Counter, Metrics } from '../../base/metrics.ts';
 import type { EventType, ObjectReference } from '../../client/event-correlator.ts';
 import type { RestClient } from '../../client/rest-client.ts';
 import { deletionCounter } from './deletion-counter.ts';
-import type { OwnerKind } from './controller-reference.ts';
+import type { OwnerKind } from '../ownership/controller-reference.ts';
 import { type Pod, PODS } from './pod-object.ts';
 
 /** Template of pods in the spec of a workload. */

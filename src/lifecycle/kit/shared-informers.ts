@@ -10,8 +10,10 @@ import type { Cache } from './reconcile-loop.ts';
 
 /** Index of every shared cache: the objects of a namespace. */
 export const BY_NAMESPACE = 'namespace';
-/** Index of every shared cache: the objects whose controller reference has this uid; `''` for those without one. */
+/** Index of every shared cache: the objects whose controller reference has this uid, or {@link orphansOf} a namespace. */
 export const BY_CONTROLLER = 'controller';
+/** The value of {@link BY_CONTROLLER} for the objects of a namespace that have no controller. No uid has a slash. */
+export const orphansOf = (namespace: string): string => `${namespace}/`;
 /** Index of pods: the pods whose `spec.nodeName` is this. */
 export const BY_NODE = 'node';
 
@@ -123,7 +125,9 @@ export class SharedCache<T extends KubeObject = KubeObject> implements Cache {
 
 const indexers: Readonly<Record<string, (object: KubeObject) => readonly string[]>> = {
   [BY_NAMESPACE]: ({ metadata }) => [metadata?.namespace ?? ''],
-  [BY_CONTROLLER]: ({ metadata }) => [metadata?.ownerReferences?.find((owner) => owner.controller)?.uid ?? ''],
+  [BY_CONTROLLER]: ({ metadata }) => [
+    metadata?.ownerReferences?.find((owner) => owner.controller)?.uid ?? orphansOf(metadata?.namespace ?? ''),
+  ],
   [BY_NODE]: (object) => {
     const nodeName = (object['spec'] as { nodeName?: string } | undefined)?.nodeName ?? '';
     return nodeName === '' ? [] : [nodeName];

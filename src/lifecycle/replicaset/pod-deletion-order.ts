@@ -43,11 +43,7 @@ function compare(a: Ranked, b: Ranked, now: number): number {
   );
 }
 
-function byAge(
-  a: Pod,
-  b: Pod,
-  { of, now }: { of: (pod: Pod) => number | undefined; now: number },
-): number {
+function byAge(a: Pod, b: Pod, { of, now }: { of: (pod: Pod) => number | undefined; now: number }): number {
   const [first, second] = [of(a), of(b)];
   if (first === second) return 0;
   if (first === undefined) return -1;
@@ -76,7 +72,9 @@ function cost({ metadata }: Pod): number {
 function restarts({ spec, status }: Pod): number {
   const most = (statuses: readonly ContainerStatus[] | undefined): number =>
     Math.max(0, ...(statuses ?? []).map(({ restartCount }) => restartCount));
-  const sidecars = new Set((spec?.initContainers ?? []).filter((each) => each.restartPolicy === 'Always').map((each) => each.name));
+  const sidecars = new Set(
+    (spec?.initContainers ?? []).filter((each) => each.restartPolicy === 'Always').map((each) => each.name),
+  );
   const sidecarStatuses = status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name));
   return most(status?.containerStatuses) * 2 ** 20 + most(sidecarStatuses);
 }

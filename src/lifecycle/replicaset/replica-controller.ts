@@ -5,11 +5,17 @@ import { StatusError } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/event-recorder.ts';
 import { keyOf } from '../../client/informer.ts';
-import { ControllerRefManager } from '../kit/controller-ref-manager.ts';
-import { controllerOf, controllerReference, isControlledBy, isTerminating, type OwnerKind } from '../kit/controller-reference.ts';
-import { Dependents } from '../kit/dependents.ts';
-import { Expectations } from '../kit/expectations.ts';
-import { selects } from '../kit/owner-selector.ts';
+import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
+import {
+  controllerOf,
+  controllerReference,
+  isControlledBy,
+  isTerminating,
+  type OwnerKind,
+} from '../ownership/controller-reference.ts';
+import { Dependents } from '../ownership/dependents.ts';
+import { Expectations } from '../ownership/expectations.ts';
+import { selects } from '../ownership/owner-selector.ts';
 import { isPodActive, nextAvailability } from '../kit/pod-availability.ts';
 import { isNamespaceTerminating, PodControl, podFromTemplate } from '../kit/pod-control.ts';
 import { isPodFinished, type Pod, PODS } from '../kit/pod-object.ts';

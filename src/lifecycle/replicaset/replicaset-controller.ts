@@ -1,4 +1,4 @@
-import { ownerSelector } from '../kit/owner-selector.ts';
+import { ownerSelector } from '../ownership/owner-selector.ts';
 import type { SharedContext } from '../kit/shared-informers.ts';
 import { ReplicaController, type ReplicaKind } from './replica-controller.ts';
 

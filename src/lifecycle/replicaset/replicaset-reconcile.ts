@@ -1,7 +1,7 @@
 import { type Condition, findCondition, withCondition } from '../../api/meta/conditions.ts';
 import { labelSelectorFromSet } from '../../api/selectors/label-selector.ts';
 import { deepEqual } from '../../base/deep-equal.ts';
-import { isTerminating } from '../kit/controller-reference.ts';
+import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodAvailable } from '../kit/pod-availability.ts';
 import { isPodReady, type Pod } from '../kit/pod-object.ts';
 import { podsToDelete } from './pod-deletion-order.ts';
@@ -60,13 +60,17 @@ export function nextReplicaSetStatus(owner: ReplicaSet, observed: ReplicaSetObse
   const before = owner.status ?? {};
   const unchanged =
     Object.entries(counts).every(
-      ([field, count]) => (before[field as keyof typeof counts] ?? (field === 'terminatingReplicas' ? undefined : 0)) === count,
+      ([field, count]) =>
+        (before[field as keyof typeof counts] ?? (field === 'terminatingReplicas' ? undefined : 0)) === count,
     ) && deepEqual(before.conditions ?? [], conditions);
   return unchanged ? undefined : { ...before, ...counts, conditions };
 }
 
 /** `ReplicaFailure` while pods can not be created or deleted; the first failure stays until one sync succeeds. */
-function nextConditions({ spec, status }: ReplicaSet, { active, failure, now }: ReplicaSetObservation): readonly Condition[] {
+function nextConditions(
+  { spec, status }: ReplicaSet,
+  { active, failure, now }: ReplicaSetObservation,
+): readonly Condition[] {
   const conditions = status?.conditions ?? [];
   const known = findCondition(conditions, 'ReplicaFailure');
   if (failure === undefined) return known === undefined ? conditions : conditions.filter((each) => each !== known);

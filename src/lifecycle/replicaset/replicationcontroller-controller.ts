@@ -1,4 +1,4 @@
-import { ownerMapSelector } from '../kit/owner-selector.ts';
+import { ownerMapSelector } from '../ownership/owner-selector.ts';
 import type { SharedContext } from '../kit/shared-informers.ts';
 import { ReplicaController, type ReplicaKind } from './replica-controller.ts';
 

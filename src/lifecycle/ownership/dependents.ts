@@ -3,7 +3,7 @@ import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { keyOf } from '../../client/informer.ts';
 import { controllerOf, isTerminating, type OwnerKind } from './controller-reference.ts';
 import type { Expectations } from './expectations.ts';
-import { BY_CONTROLLER, BY_NAMESPACE, orphansOf, type SharedCache } from './shared-informers.ts';
+import { BY_CONTROLLER, BY_NAMESPACE, orphansOf, type SharedCache } from '../kit/shared-informers.ts';
 
 export interface DependentsOptions {
   readonly ownerKind: OwnerKind;

@@ -3,7 +3,12 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { decideClaim } from './claim-decision.ts';
 
 const owner = (terminating = false): KubeObject => ({
-  metadata: { namespace: 'n', name: 'o', uid: 'own', ...(terminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) },
+  metadata: {
+    namespace: 'n',
+    name: 'o',
+    uid: 'own',
+    ...(terminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+  },
 });
 const candidate = ({ controller = '', terminating = false, namespace = 'n' }): KubeObject => ({
   metadata: {
@@ -12,7 +17,11 @@ const candidate = ({ controller = '', terminating = false, namespace = 'n' }): K
     ...(terminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     ...(controller === ''
       ? {}
-      : { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'o', uid: controller, controller: true }] }),
+      : {
+          ownerReferences: [
+            { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'o', uid: controller, controller: true },
+          ],
+        }),
   },
 });
 

@@ -1,5 +1,9 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { labelSelectorFromObject, labelSelectorFromSet, type LabelSelector } from '../../api/selectors/label-selector.ts';
+import {
+  labelSelectorFromObject,
+  labelSelectorFromSet,
+  type LabelSelector,
+} from '../../api/selectors/label-selector.ts';
 import type { Labels } from '../../api/selectors/requirement.ts';
 import type { LabelSelectorObject } from '../../api/validation/labels.ts';
 
