@@ -61,7 +61,7 @@ const fewChunks = {
   name: 'few-chunks',
   setup(plugins) {
     const onDemand = loadedOnDemand();
-    const up = JSON.stringify(join(root, 'src', 'cli', 'up.ts'));
+    const up = JSON.stringify(join(root, 'src', 'cli', 'up', 'up.ts'));
     plugins.onLoad({ filter: /\.ts$/ }, ({ path }) =>
       onDemand.has(path) ? { contents: `${readFileSync(path, 'utf8')}\nimport ${up};\n`, loader: 'ts' } : undefined,
     );

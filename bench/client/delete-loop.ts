@@ -5,11 +5,11 @@ import {
 } from '../../src/apiserver/authentication/certificates.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { bearerToken } from '../../src/client/connect-options.ts';
-import { http1Transport } from '../../src/client/http1-transport.ts';
-import { http2Transport } from '../../src/client/http2-transport.ts';
-import { RestClient } from '../../src/client/rest-client.ts';
-import type { Transport } from '../../src/client/transport.ts';
+import { bearerToken } from '../../src/client/http/connect-options.ts';
+import { http1Transport } from '../../src/client/http/http1-transport.ts';
+import { http2Transport } from '../../src/client/http/http2-transport.ts';
+import { RestClient } from '../../src/client/rest/rest-client.ts';
+import type { Transport } from '../../src/client/http/transport.ts';
 import { type Benchmark, type BenchResult, levelOf, median } from '../result.ts';
 import { type Counts, startCountingResponder } from './counting-responder.ts';
 

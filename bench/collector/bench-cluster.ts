@@ -1,14 +1,14 @@
-import type { PropagationPolicy } from '../../src/client/delete-options.ts';
+import type { PropagationPolicy } from '../../src/client/rest/delete-options.ts';
 import { apiVersionOf, type GroupVersionResource } from '../../src/api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { isAlreadyExists } from '../../src/api/status-error.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { systemKubeconfigIo } from '../../src/cli/system-kubeconfig-io.ts';
-import { loadClientConfig } from '../../src/client/client-config.ts';
-import { connect } from '../../src/client/connect.ts';
-import type { ClientConfig } from '../../src/client/connect-options.ts';
-import type { ResourceRef } from '../../src/client/resource-path.ts';
-import { RestClient } from '../../src/client/rest-client.ts';
+import { systemKubeconfigIo } from '../../src/cli/process/system-kubeconfig-io.ts';
+import { loadClientConfig } from '../../src/client/kubeconfig/client-config.ts';
+import { connect } from '../../src/client/http/connect.ts';
+import type { ClientConfig } from '../../src/client/http/connect-options.ts';
+import type { ResourceRef } from '../../src/client/rest/resource-path.ts';
+import { RestClient } from '../../src/client/rest/rest-client.ts';
 
 const NAMESPACE = 'kubegc-bench';
 

@@ -1,4 +1,4 @@
-import type { PropagationPolicy } from '../../src/client/delete-options.ts';
+import type { PropagationPolicy } from '../../src/client/rest/delete-options.ts';
 import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, type BenchResult, levelOf, median } from '../result.ts';
 import { BenchCluster, type BenchKind, CONFIG_MAP, DEPLOYMENT, POD, REPLICA_SET } from './bench-cluster.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readKubeconfig } from '../../test/program/read-kubeconfig.ts';
-import { ACCEPT_METADATA } from '../../src/client/accept.ts';
+import { ACCEPT_METADATA } from '../../src/client/codec/accept.ts';
 import { Load } from '../apiserver/load.ts';
 import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, levelOf, median } from '../result.ts';

@@ -1,4 +1,4 @@
-import type { RestClient } from '../../src/client/rest-client.ts';
+import type { RestClient } from '../../src/client/rest/rest-client.ts';
 import { type BenchCluster, CONFIG_MAP, refTo } from './bench-cluster.ts';
 import { firstInLine } from './first-in-line.ts';
 

@@ -1,12 +1,12 @@
 import { systemClock } from '../../src/base/clock.ts';
-import { watchDecoder } from '../../src/client/watch-decoder.ts';
-import { AbsentOwnerCache } from '../../src/collector/graph/absent-owner-cache.ts';
+import { watchDecoder } from '../../src/client/codec/watch-decoder.ts';
+import { AbsentOwnerCache } from '../../src/collector/caches/absent-owner-cache.ts';
 import { apply } from '../../src/collector/graph/apply.ts';
 import type { Effect } from '../../src/collector/graph/effect.ts';
-import type { ObjectColumns } from '../../src/collector/graph/object-columns.ts';
+import type { ObjectColumns } from '../../src/collector/types/object-columns.ts';
 import { OwnershipGraph } from '../../src/collector/graph/ownership-graph.ts';
 import { ObjectReader } from '../../src/collector/monitors/object-reader.ts';
-import { WorkQueue } from '../../src/collector/work-queue.ts';
+import { WorkQueue } from '../../src/collector/queues/work-queue.ts';
 import type { ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { NaiveGraph } from './naive-graph.ts';
 import { kindOf, resources, type Chunk } from './trees.ts';

@@ -1,6 +1,9 @@
-import { encodePartialObjectMetadataEnvelope, encodeWatchFrame } from '../../src/api/codec/partial-object-metadata.ts';
+import {
+  encodePartialObjectMetadataEnvelope,
+  encodeWatchFrame,
+} from '../../src/api/codec/metadata/partial-object-metadata.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../../src/api/meta/object-meta.ts';
-import type { MonitoredResource } from '../../src/collector/graph/event.ts';
+import type { MonitoredResource } from '../../src/collector/types/event.ts';
 
 /**
  * The cluster of the graph benchmarks: trees of one Deployment, one ReplicaSet and ten Pods, children first, so that every

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { endWithError } from './command-error.ts';
-import type { Terminal } from './terminal.ts';
-import { plainUpFlags } from './up-options.ts';
+import { endWithError } from './process/command-error.ts';
+import type { Terminal } from './process/terminal.ts';
+import { plainUpFlags } from './up/up-options.ts';
 
 const terminal: Terminal = {
   stdout: (text) => void process.stdout.write(text),
@@ -22,6 +22,6 @@ if (upFlags === undefined) {
   const { run } = await import('./program.ts');
   process.exitCode = await run(args, terminal);
 } else {
-  const { runUp } = await import('./up.ts');
+  const { runUp } = await import('./up/up.ts');
   process.exitCode = await runUp(upFlags, terminal);
 }

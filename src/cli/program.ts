@@ -1,14 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
 import { cascadeCommand } from './cascade/cascade-command.ts';
-import { collectCommand } from './collect-command.ts';
-import { endWithError, exitCodeError } from './command-error.ts';
+import { collectCommand } from './collect/collect-command.ts';
+import { endWithError, exitCodeError } from './process/command-error.ts';
 import { completionScript } from './completion.ts';
-import { envtestAssetsCommand, envtestExecutables } from './envtest-command.ts';
-import { knownControllers } from './controllers.ts';
-import type { Terminal } from './terminal.ts';
-import type { UpFlags } from './up.ts';
-import { upOptions } from './up-options.ts';
-import { kubegcVersion, kubernetesVersion } from './version.ts';
+import { envtestAssetsCommand, envtestExecutables } from './envtest/envtest-command.ts';
+import { knownControllers } from './cluster/controllers.ts';
+import type { Terminal } from './process/terminal.ts';
+import type { UpFlags } from './up/up.ts';
+import { upOptions } from './up/up-options.ts';
+import { kubegcVersion, kubernetesVersion } from './process/version.ts';
 
 const collect = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
 
@@ -36,7 +36,7 @@ Examples:
     )
     .allowExcessArguments(false)
     .action(async (flags: UpFlags) => {
-      const { up } = await import('./up.ts');
+      const { up } = await import('./up/up.ts');
       setExitCode(await up(flags, terminal));
     });
   for (const each of upOptions) {

@@ -9,21 +9,26 @@ import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Random } from '../base/random.ts';
 import type { Service } from '../base/service.ts';
-import { EventRecorder } from '../client/event-recorder.ts';
-import { LeaseLostError } from '../client/leader-elector.ts';
-import type { RestClient } from '../client/rest-client.ts';
-import { collectorGauges, collectorMetrics, type CollectorMetrics, forgetVanished } from './collector-metrics.ts';
-import { ConsistencyCheck } from './consistency-check.ts';
-import { debugHandler } from './debug-handler.ts';
-import { AbsentOwnerCache, type InDoubt } from './graph/absent-owner-cache.ts';
+import { EventRecorder } from '../client/events/event-recorder.ts';
+import { LeaseLostError } from '../client/election/leader-elector.ts';
+import type { RestClient } from '../client/rest/rest-client.ts';
+import {
+  collectorGauges,
+  collectorMetrics,
+  type CollectorMetrics,
+  forgetVanished,
+} from './observation/collector-metrics.ts';
+import { ConsistencyCheck } from './observation/consistency-check.ts';
+import { debugHandler } from './observation/debug-handler.ts';
+import { AbsentOwnerCache, type InDoubt } from './caches/absent-owner-cache.ts';
 import type { DropAbsentOwnerEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
-import type { Identity } from './graph/identity.ts';
-import { workKey, type WorkKey } from './graph/work-key.ts';
-import { OrphanedOwners } from './graph/orphaned-owners.ts';
+import type { Identity } from './types/identity.ts';
+import { workKey, type WorkKey } from './queues/work-key.ts';
+import { OrphanedOwners } from './caches/orphaned-owners.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { GraphWriter } from './graph-writer.ts';
-import { InvalidNamespaceReports } from './invalid-namespace-reports.ts';
-import { KindMapper, type UnservedVersions } from './kind-mapper.ts';
+import { InvalidNamespaceReports } from './observation/invalid-namespace-reports.ts';
+import { KindMapper, type UnservedVersions } from './resources/kind-mapper.ts';
 import { HistoryScopes } from './monitors/history-scopes.ts';
 import type { HistoryEvidence } from './monitors/monitor-sink.ts';
 import { Monitors } from './monitors/monitors.ts';
@@ -36,8 +41,8 @@ import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { DeleteOptionsSupport } from './operations/delete-options-support.ts';
 import { listVersion } from './operations/list-version.ts';
 import { PatchSupport } from './operations/patch-support.ts';
-import { createQueues, type OnQueued, type Queues, type RetryOptions } from './queues.ts';
-import { type QueueReason, sentenceOf } from './reasons.ts';
+import { createQueues, type OnQueued, type Queues, type RetryOptions } from './queues/queues.ts';
+import { type QueueReason, sentenceOf } from './types/reasons.ts';
 import { type ConfigurationEffect, configurationEffect } from './resources/configuration-resources.ts';
 import {
   defaultIgnoredResources,
@@ -45,7 +50,7 @@ import {
   type OfferedResource,
   resourceKey,
 } from './resources/deletable-resources.ts';
-import { ResourceSync } from './resources/resource-sync.ts';
+import { ResourceSync } from './monitors/resource-sync.ts';
 import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
 import { SettledDoubts } from './settled-doubts.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { OwnerReference } from '../api/meta/object-meta.ts';
 import { FakeClock } from '../base/fake-clock.ts';
 import { MemoryMetrics } from '../base/memory-metrics.ts';
-import { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
+import { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import { ColumnsFromObject } from './graph/columns-from-object.ts';
 import type { InvalidNamespaceReport } from './graph/effect.ts';
-import type { MonitoredResource, ObservedObject } from './graph/event.ts';
+import type { MonitoredResource, ObservedObject } from './types/event.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
-import { workKey } from './graph/work-key.ts';
+import { workKey } from './queues/work-key.ts';
 import { GraphWriter } from './graph-writer.ts';
-import { createQueues, QUEUE_NAMES } from './queues.ts';
+import { createQueues, QUEUE_NAMES } from './queues/queues.ts';
 
 const secrets: MonitoredResource = { apiVersion: 'v1', kind: 'Secret', resource: 'secrets' };
 const uid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;

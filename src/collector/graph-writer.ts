@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Counter, Metrics } from '../base/metrics.ts';
 import { formatUuid } from '../base/uuid.ts';
 import { queueMetrics } from '../workqueue/metrics.ts';
-import type { AbsentOwnerCache } from './graph/absent-owner-cache.ts';
+import type { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import { apply } from './graph/apply.ts';
 import type {
   ApplyOutcome,
@@ -11,12 +11,12 @@ import type {
   InvalidNamespaceReport,
   NoteAbsentOwnerEffect,
 } from './graph/effect.ts';
-import type { GraphEvent } from './graph/event.ts';
-import type { Uid } from './graph/identity.ts';
-import type { ObjectColumns } from './graph/object-columns.ts';
+import type { GraphEvent } from './types/event.ts';
+import type { Uid } from './types/identity.ts';
+import type { ObjectColumns } from './types/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
-import { parseWorkKey, workKey } from './graph/work-key.ts';
-import { type OnQueued, QUEUE_NAMES, type Queues } from './queues.ts';
+import { parseWorkKey, workKey } from './queues/work-key.ts';
+import { type OnQueued, QUEUE_NAMES, type Queues } from './queues/queues.ts';
 
 export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;

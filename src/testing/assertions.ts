@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert';
 import { checkCluster, checkCollected, checkFinalizer, checkOwnedBy, type Finding } from './check.ts';
 import type { TestCluster } from './cluster.ts';
-import type { Subject } from './object-ref.ts';
+import type { Subject } from './client/object-ref.ts';
 
 /** For node:test, and every runner that goes by exceptions: the matchers as functions. All settle the cluster first. */
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { SimulationSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
-import { checkKeys } from './check-options.ts';
+import { checkKeys } from './client/check-options.ts';
 
 /** Throws a TypeError that says what is wrong. */
 export function checkSimulation(settings: SimulationSettings | undefined): void {

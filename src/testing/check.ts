@@ -2,8 +2,8 @@ import { AssertionError } from 'node:assert';
 import { inspect } from 'node:util';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type KubeObject } from '../api/meta/object-meta.ts';
 import { clusterOf, type TestCluster } from './cluster.ts';
-import type { Trace } from './trace.ts';
-import { displayName, type ObjectRef, refOf, type Subject } from './object-ref.ts';
+import type { Trace } from './trace/trace.ts';
+import { displayName, type ObjectRef, refOf, type Subject } from './client/object-ref.ts';
 
 /** What a matcher found: whether it holds, and the text for the case that it should have been otherwise. */
 export interface Finding {

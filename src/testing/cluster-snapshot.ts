@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import type { StoredContents } from '../apiserver/storage/memory-store.ts';
-import type { Memory } from './recorder.ts';
+import type { StoredContents } from '../apiserver/storage/embedded/memory-store.ts';
+import type { Memory } from './trace/recorder.ts';
 
 /** What {@link ClusterSnapshot} keeps. */
 export interface SnapshotParts {

@@ -9,7 +9,7 @@ import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts
 import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
 import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
 import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
-import { openMemoryStore } from '../apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
 import { linkSignals } from '../base/abort.ts';
 import type { HttpHandler } from '../base/http-message.ts';
@@ -17,15 +17,15 @@ import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { messageOf } from '../base/thrown.ts';
 import { writeFileAtomically } from '../base/write-file-atomically.ts';
-import { inProcessTransport } from '../client/in-process-transport.ts';
-import { Informer } from '../client/informer.ts';
-import type { Interceptor, Send } from '../client/interceptor.ts';
-import { RestClient } from '../client/rest-client.ts';
+import { inProcessTransport } from '../client/http/in-process-transport.ts';
+import { Informer } from '../client/reflector/informer.ts';
+import type { Interceptor, Send } from '../client/rest/interceptor.ts';
+import { RestClient } from '../client/rest/rest-client.ts';
 import type { SimulationSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
-import { Activity } from './activity.ts';
-import { observedHandler, USER_AGENT } from './actor.ts';
-import { ClusterClient, type KindQuery, kindQueryKeys } from './cluster-client.ts';
-import { checkKeys } from './check-options.ts';
+import { Activity } from './activity/activity.ts';
+import { observedHandler, USER_AGENT } from './actors/actor.ts';
+import { ClusterClient, type KindQuery, kindQueryKeys } from './client/cluster-client.ts';
+import { checkKeys } from './client/check-options.ts';
 import { checkSimulation } from './check-simulation.ts';
 import { ClusterSnapshot } from './cluster-snapshot.ts';
 import {
@@ -36,28 +36,28 @@ import {
   FAULTS_CHANCE,
   randomOf,
   seedOf,
-} from './controllers.ts';
-import { recordingLogger } from './decision-logger.ts';
-import { areServed, definitionsAmong } from './definitions.ts';
-import { Faults } from './faults.ts';
-import { FirstSync } from './first-sync.ts';
-import { FormerKinds } from './former-kinds.ts';
+} from './actors/controllers.ts';
+import { recordingLogger } from './trace/decision-logger.ts';
+import { areServed, definitionsAmong } from './seed/definitions.ts';
+import { Faults } from './faults/faults.ts';
+import { FirstSync } from './activity/first-sync.ts';
+import { FormerKinds } from './client/former-kinds.ts';
 import { type Listener, listen, processCertificates } from './listener.ts';
-import { findResource, type ObjectRef } from './object-ref.ts';
-import { QueueActivity } from './queue-activity.ts';
-import { untilQuiet } from './quiet.ts';
-import { Recorder } from './recorder.ts';
-import { RecordingStore } from './recording-store.ts';
-import type { SeedObject } from './seed-object.ts';
-import { createObjects, type ObjectSources, readObjects } from './seed-objects.ts';
+import { findResource, type ObjectRef } from './client/object-ref.ts';
+import { QueueActivity } from './activity/queue-activity.ts';
+import { untilQuiet } from './activity/quiet.ts';
+import { Recorder } from './trace/recorder.ts';
+import { RecordingStore } from './trace/recording-store.ts';
+import type { SeedObject } from './seed/seed-object.ts';
+import { createObjects, type ObjectSources, readObjects } from './seed/seed-objects.ts';
 import { serverVersion } from './server-version.ts';
 import { type SettleOptions, type Settled, Settler } from './settle.ts';
-import { RunningClock, StandingClock, type TestClock, testClock } from './test-clock.ts';
+import { RunningClock, StandingClock, type TestClock, testClock } from './clock/test-clock.ts';
 import { StartUp } from './start-up.ts';
-import { TestTimers } from './test-timers.ts';
-import type { Trace } from './trace.ts';
+import { TestTimers } from './clock/test-timers.ts';
+import type { Trace } from './trace/trace.ts';
 import { WriteGate } from './write-gate.ts';
-import { checkFieldValidation, type FieldValidation } from './write-options.ts';
+import { checkFieldValidation, type FieldValidation } from './client/write-options.ts';
 
 /** How a cluster starts; every option may be left out. */
 export interface ClusterOptions {
@@ -219,7 +219,7 @@ export class TestCluster implements AsyncDisposable {
       }
       started = server;
       // A watch would load it in the middle of its stream, where nobody sees that something is under way.
-      await import('../api/codec/protobuf.ts');
+      await import('../api/codec/protobuf/protobuf.ts');
       await server.start();
       const common = {
         clock,

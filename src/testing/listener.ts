@@ -3,7 +3,7 @@ import type { HttpHandler } from '../base/http-message.ts';
 import { systemRandom } from '../base/random.ts';
 import { createServingCertificates, type ServingCertificates } from '../apiserver/authentication/certificates.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
-import { renderKubeconfig } from '../client/render-kubeconfig.ts';
+import { renderKubeconfig } from '../client/kubeconfig/render-kubeconfig.ts';
 
 const HOST = '127.0.0.1';
 

@@ -1,6 +1,6 @@
 import { checkCollected, checkFinalizer, checkOwnedBy, clusterFor, type Finding } from './check.ts';
 import type { TestCluster } from './cluster.ts';
-import type { Subject } from './object-ref.ts';
+import type { Subject } from './client/object-ref.ts';
 
 /**
  * What `expect(object)` can do after `expect.extend(kubegcMatchers)`. All are asynchronous: await them. Each waits until the

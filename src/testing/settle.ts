@@ -1,15 +1,15 @@
 import { inspect, types } from 'node:util';
 import { systemClock } from '../base/clock.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
-import type { Activity } from './activity.ts';
-import { checkKeys } from './check-options.ts';
-import type { Faults } from './faults.ts';
-import type { DelayedKeys, QueueActivity } from './queue-activity.ts';
-import { untilQuiet } from './quiet.ts';
-import type { Recorder } from './recorder.ts';
-import { type RunningClock, StandingClock } from './test-clock.ts';
-import type { TestTimers } from './test-timers.ts';
-import type { Trace } from './trace.ts';
+import type { Activity } from './activity/activity.ts';
+import { checkKeys } from './client/check-options.ts';
+import type { Faults } from './faults/faults.ts';
+import type { DelayedKeys, QueueActivity } from './activity/queue-activity.ts';
+import { untilQuiet } from './activity/quiet.ts';
+import type { Recorder } from './trace/recorder.ts';
+import { type RunningClock, StandingClock } from './clock/test-clock.ts';
+import type { TestTimers } from './clock/test-timers.ts';
+import type { Trace } from './trace/trace.ts';
 
 export interface SettleOptions {
   /** Real milliseconds after which it gives up; 5000 unless given. */

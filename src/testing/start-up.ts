@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
-import type { Send } from '../client/interceptor.ts';
+import type { Send } from '../client/rest/interceptor.ts';
 
 /**
  * The moment from which controllers know what is there. A cluster that starts from a snapshot is handed out before it: reads go on at

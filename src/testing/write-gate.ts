@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
-import type { Send } from '../client/interceptor.ts';
-import { abortedTransportError } from '../client/transport-failure.ts';
+import type { Send } from '../client/rest/interceptor.ts';
+import { abortedTransportError } from '../client/http/transport-failure.ts';
 
 const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 

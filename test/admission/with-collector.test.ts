@@ -4,8 +4,8 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { noMetrics } from '../../src/base/metrics.ts';
 import { seededRandom } from '../../src/base/random.ts';
-import { inProcessTransport } from '../../src/client/in-process-transport.ts';
-import { RestClient } from '../../src/client/rest-client.ts';
+import { inProcessTransport } from '../../src/client/http/in-process-transport.ts';
+import { RestClient } from '../../src/client/rest/rest-client.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
 import { answer, configuration, mutating, validating, type WebhookServer, webhookTest } from './webhook-server.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { caPem } from '../../src/client/tls.fixture.ts';
+import { caPem } from '../../src/client/http/tls.fixture.ts';
 import { conditionOf, definition, definitions, established, until, widget, widgets } from './definition-fixture.ts';
 
 let server: TestServer;

@@ -3,7 +3,7 @@ import { HeldAdmission } from '../../src/apiserver/test/held-admission.ts';
 import { startTestServer } from '../../src/apiserver/test/test-server.ts';
 import type { Store, StoreWatch, WatchOptions } from '../../src/apiserver/storage/interface.ts';
 import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
-import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { conditionOf, definition, definitions, establish, until, widget, widgets } from './definition-fixture.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { MetadataReader } from '../../src/api/codec/metadata-reader.ts';
+import { MetadataReader } from '../../src/api/codec/metadata/metadata-reader.ts';
 import { builtinResources } from '../../src/api/kinds/builtin-resources.ts';
 import type { ResourceInfo } from '../../src/api/kinds/resource-info.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decodeProtobuf } from '../../src/api/codec/protobuf.ts';
-import { parseYaml } from '../../src/api/codec/yaml.ts';
+import { decodeProtobuf } from '../../src/api/codec/protobuf/protobuf.ts';
+import { parseYaml } from '../../src/api/codec/yaml/yaml.ts';
 import type { Status } from '../../src/api/status-error.ts';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import { FakeClock } from '../../src/base/fake-clock.ts';

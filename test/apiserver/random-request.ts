@@ -1,6 +1,6 @@
 import { typeNameOf } from '../../src/api/kinds/type-table.ts';
-import { encodeProtobuf } from '../../src/api/codec/protobuf.ts';
-import { stringifyYaml } from '../../src/api/codec/yaml.ts';
+import { encodeProtobuf } from '../../src/api/codec/protobuf/protobuf.ts';
+import { stringifyYaml } from '../../src/api/codec/yaml/yaml.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { HttpRequest } from '../../src/base/http-message.ts';
 import type { Random } from '../../src/base/random.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decodeProtobuf, encodeProtobuf } from '../../src/api/codec/protobuf.ts';
+import { decodeProtobuf, encodeProtobuf } from '../../src/api/codec/protobuf/protobuf.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { type Answer, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 

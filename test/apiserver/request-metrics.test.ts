@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { PrometheusMetrics } from '../../src/cli/prometheus.ts';
+import { PrometheusMetrics } from '../../src/cli/metrics/prometheus.ts';
 import { definition, definitions, establish, until, version } from '../apiextensions/definition-fixture.ts';
 
 let metrics: PrometheusMetrics;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../src/api/meta/object-meta.ts';
-import { PrometheusMetrics } from '../../src/cli/prometheus.ts';
+import { PrometheusMetrics } from '../../src/cli/metrics/prometheus.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
 import { definition } from '../apiextensions/definition-fixture.ts';
 import { configMaps, EmbeddedCluster, gvrOf } from '../lifecycle/embedded-cluster.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { jsonOnly } from '../../src/cli/collect-content-type.ts';
-import type { Interceptor } from '../../src/client/interceptor.ts';
+import { jsonOnly } from '../../src/cli/collect/collect-content-type.ts';
+import type { Interceptor } from '../../src/client/rest/interceptor.ts';
 import { configMap, refTo, secret } from './kinds.ts';
 import { Rig } from './rig.ts';
 

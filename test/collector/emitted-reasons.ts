@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { LogFields } from '../../src/base/logger.ts';
-import { explainDecision } from '../../src/cli/explain-decision.ts';
-import { sentenceOf } from '../../src/collector/reasons.ts';
+import { explainDecision } from '../../src/cli/collect/explain-decision.ts';
+import { sentenceOf } from '../../src/collector/types/reasons.ts';
 import type { CarriedOut } from '../../src/collector/workers/decision.ts';
 import { event } from './kinds.ts';
 import type { Rig } from './rig.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { LogFields } from '../../src/base/logger.ts';
-import { explainDecision } from '../../src/cli/explain-decision.ts';
-import { sentenceOf } from '../../src/collector/reasons.ts';
+import { explainDecision } from '../../src/cli/collect/explain-decision.ts';
+import { sentenceOf } from '../../src/collector/types/reasons.ts';
 import { type Fault, refuse } from './faults.ts';
 import { configMap, refTo, secret, type TestKind, widget } from './kinds.ts';
 import { Rig } from './rig.ts';

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../src/base/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
-import type { Interceptor, Send } from '../../src/client/interceptor.ts';
-import { TransportError } from '../../src/client/transport.ts';
+import type { Interceptor, Send } from '../../src/client/rest/interceptor.ts';
+import { TransportError } from '../../src/client/http/transport.ts';
 
 /** What happens to an exchange instead of what should. */
 export type Fault = (request: HttpRequest, next: Send) => Promise<HttpResponse>;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { defaultLeaseTimes, type Lease } from '../../src/client/leader-election.ts';
+import { defaultLeaseTimes, type Lease } from '../../src/client/election/leader-election.ts';
 import { configMap, namespace, secret } from './kinds.ts';
 import { COLLECTORS_LEASE, leases, LedProcess } from './led-process.ts';
 import type { Death, Moment } from './mortal-wire.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LeaseLostError } from '../../src/client/leader-elector.ts';
+import { LeaseLostError } from '../../src/client/election/leader-elector.ts';
 import { refuse, silence } from './faults.ts';
 import { holdIntake } from './hold.ts';
 import { clusterRole, configMap, refTo, secret, widget } from './kinds.ts';

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
-import type { Interceptor, Send } from '../../src/client/interceptor.ts';
-import { TransportError } from '../../src/client/transport.ts';
+import type { Interceptor, Send } from '../../src/client/rest/interceptor.ts';
+import { TransportError } from '../../src/client/http/transport.ts';
 
 /** Right before the call reaches the server, or right after it took effect and before the answer. */
 export type Moment = 'before' | 'after';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/base/http-message.ts';
-import type { Interceptor } from '../../src/client/interceptor.ts';
+import type { Interceptor } from '../../src/client/rest/interceptor.ts';
 import { configMap, refTo, secret } from './kinds.ts';
 import { Rig } from './rig.ts';
 

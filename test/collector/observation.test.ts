@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/base/http-message.ts';
-import { DEBUG_BASES } from '../../src/collector/debug-handler.ts';
+import { DEBUG_BASES } from '../../src/collector/observation/debug-handler.ts';
 import { refuse } from './faults.ts';
 import { configMap, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Interceptor } from '../../src/client/interceptor.ts';
+import type { Interceptor } from '../../src/client/rest/interceptor.ts';
 import { answer, statusBody } from './faults.ts';
 import { clusterRole, configMap, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { type Policy, Rig } from './rig.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/base/random.ts';
-import { CollectorProbe, type ProbeOutcome } from '../../src/cli/collector-probe.ts';
+import { CollectorProbe, type ProbeOutcome } from '../../src/cli/collect/collector-probe.ts';
 import { answerWith, type Match, pathNotFound, refuse, resetAfter, resetBefore, silence } from './faults.ts';
 import { configMap } from './kinds.ts';
 import { Recorder } from './recorder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyReason, reasons } from '../../src/collector/reasons.ts';
+import { type AnyReason, reasons } from '../../src/collector/types/reasons.ts';
 import { defaultIgnoredResources } from '../../src/collector/resources/deletable-resources.ts';
 import { EmittedReasons, type Sink } from './emitted-reasons.ts';
 import { event, usualKinds, widget } from './kinds.ts';

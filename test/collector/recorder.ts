@@ -4,7 +4,7 @@ import {
   deleteOptionsFromQuery,
 } from '../../src/api/deletion/delete-options.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
-import type { Interceptor } from '../../src/client/interceptor.ts';
+import type { Interceptor } from '../../src/client/rest/interceptor.ts';
 import { improperWrite } from './allowed-writes.ts';
 
 /** One request as it was sent, with the status of its answer; 0 when none came. */

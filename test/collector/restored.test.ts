@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../src/base/http-message.ts';
-import { requestRate } from '../../src/cli/request-rate.ts';
-import { writeGuard } from '../../src/cli/write-guard.ts';
+import { requestRate } from '../../src/cli/flags/request-rate.ts';
+import { writeGuard } from '../../src/cli/flags/write-guard.ts';
 import { backup } from './backup.ts';
 import { answer, type Fault, refuse, resetBefore } from './faults.ts';
 import { holdIntake } from './hold.ts';

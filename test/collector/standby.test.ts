@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LeaseLostError } from '../../src/client/leader-elector.ts';
+import { LeaseLostError } from '../../src/client/election/leader-elector.ts';
 import type { Decision } from '../../src/collector/workers/decision.ts';
 import type { Fault } from './faults.ts';
 import { configMap, pod, refTo, secret } from './kinds.ts';

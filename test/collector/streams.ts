@@ -1,5 +1,5 @@
-import type { Interceptor } from '../../src/client/interceptor.ts';
-import { TransportError } from '../../src/client/transport.ts';
+import type { Interceptor } from '../../src/client/rest/interceptor.ts';
+import { TransportError } from '../../src/client/http/transport.ts';
 
 interface OpenStream {
   readonly target: string;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject, OwnerReference } from '../../src/api/meta/object-meta.ts';
 import { formatTime } from '../../src/api/meta/time.ts';
-import { writeGuard } from '../../src/cli/write-guard.ts';
+import { writeGuard } from '../../src/cli/flags/write-guard.ts';
 import { goBackInTime } from './back-in-time.ts';
 import { backup } from './backup.ts';
 import { resetAfter, refuse } from './faults.ts';

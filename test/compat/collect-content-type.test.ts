@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.ts';
 import { type HttpServer, serve } from '../../src/apiserver/serving/http-server.ts';
-import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { MemoryLogger } from '../../src/base/memory-logger.ts';
 import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { inProcessTransport } from '../../src/client/in-process-transport.ts';
-import { RestClient } from '../../src/client/rest-client.ts';
+import { inProcessTransport } from '../../src/client/http/in-process-transport.ts';
+import { RestClient } from '../../src/client/rest/rest-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
 import { until } from '../program/until.ts';
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
-import { httpProxy, listening, socksProxy } from '../../src/client/proxies.fixture.ts';
+import { httpProxy, listening, socksProxy } from '../../src/client/http/proxies.fixture.ts';
 import { KubegcProcess, kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
 import { runCommand } from '../program/run-command.ts';
 import { until } from '../program/until.ts';

@@ -1,5 +1,5 @@
 import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.ts';
-import { openMemoryStore } from '../../src/apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
 import type { KubeObject, ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { isNotFound } from '../../src/api/status-error.ts';
 import { FakeClock } from '../../src/base/fake-clock.ts';
@@ -7,10 +7,10 @@ import { MemoryLogger } from '../../src/base/memory-logger.ts';
 import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
 import { type Random, seededRandom } from '../../src/base/random.ts';
 import type { Service } from '../../src/base/service.ts';
-import { inProcessTransport } from '../../src/client/in-process-transport.ts';
-import type { Interceptor } from '../../src/client/interceptor.ts';
-import type { ResourceRef } from '../../src/client/resource-path.ts';
-import { RestClient } from '../../src/client/rest-client.ts';
+import { inProcessTransport } from '../../src/client/http/in-process-transport.ts';
+import type { Interceptor } from '../../src/client/rest/interceptor.ts';
+import type { ResourceRef } from '../../src/client/rest/resource-path.ts';
+import { RestClient } from '../../src/client/rest/rest-client.ts';
 import { type SharedContext, SharedInformers } from '../../src/lifecycle/kit/shared-informers.ts';
 
 export interface ControllerEnvironment {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { newForbidden, newMethodNotSupported, newServiceUnavailable } from '../../src/api/status-error.ts';
 import type { HttpRequest } from '../../src/base/http-message.ts';
-import { TransportError } from '../../src/client/transport.ts';
+import { TransportError } from '../../src/client/http/transport.ts';
 import { NamespaceController } from '../../src/lifecycle/namespace/namespace-controller.ts';
 import { answer, configMaps, EmbeddedCluster, gvrOf, namespaces, pods } from './embedded-cluster.ts';
 

@@ -69,7 +69,11 @@ export class Tester {
         config: false,
         watch: false,
         reporters: [hearing(heard)],
-        include: ['src/collector/**/*.test.ts', 'src/client/leader-elect*.test.ts', 'test/collector/**/*.test.ts'],
+        include: [
+          'src/collector/**/*.test.ts',
+          'src/client/election/leader-elect*.test.ts',
+          'test/collector/**/*.test.ts',
+        ],
         // Measures the memory of its process, which is here that of all tests.
         exclude: ['src/collector/monitors/come-and-go.test.ts'],
         setupFiles: ['test/property-seed.ts'],

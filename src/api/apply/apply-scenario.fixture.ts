@@ -1,7 +1,7 @@
 import { typeNameOf } from '../kinds/type-table.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
-import { applyDefaults } from '../schema/defaults.ts';
-import { decodeTyped } from '../schema/typed-decoding.ts';
+import { applyDefaults } from '../schema/defaults/defaults.ts';
+import { decodeTyped } from '../schema/decoding/typed-decoding.ts';
 import { applyConfiguration } from './apply.ts';
 import { conflictError } from './conflicts.ts';
 import { schemaOf } from './schema.ts';

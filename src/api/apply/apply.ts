@@ -1,4 +1,4 @@
-import { equalJson } from '../codec/json-value.ts';
+import { equalJson } from '../codec/json/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { type Comparison, compareObjects, type ComparedFields, NO_CHANGE, touchedBy } from './compare.ts';
 import type { ManagerConflict } from './conflicts.ts';

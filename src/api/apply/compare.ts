@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject } from '../codec/json-value.ts';
+import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import { EMPTY_SET, type FieldSet, LEAF, union } from './fieldset.ts';
 import { elementsOf } from './list-element.ts';
 import { fieldElement } from './path-element.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-value.ts';
+import { isJsonObject } from '../codec/json/json-value.ts';
 import {
   compareElements,
   formatElement,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-value.ts';
+import { isJsonObject } from '../codec/json/json-value.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { marshalled } from '../meta/quoted.ts';
 import { compareObjects } from './compare.ts';

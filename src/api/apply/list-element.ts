@@ -1,4 +1,4 @@
-import { getKey, isJsonObject } from '../codec/json-value.ts';
+import { getKey, isJsonObject } from '../codec/json/json-value.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
 import type { ListSchema } from './schema.ts';
 import { TypedValueError } from './typed-value-error.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-value.ts';
+import { isJsonObject } from '../codec/json/json-value.ts';
 import type { ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { quoted } from '../meta/quoted.ts';
 import { formatTime, parseTime } from '../meta/time.ts';

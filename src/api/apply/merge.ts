@@ -1,4 +1,4 @@
-import { isJsonObject, setKey } from '../codec/json-value.ts';
+import { isJsonObject, setKey } from '../codec/json/json-value.ts';
 import { elementsOf, listElementOf } from './list-element.ts';
 import type { PathElement } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type TypeSchema } from './schema.ts';

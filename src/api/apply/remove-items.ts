@@ -1,4 +1,4 @@
-import { isJsonObject, setKey } from '../codec/json-value.ts';
+import { isJsonObject, setKey } from '../codec/json/json-value.ts';
 import { EMPTY_SET, type FieldSet, hasPath, isEmptySet, LEAF } from './fieldset.ts';
 import { listElementOf } from './list-element.ts';
 import { fieldElement, fieldNameOf } from './path-element.ts';

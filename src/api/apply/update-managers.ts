@@ -1,5 +1,5 @@
 import { append } from '../../base/append.ts';
-import { equalJson } from '../codec/json-value.ts';
+import { equalJson } from '../codec/json/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { type Comparison, compareObjects, NO_CHANGE, touchedBy } from './compare.ts';
 import { fittedEntry } from './fit-schema.ts';

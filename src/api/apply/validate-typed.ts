@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-value.ts';
+import { isJsonObject } from '../codec/json/json-value.ts';
 import { listElementOf } from './list-element.ts';
 import { formatElement, formatValue } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type ScalarSchema, type TypeSchema } from './schema.ts';

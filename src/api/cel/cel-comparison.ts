@@ -1,4 +1,4 @@
-import { equalJson } from '../codec/json-value.ts';
+import { equalJson } from '../codec/json/json-value.ts';
 import { CelEvaluationError, noSuchOverload } from './cel-error.ts';
 import {
   CelDuration,

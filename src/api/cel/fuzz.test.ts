@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createCelEnvironment } from './cel-environment.ts';
+import { createCelEnvironment } from './environment/cel-environment.ts';
 import { CelBudgetExceededError, CelCompileError, CelEvaluationError } from './cel-error.ts';
 import { type CelType, celTypes, listOf, mapOf, objectOf } from './cel-type.ts';
 

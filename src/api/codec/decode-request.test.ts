@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../status-error.ts';
 import type { DecodeRequestOptions } from './decode-request.ts';
 import { decodeRequestBody, mediaTypeOf } from './decode-request.ts';
-import { decodeProtobuf, encodeProtobuf } from './protobuf.ts';
-import { parseYamlStrict } from './yaml.ts';
+import { decodeProtobuf, encodeProtobuf } from './protobuf/protobuf.ts';
+import { parseYamlStrict } from './yaml/yaml.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const codecs = { yaml: parseYamlStrict, protobuf: decodeProtobuf };

@@ -1,11 +1,11 @@
 import { messageOf } from '../../base/thrown.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
-import { isJsonObject } from './json-value.ts';
-import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json.ts';
-import type { decodeProtobuf } from './protobuf.ts';
-import { ProtobufError } from './protobuf-wire.ts';
-import type { parseYamlStrict } from './yaml.ts';
+import { isJsonObject } from './json/json-value.ts';
+import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json/json.ts';
+import type { decodeProtobuf } from './protobuf/protobuf.ts';
+import { ProtobufError } from './protobuf/protobuf-wire.ts';
+import type { parseYamlStrict } from './yaml/yaml.ts';
 
 /** The large codecs. Most bodies are JSON, so the caller brings the others, for the types that {@link mediaTypeOf} names. */
 export interface BodyCodecs {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-value.ts';
+import { isJsonObject } from '../codec/json/json-value.ts';
 
 /**
  * The behavior of an autoscaler as the annotation of `autoscaling/v1` holds it: upstream marshals its internal type

@@ -1,6 +1,6 @@
-import { DecodePosition, DecodeProblem } from '../schema/decode-problem.ts';
-import { defaultMetric } from '../schema/defaults-autoscaling.ts';
-import { decodeStruct } from '../schema/struct-decoder.ts';
+import { DecodePosition, DecodeProblem } from '../schema/decoding/decode-problem.ts';
+import { defaultMetric } from '../schema/defaults/defaults-autoscaling.ts';
+import { decodeStruct } from '../schema/decoding/struct-decoder.ts';
 import { parseAnnotation, parseBehavior, printBehavior } from './autoscaling-behavior.ts';
 import { cpuUtilization, flattenMetric, isCpuUtilization, unflattenMetric } from './autoscaling-metrics.ts';
 

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { copyJson } from '../codec/json-value.ts';
+import { copyJson } from '../codec/json/json-value.ts';
 import { builtinResources, findResource } from '../kinds/builtin-resources.ts';
 import type { ResourceInfo } from '../kinds/resource-info.ts';
 import { typeNameOf } from '../kinds/type-table.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
-import { decodeTyped } from '../schema/typed-decoding.ts';
+import { decodeTyped } from '../schema/decoding/typed-decoding.ts';
 import { fromStorage, isConverted, storageResource, toStorage } from './convert.ts';
 
 type Json = Record<string, unknown>;

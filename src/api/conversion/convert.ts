@@ -3,7 +3,7 @@ import type { ResourceInfo } from '../kinds/resource-info.ts';
 import { typeNameOf } from '../kinds/type-table.ts';
 import { apiVersionOf } from '../meta/group-version-kind.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
-import { decodeTyped } from '../schema/typed-decoding.ts';
+import { decodeTyped } from '../schema/decoding/typed-decoding.ts';
 import { coreEventToEvents, eventsEventToCore } from './events-conversion.ts';
 import { autoscalerV1ToV2, autoscalerV2ToV1 } from './autoscaling-conversion.ts';
 

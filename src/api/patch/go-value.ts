@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-value.ts';
+import { isJsonObject } from '../codec/json/json-value.ts';
 
 /** A JSON value as Go's `%v` prints it, because some error texts quote a map that way: `map[a:1 b:[x y]]`. */
 export function goValue(value: unknown): string {

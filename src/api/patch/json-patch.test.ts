@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { copyJson } from '../codec/json-value.ts';
+import { copyJson } from '../codec/json/json-value.ts';
 import { StatusError } from '../status-error.ts';
 import { applyJsonPatch, isFailedTest, MAX_JSON_PATCH_OPERATIONS, unknownJsonPatchFields } from './json-patch.ts';
 

@@ -1,5 +1,5 @@
-import { copyJson, equalJson, getKey, isDeeperThan, isJsonObject } from '../codec/json-value.ts';
-import { MAX_JSON_DEPTH } from '../codec/json.ts';
+import { copyJson, equalJson, getKey, isDeeperThan, isJsonObject } from '../codec/json/json-value.ts';
+import { MAX_JSON_DEPTH } from '../codec/json/json.ts';
 import { newBadRequest, newRequestEntityTooLarge, type StatusError } from '../status-error.ts';
 import {
   addAt,

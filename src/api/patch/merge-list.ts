@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-value.ts';
+import { isJsonObject } from '../codec/json/json-value.ts';
 import { newBadRequest, newUntypedInternal } from '../status-error.ts';
 import { orderElements } from './element-order.ts';
 import { elementIdentity, requireMergeKey } from './merge-key.ts';

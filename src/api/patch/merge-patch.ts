@@ -1,4 +1,4 @@
-import { copyJson, getKey, isJsonObject, setKey } from '../codec/json-value.ts';
+import { copyJson, getKey, isJsonObject, setKey } from '../codec/json/json-value.ts';
 
 /**
  * JSON Merge Patch (RFC 7396, API-193): objects merge key by key, null deletes, everything else replaces. The result

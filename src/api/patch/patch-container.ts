@@ -1,6 +1,6 @@
 import { Pointer } from 'rfc6902';
 
-import { getKey, isJsonObject, setKey } from '../codec/json-value.ts';
+import { getKey, isJsonObject, setKey } from '../codec/json/json-value.ts';
 import { quoted } from '../meta/quoted.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject, setKey } from '../codec/json-value.ts';
+import { isJsonObject, setKey } from '../codec/json/json-value.ts';
 import { newBadRequest } from '../status-error.ts';
 import { goValue } from './go-value.ts';
 

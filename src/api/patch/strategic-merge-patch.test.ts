@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { copyJson, isJsonObject } from '../codec/json-value.ts';
+import { copyJson, isJsonObject } from '../codec/json/json-value.ts';
 import { StatusError } from '../status-error.ts';
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts';
 

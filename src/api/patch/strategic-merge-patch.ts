@@ -1,4 +1,4 @@
-import { copyJson, getKey, isJsonObject, setKey } from '../codec/json-value.ts';
+import { copyJson, getKey, isJsonObject, setKey } from '../codec/json/json-value.ts';
 import type { StatusError } from '../status-error.ts';
 import { newBadRequest } from '../status-error.ts';
 import { orderElements } from './element-order.ts';

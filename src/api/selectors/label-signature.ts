@@ -1,4 +1,4 @@
-import { LABEL_PLACES } from '../codec/json-labels.ts';
+import { LABEL_PLACES } from '../codec/metadata/json-labels.ts';
 import type { LabelSelector } from './label-selector.ts';
 
 /**

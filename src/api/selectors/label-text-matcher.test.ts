@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labels, members, requirement } from '../../../test/arbitraries/labelled-metadata.ts';
-import { JsonLabels } from '../codec/json-labels.ts';
+import { JsonLabels } from '../codec/metadata/json-labels.ts';
 import { LabelSelector } from './label-selector.ts';
 import { LabelTextMatcher } from './label-text-matcher.ts';
 

@@ -1,5 +1,5 @@
 import { sameBytes } from '../../base/same-bytes.ts';
-import { LABEL_PLACES } from '../codec/json-labels.ts';
+import { LABEL_PLACES } from '../codec/metadata/json-labels.ts';
 import type { LabelSelector } from './label-selector.ts';
 import { type LabelRequirement, requirementMatches } from './requirement.ts';
 

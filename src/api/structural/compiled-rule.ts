@@ -1,5 +1,5 @@
 import { CelCompileError, CelProgramError } from '../cel/cel-error.ts';
-import { type CelEnvironment, type CelProgram, createCelEnvironment } from '../cel/cel-environment.ts';
+import { type CelEnvironment, type CelProgram, createCelEnvironment } from '../cel/environment/cel-environment.ts';
 import { type CelType, celTypes, optionalOf, sameType } from '../cel/cel-type.ts';
 import { UNBOUNDED } from '../cel/size-estimate.ts';
 import type { ValidationRule } from './json-schema-props.ts';

@@ -1,5 +1,5 @@
 import { append } from '../../base/append.ts';
-import { equalJson, isJsonObject } from '../codec/json-value.ts';
+import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 import { validateEmbedded } from './embedded-metadata.ts';

@@ -1,4 +1,4 @@
-import { copyJson, getKey, setKey } from '../codec/json-value.ts';
+import { copyJson, getKey, setKey } from '../codec/json/json-value.ts';
 import { fieldSchema, type StructuralSchema } from './structural-schema.ts';
 
 type Json = Record<string, unknown>;

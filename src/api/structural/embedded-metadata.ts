@@ -1,10 +1,10 @@
 import { append } from '../../base/append.ts';
-import { isJsonObject, setKey } from '../codec/json-value.ts';
+import { isJsonObject, setKey } from '../codec/json/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldRequired } from '../field-error.ts';
 import { parseGroupVersion } from '../meta/group-version-kind.ts';
 import type { ObjectMeta } from '../meta/object-meta.ts';
-import { decodeMetadata } from '../schema/typed-decoding.ts';
+import { decodeMetadata } from '../schema/decoding/typed-decoding.ts';
 import { newBadRequest } from '../status-error.ts';
 import { isDns1035Label } from '../validation/names.ts';
 import { validateObjectMeta } from '../validation/object-meta.ts';

@@ -1,4 +1,4 @@
-import { equalJson } from '../codec/json-value.ts';
+import { equalJson } from '../codec/json/json-value.ts';
 import type { JsonSchemaProps } from './json-schema-props.ts';
 
 const INTEGER_OR_STRING: readonly JsonSchemaProps[] = [{ type: 'integer' }, { type: 'string' }];

@@ -1,4 +1,4 @@
-import { copyJson, setKey } from '../codec/json-value.ts';
+import { copyJson, setKey } from '../codec/json/json-value.ts';
 import { indexed } from './field-path.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 

@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject } from '../codec/json-value.ts';
+import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /** A value and what it was before, told apart by the schema (apiserver `cel/common.CorrelatedObject`). */

@@ -1,9 +1,9 @@
 import { CEL_CALL_LIMIT, CEL_OBJECT_LIMIT } from '../cel/cel-budget.ts';
-import type { CelOutcome } from '../cel/cel-environment.ts';
+import type { CelOutcome } from '../cel/environment/cel-environment.ts';
 import { CelBudgetExceededError } from '../cel/cel-error.ts';
 import { CelOptional } from '../cel/cel-value.ts';
 import { toCelValue } from '../cel/json-value.ts';
-import { getKey, isJsonObject } from '../codec/json-value.ts';
+import { getKey, isJsonObject } from '../codec/json/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import {
   fieldDuplicate,

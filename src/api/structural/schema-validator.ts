@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject } from '../codec/json-value.ts';
+import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import {
   fieldInvalid,
@@ -11,7 +11,7 @@ import {
 import { compileGoRegexp, type GoRegexp } from '../cel/go-regexp.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 import { Findings } from './schema-findings.ts';
-import { stringFormat } from './string-formats.ts';
+import { stringFormat } from '../formats/string-formats.ts';
 
 type Json = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import {
   maskPrefix,
   parseIpAddress,
   parseIpPrefix,
-} from '../cel/library/ip-address.ts';
+} from '../formats/ip-address.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, textOf } from '../../api/codec/json-value.ts';
+import { isJsonObject, textOf } from '../../api/codec/json/json-value.ts';
 import { formatFieldError } from '../../api/field-error.ts';
 import {
   apiVersionOf,

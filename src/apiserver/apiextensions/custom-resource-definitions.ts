@@ -6,7 +6,7 @@ import type { RegistryEnvironment } from '../registry/resource-store.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import type { KeyValue, StoreEvent } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
-import { StoreFollower } from '../storage/store-follower.ts';
+import { StoreFollower } from '../storage/cache/store-follower.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { type Definition, DEFINITIONS, versionsOf } from './definition.ts';
 import type { DefinitionController } from './definition-controller.ts';

@@ -6,7 +6,7 @@ import { customSelectableFields } from '../../api/selectors/selectable-fields.ts
 import { newForbidden, type StatusError } from '../../api/status-error.ts';
 import { validateEmbedded } from '../../api/structural/embedded-metadata.ts';
 import { validateListTypes } from '../../api/structural/list-type.ts';
-import { valueAt } from '../endpoints/custom-scale.ts';
+import { valueAt } from '../endpoints/subresources/custom-scale.ts';
 import type { CustomVersions, ScalePaths, Strategy, StorageConversion, StrategyContext } from '../registry/strategy.ts';
 import type { DefinitionVersion } from './definition.ts';
 import { finalizerWarnings } from './finalizer-warnings.ts';

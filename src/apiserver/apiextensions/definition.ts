@@ -1,4 +1,4 @@
-import { equalJson } from '../../api/codec/json-value.ts';
+import { equalJson } from '../../api/codec/json/json-value.ts';
 import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
 import type { Condition } from '../../api/meta/conditions.ts';
 import { isConditionTrue } from '../../api/meta/conditions.ts';

@@ -1,4 +1,4 @@
-import { equalJson } from '../../api/codec/json-value.ts';
+import { equalJson } from '../../api/codec/json/json-value.ts';
 import type { Condition } from '../../api/meta/conditions.ts';
 import { findCondition } from '../../api/meta/conditions.ts';
 import { quoted } from '../../api/meta/quoted.ts';

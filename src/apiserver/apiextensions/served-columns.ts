@@ -1,5 +1,5 @@
 import type { CustomColumn } from '../printers/custom-columns.ts';
-import { JsonPathError, parseJsonPath } from '../printers/json-path.ts';
+import { JsonPathError, parseJsonPath } from '../printers/cells/json-path.ts';
 
 /** The columns up to the first whose path cannot be read: a definition with a bad one is served all the same (API-435). */
 export function servedColumns(columns: readonly CustomColumn[]): readonly CustomColumn[] {

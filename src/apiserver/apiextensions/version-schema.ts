@@ -1,7 +1,7 @@
-import { setKey } from '../../api/codec/json-value.ts';
+import { setKey } from '../../api/codec/json/json-value.ts';
 import { apiVersionOf, type GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { decodeMetadata } from '../../api/schema/typed-decoding.ts';
+import { decodeMetadata } from '../../api/schema/decoding/typed-decoding.ts';
 import type { TypeSchema } from '../../api/apply/schema.ts';
 import { applySchema } from '../../api/structural/apply-schema.ts';
 import { applyStructuralDefaults, dropUnsetNulls } from '../../api/structural/defaulting.ts';

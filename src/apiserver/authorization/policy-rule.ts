@@ -1,4 +1,4 @@
-import { textsOf } from '../../api/codec/json-value.ts';
+import { textsOf } from '../../api/codec/json/json-value.ts';
 import { quotedList } from '../../api/meta/quoted.ts';
 import type { AuthorizationAttributes } from './authorizer.ts';
 

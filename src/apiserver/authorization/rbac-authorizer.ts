@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { GROUP_MASTERS, type UserInfo } from '../authentication/user-info.ts';
 import type { Store } from '../storage/interface.ts';
-import { LiveTable } from '../storage/live-table.ts';
+import { LiveTable } from '../storage/cache/live-table.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import type { AuthorizationAttributes, AuthorizationDecision, Authorizer, SubjectRules } from './authorizer.ts';
 import { type PolicyRule, policyRules, ruleAllows } from './policy-rule.ts';

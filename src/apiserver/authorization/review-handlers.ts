@@ -1,4 +1,4 @@
-import { isJsonObject, setKey, textOf, textsOf } from '../../api/codec/json-value.ts';
+import { isJsonObject, setKey, textOf, textsOf } from '../../api/codec/json/json-value.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import { fieldInvalid } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';

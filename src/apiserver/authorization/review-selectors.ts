@@ -1,4 +1,4 @@
-import { isJsonObject, textOf, textsOf } from '../../api/codec/json-value.ts';
+import { isJsonObject, textOf, textsOf } from '../../api/codec/json/json-value.ts';
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../api/field-error.ts';
 import { parseFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';

@@ -1,4 +1,4 @@
-import { textOf } from '../../api/codec/json-value.ts';
+import { textOf } from '../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { UserInfo } from '../authentication/user-info.ts';

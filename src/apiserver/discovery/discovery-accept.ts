@@ -1,4 +1,4 @@
-import { type MediaType, negotiate, parseAccept } from '../endpoints/negotiation.ts';
+import { type MediaType, negotiate, parseAccept } from '../endpoints/negotiation/negotiation.ts';
 import type { AggregatedVersion } from './aggregated-document.ts';
 
 /** How a document of old is to be written. */

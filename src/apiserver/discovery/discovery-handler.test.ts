@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { HttpHeaders, HttpResponse } from '../../base/http-message.ts';
 import { builtinResources } from '../../api/kinds/builtin-resources.ts';
-import { decodeProtobuf } from '../../api/codec/protobuf.ts';
-import { parseYaml } from '../../api/codec/yaml.ts';
+import { decodeProtobuf } from '../../api/codec/protobuf/protobuf.ts';
+import { parseYaml } from '../../api/codec/yaml/yaml.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { negotiateDiscovery } from './discovery-accept.ts';

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { formatObject } from '../endpoints/body-format.ts';
-import { JSON_TYPE, type MediaType, PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
+import { formatObject } from '../endpoints/negotiation/body-format.ts';
+import { JSON_TYPE, type MediaType, PROTOBUF_TYPE } from '../endpoints/negotiation/negotiation.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { newMethodNotSupported, newNotAcceptable } from '../../api/status-error.ts';

@@ -1,19 +1,19 @@
 import type { ResourceInfo, Verb } from '../../api/kinds/resource-info.ts';
-import { handleBinding, handleBindings } from './binding.ts';
-import { handleConnect } from './connect.ts';
-import { handleCreate } from './create.ts';
-import { handleDeleteCollection } from './delete-collection.ts';
-import { handleDelete } from './delete.ts';
-import { handleEviction } from './eviction.ts';
-import { handleGet } from './get.ts';
-import { handleList } from './list.ts';
-import { handleFinalize } from './namespace-finalize.ts';
-import { handlePatch } from './patch.ts';
+import { handleBinding, handleBindings } from './subresources/binding.ts';
+import { handleConnect } from './verbs/connect.ts';
+import { handleCreate } from './verbs/create.ts';
+import { handleDeleteCollection } from './verbs/delete-collection.ts';
+import { handleDelete } from './verbs/delete.ts';
+import { handleEviction } from './subresources/eviction.ts';
+import { handleGet } from './verbs/get.ts';
+import { handleList } from './verbs/list.ts';
+import { handleFinalize } from './subresources/namespace-finalize.ts';
+import { handlePatch } from './verbs/patch.ts';
 import type { Endpoint, EndpointTable } from './resource-handler.ts';
-import { reviewEndpoint, type Reviewer } from './review.ts';
-import { handleGetScale, handlePatchScale, handleUpdateScale } from './scale.ts';
-import { handleUpdate } from './update.ts';
-import { handleWatch } from './watch.ts';
+import { reviewEndpoint, type Reviewer } from './subresources/review.ts';
+import { handleGetScale, handlePatchScale, handleUpdateScale } from './subresources/scale.ts';
+import { handleUpdate } from './verbs/update.ts';
+import { handleWatch } from './verbs/watch.ts';
 
 const objectEndpoints: Readonly<Record<Verb, Endpoint>> = {
   create: handleCreate,

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../../base/http-message.ts';
-import { plainText } from './plain-text.ts';
-import { queryBoolean } from './request-info.ts';
+import { plainText } from './response/plain-text.ts';
+import { queryBoolean } from './request/request-info.ts';
 
 /** One thing that must hold; undefined when it does, else why it does not. */
 export interface HealthCheck {

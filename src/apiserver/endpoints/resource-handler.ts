@@ -11,13 +11,19 @@ import { Lru } from '../../base/lru.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
-import { parseIncludeObject } from './include-object.ts';
-import { refuseMismatch } from './object-writer.ts';
-import { type Negotiation, negotiate, type Representable, type Representation, wantsPretty } from './negotiation.ts';
-import { pageNotFound } from './plain-text.ts';
-import type { RequestContext } from './request-context.ts';
-import type { ResourceRequestInfo } from './request-info.ts';
-import type { ResourceScope } from './resource-scope.ts';
+import { parseIncludeObject } from './response/include-object.ts';
+import { refuseMismatch } from './response/object-writer.ts';
+import {
+  type Negotiation,
+  negotiate,
+  type Representable,
+  type Representation,
+  wantsPretty,
+} from './negotiation/negotiation.ts';
+import { pageNotFound } from './response/plain-text.ts';
+import type { RequestContext } from './request/request-context.ts';
+import type { ResourceRequestInfo } from './request/request-info.ts';
+import type { ResourceScope } from './request/resource-scope.ts';
 
 export type Endpoint = (scope: ResourceScope) => Promise<HttpResponse>;
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
-import { openMemoryStore } from '../storage/memory-store.ts';
+import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import { configMaps, startTestServer, type TestServer } from '../test/test-server.ts';
 import { AUDIT_PATH, AuditLog } from './audit-log.ts';
 
@@ -135,8 +135,8 @@ describe('the audit stream', () => {
 
 /** The context of a real write. */
 async function captured() {
-  const { RequestContext } = await import('../endpoints/request-context.ts');
-  const { parseRequestInfo } = await import('../endpoints/request-info.ts');
+  const { RequestContext } = await import('../endpoints/request/request-context.ts');
+  const { parseRequestInfo } = await import('../endpoints/request/request-info.ts');
   const path = `${configMaps}/x`;
   const query = new URLSearchParams();
   const info = parseRequestInfo('DELETE', path, query);
@@ -146,7 +146,7 @@ async function captured() {
 }
 
 async function following() {
-  const { RequestContext } = await import('../endpoints/request-context.ts');
+  const { RequestContext } = await import('../endpoints/request/request-context.ts');
   const query = new URLSearchParams('watch=true');
   const request = { method: 'GET', target: AUDIT_PATH, headers: {} };
   const info = { type: 'nonResource', path: AUDIT_PATH, verb: 'get' } as const;

@@ -3,8 +3,8 @@ import { assert } from '../../base/assert.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
-import { queryBoolean, requestLine, type ResourceRequestInfo } from '../endpoints/request-info.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
+import { queryBoolean, requestLine, type ResourceRequestInfo } from '../endpoints/request/request-info.ts';
 import { type AuditRecord, AuditRecords, type AuditTimes } from './audit-records.ts';
 
 /** Where the events are read; who reads them must be allowed to `get` this path. */

@@ -2,7 +2,7 @@ import { newUnauthorized } from '../../api/status-error.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import { isPublicPath } from '../authorization/authorizer.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
 
 const anonymousUser: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 

@@ -1,7 +1,7 @@
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { isHealthPath } from '../authorization/authorizer.ts';
 import { forbidden } from '../authorization/forbidden.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
 
 /** Throws the 403 of a request its user may not make, and lets the endpoints ask for a further verb on the same object. */
 export function authorize(context: RequestContext, authorizer: Authorizer): void {

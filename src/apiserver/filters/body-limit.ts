@@ -1,5 +1,5 @@
 import { newRequestEntityTooLarge } from '../../api/status-error.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
 
 /** API-007. */
 const BODY_LIMIT = 3 * 1024 * 1024;

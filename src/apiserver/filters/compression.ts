@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 import type { HttpResponse } from '../../base/http-message.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
 
 /** API-008. */
 const MIN_COMPRESSED_BYTES = 128 * 1024;

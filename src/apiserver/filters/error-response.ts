@@ -9,9 +9,9 @@ import {
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Logger } from '../../base/logger.ts';
 import { messageOf } from '../../base/thrown.ts';
-import { errorFormat, statusResponse } from '../endpoints/body-format.ts';
-import { JSON_TYPE, wantsPretty } from '../endpoints/negotiation.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
+import { errorFormat, statusResponse } from '../endpoints/negotiation/body-format.ts';
+import { JSON_TYPE, wantsPretty } from '../endpoints/negotiation/negotiation.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
 import {
   StoreClosedError,
   StoreFailedError,

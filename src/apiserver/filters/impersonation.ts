@@ -3,7 +3,7 @@ import type { HttpHeaders } from '../../base/http-message.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
 import { attributesOf } from './authorization.ts';
 import { impersonated } from './impersonation-modes.ts';
 

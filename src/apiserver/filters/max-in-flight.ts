@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../../base/http-message.ts';
 import { GROUP_MASTERS } from '../authentication/user-info.ts';
-import { plainText } from '../endpoints/plain-text.ts';
-import type { RequestContext } from '../endpoints/request-context.ts';
+import { plainText } from '../endpoints/response/plain-text.ts';
+import type { RequestContext } from '../endpoints/request/request-context.ts';
 
 export interface InFlightLimits {
   readonly reads: number;

@@ -8,7 +8,7 @@ import type { ServedVersion } from '../discovery/api-groups.ts';
 import { servedGroups } from '../discovery/api-groups.ts';
 import type { PublishedDocument } from '../discovery/published-document.ts';
 import { documentResponse, publishDocument } from '../discovery/published-document.ts';
-import { parseAccept } from '../endpoints/negotiation.ts';
+import { parseAccept } from '../endpoints/negotiation/negotiation.ts';
 import type { CustomSchemaOf, GroupVersionDocument } from './group-version-document.ts';
 import { groupVersionDocument } from './group-version-document.ts';
 import { OpenApiV2, PROTOBUF_TYPE } from './openapi-v2.ts';

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import { documentResponse, type PublishedDocument, publishDocument } from '../discovery/published-document.ts';
-import { parseAccept } from '../endpoints/negotiation.ts';
+import { parseAccept } from '../endpoints/negotiation/negotiation.ts';
 import type { GroupVersionDocument } from './group-version-document.ts';
 import { mapSchemas, type V2Schema } from './v2-schema.ts';
 import { v2Paths } from './v2-paths.ts';

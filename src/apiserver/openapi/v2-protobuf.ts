@@ -1,4 +1,4 @@
-import { WIRE_FIXED64, WIRE_VARINT, WireWriter } from '../../api/codec/protobuf-wire.ts';
+import { WIRE_FIXED64, WIRE_VARINT, WireWriter } from '../../api/codec/protobuf/protobuf-wire.ts';
 
 /**
  * A Swagger 2.0 document as gnostic's `openapi.v2.Document` (`openapiv2/OpenAPIv2.proto`), which clients that ask for

@@ -1,4 +1,4 @@
-import { WireReader } from '../../api/codec/protobuf-wire.ts';
+import { WireReader } from '../../api/codec/protobuf/protobuf-wire.ts';
 
 /**
  * Reads gnostic's messages as far as tests look at them, by the field numbers of `OpenAPIv2.proto`. It shares nothing with the

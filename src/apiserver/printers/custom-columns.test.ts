@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CustomColumn } from './custom-columns.ts';
 import { customPrinterColumns } from './custom-columns.ts';
-import { findJsonPath, JsonPathError, parseJsonPath } from './json-path.ts';
+import { findJsonPath, JsonPathError, parseJsonPath } from './cells/json-path.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const widget = {

@@ -1,8 +1,8 @@
 import { marshalled } from '../../api/meta/quoted.ts';
 import { parseTime } from '../../api/meta/time.ts';
-import { findJsonPath, parseJsonPath } from './json-path.ts';
-import type { Cell, PrinterColumn, TableColumnDefinition } from './printer-column.ts';
-import { ageOf, CREATED_DESCRIPTION, nameColumn } from './printer-column.ts';
+import { findJsonPath, parseJsonPath } from './cells/json-path.ts';
+import type { Cell, PrinterColumn, TableColumnDefinition } from './cells/printer-column.ts';
+import { ageOf, CREATED_DESCRIPTION, nameColumn } from './cells/printer-column.ts';
 
 /** `additionalPrinterColumns[]` of a version of a CustomResourceDefinition. */
 export interface CustomColumn {

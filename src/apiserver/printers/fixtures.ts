@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { Cell } from './printer-column.ts';
+import type { Cell } from './cells/printer-column.ts';
 import { printerColumnsFor } from './printer-columns.ts';
 
 /** Of the printer tests only. */

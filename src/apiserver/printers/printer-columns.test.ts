@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtinResources } from '../../api/kinds/builtin-resources.ts';
-import type { PrinterColumn } from './printer-column.ts';
+import type { PrinterColumn } from './cells/printer-column.ts';
 import { printerColumnsFor } from './printer-columns.ts';
 
 /**

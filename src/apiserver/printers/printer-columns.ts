@@ -3,14 +3,14 @@ import {
   mutatingAdmissionPolicyColumns,
   validatingAdmissionPolicyColumns,
   webhookConfigurationColumns,
-} from './admission-columns.ts';
-import { apiServiceColumns } from './api-service-columns.ts';
-import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerV1Columns } from './autoscaler-columns.ts';
+} from './columns/admission-columns.ts';
+import { apiServiceColumns } from './columns/api-service-columns.ts';
+import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerV1Columns } from './columns/autoscaler-columns.ts';
 import {
   certificateSigningRequestColumns,
   clusterTrustBundleColumns,
   podCertificateRequestColumns,
-} from './certificate-columns.ts';
+} from './columns/certificate-columns.ts';
 import {
   componentStatusColumns,
   configMapColumns,
@@ -18,32 +18,32 @@ import {
   namespaceColumns,
   resourceQuotaColumns,
   secretColumns,
-} from './core-columns.ts';
+} from './columns/core-columns.ts';
 import {
   deviceTaintRuleColumns,
   resourceClaimColumns,
   resourcePoolStatusRequestColumns,
   resourceSliceColumns,
-} from './device-columns.ts';
-import { podDisruptionBudgetColumns } from './disruption-budget-columns.ts';
-import { coreEventColumns, eventsEventColumns } from './event-columns.ts';
-import { flowSchemaColumns, priorityLevelColumns } from './flow-control-columns.ts';
-import { cronJobColumns, jobColumns } from './job-columns.ts';
-import { leaseCandidateColumns, leaseColumns } from './lease-columns.ts';
+} from './columns/device-columns.ts';
+import { podDisruptionBudgetColumns } from './columns/disruption-budget-columns.ts';
+import { coreEventColumns, eventsEventColumns } from './columns/event-columns.ts';
+import { flowSchemaColumns, priorityLevelColumns } from './columns/flow-control-columns.ts';
+import { cronJobColumns, jobColumns } from './columns/job-columns.ts';
+import { leaseCandidateColumns, leaseColumns } from './columns/lease-columns.ts';
 import {
   ingressClassColumns,
   ingressColumns,
   ipAddressColumns,
   networkPolicyColumns,
   serviceCidrColumns,
-} from './network-columns.ts';
-import { nodeColumns } from './node-columns.ts';
-import { podColumns, podTemplateColumns } from './pod-columns.ts';
-import { roleBindingColumns } from './role-binding-columns.ts';
-import { podGroupColumns, priorityClassColumns, runtimeClassColumns } from './scheduling-columns.ts';
-import { endpointSliceColumns, endpointsColumns, serviceColumns } from './service-columns.ts';
-import { statusColumns } from './status-columns.ts';
-import { storageVersionColumns, storageVersionMigrationColumns } from './storage-version-columns.ts';
+} from './columns/network-columns.ts';
+import { nodeColumns } from './columns/node-columns.ts';
+import { podColumns, podTemplateColumns } from './columns/pod-columns.ts';
+import { roleBindingColumns } from './columns/role-binding-columns.ts';
+import { podGroupColumns, priorityClassColumns, runtimeClassColumns } from './columns/scheduling-columns.ts';
+import { endpointSliceColumns, endpointsColumns, serviceColumns } from './columns/service-columns.ts';
+import { statusColumns } from './columns/status-columns.ts';
+import { storageVersionColumns, storageVersionMigrationColumns } from './columns/storage-version-columns.ts';
 import {
   csiDriverColumns,
   csiNodeColumns,
@@ -53,7 +53,7 @@ import {
   storageClassColumns,
   volumeAttachmentColumns,
   volumeAttributesClassColumns,
-} from './volume-columns.ts';
+} from './columns/volume-columns.ts';
 import {
   controllerRevisionColumns,
   daemonSetColumns,
@@ -62,9 +62,9 @@ import {
   replicationControllerColumns,
   scaleColumns,
   statefulSetColumns,
-} from './workload-columns.ts';
-import type { PrinterColumn } from './printer-column.ts';
-import { column, CREATED_DESCRIPTION, nameColumn } from './printer-column.ts';
+} from './columns/workload-columns.ts';
+import type { PrinterColumn } from './cells/printer-column.ts';
+import { column, CREATED_DESCRIPTION, nameColumn } from './cells/printer-column.ts';
 
 /**
  * Columns of the built-in kinds (28.1). Keys are `group/Kind`, or `group/version/Kind` where versions of a kind keep

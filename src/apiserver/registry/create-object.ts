@@ -1,8 +1,8 @@
 import { append } from '../../base/append.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { validateBuiltin } from '../../api/schema/validate-builtin.ts';
-import { builtinWarnings } from '../../api/schema/warnings.ts';
+import { validateBuiltin } from '../../api/schema/validation/validate-builtin.ts';
+import { builtinWarnings } from '../../api/schema/warnings/warnings.ts';
 import {
   newAlreadyExists,
   newBadRequest,
@@ -11,7 +11,7 @@ import {
   newUntypedInternal,
 } from '../../api/status-error.ts';
 import { dedupOwnerReferences, objectMetaRules, validateObjectMeta } from '../../api/validation/object-meta.ts';
-import type { AdmissionAttributes } from '../admission/attributes.ts';
+import type { AdmissionAttributes } from '../admission/chain/attributes.ts';
 import type { KeyValue, Store } from '../storage/interface.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import { admissionAttributes, admitWrite } from './admission-attributes.ts';

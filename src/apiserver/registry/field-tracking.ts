@@ -1,4 +1,4 @@
-import { equalJson } from '../../api/codec/json-value.ts';
+import { equalJson } from '../../api/codec/json/json-value.ts';
 import { CUSTOM_OBJECT, schemaOf, type TypeSchema } from '../../api/apply/schema.ts';
 import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
 import { type ChangesElsewhere, trackUpdate } from '../../api/apply/update-managers.ts';

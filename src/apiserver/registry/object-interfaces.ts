@@ -5,7 +5,7 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { typeNameOf } from '../../api/kinds/type-table.ts';
 import { apiVersionOf, type GroupVersionKind, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { ObjectInterfaces } from '../admission/attributes.ts';
+import type { ObjectInterfaces } from '../admission/chain/attributes.ts';
 import { typeSchemaOf } from './field-tracking.ts';
 import { objectSchema, type ObjectSchema } from './object-schema.ts';
 import type { ResourceLookup, ResourceStore } from './resource-store.ts';

@@ -5,10 +5,10 @@ import { fromStorage, storageResource, toStorage } from '../../api/conversion/co
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newNotFound, newServiceUnavailable, newRequestEntityTooLarge } from '../../api/status-error.ts';
-import type { AdmissionChain } from '../admission/admission-chain.ts';
+import type { AdmissionChain } from '../admission/chain/admission-chain.ts';
 import type { KeyValue, Store, WriteOptions } from '../storage/interface.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
-import type { WatchCache } from '../storage/watch-cache.ts';
+import type { WatchCache } from '../storage/cache/watch-cache.ts';
 import { TIME_TO_LIVE_MS } from './event-expiry.ts';
 import type { UpdateTurns } from './update-turns.ts';
 import type { WatchCaches } from './watch-caches.ts';

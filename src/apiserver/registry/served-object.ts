@@ -2,7 +2,7 @@ import {
   encodePartialObjectMetadataEnvelope,
   type KeptText,
   type MetadataText,
-} from '../../api/codec/partial-object-metadata.ts';
+} from '../../api/codec/metadata/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { JsonSink } from '../storage/stored-json.ts';
 import type { DeletionMetadata, StoredObject } from '../storage/stored-object.ts';

@@ -5,9 +5,9 @@ import { fieldInvalid } from '../../api/field-error.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
-import { validateBuiltinUpdate } from '../../api/schema/validate-builtin.ts';
-import { validateBuiltinStatus } from '../../api/schema/validate-status.ts';
-import { builtinWarnings } from '../../api/schema/warnings.ts';
+import { validateBuiltinUpdate } from '../../api/schema/validation/validate-builtin.ts';
+import { validateBuiltinStatus } from '../../api/schema/validation/validate-status.ts';
+import { builtinWarnings } from '../../api/schema/warnings/warnings.ts';
 import {
   isAlreadyExists,
   newConflict,
@@ -18,7 +18,7 @@ import {
 } from '../../api/status-error.ts';
 import { objectMetaRules, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
-import type { AdmissionAttributes } from '../admission/attributes.ts';
+import type { AdmissionAttributes } from '../admission/chain/attributes.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';

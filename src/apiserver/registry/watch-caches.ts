@@ -1,7 +1,7 @@
 import type { AfterTurn } from '../../base/after-turn.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../storage/interface.ts';
-import { WatchCache } from '../storage/watch-cache.ts';
+import { WatchCache } from '../storage/cache/watch-cache.ts';
 
 /** The watch caches of one server, one a stored resource, made when the resource is first watched. */
 export class WatchCaches {

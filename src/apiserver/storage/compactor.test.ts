@@ -3,7 +3,7 @@ import { FakeClock } from '../../base/fake-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { Compactor } from './compactor.ts';
 import type { Store } from './interface.ts';
-import { openMemoryStore } from './memory-store.ts';
+import { openMemoryStore } from './embedded/memory-store.ts';
 
 const minute = 60_000;
 

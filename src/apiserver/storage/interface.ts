@@ -1,4 +1,4 @@
-import type { KeptText } from '../../api/codec/partial-object-metadata.ts';
+import type { KeptText } from '../../api/codec/metadata/partial-object-metadata.ts';
 import type { LabelSignature } from '../../api/selectors/label-signature.ts';
 
 /**

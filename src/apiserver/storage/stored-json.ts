@@ -1,7 +1,7 @@
-import { objectEnd, stringEnd } from '../../api/codec/json-cursor.ts';
-import { JsonLabels } from '../../api/codec/json-labels.ts';
-import { JsonMembers } from '../../api/codec/json-members.ts';
-import type { MetadataText } from '../../api/codec/partial-object-metadata.ts';
+import { objectEnd, stringEnd } from '../../api/codec/json/json-cursor.ts';
+import { JsonLabels } from '../../api/codec/metadata/json-labels.ts';
+import { JsonMembers } from '../../api/codec/json/json-members.ts';
+import type { MetadataText } from '../../api/codec/metadata/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { type LabelSignature, signatureOfPlaces, UNKNOWN_LABELS } from '../../api/selectors/label-signature.ts';
 import type { KeyValue, Revision } from './interface.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodePartialObjectMetadataEnvelope } from '../../api/codec/partial-object-metadata.ts';
+import { encodePartialObjectMetadataEnvelope } from '../../api/codec/metadata/partial-object-metadata.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StoredObject, encodeStored } from './stored-object.ts';
 

@@ -3,7 +3,7 @@ import {
   type KeptText,
   type MetadataText,
   transcodePartialObjectMetadataEnvelope,
-} from '../../api/codec/partial-object-metadata.ts';
+} from '../../api/codec/metadata/partial-object-metadata.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { KeyValue, Revision } from './interface.ts';
 import {

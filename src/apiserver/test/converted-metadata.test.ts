@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeProtobuf, decodeTypedMessage } from '../../api/codec/protobuf.ts';
+import { decodeProtobuf, decodeTypedMessage } from '../../api/codec/protobuf/protobuf.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 

@@ -175,7 +175,7 @@ describe('create', () => {
   });
 
   it('API-029 protobuf bodies, answered in what the client takes', async () => {
-    const { encodeProtobuf } = await import('../../api/codec/protobuf.ts');
+    const { encodeProtobuf } = await import('../../api/codec/protobuf/protobuf.ts');
     const { status, json } = await server.request('POST', configMaps, {
       body: encodeProtobuf(configMap('p', { data: { k: 'v' } })),
       headers: { 'content-type': 'application/vnd.kubernetes.protobuf', accept: 'application/json' },

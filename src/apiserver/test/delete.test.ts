@@ -119,7 +119,7 @@ describe('delete', () => {
   });
 
   it('API-240 options as protobuf, as YAML, and an undecodable body', async () => {
-    const { encodeProtobuf } = await import('../../api/codec/protobuf.ts');
+    const { encodeProtobuf } = await import('../../api/codec/protobuf/protobuf.ts');
     await server.post(configMaps, configMap('x'));
     const asProtobuf = await server.request('DELETE', `${configMaps}/x`, {
       body: encodeProtobuf({ kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Orphan' }),

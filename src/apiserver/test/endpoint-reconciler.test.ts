@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Store } from '../storage/interface.ts';
-import { openMemoryStore } from '../storage/memory-store.ts';
-import { EndpointReconciler, SERVERS_PREFIX } from '../endpoint-reconciler.ts';
+import { openMemoryStore } from '../storage/embedded/memory-store.ts';
+import { EndpointReconciler, SERVERS_PREFIX } from '../bootstrap/endpoint-reconciler.ts';
 import { startTestServer } from './test-server.ts';
 
 const ENDPOINTS = '/api/v1/namespaces/default/endpoints/kubernetes';

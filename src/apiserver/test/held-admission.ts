@@ -1,5 +1,5 @@
-import type { AdmissionPlugin } from '../admission/admission-chain.ts';
-import type { AdmissionAttributes, AdmissionOperation } from '../admission/attributes.ts';
+import type { AdmissionPlugin } from '../admission/chain/admission-chain.ts';
+import type { AdmissionAttributes, AdmissionOperation } from '../admission/chain/attributes.ts';
 
 /** A slow validating webhook: the first request of one sort waits in it until it is let go, and later ones pass. */
 export class HeldAdmission {

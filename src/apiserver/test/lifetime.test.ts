@@ -4,7 +4,7 @@ import { FakeClock } from '../../base/fake-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import type { Revision, WriteOptions } from '../storage/interface.ts';
-import { openMemoryStore } from '../storage/memory-store.ts';
+import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
 const HOUR_MS = 3_600_000;

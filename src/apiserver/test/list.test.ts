@@ -237,14 +237,14 @@ describe('get and list', () => {
       accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json',
     });
     expect(missing.json).toMatchObject({ kind: 'Status', code: 404 });
-    const { decodeProtobuf } = await import('../../api/codec/protobuf.ts');
+    const { decodeProtobuf } = await import('../../api/codec/protobuf/protobuf.ts');
     const protobuf = await server.get(`${configMaps}/zzz`, { accept: 'application/vnd.kubernetes.protobuf' });
     expect(protobuf.headers['content-type']).toBe('application/vnd.kubernetes.protobuf');
     expect(decodeProtobuf(protobuf.bytes)).toMatchObject({ kind: 'Status', code: 404, reason: 'NotFound' });
   });
 
   it('API-031 objects and lists as protobuf are what they are as JSON', async () => {
-    const { decodeProtobuf } = await import('../../api/codec/protobuf.ts');
+    const { decodeProtobuf } = await import('../../api/codec/protobuf/protobuf.ts');
     await fill(['a', 'b']);
     const accept = 'application/vnd.kubernetes.protobuf';
     const one = await server.get(`${configMaps}/a`, { accept });
@@ -279,7 +279,7 @@ describe('get and list', () => {
   });
 
   it('API-024 metadata only, protobuf', async () => {
-    const { decodeProtobuf } = await import('../../api/codec/protobuf.ts');
+    const { decodeProtobuf } = await import('../../api/codec/protobuf/protobuf.ts');
     await fill(['a']);
     const full = (await server.get(`${configMaps}/a`)).json;
     const accept = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';

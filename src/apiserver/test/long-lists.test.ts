@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decodeProtobuf } from '../../api/codec/protobuf.ts';
+import { decodeProtobuf } from '../../api/codec/protobuf/protobuf.ts';
 import type { ListOptions, ListResult } from '../storage/interface.ts';
 import { configMaps, type Json, startTestServer, type TestServer } from './test-server.ts';
 

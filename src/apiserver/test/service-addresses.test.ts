@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { newForbidden } from '../../api/status-error.ts';
-import type { AdmissionPlugin } from '../admission/admission-chain.ts';
-import { claimPrefix } from '../registry/strategies/address-claims.ts';
+import type { AdmissionPlugin } from '../admission/chain/admission-chain.ts';
+import { claimPrefix } from '../registry/strategies/services/address-claims.ts';
 import type { Store, WriteResult } from '../storage/interface.ts';
-import { openMemoryStore } from '../storage/memory-store.ts';
+import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import {
   StoreFailedError,
   StoreOutcomeUnknownError,

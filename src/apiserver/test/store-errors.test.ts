@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { openMemoryStore } from '../storage/memory-store.ts';
+import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import {
   StoreClosedError,
   StoreFailedError,

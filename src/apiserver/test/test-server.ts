@@ -7,7 +7,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Status } from '../../api/status-error.ts';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../api-server.ts';
 import type { Store } from '../storage/interface.ts';
-import { openMemoryStore } from '../storage/memory-store.ts';
+import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 
 /** A whole answer. `json` is undefined when the body is no JSON. */
 export interface Answer {

@@ -301,7 +301,7 @@ describe('watch', () => {
       'PartialObjectMetadata',
     ],
   ])('%s as protobuf frames', async (_name, accept, kind) => {
-    const { decodeProtobuf, decodeTypedMessage } = await import('../../api/codec/protobuf.ts');
+    const { decodeProtobuf, decodeTypedMessage } = await import('../../api/codec/protobuf/protobuf.ts');
     await server.post(configMaps, configMap('a', { data: { k: 'v' } }));
     const controller = new AbortController();
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';

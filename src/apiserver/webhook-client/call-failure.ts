@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { HttpHeaders } from '../../base/http-message.ts';
 import { messageOf } from '../../base/thrown.ts';
-import { statusErrorOf } from '../../client/status-decoder.ts';
-import { TransportError } from '../../client/transport.ts';
+import { statusErrorOf } from '../../client/codec/status-decoder.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { WebhookCallError } from './webhook-call-error.ts';
 
 /** Why a call got no answer, in the words of Go's HTTP client: `Post "<url>": <cause>`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caPem, serverCertPem } from '../../client/tls.fixture.ts';
+import { caPem, serverCertPem } from '../../client/http/tls.fixture.ts';
 import { validateCaBundle } from './client-config-validation.ts';
 
 const bundle = (pem: string): string => Buffer.from(pem).toString('base64');

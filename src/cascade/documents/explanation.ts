@@ -44,7 +44,7 @@ export interface Explanation extends Document<'Explanation'>, DataOrigin {
   readonly since?: string;
   /** The collector's decision about the object. */
   readonly verdict: 'forget' | 'requeue';
-  /** A key of `collector/reasons.ts`. */
+  /** A key of `collector/types/reasons.ts`. */
   readonly reason: string;
   /** The reason as one sentence. */
   readonly message: string;

@@ -4,7 +4,7 @@ import { parseTime } from '../../api/meta/time.ts';
 import { StatusError } from '../../api/status-error.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ControllerSighting } from './finalizer-evidence.ts';
 
 interface Source {

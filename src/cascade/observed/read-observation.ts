@@ -6,8 +6,8 @@ import type { Clock } from '../../base/clock.ts';
 import { grouped } from '../../base/grouped.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import { messageOf } from '../../base/thrown.ts';
-import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { IncompleteResource } from '../documents/document.ts';
 import type { Observation, ObservedKind, ObservedObject } from './observed-object.ts';
 

@@ -3,8 +3,8 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound } from '../../api/status-error.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
 import { grouped } from '../../base/grouped.ts';
-import type { ResourceRef } from '../../client/resource-path.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import type { ResourceRef } from '../../client/rest/resource-path.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import { RecordError } from './record-error.ts';
 

@@ -1,4 +1,4 @@
-import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery.ts';
+import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
 
 /**
  * The resource that a person means: plural, singular, short name or kind in any case, alone or with version and group

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { systemClock } from '../../base/clock.ts';
-import { discover } from '../../client/discovery.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import { discover } from '../../client/discovery/discovery.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { UndoPlan } from '../documents/undo-plan.ts';
 import type { UndoResult } from '../documents/undo-result.ts';
 import type { RecordedObject } from '../record/recorded-object.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
-import type { Interceptor } from '../../client/interceptor.ts';
+import type { Interceptor } from '../../client/rest/interceptor.ts';
 import { startCluster, type TestCluster } from '../../testing/testing.ts';
 import { RecordStore } from '../record/record-store.ts';
 import type { RecordedObject } from '../record/recorded-object.ts';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../process/command-error.ts';
 
 /**
  * Asks on the terminal before something is changed; true when the answer is y or yes.

@@ -3,7 +3,7 @@ import { lintCommand } from './lint-command.ts';
 import { logCommand } from './log-command.ts';
 import { relinkCommand } from './relink-command.ts';
 import { undeleteCommand, undoCommand } from './undo-command.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../process/terminal.ts';
 
 /** Gives the exit code of the command that ran. */
 export type SetExitCode = (code: number) => void;

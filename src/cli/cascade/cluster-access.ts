@@ -1,16 +1,16 @@
 import { systemClock } from '../../base/clock.ts';
-import { loadClientConfig } from '../../client/client-config.ts';
-import { connect } from '../../client/connect.ts';
-import type { ClientConfig } from '../../client/connect-options.ts';
-import { KubeconfigError } from '../../client/kubeconfig.ts';
-import { RestClient } from '../../client/rest-client.ts';
+import { loadClientConfig } from '../../client/kubeconfig/client-config.ts';
+import { connect } from '../../client/http/connect.ts';
+import type { ClientConfig } from '../../client/http/connect-options.ts';
+import { KubeconfigError } from '../../client/kubeconfig/kubeconfig.ts';
+import { RestClient } from '../../client/rest/rest-client.ts';
 import { StatusError } from '../../api/status-error.ts';
-import { TransportError } from '../../client/transport.ts';
-import { CommandError, systemReason } from '../command-error.ts';
-import { durationOf } from '../duration-flag.ts';
-import { systemKubeconfigIo } from '../system-kubeconfig-io.ts';
-import type { Terminal } from '../terminal.ts';
-import { kubegcVersion } from '../version.ts';
+import { TransportError } from '../../client/http/transport.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import { durationOf } from '../flags/duration-flag.ts';
+import { systemKubeconfigIo } from '../process/system-kubeconfig-io.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { kubegcVersion } from '../process/version.ts';
 import type { ClusterFlags } from './cluster-options.ts';
 
 /** A connection to the cluster that a command is about. Close it when the command ends. */

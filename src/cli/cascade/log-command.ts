@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../process/terminal.ts';
 import { withOptions } from './command-option.ts';
 import type { LogFlags } from './log.ts';
 import { recordFolderOption } from './record-options.ts';

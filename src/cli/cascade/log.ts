@@ -5,7 +5,7 @@ import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';
 import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../process/terminal.ts';
 import { EXIT_DONE } from './exit-codes.ts';
 import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
 import { counted, textTable } from './text-table.ts';

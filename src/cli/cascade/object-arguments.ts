@@ -1,8 +1,8 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { findResources } from '../../cascade/snapshot/find-resource.ts';
-import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery.ts';
-import { CommandError } from '../command-error.ts';
-import { readManifests } from '../manifests.ts';
+import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
+import { CommandError } from '../process/command-error.ts';
+import { readManifests } from '../flags/manifests.ts';
 import type { CommandOption } from './command-option.ts';
 
 /** The objects a command is about, as the command line names them. */

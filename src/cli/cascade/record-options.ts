@@ -3,7 +3,7 @@ import { recordFolder } from '../../cascade/record/record-folder.ts';
 import { RecordStore } from '../../cascade/record/record-store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../process/command-error.ts';
 import type { CommandOption } from './command-option.ts';
 
 /** Where records are, and what is kept in them, as the command line gives it. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../process/terminal.ts';
 import { allNamespacesOption, clusterOptions } from './cluster-options.ts';
 import { withOptions } from './command-option.ts';
 import type { RelinkFlags } from './relink.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../process/terminal.ts';
 import { clusterOptions } from './cluster-options.ts';
 import { type CommandOption, withOptions } from './command-option.ts';
 import { recordFolderOption } from './record-options.ts';

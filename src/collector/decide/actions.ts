@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { Identity, Uid } from '../graph/identity.ts';
+import type { Identity, Uid } from '../types/identity.ts';
 import type { Target } from './target.ts';
 
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';

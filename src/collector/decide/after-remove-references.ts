@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.ts';
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 import type { LatestAnswer } from './facts.ts';
 import type { NeedLatest } from './step.ts';
 import type { Target } from './target.ts';

@@ -14,7 +14,7 @@ import type { LiveObject } from './live-object.ts';
 import { lookAt } from './look-at.ts';
 import { ownerLookup, type OwnerLookup } from './owner-lookup.ts';
 import { processDeletingDependents } from './process-deleting-dependents.ts';
-import type { Reason } from '../reasons.ts';
+import type { Reason } from '../types/reasons.ts';
 import type { Step, Verdict } from './step.ts';
 import { unblockReferences } from './unblock-references.ts';
 import { targetOf, type KindMapping, type Target } from './target.ts';

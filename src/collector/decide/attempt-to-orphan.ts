@@ -1,5 +1,5 @@
 import { FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
-import type { Reason } from '../reasons.ts';
+import type { Reason } from '../types/reasons.ts';
 import type { RemoveFinalizerAction } from './actions.ts';
 import { type Look, lookAt } from './look-at.ts';
 import type { OrphanFacts, OrphanNodeFacts, OrphanStep } from './orphan-step.ts';

@@ -1,7 +1,7 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { BlockingDependents, NodeState } from '../graph/graph.ts';
 import type { QueuedAs } from '../graph/effect.ts';
-import type { Identity } from '../graph/identity.ts';
+import type { Identity } from '../types/identity.ts';
 import type { LiveObject } from './live-object.ts';
 import type { KindMapping, Target } from './target.ts';
 

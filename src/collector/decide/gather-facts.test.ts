@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AbsentOwnerCache } from '../graph/absent-owner-cache.ts';
+import { AbsentOwnerCache } from '../caches/absent-owner-cache.ts';
 import { apply } from '../graph/apply.ts';
-import type { GraphEvent } from '../graph/event.ts';
+import type { GraphEvent } from '../types/event.ts';
 import type { Graph, NodeId } from '../graph/graph.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
 import { cluster, deleted, nodes, observed, pods, ref, standbyPods } from '../graph/testing/events.ts';

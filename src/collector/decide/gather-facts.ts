@@ -1,9 +1,9 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { AbsentOwnerCache, Proven } from '../graph/absent-owner-cache.ts';
+import type { AbsentOwnerCache, Proven } from '../caches/absent-owner-cache.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { BlockingDependents, Graph, GraphNode } from '../graph/graph.ts';
-import type { Coordinates, Uid } from '../graph/identity.ts';
-import type { OrphanedOwner } from '../graph/orphaned-owners.ts';
+import type { Coordinates, Uid } from '../types/identity.ts';
+import type { OrphanedOwner } from '../caches/orphaned-owners.ts';
 import type { Facts, LatestAnswer, NodeFacts, OwnerAnswer, OwnerFacts } from './facts.ts';
 import { ownerLookup, type OwnerKey } from './owner-lookup.ts';
 import type { KindMapping } from './target.ts';

@@ -1,4 +1,4 @@
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 import type { LatestAnswer } from './facts.ts';
 import type { FactSource } from './gather-facts.ts';
 import type { OrphanFacts } from './orphan-step.ts';

@@ -1,6 +1,6 @@
 import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 
 /** What decisions need of an object that the server just returned. */
 export interface LiveObject {

@@ -1,4 +1,4 @@
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 import type { LatestAnswer, NodeFacts } from './facts.ts';
 import type { NeedLatest, Verdict } from './step.ts';
 import type { Target } from './target.ts';

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { Coordinates } from '../graph/identity.ts';
+import type { Coordinates } from '../types/identity.ts';
 import type { OwnerAnswer } from './facts.ts';
 import { isWaiting, type LiveObject } from './live-object.ts';
 import { targetOf, type KindMapping, type Target } from './target.ts';

@@ -1,6 +1,6 @@
 import type { Action } from './actions.ts';
 import type { OwnerLookup } from './owner-lookup.ts';
-import type { Reason } from '../reasons.ts';
+import type { Reason } from '../types/reasons.ts';
 import type { Target } from './target.ts';
 
 /** GET the item; come back with `latest`. */

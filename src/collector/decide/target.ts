@@ -1,4 +1,4 @@
-import type { Identity, Uid } from '../graph/identity.ts';
+import type { Identity, Uid } from '../types/identity.ts';
 
 /** How the REST mapper serves a kind (COL-029). */
 export interface KindMapping {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from '../types/identity.ts';
 
 function owner(change: Partial<Identity> = {}): Identity {
   return { apiVersion: 'v1', kind: 'Parent', namespace: 'ns1', name: 'parent', uid: 'p', ...change };

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import { compareIdentities, sameCoordinates, sameIdentity, type Identity } from './identity.ts';
+import { compareIdentities, sameCoordinates, sameIdentity, type Identity } from '../types/identity.ts';
 
 /** A dependent as far as its references matter here. */
 export interface ReferringDependent {

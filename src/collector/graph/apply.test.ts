@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { MetadataColumns } from '../../api/codec/metadata-columns.ts';
-import { MetadataReader } from '../../api/codec/metadata-reader.ts';
-import { encodePartialObjectMetadata } from '../../api/codec/partial-object-metadata.ts';
-import { ProtobufError } from '../../api/codec/protobuf-wire.ts';
+import { MetadataColumns } from '../../api/codec/metadata/metadata-columns.ts';
+import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
+import { encodePartialObjectMetadata } from '../../api/codec/metadata/partial-object-metadata.ts';
+import { ProtobufError } from '../../api/codec/protobuf/protobuf-wire.ts';
 import { apply, applied } from './apply.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { checkInvariants } from './check-consistency.ts';
 import type { Effect } from './effect.ts';
-import type { GraphEvent, MonitoredResource, ObservedObject } from './event.ts';
-import type { Identity } from './identity.ts';
+import type { GraphEvent, MonitoredResource, ObservedObject } from '../types/event.ts';
+import type { Identity } from '../types/identity.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { cluster, deleted, observed, pods, ref, replicaSets, nodes, standbyPods } from './testing/events.ts';
 

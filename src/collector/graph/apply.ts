@@ -1,10 +1,10 @@
 import { unreachable } from '../../base/assert.ts';
-import type { QueueReason } from '../reasons.ts';
+import type { QueueReason } from '../types/reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { type ApplyOutcome, type Effect, EnqueueEffect } from './effect.ts';
-import type { GraphEvent, HistoryResetEvent, MonitoredResource, VirtualDeleteEvent } from './event.ts';
-import { sameIdentity, type Identity } from './identity.ts';
+import type { GraphEvent, HistoryResetEvent, MonitoredResource, VirtualDeleteEvent } from '../types/event.ts';
+import { sameIdentity, type Identity } from '../types/identity.ts';
 import { linkReferences, replaceReferences } from './link-references.ts';
 import {
   BEHIND,
@@ -22,8 +22,8 @@ import {
   STATE_GONE,
   STATE_OBSERVED,
   STATE_VIRTUAL,
-} from './node-table.ts';
-import type { ObjectColumns } from './object-columns.ts';
+} from './tables/node-table.ts';
+import type { ObjectColumns } from '../types/object-columns.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
 import { partitionDependents } from './partition-dependents.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { apply } from './apply.ts';
 import { checkInvariants, compareWithList } from './check-consistency.ts';
-import type { ObservedEvent } from './event.ts';
-import { DELETING_DEPENDENTS, FIRST, FLAGS, REFS, UID } from './node-table.ts';
+import type { ObservedEvent } from '../types/event.ts';
+import { DELETING_DEPENDENTS, FIRST, FLAGS, REFS, UID } from './tables/node-table.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { deleted, observed, pods, ref, replicaSets, standbyPods, type TestObject } from './testing/events.ts';
 

@@ -1,9 +1,9 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { MonitoredResource, ObservedObject } from './event.ts';
-import type { Uid } from './identity.ts';
-import { NONE, STATE_FREE, STATE_GONE, STATE_OBSERVED, STATE_VIRTUAL } from './node-table.ts';
+import type { MonitoredResource, ObservedObject } from '../types/event.ts';
+import type { Uid } from '../types/identity.ts';
+import { NONE, STATE_FREE, STATE_GONE, STATE_OBSERVED, STATE_VIRTUAL } from './tables/node-table.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
-import type { Edge } from './reference-store.ts';
+import type { Edge } from './tables/reference-store.ts';
 
 export interface Inconsistency {
   readonly uid: Uid;

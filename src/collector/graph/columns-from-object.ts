@@ -12,11 +12,11 @@ import {
   setOwnerUid,
   setResourceVersion,
   setUid,
-} from '../../api/codec/metadata-columns.ts';
+} from '../../api/codec/metadata/metadata-columns.ts';
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { ObservedObject } from './event.ts';
-import type { ObjectColumns } from './object-columns.ts';
-import { TextScratch } from './text-scratch.ts';
+import type { ObservedObject } from '../types/event.ts';
+import type { ObjectColumns } from '../types/object-columns.ts';
+import { TextScratch } from './tables/text-scratch.ts';
 
 /** Writes objects as columns, always the same ones: what it returned before is overwritten. */
 export class ColumnsFromObject {

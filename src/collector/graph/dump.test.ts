@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apply } from './apply.ts';
 import { dumpGraph } from './dump.ts';
-import type { GraphEvent } from './event.ts';
+import type { GraphEvent } from '../types/event.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { deleted, observed, pods, ref, replicaSets } from './testing/events.ts';
 

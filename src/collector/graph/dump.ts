@@ -2,7 +2,7 @@ import { append } from '../../base/append.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { Graph, NodeId } from './graph.ts';
-import type { Identity, Uid } from './identity.ts';
+import type { Identity, Uid } from '../types/identity.ts';
 
 interface Vertex {
   readonly identity: Identity;

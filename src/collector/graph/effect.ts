@@ -1,8 +1,8 @@
 import { formatUuid } from '../../base/uuid.ts';
-import type { AbsenceReason, EventReason, QueueReason } from '../reasons.ts';
-import type { Coordinates, Identity, Uid } from './identity.ts';
-import type { NodeStore } from './node-store.ts';
-import { UID, UID_IS_TEXT } from './node-table.ts';
+import type { AbsenceReason, EventReason, QueueReason } from '../types/reasons.ts';
+import type { Coordinates, Identity, Uid } from '../types/identity.ts';
+import type { NodeStore } from './tables/node-store.ts';
+import { UID, UID_IS_TEXT } from './tables/node-table.ts';
 
 /**
  * Under which state a uid was queued. An entry made for a virtual node is worth nothing once the node is observed

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { Coordinates, Identity, Uid } from './identity.ts';
+import type { Coordinates, Identity, Uid } from '../types/identity.ts';
 
 /**
  * A node's place in the graph: a small integer, valid until the next `apply`. Dense below `Graph.capacity`, so that

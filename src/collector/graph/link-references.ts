@@ -1,10 +1,10 @@
 import { type Effect, EnqueueEffect, type Enqueueing } from './effect.ts';
-import { BLOCK } from './edge-table.ts';
-import { NAMESPACE, NONE, STATE_GONE, STATE_OBSERVED } from './node-table.ts';
-import { OWNER_FIELDS } from '../../api/codec/metadata-columns.ts';
-import type { ObjectColumns } from './object-columns.ts';
+import { BLOCK } from './tables/edge-table.ts';
+import { NAMESPACE, NONE, STATE_GONE, STATE_OBSERVED } from './tables/node-table.ts';
+import { OWNER_FIELDS } from '../../api/codec/metadata/metadata-columns.ts';
+import type { ObjectColumns } from '../types/object-columns.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
-import type { Edge } from './reference-store.ts';
+import type { Edge } from './tables/reference-store.ts';
 
 /** Links a node that has no references to all owners in the columns: COL-070, COL-078. */
 export function linkReferences(graph: OwnershipGraph, node: number, columns: ObjectColumns, effects: Effect[]): void {

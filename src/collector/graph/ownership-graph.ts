@@ -1,8 +1,8 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { BlockingDependents, Graph, GraphCounts, GraphNode, NodeId } from './graph.ts';
-import type { Coordinates, Identity, Uid } from './identity.ts';
-import { EventHash } from './event-hash.ts';
-import { NodeStore } from './node-store.ts';
+import type { Coordinates, Identity, Uid } from '../types/identity.ts';
+import { EventHash } from './tables/event-hash.ts';
+import { NodeStore } from './tables/node-store.ts';
 import {
   BEING_DELETED,
   DELETING_DEPENDENTS,
@@ -16,11 +16,11 @@ import {
   STATE_FREE,
   STATE_GONE,
   STATE_OBSERVED,
-} from './node-table.ts';
-import type { ObjectColumns } from './object-columns.ts';
-import { ReferenceStore } from './reference-store.ts';
-import { ResourceTable } from './resource-table.ts';
-import { Sibling } from './sibling.ts';
+} from './tables/node-table.ts';
+import type { ObjectColumns } from '../types/object-columns.ts';
+import { ReferenceStore } from './tables/reference-store.ts';
+import { ResourceTable } from './tables/resource-table.ts';
+import { Sibling } from './tables/sibling.ts';
 
 export interface OwnershipGraphOptions {
   /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */

@@ -1,5 +1,5 @@
-import type { Identity } from './identity.ts';
-import { KIND, NAMESPACE, NONE } from './node-table.ts';
+import type { Identity } from '../types/identity.ts';
+import { KIND, NAMESPACE, NONE } from './tables/node-table.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
 
 /** How a dependent's references to a uid fit an identity with that uid (COL-074). It can both match and mismatch. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { MetadataReader } from '../../api/codec/metadata-reader.ts';
+import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
 import { newStatusError } from '../../api/status-error.ts';
-import { statusErrorOf } from '../../client/status-decoder.ts';
-import { TransportError } from '../../client/transport.ts';
+import { statusErrorOf } from '../../client/codec/status-decoder.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
-import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
+import type { GraphEvent, MonitoredResource } from '../types/event.ts';
 import { MonitorSink } from './monitor-sink.ts';
 
 const secrets: MonitoredResource = { apiVersion: 'v1', kind: 'Secret', resource: 'secrets' };

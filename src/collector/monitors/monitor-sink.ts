@@ -1,11 +1,11 @@
-import type { EnumerationGaps, ReflectorSink } from '../../client/reflector-sink.ts';
-import type { InDoubt } from '../graph/absent-owner-cache.ts';
+import type { EnumerationGaps, ReflectorSink } from '../../client/reflector/reflector-sink.ts';
+import type { InDoubt } from '../caches/absent-owner-cache.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
-import type { GraphEvent, MonitoredResource } from '../graph/event.ts';
-import type { ObjectColumns } from '../graph/object-columns.ts';
+import type { GraphEvent, MonitoredResource } from '../types/event.ts';
+import type { ObjectColumns } from '../types/object-columns.ts';
 import { isAnswer } from '../operations/is-answer.ts';
 import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
-import { versionNumber } from '../version-number.ts';
+import { versionNumber } from '../types/version-number.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
 export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;

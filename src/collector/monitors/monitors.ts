@@ -1,5 +1,5 @@
 import { asError } from '../../base/thrown.ts';
-import type { MonitoredResource } from '../graph/event.ts';
+import type { MonitoredResource } from '../types/event.ts';
 import {
   mayShareObjects,
   type OfferedResource,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodePartialObjectMetadata } from '../../api/codec/partial-object-metadata.ts';
-import { ProtobufError } from '../../api/codec/protobuf-wire.ts';
+import { encodePartialObjectMetadata } from '../../api/codec/metadata/partial-object-metadata.ts';
+import { ProtobufError } from '../../api/codec/protobuf/protobuf-wire.ts';
 import { applied } from '../graph/apply.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
 import { pods } from '../graph/testing/events.ts';

@@ -1,5 +1,5 @@
-import { MetadataReader } from '../../api/codec/metadata-reader.ts';
-import type { ObjectColumns } from '../graph/object-columns.ts';
+import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
+import type { ObjectColumns } from '../types/object-columns.ts';
 
 /** What is to be looked up in the graph soon. */
 export interface ExpectsObjects {

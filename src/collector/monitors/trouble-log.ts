@@ -1,7 +1,7 @@
 import { StatusError } from '../../api/status-error.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import { TransportError } from '../../client/transport.ts';
+import { TransportError } from '../../client/http/transport.ts';
 
 /** Failures of one cause within this time are one line, ms. */
 const GATHER_MS = 1000;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import { TransportError } from '../../client/transport.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 
 let clock: FakeClock;

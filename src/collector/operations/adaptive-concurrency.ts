@@ -2,10 +2,10 @@ import type { AbortNotice } from '../../base/abort-notice.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { type Release, Semaphore } from '../../base/semaphore.ts';
-import type { Send } from '../../client/interceptor.ts';
-import { retryAfterSecondsOf } from '../../client/status-decoder.ts';
-import { abortedTransportError } from '../../client/transport-failure.ts';
-import { TransportError } from '../../client/transport.ts';
+import type { Send } from '../../client/rest/interceptor.ts';
+import { retryAfterSecondsOf } from '../../client/codec/status-decoder.ts';
+import { abortedTransportError } from '../../client/http/transport-failure.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { type CallOutcome, ConcurrencyLimit, type ConcurrencyLimitOptions } from './concurrency-limit.ts';
 
 export interface AdaptiveConcurrencyOptions extends ConcurrencyLimitOptions {

@@ -1,4 +1,4 @@
-import type { RestClient } from '../../client/rest-client.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 
 /** What every call needs. */
 export interface CallContext {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { newStatusError } from '../../api/status-error.ts';
-import { TransportError } from '../../client/transport.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { isAnswer } from './is-answer.ts';
 import { NoObjectError } from './read-metadata.ts';
 import { target } from './operation.fixture.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { asError } from '../../base/thrown.ts';
-import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
-import type { ResourceRef } from '../../client/resource-path.ts';
+import { ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
+import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { CallContext } from './call-context.ts';
 
 const PAGE_SIZE = 500;

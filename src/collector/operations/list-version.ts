@@ -1,6 +1,6 @@
-import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
-import type { ResourceRef } from '../../client/resource-path.ts';
-import { versionNumber } from '../version-number.ts';
+import { ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
+import type { ResourceRef } from '../../client/rest/resource-path.ts';
+import { versionNumber } from '../types/version-number.ts';
 import type { CallContext } from './call-context.ts';
 
 /** What it must be answered within, ms. */

@@ -1,8 +1,8 @@
 import type { HttpRequest } from '../../base/http-message.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { seededRandom } from '../../base/random.ts';
-import { inProcessTransport } from '../../client/in-process-transport.ts';
-import { RestClient } from '../../client/rest-client.ts';
+import { inProcessTransport } from '../../client/http/in-process-transport.ts';
+import { RestClient } from '../../client/rest/rest-client.ts';
 import type { Target } from '../decide/target.ts';
 import { DeleteOptionsSupport } from './delete-options-support.ts';
 import { PatchSupport } from './patch-support.ts';

@@ -1,9 +1,9 @@
-import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
+import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { PatchType } from '../../client/rest-client.ts';
+import type { PatchType } from '../../client/rest/rest-client.ts';
 import type { KnownReferences, RemoveReferencesAction, UnblockReferencesAction } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 import type { CallContext } from './call-context.ts';
 import type { PatchSupport } from './patch-support.ts';
 import { readMetadata, resourceRefOf } from './read-metadata.ts';

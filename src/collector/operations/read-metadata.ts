@@ -1,9 +1,9 @@
-import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
+import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import { asError } from '../../base/thrown.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound, isObjectNotFound } from '../../api/status-error.ts';
-import type { ResourceRef } from '../../client/resource-path.ts';
+import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';

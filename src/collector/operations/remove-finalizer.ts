@@ -1,4 +1,4 @@
-import { ACCEPT_METADATA_JSON } from '../../client/accept.ts';
+import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { TransportError } from '../../client/transport.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { NotSentError, UntilUnanswered } from './until-unanswered.ts';
 
 const request: HttpRequest = { method: 'PATCH', target: '/a', headers: {} };

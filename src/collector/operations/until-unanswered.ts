@@ -1,7 +1,7 @@
 import { asError } from '../../base/thrown.ts';
-import type { Interceptor } from '../../client/interceptor.ts';
-import { TransportError } from '../../client/transport.ts';
-import { withRefusal } from '../../client/with-refusal.ts';
+import type { Interceptor } from '../../client/rest/interceptor.ts';
+import { TransportError } from '../../client/http/transport.ts';
+import { withRefusal } from '../../client/rest/with-refusal.ts';
 
 /** A request of a round that was over before its turn came. It says nothing about the server, which was not asked. */
 export class NotSentError extends TransportError {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newStatusError } from '../../api/status-error.ts';
-import { statusErrorOf } from '../../client/status-decoder.ts';
-import { TransportError } from '../../client/transport.ts';
+import { statusErrorOf } from '../../client/codec/status-decoder.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { whoIsInDoubt } from './who-is-in-doubt.ts';
 
 const audited = { 'audit-id': 'e2a1f3a0', 'content-type': 'text/plain; charset=utf-8' };

@@ -1,5 +1,5 @@
-import { NoStatusError } from '../../client/status-decoder.ts';
-import type { InDoubt } from '../graph/absent-owner-cache.ts';
+import { NoStatusError } from '../../client/codec/status-decoder.ts';
+import type { InDoubt } from '../caches/absent-owner-cache.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 
 /** What kube-aggregator says, as plain text, for a group whose server it knows to be away, or does not reach. */

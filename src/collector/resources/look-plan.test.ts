@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DiscoveryReason } from '../reasons.ts';
+import type { DiscoveryReason } from '../types/reasons.ts';
 import { LookPlan } from './look-plan.ts';
 
 interface Change {

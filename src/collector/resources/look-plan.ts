@@ -1,4 +1,4 @@
-import type { DiscoveryReason } from '../reasons.ts';
+import type { DiscoveryReason } from '../types/reasons.ts';
 
 /** How long after the request the look begins, and how long after the last one at the earliest, ms. */
 interface Sooner {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { AcceptedEnd } from '../decide/gather-facts.ts';
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 
 /**
  * The last so many ends are known, and at most as many before them: those of the fastest cascade's last few tenths of a second. One that is

@@ -1,7 +1,7 @@
 import type { DeleteAction } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
 import type { WriteAnswer } from '../operations/write-answer.ts';
-import type { Reason } from '../reasons.ts';
+import type { Reason } from '../types/reasons.ts';
 import type { CollectorContext } from './collector-context.ts';
 
 type Told = Pick<CollectorContext, 'metrics' | 'logger'>;

@@ -1,6 +1,6 @@
 import { Lru } from '../../base/lru.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 
 /** As many as accepted ends. */
 const CAPACITY = 4096;

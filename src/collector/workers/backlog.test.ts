@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import { MemoryMetrics } from '../../base/memory-metrics.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
-import { workKey, type WorkKey } from '../graph/work-key.ts';
+import { workKey, type WorkKey } from '../queues/work-key.ts';
 import { Backlog } from './backlog.ts';
 
 it('BETTER-23 a queue that nobody works on keeps the keys of what exists, in their order, and no more', () => {

@@ -1,6 +1,6 @@
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { Graph } from '../graph/graph.ts';
-import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
+import { parseWorkKey, type WorkKey } from '../queues/work-key.ts';
 
 /** Keys that may pile up beside those that were needed at the last sweep. */
 const SLACK = 1000;

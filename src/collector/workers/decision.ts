@@ -1,6 +1,6 @@
 import type { Action } from '../decide/actions.ts';
-import type { QueueReason, Reason } from '../reasons.ts';
-import type { Identity, Uid } from '../graph/identity.ts';
+import type { QueueReason, Reason } from '../types/reasons.ts';
+import type { Identity, Uid } from '../types/identity.ts';
 
 export interface DecisionAbout {
   readonly uid: Uid;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Identity } from '../graph/identity.ts';
+import type { Identity } from '../types/identity.ts';
 import type { Target } from '../decide/target.ts';
 import { failedWriteFields, type WriteAction } from './failed-write.ts';
 

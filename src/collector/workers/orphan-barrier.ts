@@ -4,11 +4,11 @@ import { linkSignals } from '../../base/abort.ts';
 import type { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Semaphore } from '../../base/semaphore.ts';
-import { elementsOf } from '../../client/decode-list.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import { elementsOf } from '../../client/codec/decode-list.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { OrphanFacts } from '../decide/orphan-step.ts';
 import type { Target } from '../decide/target.ts';
-import type { Uid } from '../graph/identity.ts';
+import type { Uid } from '../types/identity.ts';
 import { listMetadata, type ListOutcome } from '../operations/list-metadata.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 

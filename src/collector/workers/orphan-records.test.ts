@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/fake-clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { silentLogger } from '../../base/logger.ts';
-import { inProcessTransport } from '../../client/in-process-transport.ts';
-import { RestClient } from '../../client/rest-client.ts';
+import { inProcessTransport } from '../../client/http/in-process-transport.ts';
+import { RestClient } from '../../client/rest/rest-client.ts';
 import type { Target } from '../decide/target.ts';
-import { OrphanedOwners } from '../graph/orphaned-owners.ts';
+import { OrphanedOwners } from '../caches/orphaned-owners.ts';
 import { OrphanRecords } from './orphan-records.ts';
 
 const owner = { kind: 'ConfigMap', namespace: 'ns', name: 'a', uid: 'uid-a' };

@@ -3,11 +3,11 @@ import { hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../a
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { messageOf } from '../../base/thrown.ts';
-import type { RestClient } from '../../client/rest-client.ts';
-import { TransportError } from '../../client/transport.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import type { Target } from '../decide/target.ts';
-import type { OrphanedOwner, OrphanedOwners } from '../graph/orphaned-owners.ts';
-import { type EventReason, sentenceOf } from '../reasons.ts';
+import type { OrphanedOwner, OrphanedOwners } from '../caches/orphaned-owners.ts';
+import { type EventReason, sentenceOf } from '../types/reasons.ts';
 
 export interface OrphanRecordsOptions {
   readonly client: RestClient;
@@ -229,7 +229,7 @@ export class OrphanRecords {
   }
 }
 
-/** It was not sent, or cut off: the time to write is over (`cli/write-guard.ts`). That says nothing about Events. */
+/** It was not sent, or cut off: the time to write is over (`cli/flags/write-guard.ts`). That says nothing about Events. */
 function isGivenUp(error: unknown): boolean {
   return error instanceof TransportError && error.code === 'aborted';
 }

@@ -4,10 +4,10 @@ import { beginOrphanRound, gatherOrphanFacts, lookedAtOwner, type OrphanRound } 
 import type { OrphanStep } from '../decide/orphan-step.ts';
 import type { Verdict } from '../decide/step.ts';
 import type { Target } from '../decide/target.ts';
-import { parseWorkKey, type WorkKey } from '../graph/work-key.ts';
+import { parseWorkKey, type WorkKey } from '../queues/work-key.ts';
 import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
-import { sentenceOf } from '../reasons.ts';
+import { sentenceOf } from '../types/reasons.ts';
 import { acceptedAs, tellPatch } from './accepted-writes.ts';
 import { aboutToTell, type CollectorContext, factSource } from './collector-context.ts';
 import type { ActionResult, CarriedOut, DecisionAbout } from './decision.ts';

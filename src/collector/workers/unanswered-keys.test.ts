@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workKey, type WorkKey } from '../graph/work-key.ts';
+import { workKey, type WorkKey } from '../queues/work-key.ts';
 import { UnansweredKeys } from './unanswered-keys.ts';
 
 const keyOf = (i: number): WorkKey => workKey(`u${i}`, 'observed');

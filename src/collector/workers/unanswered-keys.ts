@@ -1,4 +1,4 @@
-import type { WorkKey } from '../graph/work-key.ts';
+import type { WorkKey } from '../queues/work-key.ts';
 
 /** What the queue of these keys knows of them. */
 export interface KeysInQueue {

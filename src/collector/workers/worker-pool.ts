@@ -1,7 +1,7 @@
 import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
-import type { WorkKey } from '../graph/work-key.ts';
+import type { WorkKey } from '../queues/work-key.ts';
 import type { WorkGate } from './work-gate.ts';
 
 /**

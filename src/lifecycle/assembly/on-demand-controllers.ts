@@ -1,5 +1,5 @@
 import type { OnDemandController, WakingResource } from '../kit/on-first-use.ts';
-import { PODS } from '../kit/pod-object.ts';
+import { PODS } from '../pods/pod-object.ts';
 import type { SharedContext } from '../kit/shared-informers.ts';
 import type { Service } from '../../base/service.ts';
 import type { LifecycleSettings } from './lifecycle-settings.ts';

@@ -1,6 +1,6 @@
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
-import { Informer } from '../../client/informer.ts';
+import { Informer } from '../../client/reflector/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { aggregateRules, aggregates } from './aggregated-rules.ts';

@@ -9,8 +9,8 @@ import {
   type StatusError,
 } from '../../api/status-error.ts';
 import { FakeClock } from '../../base/fake-clock.ts';
-import { inProcessTransport } from '../../client/in-process-transport.ts';
-import { RestClient } from '../../client/rest-client.ts';
+import { inProcessTransport } from '../../client/http/in-process-transport.ts';
+import { RestClient } from '../../client/rest/rest-client.ts';
 import { createIfAbsent } from './create-if-absent.ts';
 
 const things = { group: 'example.com', version: 'v1', resource: 'things' };

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isAlreadyExists, isForbidden, isObjectNotFound } from '../../api/status-error.ts';
-import type { ResourceRef } from '../../client/resource-path.ts';
-import type { CallOptions, RestClient } from '../../client/rest-client.ts';
+import type { ResourceRef } from '../../client/rest/resource-path.ts';
+import type { CallOptions, RestClient } from '../../client/rest/rest-client.ts';
 
 export type CreateOutcome =
   | { readonly outcome: 'created'; readonly object: KubeObject }

@@ -6,8 +6,8 @@ import type { Logger } from '../../base/logger.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import type { Random } from '../../base/random.ts';
 import type { Service } from '../../base/service.ts';
-import { Informer } from '../../client/informer.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import { Informer } from '../../client/reflector/informer.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import { createIfAbsent } from './create-if-absent.ts';
 import { ReconcileLoop, type SyncOutcome } from './reconcile-loop.ts';
 

@@ -3,8 +3,8 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
-import { Informer, type InformerHandler } from '../../client/informer.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import { Informer, type InformerHandler } from '../../client/reflector/informer.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ControllerContext } from './object-per-namespace.ts';
 import type { Cache } from './reconcile-loop.ts';
 

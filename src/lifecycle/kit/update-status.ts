@@ -1,7 +1,7 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 
 /**
  * Writes the status of an object, and once more on its live state when that has changed meanwhile. Undefined when the object is gone or

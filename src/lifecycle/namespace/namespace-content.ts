@@ -1,4 +1,4 @@
-import type { DeleteOptions } from '../../client/delete-options.ts';
+import type { DeleteOptions } from '../../client/rest/delete-options.ts';
 import {
   formatGroupResource,
   type GroupVersionResource,
@@ -9,11 +9,11 @@ import { isConflict, isMethodNotSupported, isNotFound, StatusError } from '../..
 import type { Logger } from '../../base/logger.ts';
 import type { Counter } from '../../base/metrics.ts';
 import { Semaphore } from '../../base/semaphore.ts';
-import { ACCEPT_METADATA_LIST_JSON } from '../../client/accept.ts';
-import type { DiscoveryResult } from '../../client/discovery.ts';
-import { pathOf } from '../../client/resource-path.ts';
-import type { KubeList } from '../../client/decode-list.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import { ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
+import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
+import { pathOf } from '../../client/rest/resource-path.ts';
+import type { KubeList } from '../../client/codec/decode-list.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import { podEstimateSeconds, type Remaining, unexpectedItems } from './namespace-reconcile.ts';
 
 /** A namespaced resource as discovery describes it. */

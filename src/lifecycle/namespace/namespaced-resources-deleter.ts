@@ -6,8 +6,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Counter } from '../../base/metrics.ts';
 import { Semaphore } from '../../base/semaphore.ts';
-import type { DiscoveryResult } from '../../client/discovery.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { SyncOutcome } from '../kit/reconcile-loop.ts';
 import { type ContentOutcome, forgetVanished, NamespaceContent, type NamespacedResource } from './namespace-content.ts';
 import {

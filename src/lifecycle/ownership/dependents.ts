@@ -1,6 +1,6 @@
 import { deepEqual } from '../../base/deep-equal.ts';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
-import { keyOf } from '../../client/informer.ts';
+import { keyOf } from '../../client/reflector/informer.ts';
 import { controllerOf, isTerminating, type OwnerKind } from './controller-reference.ts';
 import type { Expectations } from './expectations.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, orphansOf, type SharedCache } from '../kit/shared-informers.ts';

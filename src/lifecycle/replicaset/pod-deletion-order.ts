@@ -1,6 +1,6 @@
 import { parseTime } from '../../api/meta/time.ts';
-import { podReadySince } from '../kit/pod-availability.ts';
-import { type ContainerStatus, isPodReady, type Pod } from '../kit/pod-object.ts';
+import { podReadySince } from '../pods/pod-availability.ts';
+import { type ContainerStatus, isPodReady, type Pod } from '../pods/pod-object.ts';
 
 /** A pod with less of it goes first; an integer of 32 bits, 0 when absent or malformed. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';

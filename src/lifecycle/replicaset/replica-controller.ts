@@ -3,8 +3,8 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { LabelSelector } from '../../api/selectors/label-selector.ts';
 import { StatusError } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
-import { EventRecorder } from '../../client/event-recorder.ts';
-import { keyOf } from '../../client/informer.ts';
+import { EventRecorder } from '../../client/events/event-recorder.ts';
+import { keyOf } from '../../client/reflector/informer.ts';
 import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
 import {
   controllerOf,
@@ -16,9 +16,9 @@ import {
 import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { selects } from '../ownership/owner-selector.ts';
-import { isPodActive, nextAvailability } from '../kit/pod-availability.ts';
-import { isNamespaceTerminating, PodControl, podFromTemplate } from '../kit/pod-control.ts';
-import { isPodFinished, type Pod, PODS } from '../kit/pod-object.ts';
+import { isPodActive, nextAvailability } from '../pods/pod-availability.ts';
+import { isNamespaceTerminating, PodControl, podFromTemplate } from '../pods/pod-control.ts';
+import { isPodFinished, type Pod, PODS } from '../pods/pod-object.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { slowStart } from '../kit/slow-start.ts';

@@ -1,6 +1,6 @@
 import type { Condition } from '../../api/meta/conditions.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { PodTemplate } from '../kit/pod-control.ts';
+import type { PodTemplate } from '../pods/pod-control.ts';
 
 export interface ReplicaSetStatus {
   readonly replicas?: number;

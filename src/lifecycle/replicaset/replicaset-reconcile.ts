@@ -2,8 +2,8 @@ import { type Condition, findCondition, withCondition } from '../../api/meta/con
 import { labelSelectorFromSet } from '../../api/selectors/label-selector.ts';
 import { deepEqual } from '../../base/deep-equal.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
-import { isPodAvailable } from '../kit/pod-availability.ts';
-import { isPodReady, type Pod } from '../kit/pod-object.ts';
+import { isPodAvailable } from '../pods/pod-availability.ts';
+import { isPodReady, type Pod } from '../pods/pod-object.ts';
 import { podsToDelete } from './pod-deletion-order.ts';
 import type { ReplicaSet, ReplicaSetStatus } from './replica-set.ts';
 

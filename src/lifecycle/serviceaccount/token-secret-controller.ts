@@ -2,7 +2,7 @@ import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts'
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
-import { Informer, keyOf } from '../../client/informer.ts';
+import { Informer, keyOf } from '../../client/reflector/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { accountOf, decideTokenSecret, TOKEN_SECRET_TYPE } from './token-secret-reconcile.ts';

@@ -1,5 +1,5 @@
 import { isConditionTrue } from '../../api/meta/conditions.ts';
-import { type Node, type NodeSelectorRequirement, type Pod, tolerates } from '../kit/pod-object.ts';
+import { type Node, type NodeSelectorRequirement, type Pod, tolerates } from '../pods/pod-object.ts';
 
 /** Taints that keep new pods away; `PreferNoSchedule` is a wish. */
 const KEEPING_AWAY: ReadonlySet<string> = new Set(['NoSchedule', 'NoExecute']);

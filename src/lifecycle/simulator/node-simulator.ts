@@ -3,7 +3,7 @@ import { sleepUnlessAborted } from '../../base/clock.ts';
 import type { Service } from '../../base/service.ts';
 import { asError } from '../../base/thrown.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
-import { NODES } from '../kit/pod-object.ts';
+import { NODES } from '../pods/pod-object.ts';
 import { simulatedLease, simulatedNode } from './simulated-node.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };

@@ -1,5 +1,5 @@
 import { parseGoDuration } from '../../api/meta/duration.ts';
-import type { Pod } from '../kit/pod-object.ts';
+import type { Pod } from '../pods/pod-object.ts';
 
 /** Containers run to a successful end after this time. */
 export const SUCCEED_AFTER = 'kubegc.io/sim-succeed-after';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../api/meta/time.ts';
-import type { Pod } from '../kit/pod-object.ts';
+import type { Pod } from '../pods/pod-object.ts';
 import { EXIT_CODE, FAIL_AFTER, READY_AFTER, STOP_AFTER, SUCCEED_AFTER } from './pod-plan.ts';
 import { decideSimulation, type SimulationDecision, type SimulationFacts } from './pod-reconcile.ts';
 

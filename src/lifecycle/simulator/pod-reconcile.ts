@@ -7,7 +7,7 @@ import {
   type Pod,
   type PodCondition,
   type PodStatus,
-} from '../kit/pod-object.ts';
+} from '../pods/pod-object.ts';
 import { type PodPlan, podPlanOf } from './pod-plan.ts';
 
 export type SimulationMode = 'schedule' | 'run';

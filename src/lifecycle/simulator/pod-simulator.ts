@@ -1,7 +1,7 @@
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
-import { keyOf } from '../../client/informer.ts';
-import { type Node, NODES, type Pod, PODS } from '../kit/pod-object.ts';
+import { keyOf } from '../../client/reflector/informer.ts';
+import { type Node, NODES, type Pod, PODS } from '../pods/pod-object.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NODE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { fits } from './node-fit.ts';

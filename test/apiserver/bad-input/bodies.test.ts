@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_YAML_TOKENS } from '../../../src/api/codec/yaml-tokens.ts';
-import { encodeProtobuf } from '../../../src/api/codec/protobuf.ts';
+import { MAX_YAML_TOKENS } from '../../../src/api/codec/yaml/yaml-tokens.ts';
+import { encodeProtobuf } from '../../../src/api/codec/protobuf/protobuf.ts';
 import { configMap, configMaps } from '../../../src/apiserver/test/test-server.ts';
 import {
   BadInputServer,

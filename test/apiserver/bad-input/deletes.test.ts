@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeProtobuf } from '../../../src/api/codec/protobuf.ts';
+import { encodeProtobuf } from '../../../src/api/codec/protobuf/protobuf.ts';
 import { configMaps } from '../../../src/apiserver/test/test-server.ts';
 import {
   BadInputServer,

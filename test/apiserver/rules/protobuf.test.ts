@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { encodePartialObjectMetadataEnvelope } from '../../../src/api/codec/partial-object-metadata.ts';
-import { decodeProtobuf, encodeProtobuf } from '../../../src/api/codec/protobuf.ts';
+import { encodePartialObjectMetadataEnvelope } from '../../../src/api/codec/metadata/partial-object-metadata.ts';
+import { decodeProtobuf, encodeProtobuf } from '../../../src/api/codec/protobuf/protobuf.ts';
 import { builtinResources } from '../../../src/api/kinds/builtin-resources.ts';
 import { structFieldsOf, typeNameOf, typeNames } from '../../../src/api/kinds/type-table.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';

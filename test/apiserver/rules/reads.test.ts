@@ -6,7 +6,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../../../src/apiserver/test/test-server.ts';
-import { openMemoryStore } from '../../../src/apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../../../src/apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../../../src/apiserver/storage/interface.ts';
 import { FakeClock } from '../../../src/base/fake-clock.ts';
 import { samples } from '../samples.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decodeProtobuf } from '../../../src/api/codec/protobuf.ts';
-import { parseYaml } from '../../../src/api/codec/yaml.ts';
+import { decodeProtobuf } from '../../../src/api/codec/protobuf/protobuf.ts';
+import { parseYaml } from '../../../src/api/codec/yaml/yaml.ts';
 import type { AuthorizationAttributes } from '../../../src/apiserver/authorization/authorizer.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
 

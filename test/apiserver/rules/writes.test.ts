@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
-import type { AdmissionPlugin } from '../../../src/apiserver/admission/admission-chain.ts';
+import type { AdmissionPlugin } from '../../../src/apiserver/admission/chain/admission-chain.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
 import { newForbidden } from '../../../src/api/status-error.ts';
 import { samples } from '../samples.ts';

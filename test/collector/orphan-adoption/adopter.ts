@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../../src/api/meta/object-meta.ts';
 import { isConflict, isNotFound } from '../../../src/api/status-error.ts';
-import type { RestClient } from '../../../src/client/rest-client.ts';
+import type { RestClient } from '../../../src/client/rest/rest-client.ts';
 import { configMap, secret } from '../kinds.ts';
 
 const NAMESPACE = 'default';

@@ -1,9 +1,9 @@
-import type { DeleteOptions } from '../../../src/client/delete-options.ts';
+import type { DeleteOptions } from '../../../src/client/rest/delete-options.ts';
 import { apiVersionOf } from '../../../src/api/meta/group-version-kind.ts';
 import type { KubeObject, OwnerReference } from '../../../src/api/meta/object-meta.ts';
 import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from '../../../src/api/status-error.ts';
-import type { ResourceRef } from '../../../src/client/resource-path.ts';
-import type { RestClient } from '../../../src/client/rest-client.ts';
+import type { ResourceRef } from '../../../src/client/rest/resource-path.ts';
+import type { RestClient } from '../../../src/client/rest/rest-client.ts';
 import { type ClientStep, type OwnerPlan, type Place, placeOf, type PlaceText, type Policy } from './plan.ts';
 import { DEFINITIONS, definitionName, definitionOf, kindNamed } from './simulated-kinds.ts';
 

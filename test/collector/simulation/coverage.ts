@@ -1,4 +1,4 @@
-import { reasons } from '../../../src/collector/reasons.ts';
+import { reasons } from '../../../src/collector/types/reasons.ts';
 import { FAULTS, type Step, STREAM_FAULTS, VERSIONS } from './plan.ts';
 
 /** How many histories had what, such as `fault twice` or `reason ownersAbsent`. */

@@ -1,4 +1,4 @@
-import type { Identity } from '../../../src/collector/graph/identity.ts';
+import type { Identity } from '../../../src/collector/types/identity.ts';
 import type { Decision } from '../../../src/collector/workers/decision.ts';
 import { isNamespacedKind } from './simulated-kinds.ts';
 import type { Judge } from './judge.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
-import type { ResourceRef } from '../../../src/client/resource-path.ts';
-import { RestClient } from '../../../src/client/rest-client.ts';
+import type { ResourceRef } from '../../../src/client/rest/resource-path.ts';
+import { RestClient } from '../../../src/client/rest/rest-client.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import { configMap, refTo, secret, widget } from '../kinds.ts';
 import { Clients } from './clients.ts';

@@ -1,4 +1,4 @@
-import { TransportError } from '../../../src/client/transport.ts';
+import { TransportError } from '../../../src/client/http/transport.ts';
 
 /** Whether the server is there. Whoever it leaves without an answer gets none from the one that comes back either. */
 export class ServerPresence {

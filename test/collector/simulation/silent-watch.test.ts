@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../../src/apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../../../src/apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../../../src/apiserver/storage/interface.ts';
 import { FakeClock } from '../../../src/base/fake-clock.ts';
 import { SilentWatch } from './silent-watch.ts';

@@ -1,13 +1,13 @@
 import { isAlreadyExists } from '../../../src/api/status-error.ts';
 import type { StoreWatch } from '../../../src/apiserver/storage/interface.ts';
-import { openMemoryStore } from '../../../src/apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../../../src/apiserver/storage/embedded/memory-store.ts';
 import { FakeClock } from '../../../src/base/fake-clock.ts';
 import type { HttpHandler } from '../../../src/base/http-message.ts';
 import type { Logger } from '../../../src/base/logger.ts';
 import { type Random, seededRandom } from '../../../src/base/random.ts';
-import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
-import { RestClient } from '../../../src/client/rest-client.ts';
-import type { Transport } from '../../../src/client/transport.ts';
+import { inProcessTransport } from '../../../src/client/http/in-process-transport.ts';
+import { RestClient } from '../../../src/client/rest/rest-client.ts';
+import type { Transport } from '../../../src/client/http/transport.ts';
 import { type Actor, Attribution } from './attribution.ts';
 import { Judge } from './judge.ts';
 import { actsOnOldNewsForMs, exchangeMs } from './old-news.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { defaultLimits, EmbeddedStore, historyBound } from '../../../src/apiserver/storage/embedded-store.ts';
+import { defaultLimits, EmbeddedStore, historyBound } from '../../../src/apiserver/storage/embedded/embedded-store.ts';
 import type { KeyValue, Revision, Store } from '../../../src/apiserver/storage/interface.ts';
-import { MultiVersionMap } from '../../../src/apiserver/storage/mvcc.ts';
+import { MultiVersionMap } from '../../../src/apiserver/storage/embedded/mvcc.ts';
 import { storedSignature } from '../../../src/apiserver/storage/stored-json.ts';
 
 /** More than any history writes (`etcdutl snapshot restore --bump-revision`). */

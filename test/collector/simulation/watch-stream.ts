@@ -1,6 +1,6 @@
 import type { AbortNotice } from '../../../src/base/abort-notice.ts';
 import type { Clock } from '../../../src/base/clock.ts';
-import { TransportError } from '../../../src/client/transport.ts';
+import { TransportError } from '../../../src/client/http/transport.ts';
 
 type Result = IteratorResult<Uint8Array, undefined>;
 

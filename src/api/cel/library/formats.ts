@@ -1,4 +1,4 @@
-import { stringFormat } from '../../structural/string-formats.ts';
+import { stringFormat } from '../../formats/string-formats.ts';
 import { isDns1035Label, isLabelValue, isQualifiedName, validateName } from '../../validation/names.ts';
 import type { CallCost } from '../call-cost.ts';
 import { PATTERN, sizeOf, TRAVERSAL } from '../call-cost.ts';

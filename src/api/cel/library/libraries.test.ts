@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CelBudget } from '../cel-budget.ts';
-import { createCelEnvironment } from '../cel-environment.ts';
+import { createCelEnvironment } from '../environment/cel-environment.ts';
 import { CelCompileError, CelEvaluationError } from '../cel-error.ts';
 import { celTypes } from '../cel-type.ts';
 import {

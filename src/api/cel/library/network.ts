@@ -17,7 +17,7 @@ import {
   parseIpAddress,
   parseIpPrefix,
   widthOf,
-} from './ip-address.ts';
+} from '../../formats/ip-address.ts';
 
 const { bool, int, string } = celTypes;
 

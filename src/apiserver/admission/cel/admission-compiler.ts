@@ -1,4 +1,8 @@
-import { createCelEnvironment, type CelEnvironment, type CelProgram } from '../../../api/cel/cel-environment.ts';
+import {
+  createCelEnvironment,
+  type CelEnvironment,
+  type CelProgram,
+} from '../../../api/cel/environment/cel-environment.ts';
 import { CelCompileError } from '../../../api/cel/cel-error.ts';
 import {
   type CelType,
@@ -9,7 +13,7 @@ import {
   typeName,
   typeParameters,
 } from '../../../api/cel/cel-type.ts';
-import { setKey } from '../../../api/codec/json-value.ts';
+import { setKey } from '../../../api/codec/json/json-value.ts';
 import { authorizerType, resourceCheckType } from '../../../api/cel/library/authorizer.ts';
 import type { CelFunctions } from '../../../api/cel/function-declaration.ts';
 import { namespaceType, requestType } from './admission-types.ts';

@@ -4,7 +4,7 @@ import type { CelValue } from '../../../api/cel/cel-value.ts';
 import { authorizerValue, resourceCheckValue } from '../../../api/cel/library/authorizer.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { Invocation } from '../matching/match-resources.ts';
 import { admissionRequest, type VersionedObjects } from '../webhook/admission-review.ts';
 import type { Compiled } from './admission-compiler.ts';

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { LabelSelector, labelSelectorFromObject } from '../../../api/selectors/label-selector.ts';
 import type { LabelSelectorObject } from '../../../api/validation/labels.ts';
 import { newInternalError } from '../../../api/status-error.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { NamespaceReader } from './namespace-reader.ts';
 import { type Rule, ruleMatches } from './rule.ts';
 

@@ -1,4 +1,4 @@
-import type { AdmissionOperation } from '../attributes.ts';
+import type { AdmissionOperation } from '../chain/attributes.ts';
 import type { GroupVersionResource } from '../../../api/meta/group-version-kind.ts';
 
 /** One of `rules` of a webhook, or of `resourceRules` of a policy, as stored. */

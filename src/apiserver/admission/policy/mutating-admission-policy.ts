@@ -1,5 +1,5 @@
-import type { AdmissionPlugin } from '../admission-chain.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionPlugin } from '../chain/admission-chain.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import { isExempt } from '../webhook/webhook-dispatch.ts';
 import type { MutatingAdmissionPolicy } from './mutating-policy.ts';
 import type { MutationDispatch } from './mutation-dispatch.ts';

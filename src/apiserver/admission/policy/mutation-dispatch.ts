@@ -1,7 +1,7 @@
-import { copyJson, equalJson } from '../../../api/codec/json-value.ts';
+import { copyJson, equalJson } from '../../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newForbidden, newInternalError, StatusError } from '../../../api/status-error.ts';
-import { type AdmissionAttributes, replaceContent } from '../attributes.ts';
+import { type AdmissionAttributes, replaceContent } from '../chain/attributes.ts';
 import { type Invocation, matchRequest } from '../matching/match-resources.ts';
 import { versionedObjects } from '../webhook/versioned-objects.ts';
 import { WebhookReinvocation } from '../webhook/webhook-reinvocation.ts';

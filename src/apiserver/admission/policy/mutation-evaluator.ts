@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { applyJsonPatch, isFailedTest } from '../../../api/patch/json-patch.ts';
 import { StatusError } from '../../../api/status-error.ts';
 import { TypedValueError } from '../../../api/apply/typed-value-error.ts';
-import { isJsonObject } from '../../../api/codec/json-value.ts';
+import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { AdmissionCompiler, type Compiled, type ExpressionPlace } from '../cel/admission-compiler.ts';
 import {
   AdmissionEvaluation,

@@ -4,7 +4,7 @@ import { newInvalid } from '../../../api/status-error.ts';
 import { GROUP_MASTERS, type UserInfo } from '../../authentication/user-info.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { ResourceLookup } from '../../registry/resource-store.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type {
   ParamKind,
   ParamRef,

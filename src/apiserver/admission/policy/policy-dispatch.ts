@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newForbidden, StatusError } from '../../../api/status-error.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { ResourceLookup, ResourceStore } from '../../registry/resource-store.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import { type Invocation, matchRequest } from '../matching/match-resources.ts';
 import type { NamespaceReader } from '../matching/namespace-reader.ts';
 import { versionedObjects } from '../webhook/versioned-objects.ts';

@@ -1,7 +1,7 @@
 import type { CelType } from '../../../api/cel/cel-type.ts';
 import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
 import { apiVersionOf, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
-import { builtinCelType, objectMetaCelType } from '../../../api/schema/builtin-cel-type.ts';
+import { builtinCelType, objectMetaCelType } from '../../../api/schema/cel-types/builtin-cel-type.ts';
 import type { JsonSchemaProps } from '../../../api/structural/json-schema-props.ts';
 import { typedSchema } from '../../../api/structural/schema-cel-type.ts';
 import { AdmissionCompiler, type ExpressionPlace } from '../cel/admission-compiler.ts';

@@ -1,5 +1,5 @@
-import type { AdmissionPlugin } from '../admission-chain.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionPlugin } from '../chain/admission-chain.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import { isExempt } from '../webhook/webhook-dispatch.ts';
 import { authorizeParams } from './param-authorization.ts';
 import type { PolicyDispatch, PolicyDispatchOptions } from './policy-dispatch.ts';

@@ -1,9 +1,9 @@
-import { isJsonObject, textOf, textsOf } from '../../../api/codec/json-value.ts';
+import { isJsonObject, textOf, textsOf } from '../../../api/codec/json/json-value.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import type { StatusCause, StatusDetails } from '../../../api/status-error.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { Invocation } from '../matching/match-resources.ts';
 
 /** The objects of a request in the version a webhook is sent. */

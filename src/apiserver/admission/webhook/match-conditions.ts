@@ -1,4 +1,4 @@
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { Invocation } from '../matching/match-resources.ts';
 import type { VersionedObjects } from './admission-review.ts';
 import type { MatchCondition } from './configuration.ts';

@@ -1,12 +1,12 @@
 import { messageOf } from '../../../base/thrown.ts';
-import { copyJson, equalJson, isJsonObject } from '../../../api/codec/json-value.ts';
-import { parseJsonText } from '../../../api/codec/json.ts';
+import { copyJson, equalJson, isJsonObject } from '../../../api/codec/json/json-value.ts';
+import { parseJsonText } from '../../../api/codec/json/json.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { applyJsonPatch } from '../../../api/patch/json-patch.ts';
 import { newInternalError, StatusError } from '../../../api/status-error.ts';
-import type { AdmissionPlugin } from '../admission-chain.ts';
-import { type AdmissionAttributes, replaceContent } from '../attributes.ts';
+import type { AdmissionPlugin } from '../chain/admission-chain.ts';
+import { type AdmissionAttributes, replaceContent } from '../chain/attributes.ts';
 import type { ReviewPatch, VersionedObjects } from './admission-review.ts';
 import { versionedObjects } from './versioned-objects.ts';
 import { isExempt, placeOf, type PlannedCall, type Versioned, type WebhookDispatch } from './webhook-dispatch.ts';

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
-import type { AdmissionPlugin } from '../admission-chain.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionPlugin } from '../chain/admission-chain.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { VersionedObjects } from './admission-review.ts';
 import { versionedObjects } from './versioned-objects.ts';
 import { isExempt, type PlannedCall, type Versioned, type WebhookDispatch } from './webhook-dispatch.ts';

@@ -1,5 +1,5 @@
 import type { GroupVersionKind } from '../../../api/meta/group-version-kind.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { VersionedObjects } from './admission-review.ts';
 
 /** Object and old object of a request in the version of a kind. What is in it already is not copied. */

@@ -4,7 +4,7 @@ import type { Random } from '../../../base/random.ts';
 import { newForbidden, newTimeout, StatusError } from '../../../api/status-error.ts';
 import { WebhookCallError } from '../../webhook-client/webhook-call-error.ts';
 import type { WebhookClient } from '../../webhook-client/webhook-client.ts';
-import type { AdmissionAttributes } from '../attributes.ts';
+import type { AdmissionAttributes } from '../chain/attributes.ts';
 import { type Invocation, matchRequest } from '../matching/match-resources.ts';
 import type { NamespaceReader } from '../matching/namespace-reader.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Counter, Histogram, Metrics } from '../../../base/metrics.ts';
-import type { AdmissionOperation } from '../attributes.ts';
+import type { AdmissionOperation } from '../chain/attributes.ts';
 
 /** Upstream's words for the two phases. */
 export type WebhookPhase = 'admit' | 'validating';

@@ -1,4 +1,4 @@
-import { copyJson, equalJson } from '../../../api/codec/json-value.ts';
+import { copyJson, equalJson } from '../../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 
 /** Which webhooks of one write are called a second time (`webhook/mutating/reinvocationcontext.go`). */

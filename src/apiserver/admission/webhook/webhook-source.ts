@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Store } from '../../storage/interface.ts';
-import { LiveTable } from '../../storage/live-table.ts';
+import { LiveTable } from '../../storage/cache/live-table.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { type MatchResources, readSelectors } from '../matching/match-resources.ts';
 import { WEBHOOK_RESOURCES, type Webhook, type WebhookConfiguration, type WebhookType } from './configuration.ts';

@@ -1,4 +1,4 @@
-import type { BootstrapObject } from '../../bootstrap-objects.ts';
+import type { BootstrapObject } from '../../bootstrap/bootstrap-objects.ts';
 import { binding, type SubjectText } from './policy-text.ts';
 
 /** By binding (and role, unless it says otherwise): who has the ClusterRoles of kube-apiserver 1.36 from the start. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { findResource } from '../../../api/kinds/builtin-resources.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import { validateBuiltin } from '../../../api/schema/validate-builtin.ts';
+import { validateBuiltin } from '../../../api/schema/validation/validate-builtin.ts';
 import { FakeClock } from '../../../base/fake-clock.ts';
 import { MemoryLogger } from '../../../base/memory-logger.ts';
 import { seededRandom } from '../../../base/random.ts';
-import { openMemoryStore } from '../../storage/memory-store.ts';
+import { openMemoryStore } from '../../storage/embedded/memory-store.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { encodeStored, StoredObject } from '../../storage/stored-object.ts';
 import { bootstrapPolicy, ensurePolicy } from './ensure-policy.ts';

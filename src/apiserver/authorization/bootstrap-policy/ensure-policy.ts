@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Random } from '../../../base/random.ts';
-import type { BootstrapObject } from '../../bootstrap-objects.ts';
+import type { BootstrapObject } from '../../bootstrap/bootstrap-objects.ts';
 import { stampCreated } from '../../registry/object-meta.ts';
 import type { KeyValue, Store } from '../../storage/interface.ts';
 import { objectKey } from '../../storage/storage-keys.ts';

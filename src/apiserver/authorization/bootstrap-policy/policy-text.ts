@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import type { BootstrapObject } from '../../bootstrap-objects.ts';
+import type { BootstrapObject } from '../../bootstrap/bootstrap-objects.ts';
 import { RBAC_GROUP } from '../rbac-authorizer.ts';
 
 /** Rules of which a cluster starts with a certain set are brought up to it at each start, unless this says "false". */

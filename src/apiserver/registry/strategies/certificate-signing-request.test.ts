@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { caPem, serverCertPem } from '../../../client/tls.fixture.ts';
+import { caPem, serverCertPem } from '../../../client/http/tls.fixture.ts';
 import type { Authenticator } from '../../authentication/authenticator.ts';
 import { certificateRequest } from '../../authentication/certificate-request.fixture.ts';
 import { type Answer, startTestServer, type TestServer } from '../../test/test-server.ts';

@@ -1,4 +1,4 @@
-import { getKey } from '../../../api/codec/json-value.ts';
+import { getKey } from '../../../api/codec/json/json-value.ts';
 import { deepEqual } from '../../../base/deep-equal.ts';
 
 interface Requirement {

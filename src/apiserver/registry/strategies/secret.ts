@@ -1,4 +1,4 @@
-import { setKey } from '../../../api/codec/json-value.ts';
+import { setKey } from '../../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 

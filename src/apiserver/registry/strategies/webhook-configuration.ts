@@ -1,4 +1,4 @@
-import { equalJson } from '../../../api/codec/json-value.ts';
+import { equalJson } from '../../../api/codec/json/json-value.ts';
 import type { FieldError } from '../../../api/field-error.ts';
 import type * as expressionValidation from '../../admission/cel/expression-validation.ts';
 import type { MatchCondition, WebhookConfiguration, WebhookType } from '../../admission/webhook/configuration.ts';

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../../api/meta/object-meta.ts';
-import type { MonitoredResource, ObservedObject } from '../../graph/event.ts';
+import type { MonitoredResource, ObservedObject } from '../../types/event.ts';
 import type { PropagationPolicy } from '../actions.ts';
 import { liveObjectOf, type LiveObject } from '../live-object.ts';
 import type { KindMapping, Target } from '../target.ts';

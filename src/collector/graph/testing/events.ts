@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../../api/meta/object-meta.ts';
-import type { DeletedEvent, MonitoredResource, ObservedEvent } from '../event.ts';
+import type { DeletedEvent, MonitoredResource, ObservedEvent } from '../../types/event.ts';
 
 export const pods: MonitoredResource = { apiVersion: 'v1', kind: 'Pod', resource: 'pods' };
 /** Of the kind that {@link pods} has, in the same version: other objects. */

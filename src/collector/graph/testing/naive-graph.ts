@@ -1,6 +1,6 @@
 import type { OwnerReference } from '../../../api/meta/object-meta.ts';
-import type { GraphEvent, MonitoredResource, ObservedObject } from '../event.ts';
-import { compareIdentities, type Identity, type Uid } from '../identity.ts';
+import type { GraphEvent, MonitoredResource, ObservedObject } from '../../types/event.ts';
+import { compareIdentities, type Identity, type Uid } from '../../types/identity.ts';
 
 /** What the graph should know of one uid. */
 export interface NaiveNode {

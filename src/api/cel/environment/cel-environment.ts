@@ -1,0 +1,134 @@
+import type { CelBudget } from '../cel-budget.ts';
+import { CelBudgetExceededError, CelCompileError, CelEvaluationError, CelProgramError } from '../cel-error.ts';
+import { type CelType, formatType, sameType } from '../cel-type.ts';
+import type { CelValue } from '../cel-value.ts';
+import { estimateCost } from '../cost-estimator.ts';
+import { type CelFunctions, mergeFunctions } from '../function-declaration.ts';
+import { type Frame, planExpression, type Step } from '../interpreter.ts';
+import { toCelValue, toJson } from '../json-value.ts';
+import { kubernetesFunctions, kubernetesTypeNames } from './kubernetes-libraries.ts';
+import { patternProblem, validateLiterals } from '../literal-validation.ts';
+import { parseExpression } from '../parse-expression.ts';
+import type { Estimate } from '../size-estimate.ts';
+import { type CheckedExpression, checkExpression } from '../type-checker.ts';
+
+export interface CelEnvironmentOptions {
+  /** What expressions may mention, by name. */
+  readonly variables: Readonly<Record<string, CelType>>;
+  /** Beyond Kubernetes' own. */
+  readonly functions?: CelFunctions;
+}
+
+/** What expressions of one place may use: its variables, and all functions of kube-apiserver. Without state. */
+export function createCelEnvironment({ variables, functions }: CelEnvironmentOptions): CelEnvironment {
+  return new CelEnvironment(
+    variables,
+    functions === undefined ? kubernetesFunctions : mergeFunctions([kubernetesFunctions, functions]),
+  );
+}
+
+export class CelEnvironment {
+  readonly #variables: Readonly<Record<string, CelType>>;
+  readonly #functions: CelFunctions;
+
+  constructor(variables: Readonly<Record<string, CelType>>, functions: CelFunctions) {
+    this.#variables = variables;
+    this.#functions = functions;
+  }
+
+  /**
+   * Parses and checks an expression. With `expected`, its value must be of that type (`dyn` takes any).
+   * Throws {@link CelCompileError}, whose message shows the places as cel-go does, or its kind {@link CelProgramError}.
+   */
+  compile(expression: string, expected?: CelType): CelProgram {
+    const checked = checkExpression(parseExpression(expression), {
+      variables: this.#variables,
+      functions: this.#functions,
+      typeNames: kubernetesTypeNames,
+    });
+    const issues = checked.issues.length > 0 ? checked.issues : validateLiterals(checked);
+    if (issues.length > 0) throw new CelCompileError(expression, issues);
+    const problem = patternProblem(checked.root);
+    if (problem !== undefined) throw new CelProgramError(problem);
+    const program = new CelProgram(expression, checked, this.#variables);
+    if (expected !== undefined && expected.kind !== 'dyn' && !sameType(program.outputType, expected)) {
+      throw new CelCompileError(expression, [{ offset: 0, message: `must evaluate to ${formatType(expected)}` }]);
+    }
+    return program;
+  }
+}
+
+export interface CelEvaluationOptions {
+  readonly budget: CelBudget;
+}
+
+/** The value, or the error that there is none, and what it took in cost units. */
+export type CelOutcome = { readonly cost: number } & (
+  | { readonly value: CelValue; readonly error?: never }
+  | { readonly value?: never; readonly error: CelEvaluationError | CelBudgetExceededError }
+);
+
+/** An expression ready to be evaluated, any number of times. */
+export class CelProgram {
+  readonly expression: string;
+  /** Variables it mentions. */
+  readonly variables: ReadonlySet<string>;
+  readonly outputType: CelType;
+  readonly #checked: CheckedExpression;
+  readonly #types: Readonly<Record<string, CelType>>;
+  #step: Step | undefined;
+
+  constructor(expression: string, checked: CheckedExpression, types: Readonly<Record<string, CelType>>) {
+    this.expression = expression;
+    this.variables = checked.variables;
+    this.#checked = checked;
+    this.#types = types;
+    this.outputType = checked.types.get(checked.root.id) ?? { kind: 'dyn' };
+  }
+
+  /** Best and worst case in cost units. `sized`: the type with the sizes of the data that the variables hold, if a schema bounds it. */
+  estimateCost(sized?: CelType): Estimate {
+    return estimateCost(this.#checked, sized);
+  }
+
+  /**
+   * Values are plain JSON, or values of CEL for types that JSON has not; a property that is a getter is asked when an expression
+   * needs it. Throws {@link CelEvaluationError}, or {@link CelBudgetExceededError} when the call or the budget has run out.
+   */
+  evaluate(variables: Readonly<Record<string, unknown>>, { budget }: CelEvaluationOptions): unknown {
+    const { value, error, cost } = this.run(variables, budget.perCall);
+    if (!budget.spend(cost)) throw new CelBudgetExceededError('object');
+    if (error !== undefined) throw error;
+    return toJson(value);
+  }
+
+  /** Evaluates within `limit` cost units. */
+  run(variables: Readonly<Record<string, unknown>>, limit: number): CelOutcome {
+    const values = new Map<string, CelValue>();
+    const frame: Frame = {
+      slots: [],
+      cost: 0,
+      limit,
+      variable: (name) => {
+        const known = values.get(name);
+        if (known !== undefined) return known;
+        const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
+        if (given === undefined) throw new CelEvaluationError(`no such attribute(s): ${name}`);
+        const value = toCelValue(given, this.#types[name] ?? { kind: 'dyn' });
+        values.set(name, value);
+        return value;
+      },
+    };
+    try {
+      this.#step ??= planExpression(this.#checked);
+      return { value: this.#step(frame), cost: frame.cost };
+    } catch (error) {
+      if (error instanceof CelEvaluationError || error instanceof CelBudgetExceededError) {
+        return { error, cost: frame.cost };
+      }
+      // A text or list larger than the machine holds.
+      if (error instanceof RangeError) return { error: new CelBudgetExceededError('call'), cost: frame.cost };
+      throw error;
+    }
+  }
+}

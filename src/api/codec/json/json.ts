@@ -1,0 +1,154 @@
+import { messageOf } from '../../../base/thrown.ts';
+import { newBadRequest } from '../../status-error.ts';
+import { scanDuplicateFields } from './duplicate-fields.ts';
+import { skipString } from './json-scanner.ts';
+import { wellFormedValue } from './well-formed.ts';
+
+/**
+ * Deepest nesting of objects and lists in a request. Go allows 10,000; here every later step (copying, comparing,
+ * `JSON.stringify`) recurses on the native stack, and 1,000 is what all of them can do with room to spare.
+ */
+export const MAX_JSON_DEPTH = 1_000;
+
+// A byte order mark is an invalid character of JSON, so it must reach the parser.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const encoder = new TextEncoder();
+
+/**
+ * Parses one JSON document. An integer that a double would round is refused: a wrong number must never be stored silently.
+ *
+ * @throws StatusError 400 `json parse error: …` for anything else than one well-formed document
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  return parseJsonText(decodeUtf8(bytes));
+}
+
+/** Text of UTF-8 bytes. @throws StatusError 400 for bytes that are none */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw newBadRequest('json parse error: invalid UTF-8');
+  }
+}
+
+export function parseJsonText(text: string): unknown {
+  if (text.length >= 2 * MAX_JSON_DEPTH && nestingDepth(text) > MAX_JSON_DEPTH) {
+    throw newBadRequest('json parse error: exceeded max depth');
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw newBadRequest(`json parse error: ${jsonProblem(error)}`);
+  }
+  if (MAYBE_INFINITE.test(text) && hasInfinity(value)) {
+    throw newBadRequest('json parse error: a number is too large');
+  }
+  const lost = unsafeInteger(text);
+  if (lost !== undefined) throw newBadRequest(`json parse error: number ${lost} cannot be held exactly`);
+  return wellFormedValue(value, text);
+}
+
+/** Paths of keys that occur twice in one object, such as `spec.replicas`; the last value wins in {@link parseJson}. */
+export function duplicateFields(bytes: Uint8Array): string[] {
+  const text = decodeUtf8(bytes);
+  return duplicateFieldsOf(text, parseJsonText(text));
+}
+
+/**
+ * The same for a text that is parsed already. Almost no text has duplicates, so the members in the text are counted first
+ * and compared with those that the parser kept.
+ */
+export function duplicateFieldsOf(text: string, parsed: unknown): string[] {
+  return countMembers(text) === countKeys(parsed) ? [] : scanDuplicateFields(text);
+}
+
+export function encodeJson(value: unknown): Uint8Array {
+  return encoder.encode(JSON.stringify(value));
+}
+
+/** The parser's own words, in the shape of Go's: they start in lower case. */
+function jsonProblem(error: unknown): string {
+  const message = messageOf(error);
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACKET = 0x5d;
+
+function nestingDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = skipString(text, i) - 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) deepest = Math.max(deepest, ++depth);
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+  }
+  return deepest;
+}
+
+/** Members of all objects of a well-formed text: one colon outside strings each. */
+function countMembers(text: string): number {
+  let members = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = skipString(text, i) - 1;
+    else if (code === COLON) members++;
+  }
+  return members;
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) {
+    let keys = 0;
+    for (const item of value) keys += countKeys(item);
+    return keys;
+  }
+  let keys = 0;
+  for (const key in value) {
+    keys += 1 + countKeys((value as Record<string, unknown>)[key]);
+  }
+  return keys;
+}
+
+/** An exponent of two digits, or more digits than the largest double has: only such a number can be beyond it. */
+const MAYBE_INFINITE = /\d[eE]\+?\d\d|\d{309}/;
+
+/** JSON.parse makes infinity of a number that no double holds, and JSON.stringify null of infinity. */
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(hasInfinity);
+}
+
+const LONG_DIGITS = /\d{16}/;
+const INTEGER_AT = /-?\d+(?![\d.eE])/y;
+
+/** An integer literal that would be printed with other digits than it came with, if the text has one. */
+function unsafeInteger(text: string): string | undefined {
+  if (!LONG_DIGITS.test(text)) return undefined;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) {
+      i = skipString(text, i) - 1;
+    } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
+      INTEGER_AT.lastIndex = i;
+      const literal = INTEGER_AT.exec(text)?.[0];
+      if (literal !== undefined && losesDigits(literal)) return literal;
+      while (/[-+.\deE]/.test(text.charAt(i + 1))) i++;
+    }
+  }
+  return undefined;
+}
+
+function losesDigits(literal: string): boolean {
+  const held = Number(literal);
+  return !Number.isSafeInteger(held) && String(held) !== literal && BigInt(literal) !== BigInt(held);
+}

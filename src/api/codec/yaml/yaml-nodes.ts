@@ -1,0 +1,133 @@
+import type { Document, LineCounter, Node, ParsedNode, Scalar } from 'yaml';
+import { isAlias, isMap, isNode, isPair, isScalar, isSeq } from 'yaml';
+
+import { quoted } from '../../meta/quoted.ts';
+import { setKey } from '../json/json-value.ts';
+import { MAX_JSON_DEPTH } from '../json/json.ts';
+
+/**
+ * Values that a document may have after its aliases are expanded. A few lines of aliases of aliases can stand for billions
+ * (the "billion laughs"); Go's parser stops at a comparable size.
+ */
+const MAX_YAML_VALUES = 400_000;
+/** Aliases can repeat a repetition as often as there may be values. */
+const MAX_REPEATED_KEYS = 1000;
+
+interface Conversion {
+  /** The latest node of each anchor so far. (The library searches the whole document for every alias.) */
+  readonly anchors: Map<string, Node>;
+  readonly lines: LineCounter;
+  readonly repeated: string[];
+  /** Values made so far. */
+  values: number;
+}
+
+export interface ConvertedNode {
+  readonly value: unknown;
+  /** `line 4: key "a" already set in map` for each key that a mapping has had before, as Go's strict reader tells it. */
+  readonly repeated: string[];
+}
+
+/** Converts a parsed document to JSON. @throws Error with the words of the problem */
+export function convertYamlNode(document: Document.Parsed<ParsedNode>, lines: LineCounter): ConvertedNode {
+  const conversion: Conversion = { anchors: new Map(), lines, repeated: [], values: 0 };
+  const value = convertNode(document.contents, 0, conversion);
+  return { value, repeated: conversion.repeated };
+}
+
+/** What an alias stands for, and any other node itself. */
+function nodeAt(node: unknown, depth: number, conversion: Conversion): unknown {
+  if (++conversion.values > MAX_YAML_VALUES) throw new Error('document contains excessive aliasing');
+  if (depth > MAX_JSON_DEPTH) throw new Error('exceeded max depth');
+  if (isAlias(node)) {
+    const target = conversion.anchors.get(node.source);
+    if (target === undefined) throw new Error(`unknown anchor '${node.source}' referenced`);
+    return target;
+  }
+  if (isNode(node) && node.anchor !== undefined) conversion.anchors.set(node.anchor, node);
+  return node;
+}
+
+function convertNode(given: unknown, depth: number, conversion: Conversion): unknown {
+  const node = nodeAt(given, depth, conversion);
+  if (isMap(node)) {
+    const map: ReadMap = { members: {}, keys: new Set() };
+    readInto(map, node.items, { depth, conversion });
+    return map.members;
+  }
+  if (isSeq(node)) return node.items.map((item) => convertNode(item, depth + 1, conversion));
+  return isScalar(node) ? convertScalar(node) : null;
+}
+
+function convertScalar(node: Scalar): unknown {
+  const value = node.value ?? null;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'number') return value;
+  if (!Number.isFinite(value)) throw new Error(`json: unsupported value: ${value}`);
+  const { source } = node;
+  const lost =
+    Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined && /^[-+]?\d+$/.test(source);
+  if (lost && String(value) !== source) throw new Error(`number ${source} cannot be held exactly`);
+  return value;
+}
+
+interface ReadMap {
+  readonly members: Record<string, unknown>;
+  /** With their types: 1 and "1" are two to Go. */
+  readonly keys: Set<unknown>;
+}
+
+interface Reading {
+  readonly depth: number;
+  readonly conversion: Conversion;
+}
+
+/** As Go's reader does it, in the order of the text: what comes later wins, be it written there or merged. */
+function readInto(map: ReadMap, items: readonly unknown[], { depth, conversion }: Reading): void {
+  for (const pair of items) {
+    if (!isPair(pair)) continue;
+    if (isMergeKey(pair.key)) {
+      mergeInto(map, pair.value, { depth: depth + 1, conversion });
+      continue;
+    }
+    const key = convertNode(pair.key, depth, conversion);
+    const value = convertNode(pair.value, depth + 1, conversion);
+    if (map.keys.has(key) && conversion.repeated.length < MAX_REPEATED_KEYS) {
+      conversion.repeated.push(`line ${lineOf(pair, conversion.lines)}: key ${goText(key)} already set in map`);
+    }
+    map.keys.add(key);
+    setKey(map.members, keyText(key), value);
+  }
+}
+
+function mergeInto(map: ReadMap, source: unknown, { depth, conversion }: Reading): void {
+  const node = nodeAt(source, depth, conversion);
+  // Of several the first one wins.
+  const sources = isSeq(node) ? node.items.map((item) => nodeAt(item, depth, conversion)).toReversed() : [node];
+  for (const one of sources) {
+    if (!isMap(one)) throw new Error('map merge requires map or sequence of maps as the value');
+    readInto(map, one.items, { depth, conversion });
+  }
+}
+
+/** Where the value begins, with an anchor or a tag if it has one. */
+function lineOf({ key, value }: { readonly key: unknown; readonly value: unknown }, lines: LineCounter): number {
+  const marked = isNode(value) && !isAlias(value) && (value.anchor !== undefined || value.tag !== undefined);
+  const place = isNode(value) && !marked ? value : key;
+  return lines.linePos((isNode(place) ? place.range?.[0] : undefined) ?? 0).line;
+}
+
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
+}
+
+/** JSON keys are texts: numbers and booleans are spelt out. */
+function keyText(key: unknown): string {
+  if (typeof key === 'string') return key;
+  if (typeof key === 'number' || typeof key === 'boolean') return String(key);
+  throw new Error(`unsupported map key: ${JSON.stringify(key)}`);
+}
+
+function goText(key: unknown): string {
+  return typeof key === 'string' ? quoted(key) : String(key);
+}

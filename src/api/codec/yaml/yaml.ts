@@ -1,0 +1,105 @@
+import type { DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
+import { Composer, LineCounter, stringify, YAMLParseError } from 'yaml';
+
+import { messageOf } from '../../../base/thrown.ts';
+import type { StatusError } from '../../status-error.ts';
+import { newBadRequest } from '../../status-error.ts';
+import { convertYamlNode } from './yaml-nodes.ts';
+import { GO_YAML_SCALARS } from './yaml-scalars.ts';
+import { boundedTokens } from './yaml-tokens.ts';
+import { wellFormedValue } from '../json/well-formed.ts';
+
+export interface YamlValue {
+  readonly value: unknown;
+  /** `line 4: key "a" already set in map` for each key of a mapping that comes again (API-231); the last value won. */
+  readonly repeated: string[];
+}
+
+const PARSING: DocumentOptions & ParseOptions & SchemaOptions = {
+  version: '1.1',
+  schema: 'failsafe',
+  customTags: [...GO_YAML_SCALARS],
+  // Merge keys and duplicates are handled by the converter, which also bounds aliases.
+  merge: false,
+  uniqueKeys: false,
+  logLevel: 'silent',
+};
+
+/**
+ * The first document of a YAML 1.1 text as JSON, read as Go's `sigs.k8s.io/yaml` does: see {@link GO_YAML_SCALARS}.
+ * Merge keys and anchors are resolved. An empty text is null.
+ *
+ * @throws StatusError 400 `error converting YAML to JSON: yaml: …`
+ */
+export function parseYaml(text: string): unknown {
+  return parseYamlStrict(text).value;
+}
+
+/** The same, with the repeated keys. */
+export function parseYamlStrict(text: string): YamlValue {
+  // What follows the first document is not even read.
+  for (const { value, repeated } of documentsOf(text)) return { value, repeated };
+  return { value: null, repeated: [] };
+}
+
+/** A document and the line, counted from 1, where its content begins. */
+export interface PlacedDocument {
+  readonly value: unknown;
+  readonly line: number;
+}
+
+/** As {@link parseYamlDocuments}, with the place of each. */
+export function parsePlacedDocuments(text: string): PlacedDocument[] {
+  return Array.from(documentsOf(text)).filter(({ value }) => value !== null);
+}
+
+/** All documents of a text; empty ones, such as a comment between two separators, are left out. */
+export function parseYamlDocuments(text: string): unknown[] {
+  return Array.from(documentsOf(text), ({ value }) => value).filter((value) => value !== null);
+}
+
+/**
+ * YAML that both YAML 1.1 and 1.2 readers understand the same, in kubectl's style: keys sorted, lists not indented, long
+ * lines not folded, texts of several lines as blocks.
+ */
+export function stringifyYaml(value: unknown): string {
+  return stringify(value, {
+    version: '1.1',
+    schema: 'failsafe',
+    customTags: [...GO_YAML_SCALARS],
+    compat: 'yaml-1.1',
+    sortMapEntries: true,
+    indentSeq: false,
+    lineWidth: 0,
+    blockQuote: 'literal',
+    aliasDuplicateObjects: false,
+  });
+}
+
+function* documentsOf(text: string): Generator<YamlValue & PlacedDocument> {
+  const lines = new LineCounter();
+  try {
+    for (const document of new Composer(PARSING).compose(boundedTokens(text, lines))) {
+      const [problem] = document.errors;
+      if (problem !== undefined) throw problem;
+      const converted = convertYamlNode(document, lines);
+      const line = lines.linePos(document.contents?.range[0] ?? 0).line;
+      yield { ...converted, value: wellFormedValue(converted.value, text), line };
+    }
+  } catch (error) {
+    throw yamlProblem(error, lines);
+  }
+}
+
+function yamlProblem(error: unknown, lines: LineCounter): StatusError {
+  const text = messageOf(error);
+  // The library's composer recurses, so nesting shows as an overflow of the native stack, thrown or reported.
+  const message = text.startsWith('Maximum call stack') ? 'exceeded max depth' : `${text}${placeOf(error, lines)}`;
+  return newBadRequest(`error converting YAML to JSON: yaml: ${message}`);
+}
+
+function placeOf(error: unknown, lines: LineCounter): string {
+  if (!(error instanceof YAMLParseError) || error.pos[0] < 0) return '';
+  const { line, col } = lines.linePos(error.pos[0]);
+  return ` at line ${line}, column ${col}:`;
+}

@@ -1,0 +1,196 @@
+import { isJsonObject, setKey } from '../../codec/json/json-value.ts';
+import type { FieldInfo } from '../../kinds/type-table.ts';
+import { fieldsOf, isSpecialType, JSON_SCHEMA_PROPS, META_V1 } from '../../kinds/type-table.ts';
+import type { DecodePosition } from './decode-problem.ts';
+import { foundName } from './decode-problem.ts';
+import type { LeafDecoder } from './leaf-decoders.ts';
+import { scalarDecoder, SPECIAL_DECODERS } from './leaf-decoders.ts';
+
+type Json = Record<string, unknown>;
+
+/** One decoding. Decoders are compiled once per type and keep no state of their own. */
+export interface Decoding {
+  readonly position: DecodePosition;
+  /** Set when some object had a key that its type does not declare. */
+  sawUnknownField: boolean;
+}
+
+/** Decodes a value that is neither null nor absent. */
+type ValueDecoder = (value: unknown, decoding: Decoding) => unknown;
+
+/** What JSON shows of a field that is not set. */
+type Unset =
+  | { readonly shows: 'nothing' }
+  | { readonly shows: 'constant'; readonly value: string | number | boolean | null }
+  | { readonly shows: 'struct'; readonly decode: ValueDecoder };
+
+interface FieldDecoder {
+  readonly name: string;
+  readonly decode: ValueDecoder;
+  readonly unset: Unset;
+  /** Go leaves this field out when it holds its zero value. */
+  readonly omits: 'never' | 'zeroScalar' | 'emptyContainer';
+}
+
+const NOTHING: Unset = { shows: 'nothing' };
+const NULL: Unset = { shows: 'constant', value: null };
+const ZERO_SCALARS: Readonly<Record<string, string | number | boolean>> = {
+  string: '',
+  bool: false,
+  int32: 0,
+  int64: 0,
+  float64: 0,
+};
+const ZERO_QUANTITY = '0';
+
+/** Compiled on first use. Types refer to each other in circles (JSONSchemaProps), so entries are looked up late. */
+const structs = new Map<string, readonly FieldDecoder[]>();
+
+/** Decodes an object into the fields of a type, in declaration order; other keys are dropped and noted. */
+export function decodeStruct(typeName: string, input: Json, decoding: Decoding): Json {
+  let fields = structs.get(typeName);
+  if (fields === undefined) {
+    fields = fieldsOf(typeName).map((field) => compileField(typeName, field));
+    structs.set(typeName, fields);
+  }
+  const result: Json = {};
+  let known = 0;
+  for (const field of fields) {
+    const value = input[field.name];
+    if (value !== undefined) known++;
+    if (value === undefined || value === null) {
+      const unset = field.unset;
+      if (unset.shows === 'constant') result[field.name] = unset.value;
+      else if (unset.shows === 'struct') result[field.name] = unset.decode({}, decoding);
+      continue;
+    }
+    decoding.position.enter(field.name);
+    const decoded = field.decode(value, decoding);
+    decoding.position.leave();
+    if (!isOmitted(field, decoded)) result[field.name] = decoded;
+  }
+  if (Object.keys(input).length !== known) decoding.sawUnknownField = true;
+  return result;
+}
+
+function isOmitted(field: FieldDecoder, value: unknown): boolean {
+  if (field.omits === 'never') return false;
+  if (field.omits === 'zeroScalar') return value === '' || value === 0 || value === false;
+  return Array.isArray(value) ? value.length === 0 : typeof value === 'string' ? value === '' : isEmpty(value as Json);
+}
+
+function isEmpty(object: Json): boolean {
+  for (const _key in object) return false;
+  return true;
+}
+
+function compileField(owner: string, field: FieldInfo): FieldDecoder {
+  const decodeElement = elementDecoder(field.type);
+  let decode = decodeElement;
+  if (field.list) decode = listDecoder(field, decode);
+  if (field.map) decode = mapDecoder(field, decode);
+  return { name: field.name, decode, unset: unsetOf(owner, field, decodeElement), omits: omitsOf(owner, field) };
+}
+
+function omitsOf(owner: string, field: FieldInfo): FieldDecoder['omits'] {
+  // An empty list of managers is not the same as none: it ends tracking (API-219), and is never stored.
+  if (field.name === 'managedFields' && owner === `${META_V1}.ObjectMeta`) return 'never';
+  if (!field.omitempty || field.pointer) return 'never';
+  if (field.list || field.map) return 'emptyContainer';
+  return scalarDecoder(field.type) === undefined ? 'never' : 'zeroScalar';
+}
+
+function unsetOf(owner: string, field: FieldInfo, decode: ValueDecoder): Unset {
+  if (field.pointer || field.list || field.map) return field.omitempty ? NOTHING : NULL;
+  if (field.type === 'bytes') return field.omitempty ? NOTHING : NULL;
+  const zero = ZERO_SCALARS[field.type];
+  if (zero !== undefined) return field.omitempty ? NOTHING : { shows: 'constant', value: zero };
+  switch (field.type) {
+    case 'Time':
+      // The one time that Go leaves out when zero (`omitzero`); every other one prints null.
+      return owner.endsWith('/meta/v1.ObjectMeta') ? NOTHING : NULL;
+    case 'MicroTime':
+    case 'RawExtension':
+    case 'JSON':
+      return NULL;
+    case 'Quantity':
+      return { shows: 'constant', value: ZERO_QUANTITY };
+    case 'IntOrString':
+      return { shows: 'constant', value: 0 };
+    default:
+      return isStruct(field.type) ? { shows: 'struct', decode } : NULL;
+  }
+}
+
+function isStruct(type: string): boolean {
+  return !isSpecialType(type) && scalarDecoder(type) === undefined && type.includes('.');
+}
+
+function elementDecoder(type: string): ValueDecoder {
+  const scalar = scalarDecoder(type);
+  if (scalar !== undefined) return leaf(scalar);
+  if (isSpecialType(type)) {
+    const special = SPECIAL_DECODERS[type];
+    if (special !== undefined) return leaf(special);
+    return schemaVariantDecoder(type);
+  }
+  if (!isStruct(type)) return (value) => value;
+  return (value, decoding) => {
+    if (!isJsonObject(value)) throw decoding.position.mismatch(foundName(value), goTypeName(type));
+    return decodeStruct(type, value, decoding);
+  };
+}
+
+function leaf(decode: LeafDecoder): ValueDecoder {
+  return (value, decoding) => decode(value, decoding.position);
+}
+
+/** A null among the elements is the zero value of the element, as in Go; free JSON keeps it. */
+function nullElement(type: string, decode: ValueDecoder): (decoding: Decoding) => unknown {
+  const zero = type === 'bytes' ? '' : type === 'Quantity' ? ZERO_QUANTITY : (ZERO_SCALARS[type] ?? null);
+  return isStruct(type) ? (decoding) => decode({}, decoding) : () => zero;
+}
+
+function listDecoder(field: FieldInfo, decode: ValueDecoder): ValueDecoder {
+  const goType = `[]${goTypeName(field.type)}`;
+  const decodeNull = nullElement(field.type, decode);
+  return (value, decoding) => {
+    if (!Array.isArray(value)) throw decoding.position.mismatch(foundName(value), goType);
+    return value.map((item: unknown) => (item === null ? decodeNull(decoding) : decode(item, decoding)));
+  };
+}
+
+function mapDecoder(field: FieldInfo, decode: ValueDecoder): ValueDecoder {
+  const goType = `map[string]${field.list ? '[]' : ''}${goTypeName(field.type)}`;
+  const decodeNull = field.list ? (): null => null : nullElement(field.type, decode);
+  return (value, decoding) => {
+    if (!isJsonObject(value)) throw decoding.position.mismatch(foundName(value), goType);
+    const result: Json = {};
+    for (const key of Object.keys(value)) {
+      const item = value[key];
+      setKey(result, key, item === null ? decodeNull(decoding) : decode(item, decoding));
+    }
+    return result;
+  };
+}
+
+/** `JSONSchemaPropsOr…`: a schema, or the alternative its name says. */
+function schemaVariantDecoder(type: string): ValueDecoder {
+  const decodeSchema = elementDecoder(JSON_SCHEMA_PROPS);
+  const decodeText = elementDecoder('string');
+  return (value, decoding) => {
+    if (type === 'JSONSchemaPropsOrBool' && typeof value === 'boolean') return value;
+    if (type === 'JSONSchemaPropsOrArray' && Array.isArray(value)) {
+      return value.map((item: unknown) => decodeSchema(item ?? {}, decoding));
+    }
+    if (type === 'JSONSchemaPropsOrStringArray' && Array.isArray(value)) {
+      return value.map((item: unknown) => (item === null ? '' : decodeText(item, decoding)));
+    }
+    return decodeSchema(value, decoding);
+  };
+}
+
+/** As Go names it in messages: `v1.PodSpec`, `[]uint8`. */
+function goTypeName(type: string): string {
+  return type === 'bytes' ? '[]uint8' : type.slice(type.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,38 @@
+import { podResources } from '../../quota/pod-resources.ts';
+import { resourceListFields } from '../../quota/resource-list.ts';
+import { type Fields, objectAt } from '../fields/defaults-fields.ts';
+import { isHugePages } from '../fields/resource-names.ts';
+
+/** What a node may promise more of than it has. */
+const OVERCOMMITTED: ReadonlySet<string> = new Set(['cpu', 'memory']);
+
+function isPodLevel(name: string): boolean {
+  return OVERCOMMITTED.has(name) || isHugePages(name);
+}
+
+/**
+ * What a pod that says something as a whole does not say: limits of huge pages are those of its containers; requests are those of its
+ * containers, else its limits (core/v1 `defaultHugePagePodLimits`, `defaultPodRequests`). Containers have their defaults already.
+ */
+export function defaultPodLevelResources(spec: Fields): void {
+  const resources = objectAt(spec, 'resources');
+  if (resources === undefined) return;
+  const limits = { ...objectAt(resources, 'limits') };
+  const requests = { ...objectAt(resources, 'requests') };
+  if (isEmpty(limits) && isEmpty(requests)) return;
+  const containers = { ...spec, resources: undefined };
+  for (const [name, amount] of Object.entries(resourceListFields(podResources(containers as object, 'limits')))) {
+    if (isHugePages(name) && requests[name] === undefined) limits[name] ??= amount;
+  }
+  if (isEmpty(limits)) return;
+  resources['limits'] = limits;
+  for (const [name, amount] of Object.entries(resourceListFields(podResources(containers as object, 'requests')))) {
+    if (OVERCOMMITTED.has(name)) requests[name] ??= amount;
+  }
+  for (const [name, amount] of Object.entries(limits)) if (isPodLevel(name)) requests[name] ??= amount;
+  if (!isEmpty(requests)) resources['requests'] = requests;
+}
+
+function isEmpty(list: Fields): boolean {
+  return Object.keys(list).length === 0;
+}

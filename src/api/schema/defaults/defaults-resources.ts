@@ -1,0 +1,29 @@
+import { formatQuantity, parseQuantity, roundUpToMilli } from '../../quantity.ts';
+import type { Fields } from '../fields/defaults-fields.ts';
+import { objectAt, setIfUnset } from '../fields/defaults-fields.ts';
+
+/** Whole numbers of anything from a thousandth up have nothing to round; most amounts are such. */
+const NOTHING_TO_ROUND = /^\d+(?:[mkMGTPE]|[KMGTPE]i)?$/;
+
+/** A map of resource names to amounts, in place. */
+export function defaultResourceList(owner: Fields | undefined, field: string): void {
+  const list = objectAt(owner, field);
+  if (list === undefined) return;
+  for (const name of Object.keys(list)) {
+    const amount = list[name];
+    if (typeof amount !== 'string' || NOTHING_TO_ROUND.test(amount)) continue;
+    list[name] = formatQuantity(roundUpToMilli(parseQuantity(amount)));
+  }
+}
+
+export function defaultResourceRequirements(owner: Fields | undefined): void {
+  const resources = objectAt(owner, 'resources');
+  defaultResourceList(resources, 'limits');
+  defaultResourceList(resources, 'requests');
+}
+
+/** Amounts of `from` for the names that `to` lacks. */
+export function fillResourceList(to: Fields, from: Fields | undefined): void {
+  if (from === undefined) return;
+  for (const name of Object.keys(from)) setIfUnset(to, name, from[name]);
+}

@@ -1,0 +1,66 @@
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
+import { admissionForbidden } from '../chain/admission-forbidden.ts';
+
+const GROUP = 'certificates.k8s.io';
+
+interface SigningRequest extends KubeObject {
+  spec?: { signerName?: string };
+  status?: { certificate?: string; conditions?: unknown };
+}
+
+/** Who approves or denies a request for a certificate must be allowed to `approve` for its signer, besides writing the approval. */
+export class CertificateApproval implements AdmissionPlugin {
+  readonly name = 'CertificateApproval';
+  readonly operations = ['UPDATE'] as const;
+  readonly #authorizer: Authorizer;
+
+  constructor({ authorizer }: { readonly authorizer: Authorizer }) {
+    this.#authorizer = authorizer;
+  }
+
+  validate(attributes: AdmissionAttributes): void {
+    if (!isUpdateOf(attributes, 'approval')) return;
+    requireSigner(this.#authorizer, attributes, 'approve');
+  }
+}
+
+/** Who issues a certificate, or says that it failed, must be allowed to `sign` for its signer, besides writing the status. */
+export class CertificateSigning implements AdmissionPlugin {
+  readonly name = 'CertificateSigning';
+  readonly operations = ['UPDATE'] as const;
+  readonly #authorizer: Authorizer;
+
+  constructor({ authorizer }: { readonly authorizer: Authorizer }) {
+    this.#authorizer = authorizer;
+  }
+
+  validate(attributes: AdmissionAttributes): void {
+    if (!isUpdateOf(attributes, 'status')) return;
+    const [next, previous] = [attributes.object, attributes.oldObject] as (SigningRequest | undefined)[];
+    const issued = ({ status }: SigningRequest = {}) => [status?.certificate, status?.conditions];
+    if (deepEqual(issued(next), issued(previous))) return;
+    requireSigner(this.#authorizer, attributes, 'sign');
+  }
+}
+
+function isUpdateOf({ info, subresource }: AdmissionAttributes, part: string): boolean {
+  const isRequest = info.group === GROUP && info.resource === 'certificatesigningrequests';
+  return isRequest && subresource === part;
+}
+
+/** The signer of the stored request counts. A right to `domain/*` is one to every signer of the domain. */
+function requireSigner(authorizer: Authorizer, attributes: AdmissionAttributes, verb: 'approve' | 'sign'): void {
+  const signer = (attributes.oldObject as SigningRequest | undefined)?.spec?.signerName ?? '';
+  const slash = signer.indexOf('/');
+  const names = [signer, ...(slash < 0 ? [] : [`${signer.slice(0, slash)}/*`])];
+  const asked = { user: attributes.user, verb, isResource: true, path: '', group: GROUP, resource: 'signers' };
+  const allowed = names.some(
+    (name) => authorizer.authorize({ ...asked, version: '*', subresource: '', namespace: '', name }).allowed,
+  );
+  if (allowed) return;
+  throw admissionForbidden(attributes, `user not permitted to ${verb} requests with signerName ${quoted(signer)}`);
+}

@@ -1,0 +1,171 @@
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import {
+  addLists,
+  exceeded,
+  formatResourceList,
+  increaseOf,
+  onlyNames,
+  parseResourceList,
+  resourceListFields,
+  type ResourceList,
+} from '../../../api/quota/resource-list.ts';
+import { isWithin, scopesOf } from '../../../api/quota/scopes.ts';
+import { consumedNames, isCounted, unspecified, usageOf } from '../../../api/quota/usage.ts';
+import { newConflict } from '../../../api/status-error.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { KeyValue, Store } from '../../storage/interface.ts';
+import { objectKey } from '../../storage/storage-keys.ts';
+import { encodeStored, StoredObject } from '../../storage/stored-object.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
+import { admissionForbidden } from '../chain/admission-forbidden.ts';
+import { ByNamespace } from './by-namespace.ts';
+import type { TableEnvironment } from './table-environment.ts';
+
+const QUOTAS = { group: '', resource: 'resourcequotas', namespaced: true };
+
+/** How often a quota is charged anew after somebody else has written it: other servers, and its controller. */
+const MAX_ATTEMPTS = 100;
+
+interface Quota {
+  readonly name: string;
+  readonly scopes: ReturnType<typeof scopesOf>;
+  readonly hard: ResourceList;
+  readonly used: ResourceList;
+}
+
+/**
+ * No namespace has more than its quotas allow (API-361, upstream `plugin/pkg/admission/resourcequota`). What a write uses up is added
+ * to the status of the quotas before it happens, guarded by what was read, so that writes at once, also through other servers, never
+ * go beyond. What is used up in vain, or given back, is counted anew by the controller of quotas.
+ */
+export class ResourceQuota implements AdmissionPlugin {
+  readonly name = 'ResourceQuota';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
+  readonly #quotas: ByNamespace<Quota>;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  /** By namespace, the end of the last charge under way: they take turns instead of colliding. As many as requests in flight. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(environment: TableEnvironment) {
+    this.#store = environment.store;
+    this.#clock = environment.clock;
+    this.#quotas = new ByNamespace(environment, QUOTAS.resource, quotaOf);
+  }
+
+  start(): Promise<void> {
+    return this.#quotas.start();
+  }
+
+  stop(): void {
+    this.#quotas.stop();
+  }
+
+  validate(attributes: AdmissionAttributes): void | Promise<void> {
+    const { namespace, object } = attributes;
+    const quotas = this.#quotas.in(namespace);
+    if (quotas.size === 0 || object === undefined || !isCharged(attributes)) return undefined;
+    const names = [...quotas.values()]
+      .filter((quota) => this.#concerns(quota, attributes, object))
+      .map(({ name }) => name);
+    if (names.length === 0) return undefined;
+    return this.#inTurn(namespace, () => this.#chargeAll(attributes, object, names));
+  }
+
+  #concerns({ scopes, hard }: Quota, { info }: AdmissionAttributes, object: KubeObject): boolean {
+    return isWithin(info, object, scopes) && consumedNames(info, hard.keys()).size > 0;
+  }
+
+  async #inTurn(namespace: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#turns.get(namespace);
+    const mine = (before ?? Promise.resolve()).then(work);
+    const settled = mine.catch(() => undefined);
+    this.#turns.set(namespace, settled);
+    try {
+      await mine;
+    } finally {
+      if (this.#turns.get(namespace) === settled) this.#turns.delete(namespace);
+    }
+  }
+
+  /** All are looked at before one is charged: a write that the last of them refuses leaves the others alone. */
+  async #chargeAll(attributes: AdmissionAttributes, object: KubeObject, names: readonly string[]): Promise<void> {
+    for (const name of names) await this.#charged(attributes, object, name);
+    if (attributes.dryRun) return;
+    for (const name of names) await this.#charge(attributes, object, name);
+  }
+
+  async #charge(attributes: AdmissionAttributes, object: KubeObject, name: string): Promise<void> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const step = await this.#charged(attributes, object, name);
+      if (step === undefined) return;
+      const written = await this.#store.update(step.kv.key, encodeStored(step.next), step.kv.modRevision);
+      if (written.succeeded) return;
+    }
+    throw newConflict(QUOTAS, name);
+  }
+
+  /** The quota with this write in it; undefined when there is nothing to charge. Throws the 403 when it does not fit. */
+  async #charged(
+    attributes: AdmissionAttributes,
+    object: KubeObject,
+    name: string,
+  ): Promise<{ readonly kv: KeyValue; readonly next: KubeObject } | undefined> {
+    const { info, namespace, oldObject } = attributes;
+    const { kv } = await this.#store.get(objectKey(QUOTAS, namespace, name));
+    if (kv === undefined) return undefined;
+    const stored = new StoredObject(kv).object();
+    const { scopes, hard, used } = quotaOf(stored);
+    const limited = consumedNames(info, hard.keys());
+    const unsaid = unspecified(info, object, limited);
+    if (unsaid !== undefined) throw admissionForbidden(attributes, `failed quota: ${name}: ${unsaid}`);
+    const uncounted = [...limited].filter((resource) => !used.has(resource));
+    if (uncounted.length > 0) {
+      const resources = [...limited].toSorted().join(',');
+      throw admissionForbidden(attributes, `status unknown for quota: ${name}, resources: ${resources}`);
+    }
+    const now = this.#clock.now();
+    const usage = usageOf(info, object, now);
+    const before =
+      oldObject !== undefined && isWithin(info, oldObject, scopes) ? usageOf(info, oldObject, now) : new Map();
+    const requested = onlyNames(increaseOf(usage, before), limited);
+    if (requested.size === 0) return undefined;
+    const total = addLists(used, requested);
+    const over = exceeded(onlyNames(total, new Set(requested.keys())), hard);
+    if (over.size > 0) {
+      const [asked, there, most] = [requested, used, hard].map((list) => formatResourceList(onlyNames(list, over)));
+      const why = `exceeded quota: ${name}, requested: ${asked}, used: ${there}, limited: ${most}`;
+      throw admissionForbidden(attributes, why);
+    }
+    const status = { ...(stored['status'] as object | undefined), used: resourceListFields(total) };
+    return { kv, next: { ...stored, status } };
+  }
+}
+
+/** Everything is counted when it is made; what can grow later, then as well. */
+function isCharged({ info, operation, subresource, object, oldObject }: AdmissionAttributes): boolean {
+  if (!info.namespaced || !isCounted(info)) return false;
+  if (operation === 'CREATE') return subresource === '';
+  if (info.group !== '' || object === undefined || oldObject === undefined) return false;
+  if (info.resource === 'pods')
+    return subresource === 'resize' || (subresource === '' && endsDifferently(object, oldObject));
+  return subresource === '' && (info.resource === 'services' || info.resource === 'persistentvolumeclaims');
+}
+
+/** Whether a pod moves between the scopes Terminating and NotTerminating. */
+function endsDifferently(next: KubeObject, previous: KubeObject): boolean {
+  const ends = ({ spec }: KubeObject): boolean =>
+    (spec as { activeDeadlineSeconds?: number } | undefined)?.activeDeadlineSeconds !== undefined;
+  return ends(next) !== ends(previous);
+}
+
+/** Its status counts, which the controller makes: a quota it has not seen yet limits nothing. */
+function quotaOf({ metadata, spec, status }: KubeObject): Quota {
+  const { hard, used } = (status ?? {}) as { hard?: unknown; used?: unknown };
+  return {
+    name: metadata?.name ?? '',
+    scopes: scopesOf(spec),
+    hard: parseResourceList(hard),
+    used: parseResourceList(used),
+  };
+}

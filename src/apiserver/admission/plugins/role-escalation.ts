@@ -1,0 +1,120 @@
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { newForbidden, newNotFound } from '../../../api/status-error.ts';
+import { GROUP_MASTERS } from '../../authentication/user-info.ts';
+import type { AuthorizationAttributes } from '../../authorization/authorizer.ts';
+import { type PolicyRule, policyRules } from '../../authorization/policy-rule.ts';
+import { RBAC_GROUP, type RbacAuthorizer } from '../../authorization/rbac-authorizer.ts';
+import { bindingOf, type RoleRef } from '../../authorization/role-bindings.ts';
+import { escalationText, missingRights } from '../../authorization/rule-coverage.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
+
+/** Everything, as `cluster-admin` has it. */
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+];
+
+type Check = 'role' | 'binding';
+const checks: Readonly<Record<string, Check>> = {
+  clusterroles: 'role',
+  roles: 'role',
+  clusterrolebindings: 'binding',
+  rolebindings: 'binding',
+};
+
+/**
+ * Nobody gives away more than he has (API-375, upstream `pkg/registry/rbac/.../policybased`): who writes a role must hold what is in
+ * it or have `escalate` on it, who writes a binding must hold what it grants or have `bind` on the role.
+ *
+ * No plug-in upstream, but part of these resources; it stands at the end of the mutating phase, where it sees what will be stored.
+ */
+export class RoleEscalation implements AdmissionPlugin {
+  readonly name = 'RoleEscalation';
+  readonly operations = ['CREATE', 'UPDATE'] as const;
+  readonly #authorizer: RbacAuthorizer;
+
+  constructor(authorizer: RbacAuthorizer) {
+    this.#authorizer = authorizer;
+  }
+
+  admit(attributes: AdmissionAttributes): void {
+    const { info, object, oldObject, user, subresource } = attributes;
+    if (info.group !== RBAC_GROUP || subresource !== '' || object === undefined) return;
+    const check = checks[info.resource];
+    if (check === undefined || user.groups.includes(GROUP_MASTERS)) return;
+    // The collector must be able to let go of what it could not have made.
+    if (oldObject !== undefined && changesOnlyOwnership(object, oldObject)) return;
+    if (check === 'role') this.#checkRole(attributes, object);
+    else this.#checkBinding(attributes, object);
+  }
+
+  #checkRole(attributes: AdmissionAttributes, role: KubeObject): void {
+    const { info, namespace, oldObject } = attributes;
+    // What is created has no name in its path: a right to certain names only does not reach it.
+    const name = oldObject === undefined ? '' : attributes.name;
+    const escalate = { verb: 'escalate', group: info.group, resource: info.resource, namespace, name };
+    if (this.#may(attributes, escalate)) return;
+    this.#requireHeld(attributes, policyRules(role['rules']));
+    if (!aggregates(role) && (oldObject === undefined || !aggregates(oldObject))) return;
+    // What an aggregation gathers later is nobody's to check then.
+    if (missingRights(this.#held(attributes), FULL_AUTHORITY).length > 0) {
+      throw newForbidden(
+        info,
+        role.metadata?.name ?? '',
+        'must have cluster-admin privileges to use the aggregationRule',
+      );
+    }
+  }
+
+  #checkBinding(attributes: AdmissionAttributes, object: KubeObject): void {
+    const { namespace } = attributes;
+    const { roleRef } = bindingOf(object);
+    const resource = resourceOf(roleRef);
+    const bind = { verb: 'bind', group: roleRef.apiGroup, resource: resource ?? '', namespace, name: roleRef.name };
+    if (resource !== undefined && this.#may(attributes, bind)) return;
+    const granted = this.#authorizer.grantedBy(roleRef, namespace);
+    if (typeof granted === 'string') {
+      // A kind that does not exist is refused by validation, with its path.
+      if (resource === undefined) return;
+      throw newNotFound({ group: RBAC_GROUP, resource }, roleRef.name);
+    }
+    this.#requireHeld(attributes, granted);
+  }
+
+  #requireHeld(attributes: AdmissionAttributes, wanted: readonly PolicyRule[]): void {
+    const { info, user, namespace, object } = attributes;
+    const { rules, errors } = this.#authorizer.resolve(user, namespace);
+    const missing = missingRights(rules, wanted);
+    if (missing.length === 0) return;
+    throw newForbidden(info, object?.metadata?.name ?? '', escalationText(user, missing, errors));
+  }
+
+  #held({ user, namespace }: AdmissionAttributes): readonly PolicyRule[] {
+    return this.#authorizer.resolve(user, namespace).rules;
+  }
+
+  #may(
+    { user }: AdmissionAttributes,
+    asked: Pick<AuthorizationAttributes, 'verb' | 'group' | 'resource' | 'namespace' | 'name'>,
+  ): boolean {
+    const attributes = { ...asked, user, isResource: true, path: '', version: '*', subresource: '' };
+    return this.#authorizer.authorize(attributes).allowed;
+  }
+}
+
+function resourceOf({ kind }: RoleRef): 'roles' | 'clusterroles' | undefined {
+  return kind === 'Role' ? 'roles' : kind === 'ClusterRole' ? 'clusterroles' : undefined;
+}
+
+function aggregates({ aggregationRule }: KubeObject): boolean {
+  const selectors = (aggregationRule as { clusterRoleSelectors?: readonly unknown[] } | undefined)
+    ?.clusterRoleSelectors;
+  return (selectors?.length ?? 0) > 0;
+}
+
+/** Owner references and finalizers: what a garbage collector writes. */
+function changesOnlyOwnership(next: KubeObject, previous: KubeObject): boolean {
+  const { ownerReferences, finalizers, managedFields } = previous.metadata ?? {};
+  return deepEqual({ ...next, metadata: { ...next.metadata, ownerReferences, finalizers, managedFields } }, previous);
+}

@@ -1,0 +1,25 @@
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
+
+const finalizers: Readonly<Record<string, string>> = {
+  '/persistentvolumes': 'kubernetes.io/pv-protection',
+  '/persistentvolumeclaims': 'kubernetes.io/pvc-protection',
+};
+
+/**
+ * What is in use is not deleted (API-341): every new volume and claim gets a finalizer, which its protection controller takes away
+ * when nobody uses it any more. Without those controllers nothing would ever go; so VolumeAttributesClasses, which have none here, are
+ * left alone.
+ */
+export class StorageObjectInUseProtection implements AdmissionPlugin {
+  readonly name = 'StorageObjectInUseProtection';
+  readonly operations = ['CREATE'] as const;
+
+  admit({ info, subresource, object }: AdmissionAttributes): void {
+    if (subresource !== '' || object === undefined) return;
+    const finalizer = finalizers[`${info.group}/${info.resource}`];
+    if (finalizer === undefined) return;
+    const meta = (object.metadata ??= {});
+    if (meta.finalizers?.includes(finalizer) === true) return;
+    meta.finalizers = [...(meta.finalizers ?? []), finalizer];
+  }
+}

@@ -1,0 +1,117 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { formatAddress, type ServiceRange } from '../registry/strategies/services/service-range.ts';
+
+/** One object the server makes at its first start; `resource` says under which key it lies. */
+export interface BootstrapObject {
+  readonly resource: { readonly group: string; readonly resource: string; readonly namespaced: boolean };
+  readonly object: KubeObject;
+}
+
+const namespaces = { group: '', resource: 'namespaces', namespaced: false };
+const services = { group: '', resource: 'services', namespaced: true };
+const endpoints = { group: '', resource: 'endpoints', namespaced: true };
+const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
+const priorityClasses = { group: 'scheduling.k8s.io', resource: 'priorityclasses', namespaced: false };
+
+export interface BootstrapOptions {
+  /** Where clients reach this server; pods would through Service `default/kubernetes`. */
+  readonly address: string;
+  readonly port: number;
+  /** Its first address is the server's own (API-511). */
+  readonly serviceRange: ServiceRange;
+}
+
+function namespace(name: string): BootstrapObject {
+  return {
+    resource: namespaces,
+    object: {
+      kind: 'Namespace',
+      apiVersion: 'v1',
+      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    },
+  };
+}
+
+function priorityClass(name: string, value: number, description: string): BootstrapObject {
+  return {
+    resource: priorityClasses,
+    object: {
+      kind: 'PriorityClass',
+      apiVersion: 'scheduling.k8s.io/v1',
+      metadata: { name, generation: 1 },
+      value,
+      description,
+      preemptionPolicy: 'PreemptLowerPriority',
+    },
+  };
+}
+
+/** API-510..512, in the shape that creating them through the API would give them. Namespaces come first. */
+export function bootstrapObjects({ address, port, serviceRange }: BootstrapOptions): readonly BootstrapObject[] {
+  const clusterIP = formatAddress(serviceRange.first);
+  const labels = { component: 'apiserver', provider: 'kubernetes' };
+  const addressType = address.includes(':') ? 'IPv6' : 'IPv4';
+  return [
+    ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),
+    {
+      resource: services,
+      object: {
+        kind: 'Service',
+        apiVersion: 'v1',
+        metadata: { name: 'kubernetes', namespace: 'default', labels },
+        spec: {
+          ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
+          clusterIP,
+          clusterIPs: [clusterIP],
+          type: 'ClusterIP',
+          sessionAffinity: 'None',
+          ipFamilies: ['IPv4'],
+          ipFamilyPolicy: 'SingleStack',
+          internalTrafficPolicy: 'Cluster',
+        },
+        status: { loadBalancer: {} },
+      },
+    },
+    {
+      resource: endpoints,
+      object: {
+        kind: 'Endpoints',
+        apiVersion: 'v1',
+        metadata: {
+          name: 'kubernetes',
+          namespace: 'default',
+          labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
+        },
+        subsets: [{ addresses: [{ ip: address }], ports: [{ name: 'https', port, protocol: 'TCP' }] }],
+      },
+    },
+    {
+      resource: endpointSlices,
+      object: {
+        kind: 'EndpointSlice',
+        apiVersion: 'discovery.k8s.io/v1',
+        metadata: {
+          name: 'kubernetes',
+          namespace: 'default',
+          generation: 1,
+          labels: { 'kubernetes.io/service-name': 'kubernetes' },
+        },
+        addressType,
+        endpoints: [{ addresses: [address], conditions: { ready: true } }],
+        ports: [{ name: 'https', port, protocol: 'TCP' }],
+      },
+    },
+    priorityClass(
+      'system-cluster-critical',
+      2_000_000_000,
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+    ),
+    priorityClass(
+      'system-node-critical',
+      2_000_001_000,
+      'Used for system critical pods that must not be moved from their current node.',
+    ),
+  ];
+}

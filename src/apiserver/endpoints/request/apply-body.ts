@@ -1,0 +1,53 @@
+import { scanRepeatedKeys } from '../../../api/codec/json/duplicate-fields.ts';
+import { isJsonObject } from '../../../api/codec/json/json-value.ts';
+import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
+import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
+import { newBadRequest, StatusError } from '../../../api/status-error.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** Media type of an apply configuration, whose text may be JSON (API-190, API-210). */
+export const APPLY_PATCH = 'application/apply-patch+yaml';
+
+export interface Configuration {
+  readonly config: Record<string, unknown>;
+  /** `line 4: key "a" already set in map` for each key that a mapping has had before (API-235). */
+  readonly problems: readonly string[];
+}
+
+/** The body of an apply. The YAML reader is loaded for the first one that is no JSON: kubectl sends JSON. */
+export async function readConfiguration(context: RequestContext): Promise<Configuration> {
+  const text = decodeUtf8(context.request.body ?? new Uint8Array(0));
+  const { value, repeated } = jsonValue(text) ?? (await yamlValue(text));
+  if (value !== null && !isJsonObject(value)) {
+    const why = `json: cannot unmarshal ${foundName(value)} into Go value of type map[string]interface {}`;
+    throw newBadRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+  }
+  return { config: value ?? {}, problems: repeated };
+}
+
+interface ReadValue {
+  readonly value: unknown;
+  readonly repeated: readonly string[];
+}
+
+function jsonValue(text: string): ReadValue | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    const value = parseJsonText(text);
+    return { value, repeated: duplicateFieldsOf(text, value).length === 0 ? [] : scanRepeatedKeys(text) };
+  } catch (error) {
+    // A mapping in flow style begins like JSON.
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
+
+async function yamlValue(text: string): Promise<ReadValue> {
+  const { parseYamlStrict } = await import('../../../api/codec/yaml/yaml.ts');
+  try {
+    return parseYamlStrict(text);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw newBadRequest(`error decoding YAML: ${error.message}`);
+  }
+}

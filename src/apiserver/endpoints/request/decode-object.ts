@@ -1,0 +1,167 @@
+import { append } from '../../../base/append.ts';
+import {
+  type BodyCodecs,
+  type DecodedRequest,
+  decodeRequestBody,
+  type DecodeRequestOptions,
+  mediaTypeOf,
+  PROTOBUF_TYPE,
+  YAML_TYPE,
+} from '../../../api/codec/decode-request.ts';
+import { isBelow, scanKeys } from '../../../api/codec/json/duplicate-fields.ts';
+import { fieldInvalid } from '../../../api/field-error.ts';
+import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
+import { newBadRequest, newInvalid } from '../../../api/status-error.ts';
+import type { ObjectSchema } from '../../registry/object-schema.ts';
+import type { RequestContext } from './request-context.ts';
+import type { FieldValidation } from './write-options.ts';
+
+/**
+ * Body of a create or update as an object of the expected kind: decoded, unknown and duplicate fields reported as asked
+ * (API-231, 232), defaulted. Fresh: the caller may change it.
+ */
+export async function decodeObject(
+  context: RequestContext,
+  expected: ObjectSchema,
+  validation: FieldValidation,
+): Promise<KubeObject> {
+  const protobuf = expected.typeName === undefined ? 'refused' : 'accepted';
+  return decodedObject(context, await decodeBody(context, { kind: expected.kind, protobuf }), { expected, validation });
+}
+
+/** The same of a body that is read already. */
+export function decodedObject(
+  { warn }: Pick<RequestContext, 'warn'>,
+  body: DecodedRequest,
+  { expected, validation }: Pick<Typing, 'expected' | 'validation'>,
+): KubeObject {
+  checkKind(body.object, expected);
+  return typedObject(body, { expected, validation, warn });
+}
+
+export async function decodeBody(
+  context: RequestContext,
+  options: Omit<DecodeRequestOptions, 'codecs'>,
+): Promise<DecodedRequest> {
+  const { body } = context.request;
+  if (body === undefined || body.length === 0) throw newBadRequest('request body is empty');
+  const contentType = context.header('content-type');
+  const mediaType = mediaTypeOf(contentType);
+  if (mediaType !== YAML_TYPE && mediaType !== PROTOBUF_TYPE) return decodeRequestBody(body, contentType, options);
+  return decodeRequestBody(body, contentType, { ...options, codecs: await codecsOf(mediaType) });
+}
+
+/** Loaded with the first body that needs them: together they are larger than the server. */
+async function codecsOf(mediaType: typeof YAML_TYPE | typeof PROTOBUF_TYPE): Promise<BodyCodecs> {
+  if (mediaType === YAML_TYPE) return { yaml: (await import('../../../api/codec/yaml/yaml.ts')).parseYamlStrict };
+  return { protobuf: (await import('../../../api/codec/protobuf/protobuf.ts')).decodeProtobuf };
+}
+
+/** API-065, API-150: for built-in kinds no type at all means the endpoint's. */
+function checkKind(object: KubeObject, expected: ObjectSchema): void {
+  const apiVersion = apiVersionOf(expected);
+  const givenVersion = object.apiVersion ?? '';
+  const givenKind = object.kind ?? '';
+  if (givenVersion === apiVersion && givenKind === expected.kind) return;
+  const custom = expected.typeName === undefined;
+  if (givenVersion === '' && givenKind === '' && !custom) {
+    object.apiVersion = apiVersion;
+    object.kind = expected.kind;
+    return;
+  }
+  if (givenKind === '') throw newBadRequest("Object 'Kind' is missing in the request body");
+  if (givenVersion === '') throw newBadRequest("Object 'apiVersion' is missing in the request body");
+  if (givenKind === expected.kind || (custom && givenVersion !== apiVersion)) {
+    throw newBadRequest(
+      `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+  if (custom) {
+    const error = fieldInvalid('kind', givenKind, `must be ${expected.kind}`);
+    // Not yet decoded: the name may be anything.
+    const name: unknown = object.metadata?.name;
+    throw newInvalid({ group: expected.group, kind: givenKind }, typeof name === 'string' ? name : '', [error]);
+  }
+  const gv = parseGroupVersion(givenVersion) ?? { group: '', version: givenVersion };
+  const text = formatGroupVersionKind({ ...gv, kind: givenKind });
+  throw newBadRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${text}`);
+}
+
+interface Typing {
+  readonly expected: ObjectSchema;
+  readonly validation: FieldValidation;
+  warn(text: string): void;
+}
+
+/** Applies the schema of a kind to a decoded tree and gives it its defaults. */
+function typedObject(body: DecodedRequest, { expected, validation, warn }: Typing): KubeObject {
+  const { object, unknownFields } = expected.decode(body.object);
+  const { repeated } = body;
+  if (validation !== 'Ignore' && unknownFields.length + body.duplicates.length + repeated.length > 0) {
+    const findings = findingsOf(body, unknownFields, expected);
+    if (validation === 'Strict') {
+      const { kind, version } = expected;
+      const all = [...(repeated.length === 0 ? [] : [repeatedKeys(repeated)]), ...findings];
+      throw newBadRequest(
+        `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${all.join(', ')}`,
+      );
+    }
+    for (const finding of [...repeated, ...findings]) warn(finding);
+  }
+  expected.applyDefaults(object);
+  return object;
+}
+
+/** All that YAML's strict reader has to say is one error. */
+export function repeatedKeys(problems: readonly string[]): string {
+  return `yaml: unmarshal errors:\n${problems.map((one) => `  ${one}`).join('\n')}`;
+}
+
+/**
+ * In the order in which upstream finds them: a built-in type reads its text once, and does not look into what it does not know; a
+ * custom resource is read first, and then held to its schema.
+ */
+function findingsOf(
+  { duplicates, text }: DecodedRequest,
+  unknownFields: readonly string[],
+  { typeName }: ObjectSchema,
+): string[] {
+  if (typeName === undefined) return [...strictFindings([], duplicates), ...strictFindings(unknownFields, [])];
+  // What was no JSON is made such first, with the keys in order.
+  if (text === undefined) return strictFindings(unknownFields.toSorted(comparePaths), []);
+  if (duplicates.length === 0) return strictFindings(unknownFields, []);
+  const unknown = new Set(unknownFields);
+  const repeated = new Set(duplicates);
+  const findings: string[] = [];
+  for (const { path, occurrence } of scanKeys(text)) {
+    if (occurrence === 'first' && unknown.has(path)) append(findings, strictFindings([path], []));
+    if (occurrence === 'first' || !repeated.delete(path)) continue;
+    if (!unknownFields.some((field) => path === field || isBelow(path, field))) {
+      append(findings, strictFindings([], [path]));
+    }
+  }
+  return findings;
+}
+
+function comparePaths(a: string, b: string): number {
+  const left = a.split(PATH_STEP);
+  const right = b.split(PATH_STEP);
+  const at = left.findIndex((step, index) => step !== right[index]);
+  if (at < 0) return -1;
+  const [one = '', other = ''] = [left[at], right[at]];
+  if (one.startsWith('[') && other.startsWith('['))
+    return Number.parseInt(one.slice(1)) - Number.parseInt(other.slice(1));
+  return one < other ? -1 : 1;
+}
+
+/** Between `ports` and `[0]`, and at a dot. */
+const PATH_STEP = /\.|(?=\[)/;
+
+export function strictFindings(unknownFields: readonly string[], duplicates: readonly string[]): string[] {
+  return [
+    ...unknownFields.map((path) => `unknown field ${quoted(path)}`),
+    ...duplicates.map((path) => `duplicate field ${quoted(path)}`),
+  ];
+}

@@ -1,0 +1,150 @@
+import { append } from '../../../base/append.ts';
+import type { FieldError } from '../../../api/field-error.ts';
+import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../../api/field-error.ts';
+import { newBadRequest, newInvalid, newUntypedInternal } from '../../../api/status-error.ts';
+import { queryBoolean } from './request-info.ts';
+
+/** Query of a list or watch, read but not yet judged (apimachinery `ListOptions`). Selectors stay text here. */
+export interface ListOptions {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  /** 0 = no limit. */
+  readonly limit: number;
+  readonly continueToken: string;
+  /** 0 = none given. Seconds. */
+  readonly timeoutSeconds: number;
+  readonly allowWatchBookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+/** API-016: a number that cannot be parsed is 400. */
+export function parseListOptions(query: URLSearchParams): ListOptions {
+  return {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    limit: queryInteger(query, 'limit') ?? 0,
+    continueToken: query.get('continue') ?? '',
+    timeoutSeconds: queryInteger(query, 'timeoutSeconds') ?? 0,
+    allowWatchBookmarks: queryBoolean(query, 'allowWatchBookmarks'),
+    sendInitialEvents: query.has('sendInitialEvents') ? queryBoolean(query, 'sendInitialEvents') : undefined,
+  };
+}
+
+function queryInteger(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const value = Number(text);
+  if (!/^[+-]?\d+$/.test(text)) {
+    throw newBadRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  if (!Number.isSafeInteger(value)) {
+    throw newBadRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+  }
+  return value;
+}
+
+const listOptionsKind = { group: 'meta.k8s.io', kind: 'ListOptions' };
+
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw newInvalid(listOptionsKind, '', errors);
+}
+
+function unknownMatch(match: string): FieldError[] {
+  if (match === '' || match === 'Exact' || match === 'NotOlderThan') return [];
+  return [fieldNotSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', ''])];
+}
+
+/** API-097, API-100. */
+export function validateListOptions(options: ListOptions): void {
+  const { resourceVersion, resourceVersionMatch, continueToken } = options;
+  const errors: FieldError[] = [];
+  if (options.sendInitialEvents !== undefined) {
+    errors.push(fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
+  if (resourceVersionMatch !== '') {
+    if (resourceVersion === '') {
+      errors.push(
+        fieldForbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
+      );
+    }
+    if (continueToken !== '') {
+      errors.push(
+        fieldForbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
+      );
+    }
+    append(errors, unknownMatch(resourceVersionMatch));
+    if (resourceVersionMatch === 'Exact' && resourceVersion === '0') {
+      errors.push(
+        fieldForbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+      );
+    }
+  }
+  refuse(errors);
+  if (continueToken !== '' && resourceVersion !== '' && resourceVersion !== '0') {
+    throw newBadRequest('specifying resource version is not allowed when using continue');
+  }
+}
+
+/** API-130. */
+export function validateWatchOptions(options: ListOptions): void {
+  const { resourceVersionMatch, sendInitialEvents } = options;
+  const errors: FieldError[] = [];
+  if (sendInitialEvents !== undefined && resourceVersionMatch !== 'NotOlderThan') {
+    errors.push(
+      fieldForbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    );
+  }
+  if (resourceVersionMatch !== '') {
+    if (sendInitialEvents === undefined) {
+      errors.push(
+        fieldForbidden(
+          'resourceVersionMatch',
+          'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+        ),
+      );
+    }
+    if (options.continueToken !== '') {
+      errors.push(
+        fieldForbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
+      );
+    }
+    append(errors, unknownMatch(resourceVersionMatch));
+  }
+  refuse(errors);
+}
+
+/** Digits only; undefined for anything else. */
+function parseRevision(text: string): number | undefined {
+  if (!/^\d+$/.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** API-139: on a list and on a GET a bad resource version is 400. Empty counts as 0: newest. */
+export function listRevision(text: string): number {
+  if (text === '') return 0;
+  const revision = parseRevision(text);
+  if (revision === undefined) {
+    throw newBadRequest(`invalid resource version: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  return revision;
+}
+
+/** API-139: on a watch a bad resource version is a 500 without a reason. */
+export function watchRevision(text: string): number {
+  if (text === '') return 0;
+  const revision = parseRevision(text);
+  if (revision === undefined) {
+    const error = fieldInvalid(
+      'resourceVersion',
+      text,
+      `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
+    throw newUntypedInternal(`resourceVersion: ${error.message}`);
+  }
+  return revision;
+}

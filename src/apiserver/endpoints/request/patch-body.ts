@@ -1,0 +1,83 @@
+import { duplicateFields, parseJson } from '../../../api/codec/json/json.ts';
+import { applyJsonPatch, unknownJsonPatchFields } from '../../../api/patch/json-patch.ts';
+import { applyMergePatch } from '../../../api/patch/merge-patch.ts';
+import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
+import { newBadRequest, newUnsupportedMediaType } from '../../../api/status-error.ts';
+import { APPLY_PATCH } from './apply-body.ts';
+import { strictFindings } from './decode-object.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** A patch as sent: how it changes a document, and what strict decoding says about its text. */
+export interface PatchBody {
+  apply(document: unknown): unknown;
+  readonly text: string;
+  /**
+   * What of a document it can read or write; the rest may be left out, and is kept by that. `metadata`: kind, apiVersion and metadata
+   * without managedFields. `fields`: all but managedFields (API-219).
+   */
+  readonly sees: 'metadata' | 'fields' | 'everything';
+  /** API-199: keys that occur twice, members that no JSON patch operation has. */
+  readonly findings: readonly string[];
+}
+
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
+
+/** Without parameters (API-190). */
+export function patchType(context: Pick<RequestContext, 'header'>): string {
+  return (context.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** API-190. `typeName` is absent for custom resources, which know no strategic merge. */
+export function readPatchBody(context: RequestContext, typeName: string | undefined): PatchBody {
+  const contentType = patchType(context);
+  const apply = applier(contentType, typeName);
+  const body = context.request.body ?? new Uint8Array(0);
+  const patch = parseJson(body);
+  if (contentType !== JSON_PATCH && (typeof patch !== 'object' || patch === null || Array.isArray(patch))) {
+    throw newBadRequest('the patch must be a JSON object');
+  }
+  const text = Buffer.from(body).toString();
+  return {
+    apply: (document) => apply(document, patch),
+    text,
+    // Operations of a JSON patch can name what is around them.
+    sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : seenByMerge(patch),
+    findings: findingsOf(contentType, patch, body),
+  };
+}
+
+/** A merge goes by the members of the patch, and directives of a strategic one are members as well. */
+function seenByMerge(patch: unknown): 'metadata' | 'fields' {
+  for (const member in patch as object) {
+    if (member !== 'metadata' && member !== 'kind' && member !== 'apiVersion') return 'fields';
+  }
+  return 'metadata';
+}
+
+function findingsOf(contentType: string, patch: unknown, body: Uint8Array): string[] {
+  const duplicates = duplicateFields(body);
+  if (contentType !== JSON_PATCH) return strictFindings([], duplicates);
+  return strictFindings(unknownJsonPatchFields(patch), duplicates).map((finding) => `json patch ${finding}`);
+}
+
+function applier(contentType: string, typeName: string | undefined): (document: unknown, patch: unknown) => unknown {
+  if (contentType === JSON_PATCH) return applyJsonPatch;
+  if (contentType === MERGE_PATCH) return applyMergePatch;
+  if (contentType === STRATEGIC_MERGE_PATCH && typeName !== undefined) {
+    return (document, patch) => applyStrategicMergePatch(document, patch, typeName);
+  }
+  throw unsupported(contentType, typeName);
+}
+
+function unsupported(contentType: string, typeName: string | undefined): Error {
+  // The answer to an apply that is not served at all is what kubectl understands as such.
+  if (typeName !== undefined || contentType === APPLY_PATCH) {
+    return newUnsupportedMediaType('415: Unsupported Media Type');
+  }
+  const accepted = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH].join(', ');
+  return newUnsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
+  );
+}

@@ -1,0 +1,13 @@
+import { fieldInvalid, formatFieldError } from '../../../api/field-error.ts';
+import { newBadRequest } from '../../../api/status-error.ts';
+
+/** What a row of a table carries beside its cells. */
+export type IncludeObject = 'Metadata' | 'Object' | 'None';
+
+/** The query parameter `includeObject`; 400 for a value that is not one of the three (API-430). */
+export function parseIncludeObject(value: string | null | undefined): IncludeObject {
+  if (value === null || value === undefined || value === '') return 'Metadata';
+  if (value === 'Metadata' || value === 'Object' || value === 'None') return value;
+  const error = fieldInvalid('includeObject', value, "must be 'Metadata', 'Object', 'None', or empty");
+  throw newBadRequest(`Unable to convert to Table as requested: ${formatFieldError(error)}`);
+}

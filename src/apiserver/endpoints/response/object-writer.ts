@@ -1,0 +1,46 @@
+import { newNotAcceptable } from '../../../api/status-error.ts';
+import type { HttpResponse } from '../../../base/http-message.ts';
+import type { ServedObject } from '../../registry/served-object.ts';
+import { answer, formatObject } from '../negotiation/body-format.ts';
+import { JSON_TYPE, PROTOBUF_TYPE, type Representation, transformMismatch } from '../negotiation/negotiation.ts';
+import { partialObjectMetadata } from './partial-metadata.ts';
+import type { ResourceScope } from '../request/resource-scope.ts';
+import { tableFor } from './table-answer.ts';
+
+/** One object in the negotiated representation; stored bytes go out as they are (API-020..026). */
+export async function writeObject(scope: ResourceScope, status: number, object: ServedObject): Promise<HttpResponse> {
+  const { representation } = scope;
+  const { mediaType, transform, pretty } = representation;
+  if (showsObjects(transform)) await scope.resource.shown([object]);
+  if (transform === undefined) {
+    const asStored = mediaType === JSON_TYPE && !pretty;
+    const body = asStored ? object.json() : await formatObject(object.object(), representation);
+    return answer(status, mediaType, body);
+  }
+  refuseMismatch(scope, 'object');
+  if (transform.kind === 'Table') {
+    const table = await tableFor(scope, [object]);
+    return answer(status, mediaType, await formatObject(table, representation));
+  }
+  if (mediaType === PROTOBUF_TYPE && transform.version === 'v1') {
+    return answer(status, mediaType, object.metadataEnvelope());
+  }
+  return answer(
+    status,
+    mediaType,
+    await formatObject(partialObjectMetadata(object, transform.version), representation),
+  );
+}
+
+/** Metadata is the same in all versions: for it alone no conversion is asked for. */
+export function showsObjects(transform: Representation['transform']): boolean {
+  return transform === undefined || transform.kind === 'Table';
+}
+
+/** API-025. */
+export function refuseMismatch({ info, representation }: ResourceScope, shape: 'object' | 'list' | 'watch'): void {
+  const goType = `*${info.version}.${shape === 'list' ? info.listKind : info.kind}`;
+  const custom = info.typeName === undefined;
+  const message = transformMismatch(representation, { shape, custom, hasMetadata: true }, goType);
+  if (message !== undefined) throw newNotAcceptable(message);
+}

@@ -1,0 +1,118 @@
+import {
+  encodeListItems,
+  type ListFrame,
+  listFrame,
+  type ListMeta,
+  measureListItems,
+  knownListLength,
+  partialObjectMetadataListFrame,
+} from '../../../api/codec/metadata/partial-object-metadata.ts';
+import { encodeTypedItems } from '../../../api/codec/protobuf/protobuf.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { ServedObject } from '../../registry/served-object.ts';
+
+interface ProtobufList {
+  /** Read twice; the same both times. */
+  readonly items: Iterable<ServedObject>;
+  readonly metadata: ListMeta;
+  readonly clock: Clock;
+  readonly encoding: ListEncoding;
+}
+
+/** How a list of one kind is written. */
+export interface ListEncoding {
+  /** Objects encoded together have so many bytes where they are stored, and one more object's. */
+  readonly batchBytes: number;
+  frame(metadata: ListMeta, itemBytes: number): ListFrame;
+  /** Items as they stand in the list, one after the other. */
+  encode(items: readonly ServedObject[]): Uint8Array;
+  /** How many bytes {@link encode} makes of them. */
+  measure(items: readonly ServedObject[]): number;
+  /** The same where it takes no work. */
+  knownLength(items: readonly ServedObject[]): number | undefined;
+}
+
+/** PartialObjectMetadataList, whatever the kind of the items. */
+export const metadataEncoding: ListEncoding = {
+  // Most of an object is something else.
+  batchBytes: 4 * 1024 * 1024,
+  frame: partialObjectMetadataListFrame,
+  encode: encodeListItems,
+  measure: measureListItems,
+  knownLength: knownListLength,
+};
+
+/** Whole objects of a built-in kind. */
+export function typedEncoding(
+  typeName: string,
+  list: { readonly apiVersion: string; readonly kind: string },
+): ListEncoding {
+  const encode = (items: readonly ServedObject[]): Uint8Array => {
+    const encoded = encodeTypedItems(
+      typeName,
+      items.map((item) => item.object()),
+    );
+    for (const item of items) item.dropCaches();
+    return encoded;
+  };
+  return {
+    batchBytes: 256 * 1024,
+    frame: (metadata, itemBytes) => listFrame(list, metadata, itemBytes),
+    encode,
+    measure: (items) => encode(items).length,
+    knownLength: () => undefined,
+  };
+}
+
+/** Items encoded together. */
+const BATCH = 256;
+/** Batches measured in one turn of the event loop. */
+const TURN = 8;
+/** A list up to here is one body. */
+const WHOLE_BYTES = 256 * 1024;
+/** Of what was encoded to be measured, so much is kept to be sent; the rest is encoded again. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * A list in protobuf (API-523, API-520). A message begins with its length, so that of all items has to be known before the
+ * first byte leaves: where it is not, a list beyond {@link KEPT_BYTES} is encoded twice, and never in memory as a whole.
+ */
+export async function protobufList(list: ProtobufList): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
+  const { encoding } = list;
+  /** Of each batch, if it is kept. */
+  const kept: (Uint8Array | undefined)[] = [];
+  let bytes = 0;
+  for (const batch of batches(list)) {
+    const known = bytes < WHOLE_BYTES ? undefined : encoding.knownLength(batch);
+    const encoded = known === undefined && bytes < KEPT_BYTES ? encoding.encode(batch) : undefined;
+    kept.push(encoded);
+    bytes += encoded?.length ?? known ?? encoding.measure(batch);
+    if (kept.length % TURN === 0) await new Promise<void>((resolve) => list.clock.defer(resolve));
+  }
+  const { head, tail } = encoding.frame(list.metadata, bytes);
+  const whole = kept.filter((encoded) => encoded !== undefined);
+  return whole.length === kept.length ? Buffer.concat([head, ...whole, tail]) : chunks(list, kept, { head, tail });
+}
+
+async function* chunks(
+  list: ProtobufList,
+  kept: (Uint8Array | undefined)[],
+  { head, tail }: ListFrame,
+): AsyncGenerator<Uint8Array> {
+  yield head;
+  for (const batch of batches(list)) yield kept.shift() ?? list.encoding.encode(batch);
+  yield tail;
+}
+
+function* batches({ items, encoding }: ProtobufList): Generator<readonly ServedObject[]> {
+  let batch: ServedObject[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    batch.push(item);
+    bytes += item.storedBytes;
+    if (batch.length < BATCH && bytes < encoding.batchBytes) continue;
+    yield batch;
+    [batch, bytes] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,26 @@
+import { deleteWarnings } from '../../../api/deletion/delete-answer.ts';
+import { isDryRun } from '../../../api/deletion/delete-options.ts';
+import type { HttpResponse } from '../../../base/http-message.ts';
+import { deleteCollection } from '../../registry/delete-collection.ts';
+import { Selection } from '../../registry/selection.ts';
+import { readDeleteOptions } from './delete.ts';
+import { parseListOptions, validateListOptions } from '../request/list-options.ts';
+import { writeList } from '../response/list-writer.ts';
+import { deletionContext, type ResourceScope } from '../request/resource-scope.ts';
+
+/** Section 13.1: list options always come from the query. */
+export async function handleDeleteCollection(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, info, namespace } = scope;
+  const list = parseListOptions(context.query);
+  validateListOptions(list);
+  const options = await readDeleteOptions(context, info);
+  for (const warning of deleteWarnings(info, options)) context.warn(warning);
+  const deleted = await deleteCollection(resource, {
+    selection: new Selection(resource, namespace, list),
+    limit: Math.max(0, list.limit),
+    continueToken: list.continueToken,
+    options,
+    context: deletionContext(scope, isDryRun(options)),
+  });
+  return writeList(scope, deleted);
+}

@@ -1,0 +1,70 @@
+import { deleteAnswer, deleteWarnings } from '../../../api/deletion/delete-answer.ts';
+import type { DeleteDecision } from '../../../api/deletion/delete-decision.ts';
+import {
+  type DeleteOptions,
+  deleteOptionsFromBody,
+  deleteOptionsFromQuery,
+  isDryRun,
+  validateDeleteOptions,
+} from '../../../api/deletion/delete-options.ts';
+import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
+import { isStatus, newBadRequest } from '../../../api/status-error.ts';
+import type { HttpResponse } from '../../../base/http-message.ts';
+import { type DeleteResult, deleteObject } from '../../registry/delete-object.ts';
+import { TransientObject } from '../../registry/served-object.ts';
+import { statusResponse } from '../negotiation/body-format.ts';
+import { decodeBody } from '../request/decode-object.ts';
+import { writeObject } from '../response/object-writer.ts';
+import type { RequestContext } from '../request/request-context.ts';
+import { deletionContext, type ResourceScope } from '../request/resource-scope.ts';
+
+/** DELETE of one object (section 13). */
+export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, info, namespace, name } = scope;
+  const options = await readDeleteOptions(context, info);
+  for (const warning of deleteWarnings(info, options)) context.warn(warning);
+  const { decision, object } = await deleteObject(resource, {
+    namespace,
+    name,
+    options,
+    context: deletionContext(scope, isDryRun(options)),
+  });
+  const { code, body } = deleteAnswer(shownAs(decision, object), { resource: info, options, stored: object });
+  // A Status is never transformed (API-027).
+  if (isStatus(body)) return statusResponse(body, scope.representation, code);
+  return writeObject(scope, code, new TransientObject(body));
+}
+
+function shownAs(decision: DeleteResult['decision'], object: KubeObject): DeleteDecision {
+  if (decision.outcome === 'unchanged') return decision;
+  const { outcome, reason } = decision;
+  return outcome === 'update' ? { outcome, object, reason } : { outcome, object, answer: decision.answer, reason };
+}
+
+/** API-240: a body counts alone, even if the query says something else. */
+export async function readDeleteOptions(
+  context: RequestContext,
+  info: Pick<ResourceInfo, 'group'>,
+): Promise<DeleteOptions> {
+  const { body } = context.request;
+  let options: DeleteOptions;
+  if (body !== undefined && body.length > 0) {
+    const { object } = await decodeBody(context, { kind: 'DeleteOptions', protobuf: 'accepted' });
+    requireOptionsVersion(object.apiVersion ?? '', info.group);
+    options = deleteOptionsFromBody(object);
+  } else {
+    options = context.query.size === 0 ? {} : deleteOptionsFromQuery(context.query);
+  }
+  const invalid = validateDeleteOptions(options);
+  if (invalid !== undefined) throw invalid;
+  return options;
+}
+
+/** The options are the same in every group; a client names the core, the one of meta kinds, or the resource's own. */
+function requireOptionsVersion(apiVersion: string, group: string): void {
+  const given = parseGroupVersion(apiVersion)?.group;
+  if (apiVersion === '' || apiVersion === 'v1' || given === 'meta.k8s.io' || (given === group && group !== '')) return;
+  throw newBadRequest(`no kind "DeleteOptions" is registered for version ${JSON.stringify(apiVersion)}`);
+}

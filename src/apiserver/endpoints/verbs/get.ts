@@ -1,0 +1,16 @@
+import { newTooLargeResourceVersion } from '../../../api/status-error.ts';
+import { newNotFound } from '../../../api/status-error.ts';
+import type { HttpResponse } from '../../../base/http-message.ts';
+import { listRevision } from '../request/list-options.ts';
+import { writeObject } from '../response/object-writer.ts';
+import type { ResourceScope } from '../request/resource-scope.ts';
+
+/** API-090: reads are of the newest state, which is as new as any revision that has happened. */
+export async function handleGet(scope: ResourceScope): Promise<HttpResponse> {
+  const { resource, namespace, name, context } = scope;
+  const wanted = listRevision(context.query.get('resourceVersion') ?? '');
+  const { kv, revision } = await resource.environment.store.get(resource.key(namespace, name));
+  if (wanted > revision) throw newTooLargeResourceVersion(wanted, revision);
+  if (kv === undefined) throw newNotFound(resource.info, name);
+  return writeObject(scope, 200, resource.stored(kv));
+}

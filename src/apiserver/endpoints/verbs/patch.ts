@@ -1,0 +1,109 @@
+import { fieldInvalid } from '../../../api/field-error.ts';
+import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
+import { newBadRequest, newInvalid, newNotFound } from '../../../api/status-error.ts';
+import type { HttpResponse } from '../../../base/http-message.ts';
+import { metadataOf } from '../../registry/object-meta.ts';
+import type { ObjectSchema } from '../../registry/object-schema.ts';
+import { updateObject } from '../../registry/update-object.ts';
+import { APPLY_PATCH } from '../request/apply-body.ts';
+import { handleApply } from './apply-patch.ts';
+import { strictFindings } from '../request/decode-object.ts';
+import { writeObject } from '../response/object-writer.ts';
+import { patchType, type PatchBody, readPatchBody } from '../request/patch-body.ts';
+import type { RequestContext } from '../request/request-context.ts';
+import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
+import { checkName, updatedPart } from './update.ts';
+import { type FieldValidation, parseWriteOptions } from '../request/write-options.ts';
+
+/** PATCH of an object or of a subresource that has the object's own kind (section 10). */
+export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, info, namespace, name } = scope;
+  if (patchType(context) === APPLY_PATCH) return handleApply(scope);
+  // The type of the patch decides which options exist, so it is judged first.
+  const patch = readPatchBody(context, resource.schema.typeName);
+  const options = parseWriteOptions(context.query, 'PatchOptions');
+  const result = await updateObject(resource, {
+    namespace,
+    name,
+    ...updatedPart(scope),
+    method: 'patch',
+    next: (previous) => {
+      if (previous === undefined) throw newNotFound(info, name);
+      const next = patched(previous, {
+        patch,
+        expected: resource.schema,
+        validation: options.fieldValidation,
+        context,
+      });
+      checkName(next, name);
+      return next;
+    },
+    context: writeContext(scope, options.dryRun),
+  });
+  return writeObject(scope, 200, result.object);
+}
+
+interface Patching {
+  readonly patch: PatchBody;
+  readonly expected: ObjectSchema;
+  readonly validation: FieldValidation;
+  readonly context: Pick<RequestContext, 'warn'>;
+}
+
+/**
+ * The document with the patch applied, as an object of its kind with defaults. Its top level and metadata are new; what is below
+ * them is the document's own where the patch does not reach it.
+ */
+export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
+  const sees = patch.sees === 'metadata' && expected.defaultsMetadata === true ? 'fields' : patch.sees;
+  const result = patch.apply(seenPart(document, sees));
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    throw newBadRequest('the patch does not leave an object');
+  }
+  const object = result as KubeObject;
+  refuseOtherKind(object, expected);
+  const decoded = expected.decode(object);
+  if (validation !== 'Ignore') {
+    const findings = [...patch.findings, ...strictFindings(decoded.unknownFields, [])];
+    if (findings.length > 0 && validation === 'Strict') {
+      const detail = `strict decoding error: ${findings.join(', ')}`;
+      throw newInvalid({ group: '', kind: '' }, '', [fieldInvalid('patch', patch.text, detail)]);
+    }
+    for (const finding of findings) context.warn(finding);
+  }
+  // What was read has its defaults.
+  if (sees === 'metadata') return { ...document, metadata: metadataOf(decoded.object) };
+  expected.applyDefaults(decoded.object);
+  return decoded.object;
+}
+
+/** A tree of its own down to the members of metadata, of which managedFields is left out; or all of the document. */
+function seenPart(document: KubeObject, sees: PatchBody['sees']): KubeObject {
+  if (sees === 'everything') return document;
+  const { managedFields: _, ...metadata } = document.metadata ?? {};
+  if (sees === 'fields') return { ...document, metadata };
+  const seen: KubeObject = { metadata };
+  for (const member of ['kind', 'apiVersion']) if (document[member] !== undefined) seen[member] = document[member];
+  return seen;
+}
+
+function refuseOtherKind(object: KubeObject, expected: ObjectSchema): void {
+  for (const field of ['apiVersion', 'kind']) {
+    const given = object[field] ?? '';
+    if (typeof given === 'string') continue;
+    throw newBadRequest(`json: cannot unmarshal ${foundName(given)} into Go struct field .${field} of type string`);
+  }
+  const apiVersion = apiVersionOf(expected);
+  if (object.apiVersion !== apiVersion) {
+    throw newBadRequest(
+      `the API version in the data (${object.apiVersion ?? ''}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+  if (object.kind !== expected.kind) {
+    throw newBadRequest(
+      `the kind in the data (${object.kind ?? ''}) does not match the expected kind (${expected.kind})`,
+    );
+  }
+}

@@ -1,0 +1,58 @@
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { newBadRequest } from '../../../api/status-error.ts';
+import type { HttpResponse } from '../../../base/http-message.ts';
+import { fillNamespace } from '../../registry/create-object.ts';
+import { updateObject, type UpdateRequest } from '../../registry/update-object.ts';
+import { decodeObject } from '../request/decode-object.ts';
+import { writeObject } from '../response/object-writer.ts';
+import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
+
+/** PUT of an object or of a subresource that has the object's own kind (API-170..176, API-330). */
+export async function handleUpdate(scope: ResourceScope): Promise<HttpResponse> {
+  const { context, resource, namespace, name } = scope;
+  const options = parseWriteOptions(context.query, 'UpdateOptions');
+  const decode = (): Promise<KubeObject> => decodeObject(context, resource.schema, options.fieldValidation);
+  const object = await decode();
+  // Before the uid and the version, which are compared in the store.
+  fillNamespace(object, namespace, resource.info.namespaced);
+  checkName(object, name);
+  const result = await updateObject(resource, {
+    namespace,
+    name,
+    ...updatedPart(scope),
+    method: 'put',
+    next: freshCopies(object, decode),
+    context: writeContext(scope, options.dryRun),
+  });
+  return writeObject(scope, result.outcome === 'created' ? 201 : 200, result.object);
+}
+
+/** Subresources of the object's own kind whose strategy picks what is theirs; all others stand for the status. */
+const ownParts: ReadonlySet<string> = new Set(['approval', 'ephemeralcontainers', 'resize']);
+
+export function updatedPart({ subresource }: ResourceScope): Pick<UpdateRequest, 'subresource' | 'part'> {
+  if (subresource === undefined) return { subresource: '', part: 'object' };
+  return { subresource: subresource.name, part: ownParts.has(subresource.name) ? 'whole' : 'status' };
+}
+
+/** API-170. */
+export function checkName(object: KubeObject, name: string): void {
+  const given = object.metadata?.name ?? '';
+  if (given === '') {
+    throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (given !== name) {
+    throw newBadRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  }
+}
+
+/** An update is applied once as a rule; what is re-applied after a lost race is decoded again, so nothing is copied in vain. */
+export function freshCopies(first: KubeObject, decodeAgain: () => Promise<KubeObject>): UpdateRequest['next'] {
+  let ready: KubeObject | undefined = first;
+  return () => {
+    const object = ready ?? decodeAgain();
+    ready = undefined;
+    return object;
+  };
+}

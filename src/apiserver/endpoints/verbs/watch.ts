@@ -1,0 +1,211 @@
+import type { ObjectMeta } from '../../../api/meta/object-meta.ts';
+import { escapeValue, parseFieldSelector } from '../../../api/selectors/field-selector.ts';
+import { newBadRequest, newExpired, newTooLargeResourceVersion, StatusError } from '../../../api/status-error.ts';
+import type { HttpResponse } from '../../../base/http-message.ts';
+import type { Random } from '../../../base/random.ts';
+import type { ResourceStore } from '../../registry/resource-store.ts';
+import { Selection } from '../../registry/selection.ts';
+import type { EventBatch } from '../../storage/cache/cache-event.ts';
+import type { CacheWatch } from '../../storage/cache/cache-watch.ts';
+import { RevisionCompactedError, RevisionFutureError } from '../../storage/interface.ts';
+import type { CacheWatchOptions } from '../../storage/cache/watch-cache.ts';
+import { type ListOptions, parseListOptions, validateWatchOptions, watchRevision } from '../request/list-options.ts';
+import { PROTOBUF_TYPE } from '../negotiation/negotiation.ts';
+import { refuseMismatch, showsObjects } from '../response/object-writer.ts';
+import type { ResourceScope } from '../request/resource-scope.ts';
+import { type WatchEncoder, watchEncoder } from '../response/watch-encoder.ts';
+import { selectedEvent } from '../request/watch-selection.ts';
+import { type WatchMoment, WatchStream, type WatchStreamOptions } from '../response/watch-stream.ts';
+
+/** API-127: unless the client says, between half an hour and an hour, so that not all come back at once. */
+const MIN_TIMEOUT_S = 1800;
+/** Asked-for times are cut to two days: longer ones only hide a broken client. */
+const MAX_TIMEOUT_S = 2 * 24 * 3600;
+/** API-128. */
+const BOOKMARK_EVERY_MS = 60_000;
+const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
+
+/** Section 7. */
+export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
+  const { resource, context, namespace, name } = scope;
+  const { random, clock } = resource.environment;
+  refuseWebSocket(context.header('upgrade'));
+  const options = ofName(name, parseListOptions(context.query));
+  validateWatchOptions(options);
+  const revision = watchRevision(options.resourceVersion);
+  refuseMismatch(scope, 'watch');
+  const selection = new Selection(resource, namespace, options);
+  const encoder = await watchEncoder(scope);
+  const opened = await openWatch(scope, selection, { options, revision });
+  if (opened instanceof RevisionCompactedError)
+    return expiredWatch(scope, encoder.error(tooOld(revision, opened).status));
+  const timeoutMs = timeoutOf(options, random);
+  const body = new WatchStream({
+    watch: opened,
+    clock,
+    timeoutMs,
+    bookmarks: options.allowWatchBookmarks ? bookmarkTimes(timeoutMs) : [],
+    encode: (moment) => encodePrepared(moment, { scope, selection, encoder, options, watch: opened, revision }),
+    signal: context.request.signal,
+  });
+  return { status: 200, headers: watchHeaders(scope), body };
+}
+
+/** API-003: only the deprecated prefix has watches with a name (apiserver `pkg/endpoints/handlers/get.go`, `ListResource`). */
+function ofName(name: string, options: ListOptions): ListOptions {
+  if (name === '') return options;
+  const given = parseFieldSelector(options.fieldSelector);
+  if (given.empty) return { ...options, fieldSelector: `metadata.name=${escapeValue(name)}` };
+  if (given.exact('metadata.name') === name) return options;
+  throw newBadRequest("fieldSelector metadata.name doesn't match requested name");
+}
+
+/** API-138: a browser's socket would wait for frames that do not come. */
+function refuseWebSocket(upgrade: string | undefined): void {
+  if (upgrade?.toLowerCase().includes('websocket') === true) {
+    throw newBadRequest('watches over WebSocket are not served here: send the request without Upgrade');
+  }
+}
+
+function watchHeaders({ representation }: ResourceScope): Record<string, string> {
+  const { mediaType } = representation;
+  return { 'content-type': mediaType === PROTOBUF_TYPE ? `${mediaType};stream=watch` : mediaType };
+}
+
+interface Opening {
+  readonly options: ListOptions;
+  readonly revision: number;
+}
+
+/** API-122, 124, 129, 132. A revision that is no longer held is returned, not thrown: it is told inside the stream (API-123). */
+async function openWatch(
+  { resource }: ResourceScope,
+  selection: Selection,
+  { options, revision }: Opening,
+): Promise<CacheWatch | RevisionCompactedError> {
+  const prefix = watchedPrefix(resource, selection);
+  try {
+    const withList = options.sendInitialEvents ?? revision === 0;
+    if (withList && revision > 0) await requireHappened(resource.environment.store, revision);
+    const start: CacheWatchOptions = withList
+      ? { initial: 'list', prefix }
+      : revision === 0
+        ? { initial: 'none', prefix }
+        : { startRevision: revision + 1, prefix };
+    return await resource.watchCache.watch(start);
+  } catch (error) {
+    if (error instanceof RevisionCompactedError) return error;
+    if (error instanceof RevisionFutureError) throw newTooLargeResourceVersion(revision, error.currentRevision);
+    throw error;
+  }
+}
+
+/** A watch of one object looks at its key only, and at the few that begin with it. */
+function watchedPrefix(resource: ResourceStore, { namespace, name }: Selection): string {
+  const known = name !== undefined && (namespace !== '' || !resource.info.namespaced);
+  return known ? resource.key(namespace, name) : resource.prefix(namespace);
+}
+
+async function requireHappened(store: { currentRevision(): Promise<number> }, revision: number): Promise<void> {
+  const current = await store.currentRevision();
+  if (revision > current) throw newTooLargeResourceVersion(revision, current);
+}
+
+function tooOld(revision: number, error: RevisionCompactedError): ReturnType<typeof newExpired> {
+  return newExpired(`too old resource version: ${revision} (${error.compactedRevision})`);
+}
+
+/** API-123: 200, one ERROR event, the end. */
+function expiredWatch(scope: ResourceScope, frame: Uint8Array): HttpResponse {
+  return { status: 200, headers: watchHeaders(scope), body: frame };
+}
+
+/** Below zero the time is over before the watch begins, as of a deadline that has passed; 0 is as good as not said. */
+function timeoutOf({ timeoutSeconds }: ListOptions, random: Random): number {
+  const seconds = timeoutSeconds === 0 ? MIN_TIMEOUT_S * (1 + random.float()) : timeoutSeconds;
+  return Math.min(Math.max(seconds, 0), MAX_TIMEOUT_S) * 1000;
+}
+
+/** About once a minute, and shortly before the end. */
+function* bookmarkTimes(timeoutMs: number): Generator<number> {
+  const last = timeoutMs - LAST_BOOKMARK_BEFORE_END_MS;
+  for (let at = BOOKMARK_EVERY_MS; at < last; at += BOOKMARK_EVERY_MS) yield at;
+  if (last > 0) yield last;
+}
+
+interface Encoding {
+  readonly scope: ResourceScope;
+  readonly selection: Selection;
+  readonly encoder: WatchEncoder;
+  readonly options: ListOptions;
+  readonly watch: CacheWatch;
+  readonly revision: number;
+}
+
+function encodeSelected(batch: EventBatch, { scope, selection, encoder }: Encoding): Uint8Array {
+  const frames: Uint8Array[] = [];
+  for (const event of batch.events) {
+    const selected = selectedEvent(event, { selection, resource: scope.resource });
+    if (selected !== undefined) frames.push(encoder.event(selected));
+  }
+  const [only, ...more] = frames;
+  return only !== undefined && more.length === 0 ? only : Buffer.concat(frames);
+}
+
+/** API-464: what a webhook converts is asked for before it is encoded. If it does not answer, the watch ends with its error. */
+function encodePrepared(moment: WatchMoment, encoding: Encoding): ReturnType<WatchStreamOptions['encode']> {
+  const { scope, selection } = encoding;
+  const shows = showsObjects(scope.representation.transform) || selection.looksInside;
+  if (moment.kind !== 'events' || !scope.resource.convertsRemotely || !shows) return encodeMoment(moment, encoding);
+  return encodeConverted(moment, encoding);
+}
+
+async function encodeConverted(
+  moment: WatchMoment & { readonly kind: 'events' },
+  encoding: Encoding,
+): Promise<Uint8Array | undefined> {
+  const { scope, encoder, watch } = encoding;
+  try {
+    await scope.resource.prepare(
+      moment.batch.events.flatMap(({ current, previous }) =>
+        previous === undefined ? [current] : [current, previous],
+      ),
+    );
+  } catch (error) {
+    watch.close();
+    return encoder.error(StatusError.from(error).status);
+  }
+  return encodeMoment(moment, encoding);
+}
+
+function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | undefined {
+  const { encoder, options, selection, scope, watch } = encoding;
+  switch (moment.kind) {
+    case 'events': {
+      const { batch } = moment;
+      if (selection.everything) return encoder.batch(batch);
+      const make = (): Uint8Array => encodeSelected(batch, encoding);
+      // Controllers of one kind watch with the same selector: what one of them sees, all see.
+      return encoder.shared === undefined
+        ? make()
+        : batch.part(`${encoder.shared} ${scope.info.version} ${selection.text}`, make);
+    }
+    case 'initial-end':
+      if (options.sendInitialEvents !== true || !options.allowWatchBookmarks) return undefined;
+      return encoder.bookmark({
+        resourceVersion: String(moment.revision),
+        annotations: { 'k8s.io/initial-events-end': 'true' },
+      });
+    case 'bookmark': {
+      // 0: the initial list is still under way, there is no state to name yet.
+      const metadata: ObjectMeta = { resourceVersion: String(watch.revision) };
+      return watch.revision === 0 ? undefined : encoder.bookmark(metadata);
+    }
+    case 'closed':
+      return moment.error instanceof RevisionCompactedError
+        ? encoder.error(tooOld(encoding.revision, moment.error).status)
+        : undefined;
+    case 'timeout':
+      return undefined;
+  }
+}

@@ -1,0 +1,10 @@
+import { textAt } from '../cells/object-fields.ts';
+import type { PrinterColumn } from '../cells/printer-column.ts';
+import { column } from '../cells/printer-column.ts';
+
+/** A request that failed, as a row of its own. */
+export const statusColumns: readonly PrinterColumn[] = [
+  column('Status', 'Success or Failure.', (status) => textAt(status, 'status')),
+  column('Reason', 'Short word for the cause.', (status) => textAt(status, 'reason')),
+  column('Message', 'What happened, in a sentence.', (status) => textAt(status, 'message')),
+];

@@ -1,0 +1,105 @@
+import type { Clock, Timer } from '../../../../base/clock.ts';
+import type { Logger } from '../../../../base/logger.ts';
+import type { Revision, Store } from '../../../storage/interface.ts';
+import { resourcePrefix } from '../../../storage/storage-keys.ts';
+import { StoredObject } from '../../../storage/stored-object.ts';
+import { type ClaimedRange, claimPrefix } from './address-claims.ts';
+import { addressesOf, portsOf } from './service-addresses.ts';
+import type { ServiceSpec } from './service-spec.ts';
+
+/**
+ * Much longer than a request may take: between a claim and its service lies one request. kube-apiserver repairs its ranges as
+ * often.
+ */
+const SWEEP_EVERY_MS = 180_000;
+
+const RANGES: Readonly<Record<ClaimedRange, (spec: ServiceSpec) => readonly string[]>> = {
+  serviceips: addressesOf,
+  servicenodeports: (spec) => portsOf(spec).map(String),
+};
+
+export interface ClaimSweepOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Returns claims that nobody needs: a server died between the claim and its service, the store did not say whether it has written the
+ * service, or could not be asked to give the claim back. What two sweeps in a row have found without a service, untouched, is nobody's. A service
+ * without a claim gets one. Several servers may sweep at once: every deletion is guarded.
+ */
+export class ClaimSweep {
+  readonly #options: ClaimSweepOptions;
+  /** Of claims without a service, when last seen. */
+  #suspects = new Map<string, Revision>();
+  #timer: Timer | undefined;
+  #state: 'stopped' | 'running' = 'stopped';
+
+  constructor(options: ClaimSweepOptions) {
+    this.#options = options;
+  }
+
+  /** Does nothing over a store with one writer, which needs no claims. */
+  start(): void {
+    if (this.#state === 'running' || this.#options.store.writers === undefined) return;
+    this.#state = 'running';
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+    this.#timer?.cancel();
+  }
+
+  /** Claims returned, and claims made for services that had none. */
+  async sweep(): Promise<{ readonly returned: number; readonly made: number }> {
+    const { store } = this.#options;
+    // Claims first: a claim that is not there yet when they are read is not suspected.
+    const claims = new Map<string, Revision>();
+    for (const range of Object.keys(RANGES) as ClaimedRange[]) {
+      for (const { key, modRevision } of (await store.list(claimPrefix(range))).items) claims.set(key, modRevision);
+    }
+    const needed = await this.#needed();
+    let made = 0;
+    for (const key of needed) {
+      if (!claims.has(key) && (await store.create(key, Buffer.from('{}'))).succeeded) made++;
+    }
+    const suspects = new Map([...claims].filter(([key]) => !needed.has(key)));
+    let returned = 0;
+    for (const [key, revision] of suspects) {
+      if (this.#suspects.get(key) === revision && (await store.delete(key, revision)).succeeded) returned++;
+    }
+    this.#suspects = suspects;
+    return { returned, made };
+  }
+
+  async #needed(): Promise<Set<string>> {
+    const { items } = await this.#options.store.list(resourcePrefix({ group: '', resource: 'services' }));
+    const keys = new Set<string>();
+    for (const kv of items) {
+      const spec = (new StoredObject(kv).object()['spec'] ?? {}) as ServiceSpec;
+      for (const [range, itemsOf] of Object.entries(RANGES) as [ClaimedRange, (spec: ServiceSpec) => string[]][]) {
+        for (const item of itemsOf(spec)) if (item !== 'None') keys.add(claimPrefix(range) + item);
+      }
+    }
+    return keys;
+  }
+
+  #arm(): void {
+    const { clock, logger } = this.#options;
+    this.#timer = clock.setTimer(SWEEP_EVERY_MS, () => {
+      this.sweep()
+        .then(({ returned, made }) => {
+          if (returned + made > 0) logger.info('put claims of service addresses right', { returned, made });
+        })
+        .catch((error: unknown) => {
+          if (this.#state !== 'running') return;
+          logger.warn('claims of service addresses could not be looked through', { error: String(error) });
+        })
+        .finally(() => {
+          if (this.#state === 'running') this.#arm();
+        });
+    });
+  }
+}

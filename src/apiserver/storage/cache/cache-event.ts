@@ -1,0 +1,131 @@
+import { encodeWatchFrame } from '../../../api/codec/metadata/partial-object-metadata.ts';
+import { assert } from '../../../base/assert.ts';
+import type { Revision } from '../interface.ts';
+import { spliceResourceVersion } from '../stored-json.ts';
+import type { StoredObject } from '../stored-object.ts';
+
+export type CacheEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** Frames that need nothing but the stored bytes; for all others the caller brings the encoder. */
+export type BuiltinFrame = 'json' | 'metadata+protobuf';
+
+export type CacheEventFields =
+  | { readonly type: 'ADDED' | 'MODIFIED'; readonly current: StoredObject; readonly previous?: StoredObject }
+  | { readonly type: 'DELETED'; readonly revision: Revision; readonly previous: StoredObject };
+
+/** One change of one object, as all watchers of a resource see it. */
+export class CacheEvent {
+  readonly type: CacheEventType;
+  readonly revision: Revision;
+  /** What was there before; of DELETED: the last content under its own revision. Absent for ADDED. */
+  readonly previous: StoredObject | undefined;
+  /** Of DELETED made when it is asked for: of the many events that are kept, few are still read. */
+  #current: StoredObject | undefined;
+  #frames: Map<string, Uint8Array> | undefined;
+
+  constructor(fields: CacheEventFields) {
+    this.type = fields.type;
+    this.previous = fields.previous;
+    this.#current = fields.type === 'DELETED' ? undefined : fields.current;
+    this.revision = fields.type === 'DELETED' ? fields.revision : fields.current.revision;
+  }
+
+  /** DELETED: the last content, under the revision of the deletion (API-126). */
+  get current(): StoredObject {
+    return (this.#current ??= this.#content.at(this.revision));
+  }
+
+  get key(): string {
+    return this.#content.key;
+  }
+
+  /** Of the object that it is about. */
+  get storedBytes(): number {
+    return this.#content.storedBytes;
+  }
+
+  get #content(): StoredObject {
+    const content = this.#current ?? this.previous;
+    assert(content !== undefined, 'an event has what is there or what was');
+    return content;
+  }
+
+  /**
+   * The event as bytes of a watch stream, made once per representation for all watchers. `representation` names the
+   * result of `encode`: the same name must always mean the same bytes.
+   */
+  frame(representation: BuiltinFrame): Uint8Array;
+  frame(representation: string, encode: (event: CacheEvent) => Uint8Array): Uint8Array;
+  frame(
+    representation: string,
+    encode: (event: CacheEvent) => Uint8Array = builtinEncoder(representation),
+  ): Uint8Array {
+    this.#frames ??= new Map();
+    let frame = this.#frames.get(representation);
+    if (frame === undefined) {
+      frame = encode(this);
+      this.#frames.set(representation, frame);
+    }
+    return frame;
+  }
+
+  /** Gives back the memory of everything that can be made again. */
+  dropCaches(): void {
+    this.#frames = undefined;
+    this.previous?.dropCaches();
+    if (this.type === 'DELETED') this.#current = undefined;
+    else this.#current?.dropCaches();
+  }
+}
+
+/** Events that follow on each other; watchers that are equally far share one. Never empty. */
+export class EventBatch {
+  readonly events: readonly CacheEvent[];
+  #frames: Map<string, Uint8Array> | undefined;
+
+  constructor(events: readonly CacheEvent[]) {
+    this.events = events;
+  }
+
+  /** The frames of all events in one piece, made once per representation for all watchers that share the batch. */
+  frame(representation: BuiltinFrame): Uint8Array;
+  frame(representation: string, encode: (event: CacheEvent) => Uint8Array): Uint8Array;
+  frame(
+    representation: string,
+    encode: (event: CacheEvent) => Uint8Array = builtinEncoder(representation),
+  ): Uint8Array {
+    const [only, ...more] = this.events;
+    if (only !== undefined && more.length === 0) return only.frame(representation, encode);
+    return this.part(representation, () =>
+      Buffer.concat(this.events.map((event) => event.frame(representation, encode))),
+    );
+  }
+
+  /** What some watchers see of the batch, made once for all of them. `name` must always mean the same bytes. */
+  part(name: string, make: () => Uint8Array): Uint8Array {
+    this.#frames ??= new Map();
+    let part = this.#frames.get(name);
+    if (part === undefined) {
+      part = make();
+      this.#frames.set(name, part);
+    }
+    return part;
+  }
+}
+
+function builtinEncoder(representation: string): (event: CacheEvent) => Uint8Array {
+  return representation === 'metadata+protobuf' ? metadataFrame : jsonFrame;
+}
+
+/** `{"type":"ADDED","object":{…}}\n` (API-121). */
+function jsonFrame({ type, current }: CacheEvent): Uint8Array {
+  return spliceResourceVersion(current.stored, current.revision, {
+    before: `{"type":"${type}","object":`,
+    after: '}\n',
+  });
+}
+
+/** Length, WatchEvent, enveloped PartialObjectMetadata (API-523). */
+function metadataFrame({ type, current }: CacheEvent): Uint8Array {
+  return encodeWatchFrame(type, current.metadataEnvelope());
+}

@@ -1,0 +1,339 @@
+import { assert } from '../../../base/assert.ts';
+import { Ring } from '../../../base/ring.ts';
+import { CacheEvent, EventBatch } from './cache-event.ts';
+import type { CacheWatch, WatchCloseReason, WatchStep } from './cache-watch.ts';
+import type { EventRing } from './event-ring.ts';
+import { RevisionCompactedError } from '../interface.ts';
+import type { KeyValue, Revision, StoreEvent, StoreWatch, WatchOptions } from '../interface.ts';
+import { StoredObject } from '../stored-object.ts';
+
+/** Events of a step, and objects of a step of the initial list. */
+const STEP_LIMIT = 500;
+/** Bytes of their objects, and one more object: what a reader has to be given at once. */
+const STEP_BYTES = 1 << 20;
+
+/**
+ * Events of the store's history a reader may hold while it reads them; with more, or with more bytes than
+ * {@link ReaderSource.historyBytes}, it has to list anew.
+ */
+const BACKLOG_LIMIT = 100_000;
+
+/** What a reader is interested in: keys under `prefix`, changes above `after`. */
+export interface Interest {
+  readonly prefix: string;
+  readonly after: Revision;
+}
+
+/** The cache, as its readers see it. */
+export interface ReaderSource {
+  ring(): EventRing;
+  /** Everything up to here is in the ring or was, and has been delivered to those who wait at its end. */
+  revision(): Revision;
+  /** Events at positions `from..to-1` that are of interest; shared with other readers where possible. */
+  batch(from: number, to: number, interest: Interest): EventBatch | undefined;
+  eventOf(event: StoreEvent): CacheEvent;
+  /** The reader waits for what comes after the end of the ring; the cache calls {@link CacheReader.deliver}. */
+  park(reader: CacheReader): void;
+  history(prefix: string, options: WatchOptions): Promise<StoreWatch>;
+  /** Bytes of values, of the objects before the changes too, that a reader may hold of it. */
+  historyBytes(): number;
+  /** The reader is closed. */
+  leave(reader: CacheReader): void;
+}
+
+interface InitialPhase {
+  readonly kind: 'initial';
+  readonly items: readonly KeyValue[];
+  readonly revision: Revision;
+  next: number;
+}
+
+/**
+ * Reading what is older than the ring from the store, until `handover`: from there on the ring has everything. The backlog is what
+ * the store has, or, of one in another process, the reader's own; what is made of an event is made for the step it goes out with, and
+ * kept by nobody.
+ */
+interface HistoryPhase {
+  readonly kind: 'history';
+  readonly backlog: Ring<StoreEvent>;
+  /** Of the values in the backlog. */
+  bytes: number;
+  handover: { readonly position: number; readonly after: Revision } | undefined;
+}
+
+interface RingPhase {
+  readonly kind: 'ring';
+  position: number;
+  /** Changes up to here were delivered before the ring was joined. */
+  after: Revision;
+  /** A reader that has been at the end of the ring and then falls out of it is slow; before, it had no chance. */
+  caughtUp: 'no' | 'yes';
+}
+
+interface ClosedPhase {
+  readonly kind: 'closed';
+  readonly step: WatchStep;
+}
+
+/**
+ * The way of a reader: initial list (maybe) → the store's history (if the ring does not reach back far enough) → the
+ * ring → closed. Each passes on the revision up to which it delivered, so nothing is lost or doubled between them.
+ */
+export class CacheReader implements CacheWatch {
+  readonly prefix: string;
+  readonly #source: ReaderSource;
+  #phase: InitialPhase | HistoryPhase | RingPhase | ClosedPhase;
+  #revision: Revision = 0;
+  #waiting: ((step: WatchStep) => void) | undefined;
+  #storeWatch: StoreWatch | undefined;
+  /** `end of ring`: nothing more will come, so what is there is the rest. */
+  #lastsUntil: 'closed' | 'end of ring' = 'closed';
+
+  constructor(source: ReaderSource, prefix: string) {
+    this.#source = source;
+    this.prefix = prefix;
+    this.#phase = newHistory();
+  }
+
+  get revision(): Revision {
+    const atEnd = this.#phase.kind === 'ring' && this.#waiting !== undefined;
+    return atEnd ? Math.max(this.#revision, this.#source.revision()) : this.#revision;
+  }
+
+  get closed(): boolean {
+    return this.#phase.kind === 'closed';
+  }
+
+  /** Begins with the state at `revision`. */
+  startWithList(items: readonly KeyValue[], revision: Revision): void {
+    this.#phase = { kind: 'initial', items, revision, next: 0 };
+  }
+
+  /** Goes on behind `after`. Rejects with RevisionCompactedError or RevisionFutureError. */
+  async resume(after: Revision): Promise<void> {
+    this.#revision = Math.max(this.#revision, after);
+    const ring = this.#source.ring();
+    if (after >= ring.floor) {
+      this.#phase = { kind: 'ring', position: ring.positionAfter(after), after, caughtUp: 'no' };
+      return;
+    }
+    const phase = newHistory();
+    this.#phase = phase;
+    const storeWatch = await this.#source.history(this.prefix, {
+      startRevision: after + 1,
+      onEvents: (events) => this.#addToBacklog(phase, events),
+      onProgress: (revision) => this.#offerHandover(phase, revision),
+      onClose: (error) => {
+        if (this.#phase === phase && phase.handover === undefined) this.end('stopped', error);
+      },
+    });
+    if (this.#phase !== phase || phase.handover !== undefined) storeWatch.cancel();
+    else this.#storeWatch = storeWatch;
+  }
+
+  next(): Promise<WatchStep> {
+    assert(this.#waiting === undefined, 'a watch has one reader that waits for one step');
+    const step = this.#step();
+    if (step !== undefined) return Promise.resolve(step);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  close(): void {
+    this.end('cancelled', undefined);
+  }
+
+  /** Ends when everything that has happened is delivered. */
+  finish(): void {
+    this.#lastsUntil = 'end of ring';
+    const { kind } = this.#phase;
+    const parked = kind === 'ring' && this.#waiting !== undefined;
+    if (parked) this.end('stopped', undefined);
+  }
+
+  end(reason: WatchCloseReason, error: Error | undefined): void {
+    if (this.#phase.kind === 'closed') return;
+    this.#cancelStoreWatch();
+    const step: WatchStep = error === undefined ? { kind: 'closed', reason } : { kind: 'closed', reason, error };
+    this.#phase = { kind: 'closed', step };
+    this.#source.leave(this);
+    this.#answer(step);
+  }
+
+  /**
+   * The events of the ring between two positions, as far as they are under the reader's prefix. Says whether the reader still waits
+   * afterwards.
+   */
+  deliver(batch: EventBatch, { from, to }: { readonly from: number; readonly to: number }): 'waits' | 'goes on' {
+    const phase = this.#phase;
+    assert(
+      phase.kind === 'ring' && this.#waiting !== undefined,
+      'only readers at the end of the ring are delivered to',
+    );
+    if (phase.position > from) return this.#deliverRest();
+    phase.position = to;
+    let mine = batch;
+    if ((batch.events[0]?.revision ?? 0) <= phase.after) {
+      const events = batch.events.filter((event) => event.revision > phase.after);
+      if (events.length === 0) return 'waits';
+      mine = new EventBatch(events);
+    }
+    this.#revision = Math.max(this.#revision, this.#source.revision());
+    this.#answer({ kind: 'events', batch: mine });
+    return 'goes on';
+  }
+
+  /** To a reader that came when some of the events were in the ring already, and has read those. */
+  #deliverRest(): 'waits' | 'goes on' {
+    this.#wake();
+    return this.#waiting === undefined ? 'goes on' : 'waits';
+  }
+
+  #step(): WatchStep | undefined {
+    const phase = this.#phase;
+    switch (phase.kind) {
+      case 'closed':
+        return phase.step;
+      case 'initial':
+        return this.#initialStep(phase);
+      case 'history':
+        return this.#historyStep(phase);
+      case 'ring':
+        return this.#ringStep(phase);
+    }
+  }
+
+  #initialStep(phase: InitialPhase): WatchStep {
+    const { items, revision } = phase;
+    if (phase.next < items.length) {
+      const events = items
+        .slice(
+          phase.next,
+          stepEnd(phase.next, items.length, (index) => items[index]!.value.length),
+        )
+        .map((kv) => new CacheEvent({ type: 'ADDED', current: new StoredObject(kv) }));
+      phase.next += events.length;
+      return { kind: 'events', batch: new EventBatch(events) };
+    }
+    this.#resumeLater(revision);
+    return { kind: 'initial-end', revision };
+  }
+
+  #historyStep(phase: HistoryPhase): WatchStep | undefined {
+    const { backlog, handover } = phase;
+    if (backlog.length > 0) {
+      const end = stepEnd(0, backlog.length, (index) => bytesOf(backlog.at(index)!));
+      const events = Array.from({ length: end }, () => {
+        const event = backlog.popFront()!;
+        phase.bytes -= bytesHeldBy(event);
+        return this.#source.eventOf(event);
+      });
+      this.#revision = events.at(-1)?.revision ?? this.#revision;
+      return { kind: 'events', batch: new EventBatch(events) };
+    }
+    if (handover === undefined) return undefined;
+    this.#revision = Math.max(this.#revision, handover.after);
+    const ring: RingPhase = { kind: 'ring', ...handover, caughtUp: 'no' };
+    this.#phase = ring;
+    return this.#ringStep(ring);
+  }
+
+  #ringStep(phase: RingPhase): WatchStep | undefined {
+    const ring = this.#source.ring();
+    while (phase.position < ring.end) {
+      if (phase.position < ring.first) {
+        if (phase.caughtUp === 'no') {
+          this.#resumeLater(this.#revision);
+          return undefined;
+        }
+        this.end('slow', undefined);
+        return this.#step();
+      }
+      const to = stepEnd(phase.position, ring.end, (position) => ring.sizeOf(position));
+      const batch = this.#source.batch(phase.position, to, { prefix: this.prefix, after: phase.after });
+      const last = ring.revisionAt(to - 1) ?? 0;
+      phase.position = to;
+      const whole = to === ring.end ? this.#source.revision() : 0;
+      this.#revision = Math.max(this.#revision, last, whole);
+      if (batch !== undefined) return { kind: 'events', batch };
+    }
+    if (this.#lastsUntil === 'end of ring') {
+      this.end('stopped', undefined);
+      return this.#step();
+    }
+    phase.caughtUp = 'yes';
+    this.#source.park(this);
+    return undefined;
+  }
+
+  /** {@link resume} in the middle of a watch, where what goes wrong ends the watch. */
+  #resumeLater(after: Revision): void {
+    this.resume(after).then(
+      () => {
+        const phase = this.#phase;
+        // History may have led to the end of the ring before it is confirmed. Who waits there is told by the cache.
+        if (phase.kind !== 'ring' || phase.caughtUp === 'no') this.#wake();
+      },
+      (error: Error) => this.end(error instanceof RevisionCompactedError ? 'expired' : 'stopped', error),
+    );
+  }
+
+  #addToBacklog(phase: HistoryPhase, events: readonly StoreEvent[]): void {
+    if (this.#phase !== phase || phase.handover !== undefined) return;
+    const bound = this.#source.historyBytes();
+    for (const event of events) {
+      phase.bytes += bytesHeldBy(event);
+      if (phase.backlog.pushBack(event) && phase.bytes <= bound) continue;
+      this.end('expired', new RevisionCompactedError(this.#revision, this.#source.ring().floor));
+      return;
+    }
+    this.#wake();
+  }
+
+  #offerHandover(phase: HistoryPhase, revision: Revision): void {
+    const ring = this.#source.ring();
+    if (this.#phase !== phase || phase.handover !== undefined || revision < ring.floor) return;
+    phase.handover = { position: ring.positionAfter(revision), after: revision };
+    this.#cancelStoreWatch();
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#waiting === undefined) return;
+    const step = this.#step();
+    if (step !== undefined) this.#answer(step);
+  }
+
+  #answer(step: WatchStep): void {
+    const resolve = this.#waiting;
+    this.#waiting = undefined;
+    resolve?.(step);
+  }
+
+  #cancelStoreWatch(): void {
+    this.#storeWatch?.cancel();
+    this.#storeWatch = undefined;
+  }
+}
+
+function newHistory(): HistoryPhase {
+  return { kind: 'history', backlog: new Ring({ bound: BACKLOG_LIMIT }), bytes: 0, handover: undefined };
+}
+
+/** Of the object that an event shows: of a deletion the one that was deleted. */
+function bytesOf({ current, previous }: StoreEvent): number {
+  return (current ?? previous)?.value.length ?? 0;
+}
+
+function bytesHeldBy({ current, previous }: StoreEvent): number {
+  return (current?.value.length ?? 0) + (previous?.value.length ?? 0);
+}
+
+/** Behind the last entry of a step that begins at `from`, of entries up to `end`. The same for all readers that are equally far. */
+function stepEnd(from: number, end: number, sizeOf: (index: number) => number): number {
+  let bytes = 0;
+  let to = from;
+  while (to < end && to - from < STEP_LIMIT && bytes < STEP_BYTES) bytes += sizeOf(to++);
+  return to;
+}

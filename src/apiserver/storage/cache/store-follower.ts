@@ -1,0 +1,84 @@
+import { type Backoff, exponentialBackoff } from '../../../base/backoff.ts';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import { asError } from '../../../base/thrown.ts';
+import type { KeyValue, Revision, Store, StoreEvent, StoreWatch } from '../interface.ts';
+
+export interface StoreFollowerOptions {
+  readonly store: Store;
+  /** Of the keys that are followed. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Everything there is: with the first list, and with each one after the store has ended the watch. Nothing else is told meanwhile. */
+  replace(items: readonly KeyValue[]): void | Promise<void>;
+  /** What has changed since, in order. Called by the store before it answers the write. Must not throw. */
+  observe(events: readonly StoreEvent[]): void;
+}
+
+/** After the store has ended the watch, or a list has failed; doubles up to the cap. There is no last attempt. */
+const RETRY_MS = 100;
+const RETRY_CAP_MS = 10_000;
+
+/**
+ * Tells what lies under a prefix of the store, and every change of it, for as long as the server runs: a list, a watch from the
+ * revision behind it, and the same again whenever the watch ends with an error.
+ */
+export class StoreFollower {
+  readonly #options: StoreFollowerOptions;
+  readonly #backoff: Backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS });
+  #watch: StoreWatch | undefined;
+  #retry: Timer | undefined;
+  #state: 'new' | 'running' | 'stopped' = 'new';
+
+  constructor(options: StoreFollowerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when everything has been told once; rejects with the error of the store, and does not try again, when that fails. */
+  async start(): Promise<void> {
+    if (this.#state !== 'new') return;
+    this.#state = 'running';
+    await this.#follow();
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+    this.#watch?.cancel();
+    this.#retry?.cancel();
+  }
+
+  async #follow(): Promise<void> {
+    const { store, prefix, replace } = this.#options;
+    const { items, revision } = await store.list(prefix);
+    if (this.#state === 'stopped') return;
+    await replace(items);
+    await this.#watchFrom(revision + 1);
+  }
+
+  async #watchFrom(startRevision: Revision): Promise<void> {
+    const { store, prefix, observe } = this.#options;
+    const watch = await store.watch(prefix, {
+      startRevision,
+      onEvents: observe,
+      onClose: (error) => {
+        if (error === undefined) return;
+        this.#backoff.reset();
+        this.#resume(error);
+      },
+    });
+    if (this.#state === 'stopped') watch.cancel();
+    else this.#watch = watch;
+  }
+
+  #resume(error: Error): void {
+    if (this.#state !== 'running') return;
+    const { clock, logger, prefix } = this.#options;
+    logger.warn('a watch of the store has ended, starting over', { prefix, error: error.message });
+    this.#retry = clock.setTimer(this.#backoff.next(), () => {
+      this.#follow().catch((again: unknown) => {
+        this.#resume(asError(again));
+      });
+    });
+  }
+}

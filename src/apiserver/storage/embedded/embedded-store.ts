@@ -1,0 +1,376 @@
+import { append } from '../../../base/append.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type {
+  DeleteResult,
+  GetResult,
+  KeyValue,
+  ListOptions,
+  ListResult,
+  Revision,
+  Store,
+  StoreWatch,
+  WatchOptions,
+  WriteResult,
+} from '../interface.ts';
+import type { Journal } from './journal.ts';
+import type { Change, MultiVersionMap, WriteDecision } from './mvcc.ts';
+import { StoreClosedError, StoreFailedError, StoreOverloadedError } from '../store-errors.ts';
+import { StoreWatchers } from './store-watchers.ts';
+
+export interface EmbeddedStoreLimits {
+  /** Operations that may wait for the disk at once. */
+  readonly maxWaiting: number;
+  /** Bytes of values that may wait for the disk at once. */
+  readonly maxWaitingBytes: number;
+  /** What history may hold until the oldest of it is compacted without being asked: bytes (estimated) and changes. */
+  readonly maxHistoryBytes: number;
+  readonly maxHistoryChanges: number;
+}
+
+/** History keeps this many changes whatever its size (API-137). */
+const KEPT_CHANGES = 10_000;
+
+export const defaultLimits: EmbeddedStoreLimits = {
+  maxWaiting: 16_384,
+  maxWaitingBytes: 256 << 20,
+  maxHistoryBytes: 256 << 20,
+  maxHistoryChanges: 1_000_000,
+};
+
+/** Changes, bytes and forgotten entries of one commit: what bounds the time the next one has to wait, and fits into a redo log. */
+const COMMIT_CHANGES = 4096;
+const COMMIT_BYTES = 512 << 10;
+const COMMIT_FORGETS = 256;
+
+/** Changes compaction goes through in one turn of the event loop. */
+const COMPACT_SLICE = 4096;
+
+/** Room for history and what waits behind it, for {@link MultiVersionMap}. */
+export function historyBound(limits: EmbeddedStoreLimits): number {
+  return 2 * (limits.maxHistoryChanges + limits.maxWaiting + KEPT_CHANGES);
+}
+
+/** Compacts a map that is being restored, so that reading back a long journal stays within the bounds of history. */
+export function trimHistory(map: MultiVersionMap, limits: EmbeddedStoreLimits): Revision[] {
+  const target = compactionTarget(map, limits);
+  if (target === undefined) return [];
+  map.compact(target);
+  return map.dropHistory(Infinity).dropped;
+}
+
+export interface EmbeddedStoreOptions {
+  /** Empty, or restored from the journal. */
+  readonly map: MultiVersionMap;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: EmbeddedStoreLimits;
+  /** Absent: nothing outlives the process. */
+  readonly journal?: JournalState;
+}
+
+export interface JournalState {
+  readonly journal: Journal;
+  /** The compacted revision it knows; the map's may be newer. */
+  readonly compacted: Revision;
+  /**
+   * Entries found superfluous while it was read back, in the order they must disappear. They go with the first commits: a server that
+   * only reads writes nothing, also on a full disk.
+   */
+  readonly forget: readonly Revision[];
+}
+
+/** An answer that waits until everything up to `revision` is published. */
+interface Waiting {
+  readonly revision: Revision;
+  readonly answer: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * A store in this process: the {@link MultiVersionMap} decides, the {@link Journal} makes durable, in groups: all changes
+ * that arrive while a commit is running go into the next one.
+ *
+ * The life of a write: decided against the pending state → queued → committed → published (readers and watches see it)
+ * → answered. A refusal is answered as soon as what it saw is published. If a commit fails the store stops for good:
+ * everything that waits is rejected, and nothing of it was ever visible.
+ */
+export class EmbeddedStore implements Store {
+  readonly #map: MultiVersionMap;
+  readonly #watchers: StoreWatchers;
+  readonly #journal: Journal | undefined;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #limits: EmbeddedStoreLimits;
+  /** Decided, not yet given to the journal; consumed from `#queueStart` on. */
+  #queue: Change[] = [];
+  #queueStart = 0;
+  #queueBytes = 0;
+  /** In the order of their revisions. Bounded by `maxWaiting`. */
+  #waiting: Waiting[] = [];
+  #waitingStart = 0;
+  #forget: Revision[];
+  #forgetStart = 0;
+  /** The compacted revision as the journal knows it. */
+  #journaledCompaction: Revision;
+  #compactionWaiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  #compacting: 'no' | 'yes' = 'no';
+  #committer: Promise<void> | undefined;
+  #state: 'open' | 'closing' | { readonly failed: Error } = 'open';
+  #closed: Promise<void> | undefined;
+
+  constructor({ map, clock, logger, limits, journal: state }: EmbeddedStoreOptions) {
+    this.#map = map;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#limits = limits;
+    this.#journal = state?.journal;
+    this.#forget = [...(state?.forget ?? [])];
+    this.#journaledCompaction = state?.compacted ?? 0;
+    this.#watchers = new StoreWatchers({ map, clock });
+  }
+
+  /** Why it takes no more writes; undefined while it does. */
+  get failure(): Error | undefined {
+    return typeof this.#state === 'object' ? this.#state.failed : undefined;
+  }
+
+  async get(key: string): Promise<GetResult> {
+    this.#assertReadable();
+    const kv = this.#map.get(key);
+    const revision = this.#map.published;
+    return kv === undefined ? { revision } : { kv, revision };
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
+    this.#assertReadable();
+    return this.#map.list(prefix, options);
+  }
+
+  create(key: string, value: Uint8Array): Promise<WriteResult> {
+    return this.#write(value.length, () => this.#map.create(key, value), writeResult);
+  }
+
+  update(key: string, value: Uint8Array, expected: Revision): Promise<WriteResult> {
+    return this.#write(value.length, () => this.#map.update(key, value, expected), writeResult);
+  }
+
+  delete(key: string, expected: Revision): Promise<DeleteResult> {
+    return this.#write(0, () => this.#map.delete(key, expected), deleteResult);
+  }
+
+  async watch(prefix: string, options: WatchOptions): Promise<StoreWatch> {
+    this.#assertReadable();
+    return this.#watchers.add(prefix, options);
+  }
+
+  async currentRevision(): Promise<Revision> {
+    this.#assertReadable();
+    return this.#map.published;
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#assertWritable();
+    if (revision <= this.#map.compacted) return;
+    this.#map.compact(revision);
+    this.#dropCompacted();
+    if (this.#journal === undefined) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#compactionWaiters.push({ resolve, reject });
+      this.#wakeCommitter();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#state === 'open') this.#state = 'closing';
+    while (this.#committer !== undefined) await this.#committer;
+    this.#watchers.end(undefined);
+    await this.#journal?.close();
+  }
+
+  /** Decides, and answers when what was decided, or what the refusal rests on, is published. */
+  #write<R>(
+    bytes: number,
+    decide: () => WriteDecision,
+    result: (d: WriteDecision, published: Revision) => R,
+  ): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.#assertWritable();
+      const waiting = this.#waiting.length - this.#waitingStart;
+      if (waiting >= this.#limits.maxWaiting || this.#queueBytes + bytes > this.#limits.maxWaitingBytes) {
+        throw new StoreOverloadedError(waiting, this.#queueBytes);
+      }
+      const decision = decide();
+      const answer = (): void => resolve(result(decision, this.#map.published));
+      if (decision.outcome === 'refused' && decision.seen <= this.#map.published) {
+        answer();
+        return;
+      }
+      // A refusal waits for all that is pending, not just for what it saw: so the line stays in revision order.
+      this.#waiting.push({ revision: this.#map.revision, answer, reject });
+      if (decision.outcome === 'refused') return;
+      this.#queue.push(decision.change);
+      this.#queueBytes += bytes;
+      this.#wakeCommitter();
+    });
+  }
+
+  #wakeCommitter(): void {
+    this.#committer ??= Promise.resolve().then(() => this.#commitAll());
+  }
+
+  /** Runs until nothing is queued. Never rejects: after a failure the store takes no writes. */
+  async #commitAll(): Promise<void> {
+    try {
+      while (this.#hasWork()) {
+        const changes = this.#takeChanges();
+        if (this.#journal !== undefined) await this.#commit(this.#journal, changes);
+        this.#publish(changes);
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#committer = undefined;
+    }
+  }
+
+  #hasWork(): boolean {
+    if (typeof this.#state === 'object') return false;
+    if (this.#queueStart < this.#queue.length || this.#compactionWaiters.length > 0) return true;
+    // What is superfluous on disk can as well be forgotten after the next start.
+    return this.#state === 'open' && this.#forgetStart < this.#forget.length;
+  }
+
+  #takeChanges(): Change[] {
+    let bytes = 0;
+    let end = this.#queueStart;
+    while (end < this.#queue.length && end - this.#queueStart < COMMIT_CHANGES && bytes < COMMIT_BYTES) {
+      bytes += this.#queue[end++]?.value?.length ?? 0;
+    }
+    const changes = this.#queue.slice(this.#queueStart, end);
+    this.#queueStart = end;
+    this.#queueBytes -= bytes;
+    if (end === this.#queue.length) {
+      this.#queue = [];
+      this.#queueStart = 0;
+    }
+    return changes;
+  }
+
+  async #commit(journal: Journal, changes: readonly Change[]): Promise<void> {
+    const forget = this.#forget.slice(this.#forgetStart, this.#forgetStart + COMMIT_FORGETS);
+    this.#forgetStart += forget.length;
+    if (this.#forgetStart === this.#forget.length) {
+      this.#forget = [];
+      this.#forgetStart = 0;
+    }
+    const { compacted } = this.#map;
+    const waiters = this.#compactionWaiters;
+    this.#compactionWaiters = [];
+    try {
+      await journal.commit({ changes, forget, ...(compacted > this.#journaledCompaction && { compacted }) });
+    } catch (error) {
+      append(this.#compactionWaiters, waiters);
+      throw error;
+    }
+    this.#journaledCompaction = compacted;
+    for (const { resolve } of waiters) resolve();
+  }
+
+  #publish(changes: readonly Change[]): void {
+    const last = changes.at(-1);
+    if (last === undefined) return;
+    const from = this.#map.published + 1;
+    this.#map.publish(last.modRevision);
+    this.#watchers.dispatch(from, last.modRevision);
+    for (; this.#waitingStart < this.#waiting.length; this.#waitingStart++) {
+      const waiting = this.#waiting[this.#waitingStart];
+      if (waiting === undefined || waiting.revision > last.modRevision) break;
+      waiting.answer();
+    }
+    // Answered ones are cut off now and then, not one by one.
+    if (this.#waitingStart * 2 >= this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#waitingStart);
+      this.#waitingStart = 0;
+    }
+    const target = compactionTarget(this.#map, this.#limits);
+    if (target !== undefined) {
+      this.#map.compact(target);
+      this.#dropCompacted();
+    }
+  }
+
+  /** Gives memory of compacted history back, a slice a turn. */
+  #dropCompacted(): void {
+    if (this.#compacting === 'yes') return;
+    const { dropped, more } = this.#map.dropHistory(COMPACT_SLICE);
+    if (this.#journal !== undefined && dropped.length > 0) {
+      for (const revision of dropped) this.#forget.push(revision);
+      this.#wakeCommitter();
+    }
+    if (!more) return;
+    this.#compacting = 'yes';
+    this.#clock.defer(() => {
+      this.#compacting = 'no';
+      if (this.#state === 'open') this.#dropCompacted();
+    });
+  }
+
+  #fail(cause: unknown): void {
+    const error = new StoreFailedError(cause);
+    this.#logger.error(
+      'a write could not be made durable: writes are refused from now on, reads go on; make room on the disk, then restart',
+      { error: error.message },
+    );
+    this.#state = { failed: error };
+    const waiting = this.#waiting.slice(this.#waitingStart);
+    const compactions = this.#compactionWaiters;
+    this.#waiting = [];
+    this.#waitingStart = 0;
+    this.#compactionWaiters = [];
+    this.#queue = [];
+    this.#queueStart = 0;
+    for (const { reject } of [...waiting, ...compactions]) reject(error);
+  }
+
+  #assertReadable(): void {
+    if (this.#state === 'closing' || this.#closed !== undefined) throw new StoreClosedError();
+  }
+
+  #assertWritable(): void {
+    this.#assertReadable();
+    if (typeof this.#state === 'object') throw this.#state.failed;
+  }
+}
+
+function compactionTarget(map: MultiVersionMap, limits: EmbeddedStoreLimits): Revision | undefined {
+  const { historyBytes, historyLength } = map;
+  if (historyBytes <= limits.maxHistoryBytes && historyLength <= limits.maxHistoryChanges) return undefined;
+  // An eighth more than needed, so that this does not run for every write at the bound.
+  return map.compactionTarget({
+    bytes: limits.maxHistoryBytes * 0.875,
+    changes: limits.maxHistoryChanges * 0.875,
+    keep: KEPT_CHANGES,
+  });
+}
+
+function writeResult(decision: WriteDecision, published: Revision): WriteResult {
+  if (decision.outcome === 'refused') return refusal(decision.current, published);
+  return { succeeded: true, kv: decision.change as KeyValue };
+}
+
+function deleteResult(decision: WriteDecision, published: Revision): DeleteResult {
+  if (decision.outcome === 'refused') return refusal(decision.current, published);
+  return { succeeded: true, kv: decision.removed as KeyValue, revision: decision.change.modRevision };
+}
+
+function refusal(current: KeyValue | undefined, revision: Revision) {
+  return current === undefined
+    ? ({ succeeded: false, revision } as const)
+    : ({ succeeded: false, current, revision } as const);
+}

@@ -1,0 +1,441 @@
+import { type LabelSignature, NO_LABELS, union } from '../../../api/selectors/label-signature.ts';
+import { assert } from '../../../base/assert.ts';
+import { Ring } from '../../../base/ring.ts';
+import type { KeyValue, ListOptions, ListResult, Revision, StoreEvent } from '../interface.ts';
+import { RevisionCompactedError, RevisionFutureError } from '../interface.ts';
+import { SortedKeyIndex } from './sorted-key-index.ts';
+import { ValueSlabs } from './value-slabs.ts';
+import type { SlabTenant } from './value-slabs.ts';
+
+/** What one write did to one key. Handed out as the {@link KeyValue} of the write where it has a value. */
+export class Change implements SlabTenant {
+  readonly key: string;
+  /** Absent: the key was deleted. The bytes never change, but {@link ValueSlabs} may put others of the same content here. */
+  value: Uint8Array | undefined;
+  slot = -1;
+  /** Of a deletion: when the deleted key had been created. */
+  readonly createRevision: Revision;
+  readonly modRevision: Revision;
+  #previous: Change | undefined;
+  // Set by readers; here from the start, so that all changes keep one shape.
+  listItem: KeyValue['listItem'] = undefined;
+  metadataEnd = 0;
+
+  constructor(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>, previous?: Change) {
+    // The same string for all changes of a key: one that came with a request would be kept for each of them.
+    this.key = previous?.key ?? kv.key;
+    this.value = kv.value;
+    this.createRevision = kv.createRevision;
+    this.modRevision = kv.modRevision;
+    this.#previous = previous;
+  }
+
+  /** The change of the same key before this one, for as long as history holds it. */
+  get previous(): Change | undefined {
+    return this.#previous;
+  }
+
+  forgetPrevious(): void {
+    this.#previous = undefined;
+  }
+}
+
+/** One per key that exists or is still in history; `head` is its newest change, pending ones included. */
+interface KeyState {
+  readonly key: string;
+  head: Change;
+}
+
+/** `seen` is the change a refusal rests on: the answer may go out once that one is published. */
+export type WriteDecision =
+  | { readonly outcome: 'written'; readonly change: Change; readonly removed?: KeyValue }
+  | { readonly outcome: 'refused'; readonly current?: KeyValue; readonly seen: Revision };
+
+export interface MultiVersionMapOptions {
+  /** The most changes history and pending writes may hold together. */
+  readonly historyBound: number;
+  /** Where the values are kept. */
+  readonly values?: ValueSlabs;
+  /** What the labels of a value are, for lists that want only some. Absent: they get all. */
+  signatureOf?(value: Uint8Array): LabelSignature;
+}
+
+/** Bookkeeping of one remembered change beside the value it superseded; an estimate, for the bound on history. */
+const CHANGE_OVERHEAD = 200;
+
+/**
+ * Versions per key under one revision, in memory, with no I/O and no clock.
+ *
+ * A write is checked against the *pending* state and gets its revision at once; everybody reads the *published* state.
+ * The two are one data structure: a pending change is simply a version newer than {@link published}, so reading "now" is
+ * reading at that revision, and publishing is moving a number.
+ *
+ * Invariants:
+ *  - `compacted <= published <= revision`;
+ *  - `history` holds every change above `compacted` (plus, while {@link dropHistory} has work left, some at or below), in
+ *    revision order without gaps;
+ *  - for each key the newest change at or below `compacted` is still there unless it is a deletion; so each state from
+ *    `compacted` on can be read;
+ *  - a signature in `index` has the bits of every version of its key that a read at `signed` or later can see.
+ */
+export class MultiVersionMap {
+  readonly #keys = new Map<string, KeyState>();
+  /** The states of `#keys` in order; empty while the map is being restored. */
+  readonly #index = new SortedKeyIndex<KeyState>(({ head }) => (isLive(head) ? undefined : head.modRevision));
+  #phase: 'in use' | 'restoring' = 'in use';
+  readonly #history: Ring<Change>;
+  /** Its tenants are the changes whose value a read can still see. */
+  readonly #values: ValueSlabs;
+  #historyBytes = 0;
+  #revision: Revision = 0;
+  #published: Revision = 0;
+  #compacted: Revision = 0;
+  readonly #signatureOf: MultiVersionMapOptions['signatureOf'];
+  /** The newest revision for which a signature was made; 0: there are none. */
+  #signed: Revision = 0;
+
+  constructor({ historyBound, values = new ValueSlabs(), signatureOf }: MultiVersionMapOptions) {
+    this.#history = new Ring({ bound: historyBound });
+    this.#values = values;
+    this.#signatureOf = signatureOf;
+  }
+
+  /** The newest one given out. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  /** The newest one readers see. */
+  get published(): Revision {
+    return this.#published;
+  }
+
+  get compacted(): Revision {
+    return this.#compacted;
+  }
+
+  get historyLength(): number {
+    return this.#history.length;
+  }
+
+  /** Memory that only history keeps alive, estimated. */
+  get historyBytes(): number {
+    return this.#historyBytes;
+  }
+
+  /** Of `value` a copy is kept, if it is written at all. */
+  create(key: string, value: Uint8Array): WriteDecision {
+    const head = this.#keys.get(key)?.head;
+    if (head?.value !== undefined) return refused(head, this.#compacted);
+    const revision = this.#revision + 1;
+    return {
+      outcome: 'written',
+      change: this.#append(
+        new Change({ key, value: this.#values.copy(value), createRevision: revision, modRevision: revision }, head),
+      ),
+    };
+  }
+
+  /** Of `value` a copy is kept, if it is written at all. */
+  update(key: string, value: Uint8Array, expected: Revision): WriteDecision {
+    const head = this.#keys.get(key)?.head;
+    if (head?.value === undefined || head.modRevision !== expected) return refused(head, this.#compacted);
+    const { createRevision } = head;
+    return {
+      outcome: 'written',
+      change: this.#append(
+        new Change({ key, value: this.#values.copy(value), createRevision, modRevision: this.#revision + 1 }, head),
+      ),
+    };
+  }
+
+  delete(key: string, expected: Revision): WriteDecision {
+    const head = this.#keys.get(key)?.head;
+    if (head === undefined || !isLive(head) || head.modRevision !== expected) return refused(head, this.#compacted);
+    const { createRevision } = head;
+    return {
+      outcome: 'written',
+      change: this.#append(
+        new Change({ key, value: undefined, createRevision, modRevision: this.#revision + 1 }, head),
+      ),
+      removed: head,
+    };
+  }
+
+  /** Lets readers see everything up to `revision`. */
+  publish(revision: Revision): void {
+    assert(
+      revision >= this.#published && revision <= this.#revision,
+      'publishing moves forward within what was written',
+    );
+    this.#published = revision;
+  }
+
+  get(key: string): KeyValue | undefined {
+    return visible(this.#keys.get(key)?.head, this.#published);
+  }
+
+  list(prefix: string, options: ListOptions): ListResult {
+    const { start = '', limit = 0, revision = this.#published, countRemaining, labels } = options;
+    if (revision > this.#published) throw new RevisionFutureError(revision, this.#published);
+    if (revision < this.#compacted) throw new RevisionCompactedError(revision, this.#compacted);
+    if (labels !== undefined && this.#signatureOf !== undefined && revision >= this.#signed) {
+      return this.#sift(prefix, { start, limit, revision, labels }, this.#signatureOf);
+    }
+    const items: KeyValue[] = [];
+    let next: string | undefined;
+    this.#index.scan(prefix, { start, revision }, ({ key, head }) => {
+      const kv = visible(head, revision);
+      if (kv === undefined) return 'next';
+      if (limit > 0 && items.length === limit) {
+        next = key;
+        return 'stop';
+      }
+      items.push(kv);
+      return 'next';
+    });
+    const more = next !== undefined;
+    if (countRemaining !== true) return { items, more, revision };
+    return { items, more, revision, remaining: next === undefined ? 0 : this.#count(prefix, next, revision) };
+  }
+
+  #sift(
+    prefix: string,
+    { start, limit, revision, labels }: Required<Omit<ListOptions, 'countRemaining'>>,
+    signatureOf: (value: Uint8Array) => LabelSignature,
+  ): ListResult {
+    const items: KeyValue[] = [];
+    const most = limit > 0 ? limit : Infinity;
+    const rest = this.#index.sift(prefix, start, {
+      required: labels,
+      most,
+      signatureOf: ({ head }) => {
+        this.#signed = revision;
+        return signatureSince(head, revision, signatureOf);
+      },
+      visit: ({ head }) => {
+        const kv = visible(head, revision);
+        if (kv === undefined) return 'next';
+        if (items.length === most) return 'stop';
+        items.push(kv);
+        return 'next';
+      },
+    });
+    return { items, more: rest !== undefined, revision, ...(rest === undefined ? {} : { next: rest.key }) };
+  }
+
+  /**
+   * Keys visible at `revision`: those that are there now, put right by what has changed since. That is little as a rule, and where
+   * it is more than there are keys, the range is walked.
+   */
+  #count(prefix: string, start: string, revision: Revision): number {
+    const changes = this.#revision - revision;
+    if (changes > this.#index.size) {
+      let walked = 0;
+      this.#index.scan(prefix, { start, revision }, ({ head }) => {
+        if (visible(head, revision) !== undefined) walked++;
+        return 'next';
+      });
+      return walked;
+    }
+    let counted = this.#index.count(prefix, start);
+    const changed = new Set<KeyState>();
+    for (let i = this.#history.length - changes; i < this.#history.length; i++) {
+      const state = this.#keys.get(this.#history.at(i)?.key ?? '');
+      if (state !== undefined) changed.add(state);
+    }
+    for (const { key, head } of changed) {
+      if (!key.startsWith(prefix) || key < start) continue;
+      if (isLive(head)) counted--;
+      if (visible(head, revision) !== undefined) counted++;
+    }
+    return counted;
+  }
+
+  /** The published change of that revision, which must be above {@link compacted}. */
+  change(revision: Revision): Change {
+    assert(revision > this.#compacted && revision <= this.#published, `revision ${revision} is in history`);
+    const change = this.#history.at(revision - this.#historyStart);
+    assert(change?.modRevision === revision, 'history has no gaps');
+    return change;
+  }
+
+  /** Readers below `revision` fail from now on. The memory is given back by {@link dropHistory}. */
+  compact(revision: Revision): void {
+    if (revision > this.#published) throw new RevisionFutureError(revision, this.#published);
+    this.#compacted = Math.max(this.#compacted, revision);
+  }
+
+  /**
+   * Forgets up to `most` changes of compacted history (less those values that have to be moved for it) and returns the revisions that nothing rests on any more, in an
+   * order in which a journal may forget them one by one: at no point would the rest, read back, revive a deleted or
+   * older value. Call it until `more` is false.
+   */
+  dropHistory(most: number): { readonly dropped: Revision[]; readonly more: boolean } {
+    const dropped: Revision[] = [];
+    for (let i = 0; i < most; i++) {
+      const oldest = this.#history.at(0);
+      if (oldest === undefined || oldest.modRevision > this.#compacted) return { dropped, more: false };
+      this.#history.popFront();
+      this.#historyBytes -= historyCost(oldest);
+      i += this.#settle(oldest, dropped);
+    }
+    const next = this.#history.at(0);
+    return { dropped, more: next !== undefined && next.modRevision <= this.#compacted };
+  }
+
+  /**
+   * The revision to compact to so that history needs at most `bytes` and `changes`; undefined when it is small enough
+   * or there is nothing published to forget. The newest `keep` changes stay, whatever they need.
+   */
+  compactionTarget(limits: { bytes: number; changes: number; keep: number }): Revision | undefined {
+    const spare = Math.min(this.#history.length - limits.keep, this.#published - this.#historyStart + 1);
+    let bytes = this.#historyBytes;
+    let count = 0;
+    while (count < spare && (bytes > limits.bytes || this.#history.length - count > limits.changes)) {
+      const change = this.#history.at(count++);
+      if (change !== undefined) bytes -= historyCost(change);
+    }
+    return count === 0 ? undefined : this.#historyStart + count - 1;
+  }
+
+  /**
+   * Begins to read a journal back: nothing at or below `compacted` is history. Only on an empty map, which can do nothing
+   * but {@link restore}, {@link compact} and {@link dropHistory} until {@link endRestore}.
+   */
+  beginRestore(compacted: Revision): void {
+    assert(this.#revision === 0, 'a map is restored before it is used');
+    this.#compacted = compacted;
+    this.#published = compacted;
+    this.#revision = compacted;
+    this.#phase = 'restoring';
+  }
+
+  endRestore(): void {
+    this.#index.fill(this.#keys.values());
+    this.#phase = 'in use';
+  }
+
+  /**
+   * Memory for the value of the next change to {@link restore}: bytes `start..end-1` of `source`, which may be used again
+   * afterwards.
+   */
+  copyValue(source: Uint8Array, start: number, end: number): Uint8Array {
+    return this.#values.copy(source, start, end);
+  }
+
+  /**
+   * Takes the next change of a journal: in revision order, without gaps above the compacted revision. Returns revisions
+   * the journal should have forgotten already (it was stopped in the middle of doing so).
+   */
+  restore(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>): Revision[] {
+    const head = this.#keys.get(kv.key)?.head;
+    const change = new Change(kv, head);
+    if (kv.modRevision > this.#compacted) {
+      assert(kv.modRevision === this.#revision + 1, 'a restored journal has no gaps');
+      this.#append(change);
+      this.#published = kv.modRevision;
+      return [];
+    }
+    const dropped: Revision[] = [];
+    this.#setHead(change);
+    this.#settle(change, dropped);
+    return dropped;
+  }
+
+  /** Revision of the oldest change in history, or the next one to come. */
+  get #historyStart(): Revision {
+    return this.#revision - this.#history.length + 1;
+  }
+
+  #append(change: Change): Change {
+    const pushed = this.#history.pushBack(change);
+    assert(pushed, 'history is compacted before its bound');
+    this.#historyBytes += historyCost(change);
+    this.#revision = change.modRevision;
+    this.#setHead(change);
+    return change;
+  }
+
+  #setHead(change: Change): void {
+    this.#values.adopt(change);
+    const state = this.#keys.get(change.key);
+    if (state !== undefined) {
+      const wasLive = isLive(state.head);
+      state.head = change;
+      // What the index holds besides the key: whether it is there, and its signature if one was made.
+      const matters = this.#signed > 0 || wasLive !== isLive(change);
+      if (this.#phase === 'in use' && matters) this.#index.changed(state, wasLive);
+      return;
+    }
+    const created = { key: change.key, head: change };
+    this.#keys.set(change.key, created);
+    if (this.#phase === 'in use') this.#index.add(created);
+  }
+
+  /**
+   * A change has left history: what it superseded is gone, and so is it when it is a deletion. Returns how many other values
+   * were moved.
+   */
+  #settle(change: Change, dropped: Revision[]): number {
+    const { previous } = change;
+    let moved = 0;
+    // A deletion before this one was dropped when it left history itself.
+    if (previous?.value !== undefined) {
+      dropped.push(previous.modRevision);
+      moved = this.#values.release(previous);
+    }
+    change.forgetPrevious();
+    if (change.value !== undefined) return moved;
+    dropped.push(change.modRevision);
+    const state = this.#keys.get(change.key);
+    if (state?.head !== change) return moved;
+    this.#keys.delete(change.key);
+    if (this.#phase === 'in use') this.#index.delete(change.key);
+    return moved;
+  }
+}
+
+/** The event that watchers see for a change. */
+export function eventOf(change: Change): StoreEvent {
+  const { key, createRevision, modRevision: revision, previous } = change;
+  const before = previous !== undefined && isLive(previous) ? { previous } : undefined;
+  return isLive(change)
+    ? { type: 'PUT', key, revision, createRevision, current: change, ...before }
+    : { type: 'DELETE', key, revision, createRevision, ...before };
+}
+
+function isLive(change: Change): change is Change & KeyValue {
+  return change.value !== undefined;
+}
+
+function visible(head: Change | undefined, revision: Revision): KeyValue | undefined {
+  let change = head;
+  while (change !== undefined && change.modRevision > revision) change = change.previous;
+  return change !== undefined && isLive(change) ? change : undefined;
+}
+
+/** Of every version that is seen at `revision` or later. */
+function signatureSince(
+  head: Change,
+  revision: Revision,
+  signatureOf: (value: Uint8Array) => LabelSignature,
+): LabelSignature {
+  let all = NO_LABELS;
+  for (let change: Change | undefined = head; change !== undefined; change = change.previous) {
+    if (change.value !== undefined) all = union(all, signatureOf(change.value));
+    if (change.modRevision <= revision) break;
+  }
+  return all;
+}
+
+function refused(head: Change | undefined, otherwise: Revision): WriteDecision {
+  const seen = head?.modRevision ?? otherwise;
+  return head !== undefined && isLive(head)
+    ? { outcome: 'refused', current: head, seen }
+    : { outcome: 'refused', seen };
+}
+
+function historyCost(change: Change): number {
+  return CHANGE_OVERHEAD + (change.previous?.value?.length ?? 0);
+}

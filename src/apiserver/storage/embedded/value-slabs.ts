@@ -1,0 +1,139 @@
+import { assert } from '../../../base/assert.ts';
+
+/** Who holds a value. The slabs move its bytes now and then; they never change. */
+export interface SlabTenant {
+  value: Uint8Array | undefined;
+  /** Place in the slab's list: the slabs' own note, -1 as long as they know nothing of it. */
+  slot: number;
+}
+
+export interface SlabSizes {
+  readonly slab: number;
+  /** Larger values get memory of their own. At most a quarter of a slab, so that what is moved out of one slab fits into another. */
+  readonly largestShared: number;
+}
+
+const defaultSizes: SlabSizes = { slab: 256 << 10, largestShared: 16 << 10 };
+
+/**
+ * One slab in so many is ordinary memory, the others are shared: V8 counts ordinary memory only, and once it has 64 MiB more of it than
+ * after its last full collection, it marks the whole heap again, in steps of 5 to 10 ms on this thread. Requests waited for up to a tenth of
+ * a second then, whatever there was to collect. Slabs that nobody needs are so freed after 256 MiB of new ones at the latest, or when V8
+ * collects for its own heap.
+ */
+const COUNTED_EVERY = 4;
+
+/** Of which a slab that is not filled any more has to hold at least so much that is still wanted. */
+const WANTED = 0.75;
+
+interface Slab {
+  readonly bytes: Buffer;
+  used: number;
+  /** Bytes of its tenants. */
+  wanted: number;
+  readonly tenants: (SlabTenant | undefined)[];
+}
+
+/**
+ * Memory for many small values: large blocks, filled one after the other. An allocation of its own would cost each value 300 bytes more,
+ * and leave holes between those that stay when others go.
+ *
+ * A value is copied in, then adopted by its tenant, and released when nobody needs it from its tenant any more. Once a quarter of a
+ * full slab is released, what is left in it moves to the newest slab and it is let go; so a third of what is wanted is the most that is
+ * kept in vain, and each byte released moves about three others at most. Bytes that somebody still looks at stay where they are for as long:
+ * what is handed out is an ordinary view, and the engine frees the block behind its last one.
+ *
+ * Invariants: each slab but the newest is wanted to `WANTED` at least; `wanted` is the sum of the tenants' values.
+ */
+export class ValueSlabs {
+  readonly #sizes: SlabSizes;
+  readonly #slabs = new Map<ArrayBufferLike, Slab>();
+  #newest: Slab | undefined;
+  /** Slabs so far. The first ones are shared: a small store, and so each test of one, goes the way that most values go. */
+  #allocated = 0;
+  /** The value that was copied last, if it lies in the newest slab: mostly what is asked about, and cheaper to tell by than its memory. */
+  #latest: Uint8Array | undefined;
+
+  constructor(sizes: SlabSizes = defaultSizes) {
+    assert(sizes.largestShared * 4 <= sizes.slab, 'what is left of a slab fits into another one');
+    this.#sizes = sizes;
+  }
+
+  /** Bytes of all slabs that hold wanted values. */
+  get bytes(): number {
+    return this.#slabs.size * this.#sizes.slab;
+  }
+
+  /** Bytes `start..end-1` of `source`, which may be used again afterwards. To be adopted before the next one is copied, or never. */
+  readonly copy = (source: Uint8Array, start = 0, end = source.length): Uint8Array => {
+    const length = end - start;
+    const part = length === source.length ? source : source.subarray(start, end);
+    if (length > this.#sizes.largestShared) {
+      const own = Buffer.allocUnsafeSlow(length);
+      own.set(part);
+      this.#latest = undefined;
+      return own;
+    }
+    let slab = this.#newest;
+    if (slab === undefined || slab.used + length > slab.bytes.length) slab = this.#begin();
+    const at = slab.used;
+    slab.used += length;
+    slab.bytes.set(part, at);
+    return (this.#latest = slab.bytes.subarray(at, slab.used));
+  };
+
+  /** Values that lie elsewhere are left alone. */
+  adopt(tenant: SlabTenant): void {
+    const { value } = tenant;
+    const slab = value && this.#slabOf(value);
+    if (slab === undefined) return;
+    tenant.slot = slab.tenants.push(tenant) - 1;
+    slab.wanted += value?.length ?? 0;
+  }
+
+  /** The tenant goes, once. Returns how many others had to be moved for it. */
+  release(tenant: SlabTenant): number {
+    const { value, slot } = tenant;
+    const slab = value && this.#slabOf(value);
+    if (slab === undefined || slab.tenants[slot] !== tenant) return 0;
+    slab.tenants[slot] = undefined;
+    tenant.slot = -1;
+    slab.wanted -= value?.length ?? 0;
+    return slab === this.#newest ? 0 : this.#tidy(slab);
+  }
+
+  #slabOf(value: Uint8Array): Slab | undefined {
+    if (value === this.#latest) return this.#newest;
+    const { buffer } = value;
+    return this.#newest?.bytes.buffer === buffer ? this.#newest : this.#slabs.get(buffer);
+  }
+
+  #begin(): Slab {
+    const full = this.#newest;
+    const bytes = this.#allocate();
+    const slab = { bytes, used: 0, wanted: 0, tenants: [] };
+    this.#slabs.set(bytes.buffer, slab);
+    this.#newest = slab;
+    if (full !== undefined) this.#tidy(full);
+    return this.#newest;
+  }
+
+  #allocate(): Buffer {
+    const counted = ++this.#allocated % COUNTED_EVERY === 0;
+    return counted ? Buffer.allocUnsafeSlow(this.#sizes.slab) : Buffer.from(new SharedArrayBuffer(this.#sizes.slab));
+  }
+
+  /** Moves out what a full slab still holds, if that is little. */
+  #tidy(slab: Slab): number {
+    if (slab.wanted >= slab.bytes.length * WANTED) return 0;
+    this.#slabs.delete(slab.bytes.buffer);
+    let moved = 0;
+    for (const tenant of slab.tenants) {
+      if (tenant?.value === undefined) continue;
+      tenant.value = this.copy(tenant.value);
+      this.adopt(tenant);
+      moved++;
+    }
+    return moved;
+  }
+}

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../base/clock.ts';
+import { openLmdbStore } from './lmdb-store.ts';
+
+const writer = [process.execPath, '--import', 'tsx', fileURLToPath(new URL('./lmdb-crash-writer.ts', import.meta.url))];
+
+interface Acknowledged {
+  readonly count: number;
+  readonly revision: number;
+}
+
+interface WriterEnd {
+  readonly acknowledged: ReadonlyMap<string, Acknowledged>;
+  readonly failed: string | undefined;
+  /** How it ended and what it complained of, for whoever reads a failed test. */
+  readonly ending: string;
+}
+
+/** Runs the writer and reads what it says; `until` is asked after each line and says when to kill -9 it. */
+async function runWriter(command: readonly string[], until: (lines: number) => boolean): Promise<WriterEnd> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'close');
+  const complaints: Buffer[] = [];
+  child.stderr.on('data', (piece: Buffer) => complaints.push(piece));
+  const acknowledged = new Map<string, Acknowledged>();
+  let lines = 0;
+  let failed: string | undefined;
+  for await (const line of createInterface(child.stdout)) {
+    const [key = '', count, revision] = line.split(' ');
+    if (key === 'failed') failed = line;
+    if (key.startsWith('/')) acknowledged.set(key, { count: Number(count), revision: Number(revision) });
+    if (until(++lines)) child.kill('SIGKILL');
+  }
+  const [code, signal] = (await exited) as [number | null, string | null];
+  const ending = `exit code ${code}, signal ${signal}, ${lines} lines, ${failed}: ${Buffer.concat(complaints).toString()}`;
+  return { acknowledged, failed, ending };
+}
+
+describe('a process that writes to the lmdb store', () => {
+  let path: string;
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'kubegc-crash-'));
+  });
+  afterEach(() => rm(path, { recursive: true }));
+
+  /** Each counter is at what was acknowledged, or at the one write that may have been under way. */
+  async function expectNothingLost(acknowledged: ReadonlyMap<string, Acknowledged>): Promise<void> {
+    const store = await openLmdbStore({ path, clock: systemClock });
+    let newest = 0;
+    for (const [key, { count, revision }] of acknowledged) {
+      const { kv } = await store.get(key);
+      const found = Number(
+        Buffer.from(kv?.value ?? [])
+          .toString()
+          .split('.')[0],
+      );
+      expect([count, count + 1], key).toContain(found);
+      if (found === count) expect(kv?.modRevision).toBe(revision);
+      newest = Math.max(newest, revision);
+    }
+    expect(await store.currentRevision()).toBeGreaterThanOrEqual(newest);
+    await store.close();
+  }
+
+  it('law 3: loses nothing acknowledged by kill -9, and leaves the directory free', async () => {
+    // The last one writes so much that the journal opens its environment anew meanwhile.
+    for (const [lines, valueBytes] of [
+      [40, 100],
+      [700, 100],
+      [1500, 20_000],
+    ] as const) {
+      const { acknowledged, ending } = await runWriter([...writer, path, String(valueBytes)], (seen) => seen === lines);
+      expect(acknowledged.size, ending).toBeGreaterThan(0);
+      await expectNothingLost(acknowledged);
+    }
+  });
+
+  // Elsewhere no limit makes lmdb fail as a full disk does.
+  it.runIf(process.platform === 'linux')(
+    'takes no more writes when the disk is full, with everything acknowledged still there',
+    async () => {
+      // A limit on file sizes fails lmdb's writes as a full disk does.
+      const limited = ['sh', '-c', 'ulimit -f 4096; exec "$@"', 'sh', ...writer, path, '100000'];
+      const { acknowledged, failed, ending } = await runWriter(limited, () => false);
+      expect(failed, ending).toMatch(
+        /the store failed and accepts no more writes: (Input\/output error \(is the disk full\?\)|File too large)/,
+      );
+      expect(acknowledged.size).toBe(8);
+      await expectNothingLost(acknowledged);
+    },
+  );
+});

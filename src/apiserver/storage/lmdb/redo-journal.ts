@@ -1,0 +1,308 @@
+import { basename, join } from 'node:path';
+import { assert } from '../../../base/assert.ts';
+import type { Logger } from '../../../base/logger.ts';
+import { asError } from '../../../base/thrown.ts';
+import type { Revision } from '../interface.ts';
+import type { Journal, JournalCommit } from '../embedded/journal.ts';
+import { REDO_LOG_BYTES, RedoLog, hasRecords, makeRedoLogs } from './redo-log.ts';
+import { readRedoRecord, redoRecordSize, writeRedoRecord } from './redo-record.ts';
+import type { RedoRecord } from './redo-record.ts';
+import { recoverRedo, RedoDamagedError } from './redo-recovery.ts';
+import type { LocatedRecord, RedoRecovery } from './redo-recovery.ts';
+import { StoreCorruptedError, StoreDirectoryError } from '../store-errors.ts';
+
+/** Where the records of the logs end up, in order. */
+export interface RedoTable {
+  /** Resolves when these are on the disk, together with the number of the last one. Never called while an earlier call is under way. */
+  apply(records: readonly RedoRecord[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the table says about the logs beside it. */
+export interface RedoState {
+  readonly id: Uint8Array;
+  /** The sequence of the newest record that the table has. */
+  readonly applied: number;
+}
+
+type Logs = readonly [RedoLog, RedoLog];
+
+/** Changes and revisions to forget that go into the table at once: it is told all of them in one turn of the event loop. */
+const APPLIED_AT_ONCE = 1024;
+
+/** Bytes of entries that go into the table at once. A flush of more holds up the records that are written meanwhile. */
+const APPLIED_BYTES = 64 << 10;
+
+/** The logs of a store as they were found, before anything is written. */
+export class RedoLogs {
+  readonly #logs: Logs;
+  readonly #recovery: RedoRecovery;
+  readonly #id: Uint8Array;
+
+  private constructor(logs: Logs, recovery: RedoRecovery, id: Uint8Array) {
+    this.#logs = logs;
+    this.#recovery = recovery;
+    this.#id = id;
+  }
+
+  /**
+   * Makes the files, for a table that knows of none. Rejects with {@link StoreCorruptedError} when there are some with records in them, which
+   * belong to a table that is not there, and with {@link StoreDirectoryError}.
+   */
+  static async make(directory: string): Promise<void> {
+    const paths = logPaths(directory);
+    await orUnusable(directory, async () => {
+      for (const path of paths) {
+        if (!(await hasRecords(path))) continue;
+        throw new StoreCorruptedError(directory, `data.mdb is missing, or older than ${basename(path)}`);
+      }
+      await makeRedoLogs(paths);
+    });
+  }
+
+  /** Rejects with {@link StoreCorruptedError} or {@link StoreDirectoryError}; nothing is open then. */
+  static async open(directory: string, { id, applied }: RedoState): Promise<RedoLogs> {
+    const logs = await openLogs(directory);
+    try {
+      return new RedoLogs(logs, await orUnusable(directory, () => readLogs(logs, id, applied)), id);
+    } catch (error) {
+      await closeLogs(logs);
+      throw error instanceof RedoDamagedError ? new StoreCorruptedError(directory, error.message) : error;
+    }
+  }
+
+  /** What the table lacks, in order. */
+  get pending(): RedoRecord[] {
+    const { pending, current } = this.#recovery;
+    return [...pending[1 - current]!, ...pending[current]].map(({ record }) => record);
+  }
+
+  close(): Promise<void> {
+    return closeLogs(this.#logs);
+  }
+
+  /** `compacted`: the newest one that `pending`, or else the table, knows. */
+  journal(table: RedoTable, state: { readonly compacted: Revision; readonly logger: Logger }): RedoJournal {
+    return new RedoJournal({ logs: this.#logs, recovery: this.#recovery, id: this.#id, table, ...state });
+  }
+}
+
+interface RedoJournalOptions {
+  readonly logs: Logs;
+  readonly recovery: RedoRecovery;
+  readonly id: Uint8Array;
+  readonly table: RedoTable;
+  readonly compacted: Revision;
+  readonly logger: Logger;
+}
+
+/**
+ * A journal in front of a table that takes its time to be durable: a commit is one record in one of two logs, and done when that is on the
+ * disk. A log that is full is applied to the table while the other one is written, and written over only when the table has all of it
+ * on the disk.
+ *
+ * What the table lacks stands in memory: two logs at most. `redo-recovery.ts` says what a stop leaves.
+ */
+export class RedoJournal implements Journal {
+  readonly #logs: Logs;
+  readonly #id: Uint8Array;
+  readonly #table: RedoTable;
+  readonly #logger: Logger;
+  /** Of each log, where the records begin that the table is not yet known to have. */
+  readonly #pending: [number[], number[]];
+  #current: 0 | 1;
+  /** Where the next record goes, in the current log. */
+  #offset: number;
+  #sequence: number;
+  #compacted: Revision;
+  /** Under way, or done: the table gets what the other log holds. */
+  #applying: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  constructor({ logs, recovery, id, table, compacted, logger }: RedoJournalOptions) {
+    this.#logs = logs;
+    this.#id = id;
+    this.#table = table;
+    this.#logger = logger;
+    this.#pending = [recovery.pending[0].map(offsetOf), recovery.pending[1].map(offsetOf)];
+    this.#current = recovery.current;
+    this.#offset = recovery.offset;
+    this.#sequence = recovery.sequence;
+    this.#compacted = compacted;
+  }
+
+  async commit(commit: JournalCommit): Promise<void> {
+    // Said at once, and not when the other log is full: what is acknowledged until then would wait for a restart.
+    if (this.#failure !== undefined) throw this.#failure;
+    const size = redoRecordSize(commit);
+    if (size > REDO_LOG_BYTES) await this.#commitToTable(commit, size);
+    else {
+      if (this.#offset + size > REDO_LOG_BYTES) await this.#turnToOtherLog();
+      const log = this.#logs[this.#current];
+      this.#write(log.buffer, this.#offset, commit);
+      await log.write(this.#offset, this.#offset + size);
+      this.#pending[this.#current].push(this.#offset);
+      this.#offset += size;
+    }
+    this.#sequence++;
+    this.#compacted = commit.compacted ?? this.#compacted;
+  }
+
+  #write(target: Buffer, offset: number, commit: JournalCommit): void {
+    const sequence = this.#sequence + 1;
+    const compacted = commit.compacted ?? this.#compacted;
+    writeRedoRecord(target, offset, { id: this.#id, sequence, compacted }, commit);
+  }
+
+  /** What no log can take goes into the table, behind everything that came before it. */
+  async #commitToTable(commit: JournalCommit, size: number): Promise<void> {
+    await this.#applied();
+    await this.#apply(this.#current);
+    this.#offset = 0;
+    const record = Buffer.allocUnsafeSlow(size);
+    this.#write(record, 0, commit);
+    await this.#applyRecords(record, [0]);
+  }
+
+  async #turnToOtherLog(): Promise<void> {
+    await this.#applied();
+    const full = this.#current;
+    this.#current = full === 0 ? 1 : 0;
+    this.#offset = 0;
+    this.#applying = this.#apply(full);
+    // The next commit tells.
+    this.#applying.catch(() => {});
+  }
+
+  /** Resolves when the table has all that the other log holds. Where it was left by a stop, nothing has begun yet. */
+  #applied(): Promise<void> {
+    this.#applying ??= this.#apply(this.#current === 0 ? 1 : 0);
+    return this.#applying;
+  }
+
+  async #apply(log: 0 | 1): Promise<void> {
+    await this.#applyRecords(this.#logs[log].buffer, this.#pending[log]);
+    this.#pending[log] = [];
+  }
+
+  async #applyRecords(buffer: Buffer, offsets: readonly number[]): Promise<void> {
+    try {
+      for (const records of inPieces(this.#read(buffer, offsets))) await this.#table.apply(records);
+    } catch (error) {
+      this.#failure = asError(error);
+      throw this.#failure;
+    }
+  }
+
+  /** Read back, and not kept since they were written: hundreds of small objects for each log would all be old when they go. */
+  *#read(buffer: Buffer, offsets: readonly number[]): Generator<RedoRecord> {
+    for (const offset of offsets) {
+      const found = readRedoRecord(buffer, offset, this.#id);
+      assert(found !== undefined, 'the buffer of a redo log holds its records');
+      yield found.record;
+    }
+  }
+
+  /** The logs are empty afterwards, unless the table cannot take what they hold: then the next start finds it in them. */
+  async close(): Promise<void> {
+    try {
+      await this.#applied();
+      if (this.#failure === undefined) await this.#apply(this.#current);
+    } catch (error) {
+      const { message } = asError(error);
+      this.#logger.warn('the database could not take what the redo logs hold; the next start reads it from them', {
+        error: message,
+      });
+    }
+    await this.#table.close().finally(() => closeLogs(this.#logs));
+  }
+}
+
+async function readLogs(logs: Logs, id: Uint8Array, applied: number): Promise<RedoRecovery> {
+  for (const [i, log] of logs.entries()) {
+    const length = await log.read();
+    if (length !== REDO_LOG_BYTES) {
+      throw new RedoDamagedError(`${logName(i)} has ${length} bytes where it should have ${REDO_LOG_BYTES}`);
+    }
+  }
+  const recovery = recoverRedo([logs[0].buffer, logs[1].buffer], id, applied);
+  const { pending, current, offset } = recovery;
+  for (const [i, log] of logs.entries()) if (pending[i]!.length === 0) log.dropBuffer();
+  // Only the newest may not have been acknowledged, and what is served must not be gone after the next power cut. Written again, because a flush
+  // says nothing of a page whose writing failed before.
+  const newest = pending[current].at(-1);
+  if (newest !== undefined) await logs[current].write(newest.offset, offset);
+  return recovery;
+}
+
+/** Errors that are not about what is in the files are about the directory. */
+async function orUnusable<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RedoDamagedError || error instanceof StoreCorruptedError) throw error;
+    throw new StoreDirectoryError(directory, error);
+  }
+}
+
+function* inPieces(records: Iterable<RedoRecord>): Generator<RedoRecord[]> {
+  let piece: RedoRecord[] = [];
+  let count = 0;
+  let bytes = 0;
+  for (const record of records) {
+    const more = record.entries.length + record.forget.length;
+    let moreBytes = 0;
+    for (const entry of record.entries) moreBytes += entry.bytes.length;
+    if (piece.length > 0 && (count + more > APPLIED_AT_ONCE || bytes + moreBytes > APPLIED_BYTES)) {
+      yield piece;
+      piece = [];
+      count = 0;
+      bytes = 0;
+    }
+    piece.push(record);
+    count += more;
+    bytes += moreBytes;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+function offsetOf({ offset }: LocatedRecord): number {
+  return offset;
+}
+
+function logName(i: number): string {
+  return `redo-${i}.log`;
+}
+
+function logPaths(directory: string): [string, string] {
+  return [join(directory, logName(0)), join(directory, logName(1))];
+}
+
+async function openLogs(directory: string): Promise<Logs> {
+  const [first, second] = logPaths(directory);
+  const log = await openLog(directory, first);
+  try {
+    return [log, await openLog(directory, second)];
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+async function openLog(directory: string, path: string): Promise<RedoLog> {
+  try {
+    return await RedoLog.open(path);
+  } catch (error) {
+    throw isMissing(error)
+      ? new StoreCorruptedError(directory, `${basename(path)} is missing`)
+      : new StoreDirectoryError(directory, error);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+async function closeLogs(logs: Logs): Promise<void> {
+  await Promise.all(logs.map((log) => log.close()));
+}

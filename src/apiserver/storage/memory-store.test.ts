@@ -1,8 +1,0 @@
-import { systemClock } from '../../base/clock.ts';
-import { describeStore } from './conformance.ts';
-import { openMemoryStore } from './memory-store.ts';
-
-describeStore('memory', async () => {
-  const store = openMemoryStore({ clock: systemClock });
-  return { store, dispose: () => store.close() };
-});

@@ -1,0 +1,352 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import type { Service } from '../../base/service.ts';
+import { asError } from '../../base/thrown.ts';
+import {
+  defaultPluginNames,
+  type ImplementedPlugin,
+  type PluginFlags,
+  selectedPlugins,
+} from '../../apiserver/admission/plugin-selection.ts';
+import { createApiServer, type ApiServer } from '../../apiserver/api-server.ts';
+import { unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
+import { signingKeyOf, type SigningKey } from '../../apiserver/authentication/json-web-signature.ts';
+import { ServiceAccountTokens } from '../../apiserver/authentication/service-account-tokens.ts';
+import {
+  staticTokenVerifier,
+  tokenAuthenticator,
+  unionTokenVerifier,
+} from '../../apiserver/authentication/token-authenticator.ts';
+import { x509Authenticator } from '../../apiserver/authentication/x509-authenticator.ts';
+import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';
+import type { ServiceRange } from '../../apiserver/registry/strategies/services/service-range.ts';
+import { type HttpServer, serve } from '../../apiserver/serving/http-server.ts';
+import type { Store } from '../../apiserver/storage/interface.ts';
+import type { ServiceAddress } from '../../apiserver/webhook-client/service-resolver.ts';
+import type { Interceptor } from '../../client/rest/interceptor.ts';
+import { inProcessTransport } from '../../client/http/in-process-transport.ts';
+import type { LeaseTimes } from '../../client/election/leader-election.ts';
+import { renderKubeconfig } from '../../client/kubeconfig/render-kubeconfig.ts';
+import { requestMetrics } from '../../client/rest/request-metrics.ts';
+import { RestClient } from '../../client/rest/rest-client.ts';
+import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import type { ControllerName } from './controllers.ts';
+import type { DataDirectory } from './data-directory.ts';
+import type { EtcdSettings } from './etcd-settings.ts';
+import { type Identity, type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
+import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
+import { loadManifests } from './load-manifests.ts';
+import type { Manifest } from '../flags/manifests.ts';
+import { type OpenedStore, openStore, type StoreKind } from './open-store.ts';
+import { processMetrics } from '../metrics/process-metrics.ts';
+import { PrometheusMetrics } from '../metrics/prometheus.ts';
+import { buildControllers, type ControllerOptions } from './build-controllers.ts';
+import { kubegcVersion, serverVersion } from '../process/version.ts';
+
+export interface ClusterOptions {
+  readonly store: StoreKind;
+  /** With the store etcd: which one. Then other servers may use it too, and the one that holds a lease runs the controllers. */
+  readonly etcd?: EtcdSettings;
+  readonly leaseTimes?: LeaseTimes;
+  /** Absent: nothing outlives the process. */
+  readonly directory?: DataDirectory;
+  /** Instead of the one in the directory or in the shared store. */
+  readonly identity?: Promise<PreparedIdentity>;
+  /** Of the tokens of service accounts; {@link SERVICE_ACCOUNT_ISSUER} unless given. */
+  readonly serviceAccountIssuer?: string;
+  readonly listen: ListenAddress;
+  /** Names and addresses beside that of `listen` that the certificate is good for. */
+  readonly alsoReachedBy?: readonly string[];
+  readonly controllers: ReadonlySet<ControllerName>;
+  /** Of the collector's graph, ms. Undefined: only when asked for. */
+  readonly selfCheckPeriodMs: number | undefined;
+  readonly authorizationMode: AuthorizationMode;
+  readonly admissionPlugins: PluginFlags;
+  /** Where webhooks behind services are, by `<namespace>/<name>`; of others their endpoints say. */
+  readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
+  /** Where cluster addresses of services come from; kubeadm's unless given. */
+  readonly serviceRange?: ServiceRange;
+  /** Of the controllers that start on demand. */
+  readonly lifecycle?: LifecycleSettings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** What runs, in the order in which it is taken down again. */
+interface Parts {
+  readonly store: Store;
+  readonly compactor: Service;
+  readonly apiServer: ApiServer;
+  readonly httpServer: HttpServer;
+  readonly identity: Identity;
+  readonly client: RestClient;
+  readonly metrics: PrometheusMetrics;
+  readonly serviceAccountTokens: ServiceAccountTokens;
+}
+
+/** kubeadm's default, so that what others expect in tokens is there. */
+const SERVICE_ACCOUNT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
+
+const MASTERS = { groups: ['system:masters'] };
+
+/** API server, collector and controllers in one process: what `kubegc up` runs. */
+export class Cluster {
+  readonly #options: ClusterOptions;
+  readonly #parts: Parts;
+  readonly #stopping = new AbortController();
+  readonly #fail: (error: unknown) => void;
+  #running: Promise<void> | undefined;
+
+  private constructor(options: ClusterOptions, parts: Parts) {
+    this.#options = options;
+    this.#parts = parts;
+    const { promise, reject } = withRejecter();
+    this.failed = promise;
+    this.#fail = reject;
+  }
+
+  /** Resolves with why the cluster cannot go on; never, while it can. */
+  readonly failed: Promise<Error>;
+
+  /**
+   * Resolves when requests are answered and the bootstrap objects are there; controllers are started afterwards, by
+   * {@link startControllers}. On an error nothing is left running.
+   */
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const { clock, random, logger, listen, directory } = options;
+    const hosts = [listen.host, ...(options.alsoReachedBy ?? [])];
+    const metrics = new PrometheusMetrics();
+    processMetrics(metrics, process, clock.now());
+    const opening = openStore({ kind: options.store, etcd: options.etcd, directory, clock, random, logger, metrics });
+    const [{ store, compactor, notReady }, prepared] =
+      options.store === 'etcd' && options.identity === undefined
+        ? await storeWithIdentity(opening, { clock, random, hosts })
+        : await storeAndIdentity(
+            opening,
+            options.identity ?? prepareIdentity({ ...(directory ? { directory } : {}), clock, random, hosts }),
+          );
+    const { identity } = prepared;
+    const kept = prepared.keep();
+    // Awaited below; until then a failure is nobody's.
+    kept.catch(() => undefined);
+    let httpServer: HttpServer | undefined;
+    try {
+      const issuer = options.serviceAccountIssuer ?? SERVICE_ACCOUNT_ISSUER;
+      const audiences = [issuer];
+      const key = serviceAccountKey(identity);
+      const serviceAccountTokens = new ServiceAccountTokens({
+        store,
+        clock,
+        random,
+        key,
+        issuer,
+        audiences,
+      });
+      const admin = { token: identity.adminToken, user: { username: 'kubegc-admin', ...MASTERS } };
+      const tokens = unionTokenVerifier([staticTokenVerifier([admin], audiences), serviceAccountTokens]);
+      const apiServer = createApiServer({
+        store,
+        clock,
+        random,
+        logger: logger.child({ component: 'apiserver' }),
+        metrics,
+        version: serverVersion(),
+        authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
+        authorizationMode: options.authorizationMode,
+        admissionPlugins: admissionPlugins(options),
+        // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.
+        anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
+        tokens,
+        serviceAccountTokens,
+        ...(options.serviceHosts === undefined ? {} : { serviceHosts: options.serviceHosts }),
+        ...(options.serviceRange === undefined ? {} : { serviceRange: options.serviceRange }),
+        address: () => ({ host: listen.host, port: httpServer?.port ?? listen.port }),
+        metricsHandler: async () => {
+          const { contentType, text } = await metrics.expose();
+          return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(text) };
+        },
+      });
+      if (notReady !== undefined) apiServer.addReadyCheck({ name: 'etcd', check: notReady });
+      httpServer = await listenOn(listen, apiServer, identity);
+      await Promise.all([apiServer.start(), kept]);
+      const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });
+      const parts = { store, compactor, apiServer, httpServer, identity, client, metrics, serviceAccountTokens };
+      return new Cluster(options, parts);
+    } catch (error) {
+      await httpServer?.close();
+      await kept.catch(() => undefined);
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** `https://127.0.0.1:6443` */
+  get url(): string {
+    return this.#parts.httpServer.url;
+  }
+
+  get kubeconfig(): string {
+    const { identity } = this.#parts;
+    const { host } = this.#options.listen;
+    // An address that means "all of mine" is no address to connect to.
+    const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+    return renderKubeconfig({
+      server: `https://${formatHost(reached)}:${this.#parts.httpServer.port}`,
+      caPem: identity.authority.certPem,
+      token: identity.adminToken,
+      clientCertificatePem: identity.admin.certPem,
+      clientKeyPem: identity.admin.keyPem,
+    });
+  }
+
+  /** Creates the objects, or updates those that are there already. */
+  load(manifests: readonly Manifest[]): Promise<void> {
+    return loadManifests({ client: this.#parts.client, clock: this.#options.clock }, manifests);
+  }
+
+  /** Loads and runs the selected controllers, once. What goes wrong resolves {@link failed}. */
+  startControllers(): void {
+    this.#running ??= this.#runControllers().catch(this.#fail);
+  }
+
+  async #runControllers(): Promise<void> {
+    const { clock, random, logger, controllers: selected } = this.#options;
+    const { apiServer, client, compactor, identity, metrics } = this.#parts;
+    const options: ControllerOptions = {
+      selected,
+      client,
+      clock,
+      random,
+      logger,
+      metrics,
+      selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
+      lifecycle: this.#options.lifecycle ?? {},
+      rootCaPem: identity.authority.certPem,
+      issueSecretToken: (order) => this.#parts.serviceAccountTokens.issueLegacy(order),
+      mount: (prefix, handler) => apiServer.mount(prefix, handler),
+    };
+    const controllers = this.#options.store === 'etcd' ? [await this.#led(options)] : await buildControllers(options);
+    const services: readonly Service[] = [...controllers, compactor];
+    await Promise.all(services.map((service) => service.run(this.#stopping.signal).catch(this.#fail)));
+  }
+
+  async #led(options: ControllerOptions): Promise<Service> {
+    const [{ LedControllers }, { writeGuard }, { defaultLeaseTimes }] = await Promise.all([
+      import('./led-controllers.ts'),
+      import('../flags/write-guard.ts'),
+      import('../../client/election/leader-election.ts'),
+    ]);
+    const { clock, metrics, client: leaseClient } = options;
+    const interceptors = [writeGuard(() => led.mayWrite), requestMetrics(metrics, 'in-process')];
+    const client = clientOf(this.#parts.apiServer, { clock, interceptors });
+    const times = this.#options.leaseTimes ?? defaultLeaseTimes;
+    const led = new LedControllers({ ...options, client, leaseClient: leaseClient.as('leader-election'), times });
+    return led;
+  }
+
+  /** Controllers first, then the server, then the store: what was acknowledged is on disk when this resolves. */
+  async stop(): Promise<void> {
+    const { apiServer, httpServer, store } = this.#parts;
+    this.#stopping.abort();
+    await this.#running;
+    await apiServer.stop();
+    await httpServer.close();
+    await store.close();
+  }
+}
+
+/** As the controllers, who may do everything. */
+function clientOf(
+  apiServer: ApiServer,
+  { clock, interceptors }: { readonly clock: Clock; readonly interceptors: readonly Interceptor[] },
+): RestClient {
+  return new RestClient({
+    transport: inProcessTransport(apiServer.handler, {
+      peer: { commonName: 'system:kube-controller-manager', organizations: MASTERS.groups },
+    }),
+    clock,
+    interceptors,
+    userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
+  });
+}
+
+/** The identity of all servers lies in the store they share. */
+async function storeWithIdentity(
+  opening: Promise<OpenedStore>,
+  options: Omit<IdentityOptions, 'directory'>,
+): Promise<[OpenedStore, PreparedIdentity]> {
+  const opened = await opening;
+  try {
+    const { sharedIdentity } = await import('./shared-identity.ts');
+    return [opened, { identity: await sharedIdentity(opened.store, options), keep: async () => undefined }];
+  } catch (error) {
+    await opened.store.close();
+    throw error;
+  }
+}
+
+/** Both, or neither: a store that was opened is closed again when there is no identity. */
+async function storeAndIdentity(
+  opening: Promise<OpenedStore>,
+  preparing: Promise<PreparedIdentity>,
+): Promise<[OpenedStore, PreparedIdentity]> {
+  const [opened, prepared] = await Promise.allSettled([opening, preparing]);
+  if (opened.status === 'rejected') throw opened.reason;
+  if (prepared.status === 'fulfilled') return [opened.value, prepared.value];
+  await opened.value.store.close();
+  throw prepared.reason;
+}
+
+/** With those whose controllers run beside the server. */
+function admissionPlugins(options: ClusterOptions): ReadonlySet<ImplementedPlugin> {
+  const { authorizationMode: authorization, controllers, admissionPlugins: flags } = options;
+  const byDefault = [...defaultPluginNames({ authorization })];
+  if (controllers.has('serviceaccount-controller')) byDefault.push('ServiceAccount');
+  const protectors = ['persistentvolumeclaim-protection-controller', 'persistentvolume-protection-controller'] as const;
+  if (protectors.every((name) => controllers.has(name))) byDefault.push('StorageObjectInUseProtection');
+  return selectedPlugins(byDefault, flags);
+}
+
+function serviceAccountKey({ serviceAccountKeyPem }: Identity): SigningKey {
+  try {
+    return signingKeyOf(serviceAccountKeyPem);
+  } catch (error) {
+    throw new CommandError(
+      'sa.key in the data directory is no ECDSA P-256 private key',
+      'Remove it; a new one is made at the next start, and tokens of service accounts have to be asked for again.',
+      { cause: error },
+    );
+  }
+}
+
+function withRejecter(): { promise: Promise<Error>; reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<Error>((settle) => {
+    reject = (error) => settle(asError(error));
+  });
+  return { promise, reject };
+}
+
+async function listenOn(listen: ListenAddress, apiServer: ApiServer, identity: Identity): Promise<HttpServer> {
+  try {
+    return await serve({
+      handler: apiServer.handler,
+      host: listen.host,
+      port: listen.port,
+      tls: {
+        keyPem: identity.serving.keyPem,
+        certPem: identity.serving.certPem,
+        clientCaPem: identity.authority.certPem,
+      },
+    });
+  } catch (error) {
+    throw new CommandError(
+      `cannot listen on ${formatHost(listen.host)}:${listen.port}: ${systemReason(error)}`,
+      'Stop what uses it, or choose another address with --listen; 127.0.0.1:0 takes a free port.',
+      { cause: error },
+    );
+  }
+}

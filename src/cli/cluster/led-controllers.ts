@@ -1,0 +1,61 @@
+import { hostname } from 'node:os';
+import type { Service } from '../../base/service.ts';
+import { LeaderElector } from '../../client/election/leader-elector.ts';
+import type { LeaseTimes } from '../../client/election/leader-election.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import { buildCollector, buildControllers, type ControllerOptions } from './build-controllers.ts';
+
+/** Of all servers on one store the one that holds it runs the controllers. */
+export const CONTROLLERS_LEASE = { namespace: 'kube-system', name: 'kubegc-controllers' } as const;
+
+export interface LedControllersOptions extends ControllerOptions {
+  /** For the lease; its writes must not be guarded by it. */
+  readonly leaseClient: RestClient;
+  readonly times: LeaseTimes;
+}
+
+/**
+ * The controllers of one of several servers: they work while it leads. The collector watches all the time, so that it goes on
+ * from a complete graph when another server has died; the others are small and begin anew.
+ */
+export class LedControllers implements Service {
+  readonly #options: LedControllersOptions;
+  readonly #elector: LeaderElector;
+
+  constructor(options: LedControllersOptions) {
+    this.#options = options;
+    const { leaseClient, clock, random, logger, metrics, times } = options;
+    this.#elector = new LeaderElector({
+      ...CONTROLLERS_LEASE,
+      client: leaseClient,
+      clock,
+      random,
+      logger,
+      metrics,
+      times,
+      identity: `${hostname()}_${random.uuid()}`,
+    });
+  }
+
+  /** To be asked right before each write of a controller. */
+  get mayWrite(): boolean {
+    return this.#elector.leading;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { selected } = this.#options;
+    const collects = selected.has('garbage-collector-controller');
+    const collector = collects ? await buildCollector(this.#options, 'whenLeading') : undefined;
+    const others = new Set([...selected].filter((name) => name !== 'garbage-collector-controller'));
+    // The collector's watches end after its last term.
+    const watching = new AbortController();
+    const collecting = collector?.run(watching.signal);
+    const leading = this.#elector
+      .run(signal, async (term) => {
+        const services = await buildControllers({ ...this.#options, selected: others });
+        await Promise.all([collector?.lead(term), ...services.map((service) => service.run(term))]);
+      })
+      .finally(() => watching.abort());
+    await Promise.all([collecting, leading]);
+  }
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { Random } from '../../base/random.ts';
+import type { Service } from '../../base/service.ts';
+import { Compactor } from '../../apiserver/storage/compactor.ts';
+import type { Store } from '../../apiserver/storage/interface.ts';
+import { openMemoryStore } from '../../apiserver/storage/embedded/memory-store.ts';
+import { CommandError } from '../process/command-error.ts';
+import type { DataDirectory } from './data-directory.ts';
+import type { EtcdSettings } from './etcd-settings.ts';
+
+export type StoreKind = 'lmdb' | 'memory' | 'etcd';
+
+export interface OpenStoreOptions {
+  readonly kind: StoreKind;
+  /** Needed for lmdb. */
+  readonly directory: DataDirectory | undefined;
+  /** Needed for etcd. */
+  readonly etcd: EtcdSettings | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Forgets history as time goes by. */
+  readonly compactor: Service;
+  /** Why the server should not be asked right now; absent: it is always ready. */
+  readonly notReady?: () => string | undefined;
+}
+
+/** What can keep a store from opening; each message says what is wrong, here is what to do where it does not say that too. */
+const advice: Readonly<Record<string, string | undefined>> = {
+  LmdbMissingError: undefined,
+  StoreLockedError: undefined,
+  StoreDirectoryError: undefined,
+  StoreFormatError: undefined,
+  StoreCorruptedError: undefined,
+  StoreConnectError:
+    'Check that etcd runs there, and that --etcd-endpoints, --etcd-cafile, --etcd-certfile and --etcd-keyfile fit it.',
+  StoreForeignDataError: 'Choose another --etcd-prefix.',
+};
+
+/**
+ * Opens the store. The directory is this process's alone while the store is open, also with the memory store and etcd, which
+ * keep nothing but the kubeconfig and certificates there: two servers must not take turns at writing those.
+ */
+export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
+  try {
+    if (options.kind === 'etcd') return await openEtcd(options);
+    return await openEmbedded(options);
+  } catch (error) {
+    if (error instanceof Error && error.name in advice) {
+      throw new CommandError(error.message, advice[error.name], { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function openEmbedded({ kind, directory, clock, random, logger }: OpenStoreOptions): Promise<OpenedStore> {
+  if (directory === undefined || kind !== 'lmdb') {
+    const store = openMemoryStore({ clock, logger });
+    const compactor = new Compactor({ store, clock, logger });
+    if (directory === undefined) return { store, compactor };
+    const { lockDirectory } = await import('../../apiserver/storage/lmdb/directory-lock.ts');
+    const lock = await lockDirectory(directory.path, { clock, random });
+    return { store: closingWith(store, () => lock.release()), compactor };
+  }
+  const { openLmdbStore } = await import('../../apiserver/storage/lmdb/lmdb-store.ts');
+  const store = await openLmdbStore({ path: directory.path, clock, logger });
+  // Reads go on after a write could not be made durable; whoever asks for readiness can send clients elsewhere.
+  return { store, compactor: new Compactor({ store, clock, logger }), notReady: () => store.failure?.message };
+}
+
+async function openEtcd({ etcd, directory, clock, random, logger, metrics }: OpenStoreOptions): Promise<OpenedStore> {
+  if (etcd === undefined) throw new Error('etcd is opened by its settings');
+  const [{ openEtcdStore }, { lockDirectory }] = await Promise.all([
+    import('../../apiserver/storage/etcd/open-etcd-store.ts'),
+    import('../../apiserver/storage/lmdb/directory-lock.ts'),
+  ]);
+  const lock = directory === undefined ? undefined : await lockDirectory(directory.path, { clock, random });
+  try {
+    const opened = await openEtcdStore({
+      ...etcd,
+      clock,
+      random,
+      metrics,
+      logger: logger.child({ component: 'etcd' }),
+    });
+    return { ...opened, store: closingWith(opened.store, async () => lock?.release()) };
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+function closingWith(store: Store, then: () => Promise<void>): Store {
+  const close = store.close.bind(store);
+  store.close = () => close().finally(then);
+  return store;
+}

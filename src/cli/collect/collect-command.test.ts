@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { run } from '../program.ts';
+
+/** As somebody types it, where no server is needed to answer. */
+async function typed(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const said = { stdout: '', stderr: '' };
+  const terminal = {
+    stdout: (text: string) => void (said.stdout += text),
+    stderr: (text: string) => void (said.stderr += text),
+    columns: 100,
+  };
+  const code = await run(['collect', '--kubeconfig', '/does/not/exist', ...args], terminal);
+  return { code, ...said };
+}
+
+describe('the flags of kube-controller-manager', () => {
+  it('COL-200 with --enable-garbage-collector=false nothing is started, not even a look at which cluster it would be', async () => {
+    expect(await typed('--enable-garbage-collector=false')).toEqual({
+      code: 0,
+      stdout: 'nothing is collected: --enable-garbage-collector is false, and kubegc collect has nothing else to do\n',
+      stderr: '',
+    });
+  });
+
+  it('COL-200 an error of another flag is told all the same', async () => {
+    const { code, stderr } = await typed('--enable-garbage-collector=false', '--sync-period', '30');
+    expect(stderr).toContain('invalid --sync-period "30"');
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    ['--enable-garbage-collector=no', 'invalid --enable-garbage-collector "no"\nGive true or false.'],
+    [
+      '--kube-api-content-type=application/yaml',
+      "argument 'application/yaml' is invalid. Allowed choices are application/vnd.kubernetes.protobuf, application/json.",
+    ],
+    ['--leader-elect-resource-lock=endpoints', "argument 'endpoints' is invalid. Allowed choices are leases."],
+    ['--kubeconfig=', 'invalid --kubeconfig "": it is empty\nGive --kubeconfig FILE, or leave it away'],
+    ['--leader-elect-resource-lock=endpointsleases', 'Allowed choices are leases.'],
+  ])('COL-200 %s is refused', async (flag, message) => {
+    const { code, stdout, stderr } = await typed(flag);
+    expect(stderr).toContain(message);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+
+  it.each([
+    '--enable-garbage-collector',
+    '--enable-garbage-collector=true',
+    '--kube-api-content-type=application/json',
+  ])('COL-200 %s starts', async (flag) => {
+    const { stderr } = await typed(flag);
+    expect(stderr).toContain('cannot tell which cluster to use');
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { type CollectFlags, collectOptions } from './collect-options.ts';
+import { collectSettings } from './collect-settings.ts';
+import { CommandError } from '../process/command-error.ts';
+
+const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+const defaults = Object.fromEntries(
+  collectOptions.flatMap((option) =>
+    option.default === undefined ? [] : [[camel(/--([\w-]+)/.exec(option.flags)?.[1] ?? ''), option.default]],
+  ),
+) as unknown as CollectFlags;
+
+const settings = (flags: Partial<CollectFlags>) => collectSettings({ ...defaults, ...flags });
+const events = [
+  { group: '', resource: 'events' },
+  { group: 'events.k8s.io', resource: 'events' },
+];
+
+describe('collectSettings', () => {
+  it("COL-200 COL-201 COL-204 BETTER-8 BETTER-19 has kube-controller-manager's defaults, a lease of its own and no client limit", () => {
+    expect(settings({})).toEqual({
+      garbageCollector: 'on',
+      mode: 'auto',
+      probe: undefined,
+      concurrentGcSyncs: 20,
+      syncPeriodMs: 30_000,
+      initialSyncTimeoutMs: 30_000,
+      absentOwners: 500,
+      retry: { baseMs: 5, ratePerSecond: 10, burst: 100 },
+      retryCapMs: 60_000,
+      selfCheckPeriodMs: undefined,
+      ignoredResources: events,
+      orphanBarrier: 'on',
+      orphanRecords: 'events',
+      unservedVersions: 'unresolved',
+      lease: {
+        namespace: 'kube-system',
+        name: 'kubegc-collector',
+        times: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 },
+      },
+      rate: undefined,
+      contentType: 'application/vnd.kubernetes.protobuf',
+    });
+  });
+
+  it.each([
+    [{ kubeApiQps: '20', kubeApiBurst: '30' }, { rate: { qps: 20, burst: 30 } }],
+    [{ kubeApiQps: '20' }, { rate: { qps: 20, burst: 30 } }],
+    [{ kubeApiQps: '0.5' }, { rate: { qps: 0.5, burst: 1 } }],
+    [{ leaderElect: 'false' }, { lease: undefined }],
+    [{ enableGarbageCollector: 'false' }, { garbageCollector: 'off' }],
+    [{ enableGarbageCollector: true }, { garbageCollector: 'on' }],
+    [{ kubeApiContentType: 'application/json' }, { contentType: 'application/json' }],
+    [{ selfCheckPeriod: '0s' }, { selfCheckPeriodMs: undefined }],
+    [{ selfCheckPeriod: '1h30m' }, { selfCheckPeriodMs: 5_400_000 }],
+    [{ probe: 'default' }, { probe: 'default' }],
+    [
+      { initialSyncTimeout: '5s', absentOwnerCacheSize: '7', retryBase: '1s', retryQps: '0.5', retryBurst: '3' },
+      { initialSyncTimeoutMs: 5000, absentOwners: 7, retry: { baseMs: 1000, ratePerSecond: 0.5, burst: 3 } },
+    ],
+    [
+      { retryBase: '1m', retryCap: '60s' },
+      { retry: { baseMs: 60_000 }, retryCapMs: 60_000 },
+    ],
+    [{ orphanBarrier: 'false' }, { orphanBarrier: 'off' }],
+    [{ resolveUnservedVersions: true }, { unservedVersions: 'otherVersion' }],
+    [
+      { concurrentGcSyncs: '1', syncPeriod: '1m30s', retryCap: '500ms' },
+      { syncPeriodMs: 90_000, retryCapMs: 500 },
+    ],
+    [
+      { gcIgnoredResources: ['apps/replicasets, secrets', '/configmaps', 'events'] },
+      {
+        ignoredResources: [
+          ...events,
+          { group: 'apps', resource: 'replicasets' },
+          { group: '', resource: 'secrets' },
+          { group: '', resource: 'configmaps' },
+          { group: '', resource: 'events' },
+        ],
+      },
+    ],
+  ] as const)('reads %o', (flags, expected) => {
+    expect(settings(flags)).toMatchObject(expected);
+  });
+
+  it('takes --leader-elect without a value for true', () => {
+    expect(settings({ leaderElect: true }).lease).toBeDefined();
+  });
+
+  it.each([
+    [{ concurrentGcSyncs: '0' }, 'invalid --concurrent-gc-syncs "0"'],
+    [{ concurrentGcSyncs: '1001' }, 'invalid --concurrent-gc-syncs "1001"'],
+    [{ concurrentGcSyncs: '2.5' }, 'invalid --concurrent-gc-syncs "2.5"'],
+    [{ concurrentGcSyncs: 'many' }, 'invalid --concurrent-gc-syncs "many"'],
+    [{ syncPeriod: '30' }, 'invalid --sync-period "30"'],
+    [{ syncPeriod: '0s' }, 'invalid --sync-period "0s"'],
+    [{ syncPeriod: '-5s' }, 'invalid --sync-period "-5s"'],
+    [{ retryCap: '25h' }, 'invalid --retry-cap "25h"'],
+    [{ retryBase: '2m', retryCap: '1m' }, '--retry-cap 1m is shorter than --retry-base 2m'],
+    [{ retryBase: '2m' }, '--retry-cap 1m is shorter than --retry-base 2m'],
+    [{ selfCheckPeriod: '59s' }, 'invalid --self-check-period "59s"'],
+    [{ selfCheckPeriod: 'often' }, 'invalid --self-check-period "often"'],
+    [{ kubeApiQps: '-1' }, 'invalid --kube-api-qps "-1"'],
+    [{ kubeApiQps: 'NaN' }, 'invalid --kube-api-qps "NaN"'],
+    [{ kubeApiBurst: '1.5' }, 'invalid --kube-api-burst "1.5"'],
+    [{ kubeApiBurst: '5' }, '--kube-api-burst does nothing without --kube-api-qps'],
+    [{ initialSyncTimeout: 'soon' }, 'invalid --initial-sync-timeout "soon"'],
+    [{ absentOwnerCacheSize: '0' }, 'invalid --absent-owner-cache-size "0"'],
+    [{ retryBase: '0s' }, 'invalid --retry-base "0s"'],
+    [{ retryQps: '0' }, 'invalid --retry-qps "0"'],
+    [{ retryBurst: '1.5' }, 'invalid --retry-burst "1.5"'],
+    [{ probe: 'Not A Name' }, 'invalid --probe "Not A Name"'],
+    [{ probe: 'default', mode: 'collect' }, '--probe does nothing with --mode collect'],
+    [{ orphanBarrier: 'no' }, 'invalid --orphan-barrier "no"'],
+    [{ enableGarbageCollector: 'no' }, 'invalid --enable-garbage-collector "no"'],
+    [{ leaderElect: 'maybe' }, 'invalid --leader-elect "maybe"'],
+    [{ leaderElectLeaseDuration: 'x' }, 'invalid --leader-elect-lease-duration "x"'],
+    [{ leaderElectLeaseDuration: '10s' }, 'leaseDuration must be greater than renewDeadline'],
+    [{ leaderElectRenewDeadline: '2s' }, 'renewDeadline must be greater than retryPeriod*JitterFactor'],
+    [{ leaderElectResourceName: 'Not A Name' }, 'invalid --leader-elect-resource-name "Not A Name"'],
+    [{ leaderElectResourceNamespace: 'a.b' }, 'invalid --leader-elect-resource-namespace "a.b"'],
+    [{ leaderElectResourceName: 'kube-controller-manager' }, 'is that of kube-controller-manager'],
+    [{ gcIgnoredResources: ['apps/v1/replicasets'] }, 'invalid --gc-ignored-resources entry "apps/v1/replicasets"'],
+    [{ gcIgnoredResources: ['apps/'] }, 'invalid --gc-ignored-resources entry "apps/"'],
+    [{ gcIgnoredResources: ['Pods'] }, 'invalid --gc-ignored-resources entry "Pods"'],
+    [
+      { gcIgnoredResources: ['secrets,v1/configmaps'] },
+      'invalid --gc-ignored-resources entry "v1/configmaps": v1 is a version, not a group',
+    ],
+    [{ gcIgnoredResources: ['v1beta1/widgets'] }, 'entry "v1beta1/widgets": v1beta1 is a version'],
+  ] as const)('refuses %o', (flags, message) => {
+    let refusal: unknown;
+    try {
+      settings(flags);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(CommandError);
+    expect((refusal as CommandError).message).toContain(message);
+    expect((refusal as CommandError).advice).toBeTruthy();
+  });
+
+  it('does not check the lease of an election that is off', () => {
+    expect(
+      settings({ leaderElect: 'false', leaderElectResourceName: 'kube-controller-manager' }).lease,
+    ).toBeUndefined();
+  });
+});

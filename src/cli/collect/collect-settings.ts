@@ -1,0 +1,171 @@
+import { isDns1123Label, isDns1123Subdomain } from '../../api/validation/names.ts';
+import type { LeaseTimes } from '../../client/election/leader-election.ts';
+import { defaultIgnoredResources, type GroupResourceName } from '../../collector/resources/deletable-resources.ts';
+import type { RetryOptions } from '../../collector/queues/queues.ts';
+import type { UnservedVersions } from '../../collector/resources/kind-mapper.ts';
+import type { KubeApiContentType } from './collect-content-type.ts';
+import type { CollectFlags } from './collect-options.ts';
+import { CommandError } from '../process/command-error.ts';
+import { durationOf } from '../flags/duration-flag.ts';
+import { leaseTimesOf } from '../flags/lease-times.ts';
+import { selfCheckPeriodOf } from '../flags/self-check-period.ts';
+import type { RequestRate } from '../flags/request-rate.ts';
+
+export interface LeaseSettings {
+  readonly namespace: string;
+  readonly name: string;
+  readonly times: LeaseTimes;
+}
+
+/** What `kubegc collect` is to do, checked. */
+export interface CollectSettings {
+  /** `off`: there is nothing to do. */
+  readonly garbageCollector: 'on' | 'off';
+  readonly mode: CollectFlags['mode'];
+  /** Namespace of the probe; undefined: there may be none. */
+  readonly probe: string | undefined;
+  readonly concurrentGcSyncs: number;
+  readonly syncPeriodMs: number;
+  readonly initialSyncTimeoutMs: number;
+  /** Entries of the absent-owner cache. */
+  readonly absentOwners: number;
+  readonly retry: Required<RetryOptions>;
+  readonly retryCapMs: number;
+  /** Undefined: only when asked for. */
+  readonly selfCheckPeriodMs: number | undefined;
+  readonly ignoredResources: readonly GroupResourceName[];
+  readonly orphanBarrier: 'on' | 'off';
+  readonly orphanRecords: CollectFlags['orphanRecords'];
+  readonly unservedVersions: UnservedVersions;
+  /** Undefined: without leader election. */
+  readonly lease: LeaseSettings | undefined;
+  /** Undefined: no limit (BETTER-19). */
+  readonly rate: RequestRate | undefined;
+  readonly contentType: KubeApiContentType;
+}
+
+/** The lease by which kube-controller-manager, and with it the collector of most clusters, is known (COL-204, COL-214). */
+export const otherCollectorsLease = { namespace: 'kube-system', name: 'kube-controller-manager' } as const;
+
+const MAX_WORKERS = 1000;
+const MAX_RATE = 100_000;
+const MAX_ABSENT = 10_000_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Throws a {@link CommandError} that names the flag. */
+export function collectSettings(flags: CollectFlags): CollectSettings {
+  const qps = numberOf('--kube-api-qps', flags.kubeApiQps, { least: 0, most: MAX_RATE });
+  const burst = wholeOf('--kube-api-burst', flags.kubeApiBurst, { least: 0, most: MAX_RATE });
+  if (qps === 0 && burst > 0) {
+    throw new CommandError('--kube-api-burst does nothing without --kube-api-qps', 'Give both, or neither.');
+  }
+  const { baseMs, retryCapMs } = waitsOf(flags);
+  return {
+    garbageCollector: isOn('--enable-garbage-collector', flags.enableGarbageCollector) ? 'on' : 'off',
+    mode: flags.mode,
+    probe: probeOf(flags),
+    concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
+    syncPeriodMs: durationOf('--sync-period', flags.syncPeriod, { least: 1000, most: DAY_MS }),
+    initialSyncTimeoutMs: durationOf('--initial-sync-timeout', flags.initialSyncTimeout, { least: 1, most: DAY_MS }),
+    absentOwners: wholeOf('--absent-owner-cache-size', flags.absentOwnerCacheSize, { least: 1, most: MAX_ABSENT }),
+    retry: {
+      baseMs,
+      ratePerSecond: numberOf('--retry-qps', flags.retryQps, { least: 0.1, most: MAX_RATE }),
+      burst: wholeOf('--retry-burst', flags.retryBurst, { least: 1, most: MAX_RATE }),
+    },
+    retryCapMs,
+    selfCheckPeriodMs: selfCheckPeriodOf(flags.selfCheckPeriod),
+    // Events are never collected (COL-203), whatever else is left alone.
+    ignoredResources: [...defaultIgnoredResources, ...ignoredOf(flags.gcIgnoredResources ?? [])],
+    orphanBarrier: isOn('--orphan-barrier', flags.orphanBarrier) ? 'on' : 'off',
+    orphanRecords: flags.orphanRecords,
+    unservedVersions: flags.resolveUnservedVersions === true ? 'otherVersion' : 'unresolved',
+    lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags) : undefined,
+    rate: qps === 0 ? undefined : { qps, burst: burst === 0 ? Math.max(1, Math.ceil(qps * 1.5)) : burst },
+    contentType: flags.kubeApiContentType,
+  };
+}
+
+interface Range {
+  readonly least: number;
+  readonly most: number;
+}
+
+function wholeOf(flag: string, text: string, range: Range): number {
+  if (/^\d+$/.test(text)) return numberOf(flag, text, range);
+  throw new CommandError(`invalid ${flag} "${text}"`, `Give a whole number from ${range.least} to ${range.most}.`);
+}
+
+function numberOf(flag: string, text: string, { least, most }: Range): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new CommandError(`invalid ${flag} "${text}"`, `Give a number from ${least} to ${most}.`);
+}
+
+/** After the first failure of an object, and the longest. */
+function waitsOf({ retryBase, retryCap }: CollectFlags): { readonly baseMs: number; readonly retryCapMs: number } {
+  const baseMs = durationOf('--retry-base', retryBase, { least: 1, most: DAY_MS });
+  const retryCapMs = durationOf('--retry-cap', retryCap, { least: 5, most: DAY_MS });
+  if (retryCapMs >= baseMs) return { baseMs, retryCapMs };
+  throw new CommandError(
+    `--retry-cap ${retryCap} is shorter than --retry-base ${retryBase}`,
+    'The longest wait cannot be shorter than the first; 5ms and 1m are usual.',
+  );
+}
+
+function probeOf({ mode, probe }: CollectFlags): string | undefined {
+  if (probe === undefined) return undefined;
+  if (mode !== 'auto') {
+    throw new CommandError(`--probe does nothing with --mode ${mode}`, 'It is for --mode auto, which is the default.');
+  }
+  if (isDns1123Label(probe).length === 0) return probe;
+  throw new CommandError(`invalid --probe "${probe}"`, 'Give the name of a namespace.');
+}
+
+function isOn(flag: string, value: string | true): boolean {
+  if (value === true || value === 'true') return true;
+  if (value === 'false') return false;
+  throw new CommandError(`invalid ${flag} "${value}"`, 'Give true or false.');
+}
+
+function leaseOf(flags: CollectFlags): LeaseSettings {
+  const times = leaseTimesOf(flags);
+  const { leaderElectResourceName: name, leaderElectResourceNamespace: namespace } = flags;
+  refuseUnlessName('--leader-elect-resource-name', name, isDns1123Subdomain(name));
+  refuseUnlessName('--leader-elect-resource-namespace', namespace, isDns1123Label(namespace));
+  if (name === otherCollectorsLease.name && namespace === otherCollectorsLease.namespace) {
+    throw new CommandError(
+      `the lease ${namespace}/${name} is that of kube-controller-manager: holding it would stop all of its controllers`,
+      'Leave --leader-elect-resource-name away, or choose another name (docs/collect.md).',
+    );
+  }
+  return { name, namespace, times };
+}
+
+function refuseUnlessName(flag: string, text: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw new CommandError(`invalid ${flag} "${text}"`, problems.join('; '));
+}
+
+function ignoredOf(lists: readonly string[]): GroupResourceName[] {
+  return lists
+    .flatMap((list) => list.split(','))
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [, group = '', resource = ''] = /^(?:([a-z0-9.-]*)\/)?([a-z0-9-]+)$/.exec(entry) ?? [];
+      if (resource === '') {
+        throw new CommandError(
+          `invalid --gc-ignored-resources entry "${entry}"`,
+          'Give GROUP/RESOURCE in the plural, for example apps/replicasets, or only RESOURCE of the core group, for example secrets.',
+        );
+      }
+      // No server has a group of such a name: a definition's has a dot.
+      if (/^v\d+((alpha|beta)\d+)?$/.test(group)) {
+        throw new CommandError(
+          `invalid --gc-ignored-resources entry "${entry}": ${group} is a version, not a group`,
+          `It counts for all versions. Give GROUP/${resource}, or only ${resource} if it is of the core group.`,
+        );
+      }
+      return { group, resource };
+    });
+}

@@ -1,0 +1,298 @@
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { isAbortError } from '../../base/abort-error.ts';
+import { sleep, systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { systemRandom } from '../../base/random.ts';
+import { loadClientConfig } from '../../client/kubeconfig/client-config.ts';
+import { connect } from '../../client/http/connect.ts';
+import type { ClientConfig } from '../../client/http/connect-options.ts';
+import { KubeconfigError } from '../../client/kubeconfig/kubeconfig.ts';
+import { LeaderElector } from '../../client/election/leader-elector.ts';
+import { requestMetrics } from '../../client/rest/request-metrics.ts';
+import { RestClient } from '../../client/rest/rest-client.ts';
+import { DEBUG_BASES } from '../../collector/observation/debug-handler.ts';
+import { GarbageCollector } from '../../collector/garbage-collector.ts';
+import { jsonOnly } from './collect-content-type.ts';
+import type { CollectFlags } from './collect-options.ts';
+import { collectSettings, type CollectSettings, otherCollectorsLease } from './collect-settings.ts';
+import { CollectorProbe } from './collector-probe.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import { explainDecision } from './explain-decision.ts';
+import { firstContact } from './first-contact.ts';
+import { Leadership } from './leadership.ts';
+import { parseListenAddress } from '../flags/listen-address.ts';
+import { createLogger } from '../process/logger.ts';
+import { ObservationServer } from '../metrics/observation-server.ts';
+import { type OtherCollector, OtherCollectorWatch } from './other-collector.ts';
+import { ProbedCollectorWatch, type WatchLease } from './probed-collector-watch.ts';
+import { processMetrics } from '../metrics/process-metrics.ts';
+import { PrometheusMetrics } from '../metrics/prometheus.ts';
+import { requestRate } from '../flags/request-rate.ts';
+import { systemKubeconfigIo } from '../process/system-kubeconfig-io.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { untilSignal } from '../process/termination.ts';
+import { kubegcVersion } from '../process/version.ts';
+import { writeGuard } from '../flags/write-guard.ts';
+
+const clock = systemClock;
+const random = systemRandom;
+/** For requests that name no other time. The server ends what is no watch after a minute itself. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const STARTED_POLL_MS = 20;
+
+/** Collects, or observes, until SIGINT or SIGTERM. Resolves with the exit code; rejects with what keeps it from working. */
+export async function collect(flags: CollectFlags, terminal: Terminal): Promise<number> {
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort());
+  const settings = collectSettings(flags);
+  if (settings.garbageCollector === 'off') {
+    terminal.stdout(
+      'nothing is collected: --enable-garbage-collector is false, and kubegc collect has nothing else to do\n',
+    );
+    return 0;
+  }
+  if (flags.explainEveryAction === true && !['debug', 'info'].includes(flags.logLevel)) {
+    throw new CommandError(
+      `--explain-every-action logs at level info, which --log-level ${flags.logLevel} hides`,
+      'Leave one of the two away.',
+    );
+  }
+  if (flags.explainEveryAction === true && settings.mode === 'observe') {
+    throw new CommandError(
+      '--explain-every-action does nothing with --mode observe, which decides nothing',
+      'Leave one of the two away.',
+    );
+  }
+  if (flags.bindTokenFile !== undefined && flags.bindAddress === undefined) {
+    throw new CommandError('--bind-token-file does nothing without --bind-address', 'Give both, or neither.');
+  }
+  const listen = flags.bindAddress === undefined ? undefined : parseListenAddress(flags.bindAddress, '--bind-address');
+  const token = flags.bindTokenFile === undefined ? undefined : await readToken(flags.bindTokenFile);
+  const config = await clientConfig(flags);
+  const { logLevel: level, logFormat: format } = flags;
+  const logger = createLogger({ level, format, write: terminal.stderr, now: () => clock.now() });
+
+  const parts = assemble({ settings, config, logger, explain: flags.explainEveryAction === true });
+  const { collector, leadership, client, metrics } = parts;
+  const progress: { answered: boolean } = { answered: false };
+  const server =
+    listen &&
+    (await ObservationServer.start({
+      listen,
+      token,
+      notReadyBecause: () => {
+        if (!progress.answered) return 'the API server has not answered yet';
+        return collector.started ? undefined : 'the first lists are not complete';
+      },
+      metrics: () => metrics.expose(),
+      debug: { prefixes: DEBUG_BASES, handler: collector.debugHandler },
+    }));
+  try {
+    if (server !== undefined) terminal.stdout(`health, metrics and the debug graph: ${server.url}\n`);
+    const isContext = config.source !== 'in-cluster' && config.source !== '--master';
+    const source = isContext ? `context ${config.source}` : config.source;
+    await firstContact({ client, clock, random, logger, server: config.server, source }, stop.signal);
+    progress.answered = true;
+    const ready = (): void => {
+      terminal.stdout(`kubegc is ready: ${config.server} (${source}, mode ${settings.mode})\n`);
+    };
+    await run({ collector, leadership, stop, ready });
+    return 0;
+  } catch (error) {
+    if (isAbortError(error) && stop.signal.aborted) return 0;
+    throw error;
+  } finally {
+    await server?.close();
+    await client.close();
+  }
+}
+
+interface Parts {
+  readonly collector: GarbageCollector;
+  readonly leadership: Leadership;
+  readonly client: RestClient;
+  readonly metrics: PrometheusMetrics;
+}
+
+function assemble(options: {
+  readonly settings: CollectSettings;
+  readonly config: ClientConfig;
+  readonly logger: Logger;
+  readonly explain: boolean;
+}): Parts {
+  const { settings, config, logger, explain } = options;
+  const { initialSyncTimeoutMs, absentOwners, retry } = settings;
+  const { mode, lease, rate, contentType, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
+  const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions } = settings;
+  const metrics = new PrometheusMetrics();
+  processMetrics(metrics, process, clock.now());
+  const counted = requestMetrics(metrics, new URL(config.server).host);
+  const common = {
+    transport: connect({ ...config, clock }),
+    clock,
+    userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
+    defaultTimeoutMs: REQUEST_TIMEOUT_MS,
+  };
+  // For the lease alone: it has to be renewed however many requests wait for their turn, and to be taken by who may not write yet.
+  const client = new RestClient({ ...common, interceptors: [counted] });
+  const elector =
+    lease &&
+    new LeaderElector({
+      ...lease,
+      client: client.as('leader-election'),
+      clock,
+      random,
+      logger,
+      metrics,
+      identity: `${hostname()}_${random.uuid()}`,
+    });
+  const guarded = new RestClient({
+    ...common,
+    interceptors: [
+      ...(rate === undefined ? [] : [requestRate(rate, clock)]),
+      writeGuard(mayWrite),
+      ...(contentType === 'application/json' ? [jsonOnly] : []),
+      counted,
+    ],
+  });
+  const collector = new GarbageCollector({
+    client: guarded.as('generic-garbage-collector'),
+    clock,
+    random,
+    logger,
+    metrics,
+    workers: 'whenLeading',
+    concurrentGcSyncs,
+    syncPeriodMs,
+    initialSyncTimeoutMs,
+    absentOwners,
+    retry,
+    retryCapMs,
+    selfCheckPeriodMs,
+    ignoredResources,
+    orphanBarrier,
+    orphanRecords,
+    unservedVersions,
+    ...(explain
+      ? {
+          onDecision: (decision) => {
+            const { message, fields } = explainDecision(decision);
+            logger.info(message, fields);
+          },
+        }
+      : {}),
+  });
+  const leadership = new Leadership({
+    mode,
+    elector,
+    watchOther: (signal, onChange) => watchOther(settings, client, { signal, onChange }),
+    lead: (signal) => collector.lead(signal),
+    logger,
+    metrics,
+  });
+  // The guard is asked when the first request is sent, which is after all of this.
+  function mayWrite(): boolean {
+    return leadership.mayWrite;
+  }
+  return { collector, leadership, client, metrics };
+}
+
+/** Goes by the lease of kube-controller-manager, or by a probe where one may be made. */
+function watchOther(
+  { probe: namespace, lease }: CollectSettings,
+  client: RestClient,
+  { signal, onChange }: { readonly signal: AbortSignal; readonly onChange: (verdict: OtherCollector) => void },
+): Promise<void> {
+  const watch =
+    (of: { readonly namespace: string; readonly name: string }): WatchLease =>
+    (until, tell) =>
+      new OtherCollectorWatch({ client, clock, namespace: of.namespace, name: of.name, onChange: tell }).run(until);
+  if (namespace === undefined) return watch(otherCollectorsLease)(signal, onChange);
+  return new ProbedCollectorWatch({
+    probe: new CollectorProbe({ client: client.as('collector-probe'), clock, random, namespace }),
+    watchOther: watch(otherCollectorsLease),
+    watchPeers: lease === undefined ? undefined : watch(lease),
+    clock,
+    onChange,
+  }).run(signal);
+}
+
+/** First the work ends and the lease is given back, then the watches end (COL-215). */
+async function run(options: {
+  readonly collector: GarbageCollector;
+  readonly leadership: Leadership;
+  readonly stop: AbortController;
+  readonly ready: () => void;
+}): Promise<void> {
+  const { collector, leadership, stop, ready } = options;
+  const watching = new AbortController();
+  const failures: unknown[] = [];
+  const supervised = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      failures.push(error);
+      stop.abort();
+    });
+  const collecting = supervised(collector.run(watching.signal));
+  const leading = supervised(leadership.run(stop.signal));
+  const announcing = supervised(announce(collector, ready, stop.signal));
+  await leading;
+  watching.abort();
+  await Promise.all([collecting, announcing]);
+  if (failures.length > 0) throw failures[0];
+}
+
+async function announce(collector: GarbageCollector, ready: () => void, signal: AbortSignal): Promise<void> {
+  try {
+    while (!collector.started) await sleep(clock, STARTED_POLL_MS, signal);
+    ready();
+  } catch (error) {
+    if (!isAbortError(error)) throw error;
+  }
+}
+
+async function clientConfig({ kubeconfig, context, master }: CollectFlags): Promise<ClientConfig> {
+  if (kubeconfig === '') {
+    throw new CommandError(
+      'invalid --kubeconfig "": it is empty',
+      'Give --kubeconfig FILE, or leave it away for KUBECONFIG, ~/.kube/config or the pod this runs in.',
+    );
+  }
+  try {
+    return await loadClientConfig({
+      io: systemKubeconfigIo,
+      clock,
+      ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+      ...(master === undefined ? {} : { server: serverOf(master) }),
+    });
+  } catch (error) {
+    if (!(error instanceof KubeconfigError) && !isSystemError(error)) throw error;
+    throw new CommandError(
+      `cannot tell which cluster to use: ${error.message}`,
+      'Give --kubeconfig FILE and --context NAME, set KUBECONFIG, or run in a pod with a service account.',
+      { cause: error },
+    );
+  }
+}
+
+function serverOf(master: string): string {
+  const url = URL.canParse(master) ? new URL(master) : undefined;
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return master;
+  throw new CommandError(`invalid --master "${master}"`, 'Give a URL such as https://10.0.0.1:6443.');
+}
+
+/** Of a file that cannot be read. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}
+
+async function readToken(path: string): Promise<string> {
+  const token = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`cannot read the token file ${path}: ${systemReason(error)}`, 'See --bind-token-file.', {
+      cause: error,
+    });
+  });
+  if (token.trim() !== '') return token.trim();
+  throw new CommandError(`the token file ${path} is empty`, 'Put a long random word into it.');
+}

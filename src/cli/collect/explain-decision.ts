@@ -1,0 +1,66 @@
+import type { LogFields } from '../../base/logger.ts';
+import type { Action } from '../../collector/decide/actions.ts';
+import { sentenceOf } from '../../collector/types/reasons.ts';
+import { tookEffect } from '../../collector/workers/accepted-writes.ts';
+import type { ActionResult, CarriedOut } from '../../collector/workers/decision.ts';
+
+/**
+ * A decision as one line of the log: why in words, then the object, what was done about it, what was tried and did not take effect, what
+ * the answers to its writes came to, and the reason's name.
+ */
+export function explainDecision({ uid, identity, queuedFor, verdict, reason, decided, results }: CarriedOut): {
+  readonly message: string;
+  readonly fields: LogFields;
+} {
+  const did = wordsOf(results.filter(tookPlace));
+  const tried = wordsOf(results.filter((result) => !tookPlace(result)));
+  const answered = results.flatMap((result) => result.answered ?? []).join(', ');
+  return {
+    message: sentenceOf(reason),
+    fields: {
+      ...(identity === undefined ? {} : { object: objectName(identity) }),
+      uid,
+      ...(queuedFor === undefined ? {} : { because: queuedFor }),
+      did: did === '' ? 'nothing' : did,
+      ...(tried === '' ? {} : { tried }),
+      ...(answered === '' ? {} : { answered }),
+      ...(decided === reason ? {} : { decided }),
+      reason,
+      ...(verdict === 'requeue' ? { again: true } : {}),
+    },
+  };
+}
+
+/** Of a write: whether it was this one that changed the object. */
+function tookPlace({ answered }: ActionResult): boolean {
+  return answered === undefined || tookEffect(answered);
+}
+
+function wordsOf(results: readonly ActionResult[]): string {
+  return results.map(({ action }) => actionWord(action)).join(', ');
+}
+
+/** `Pod default/web-1`, `ReplicaSet.apps default/web`, `Node n1` */
+function objectName({ apiVersion, kind, namespace, name }: NonNullable<CarriedOut['identity']>): string {
+  const group = apiVersion.includes('/') ? `.${apiVersion.slice(0, apiVersion.indexOf('/'))}` : '';
+  return `${kind}${group} ${namespace === '' ? '' : `${namespace}/`}${name}`;
+}
+
+function actionWord(action: Action): string {
+  switch (action.action) {
+    case 'delete':
+      return `delete (${action.policy})`;
+    case 'removeFinalizer':
+      return `remove finalizer ${action.finalizer}`;
+    case 'removeReferences':
+      return `remove ${action.owners.length} references`;
+    case 'unblockReferences':
+      return `unblock ${action.references.length} references`;
+    case 'emitVirtualDelete':
+      return 'forget it';
+    case 'noteAbsentOwner':
+      return `note that ${action.identity.kind} ${action.identity.name} is absent`;
+    case 'enqueueBlockingDependents':
+      return 'look at its blocking dependents';
+  }
+}

@@ -1,0 +1,126 @@
+import { type LinkedSignal, linkSignals, untilAborted } from '../../base/abort.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { LeaderElector } from '../../client/election/leader-elector.ts';
+import type { CollectFlags } from './collect-options.ts';
+import { otherCollectorsLease } from './collect-settings.ts';
+import type { OtherCollector } from './other-collector.ts';
+
+export interface LeadershipOptions {
+  readonly mode: CollectFlags['mode'];
+  /** Undefined: nobody else is asked. */
+  readonly elector: LeaderElector | undefined;
+  /** Tells whether another collector runs, until aborted; for `auto`. */
+  readonly watchOther: (signal: AbortSignal, onChange: (verdict: OtherCollector) => void) => Promise<void>;
+  /** Does the work until aborted. */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * When this process may collect: never (`observe`), while it holds its lease (`collect`), or while besides that no other
+ * collector runs (`auto`).
+ */
+export class Leadership {
+  readonly #options: LeadershipOptions;
+  /** No reason against collecting is known. */
+  #allowed: boolean;
+  #acting = false;
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options;
+    this.#allowed = options.mode === 'collect';
+    options.metrics.gauge({
+      name: 'kubegc_collector_acting',
+      help: '1 while this process decides and writes, 0 while it only observes',
+      collect: (gauge) => gauge.set(this.mayWrite ? 1 : 0),
+    });
+  }
+
+  /** To be asked right before each write. */
+  get mayWrite(): boolean {
+    return this.#allowed && this.#acting && (this.#options.elector?.leading ?? true);
+  }
+
+  /** Resolves when aborted and nothing is under way any more. */
+  async run(parent: AbortSignal): Promise<void> {
+    const { mode, logger } = this.#options;
+    if (mode === 'observe') {
+      logger.info('observing only: nothing is decided, nothing is written');
+      return untilAborted(parent);
+    }
+    if (mode === 'collect') return this.#compete(parent);
+    using own = linkSignals(parent);
+    let term: LinkedSignal | undefined;
+    let competing = Promise.resolve();
+    let failure: { readonly error: unknown } | undefined;
+    const onChange = (verdict: OtherCollector): void => {
+      this.#tell(verdict);
+      this.#allowed = verdict.runs === 'no';
+      if (!this.#allowed) {
+        term?.abort();
+        term = undefined;
+      } else if (term === undefined) {
+        const next = linkSignals(own.signal);
+        term = next;
+        competing = competing
+          .then(() => (next.signal.aborted ? undefined : this.#compete(next.signal)))
+          .catch((error: unknown) => {
+            failure = { error };
+            own.abort();
+          });
+      }
+    };
+    await this.#options.watchOther(own.signal, onChange);
+    await competing;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async #compete(signal: AbortSignal): Promise<void> {
+    const { elector, lead } = this.#options;
+    const work = async (leading: AbortSignal): Promise<void> => {
+      this.#acting = true;
+      try {
+        await lead(leading);
+      } finally {
+        this.#acting = false;
+      }
+    };
+    await (elector === undefined ? work(signal) : elector.run(signal, work));
+  }
+
+  #tell(verdict: OtherCollector): void {
+    const { logger } = this.#options;
+    const lease = `${otherCollectorsLease.namespace}/${otherCollectorsLease.name}`;
+    switch (verdict.runs) {
+      case 'yes':
+        return verdict.why === 'probeCollected'
+          ? logger.info('another collector runs, observing only', {
+              why: YES_WORDS.probeCollected,
+              reason: verdict.why,
+            })
+          : logger.info('another collector runs, observing only; --mode collect if its collector is turned off', {
+              lease,
+              holder: verdict.holder,
+              reason: verdict.why,
+            });
+      case 'unknown':
+        return logger.info('not known whether another collector runs, observing only', {
+          lease,
+          why: verdict.detail,
+          reason: verdict.why,
+        });
+      case 'no':
+        return logger.info('no other collector runs', { lease, why: NO_WORDS[verdict.why], reason: verdict.why });
+    }
+  }
+}
+
+const YES_WORDS = { probeCollected: 'somebody deleted the probe' } as const;
+const NO_WORDS = {
+  noLease: 'there is no such lease',
+  notRenewed: 'the lease is not renewed any more',
+  probeKept: 'nobody deleted the probe',
+  peerLeads: 'an instance of kubegc leads, and would have found it',
+} as const;

@@ -1,0 +1,126 @@
+import { isForbidden, isObjectNotFound } from '../../api/status-error.ts';
+import { isAbortError } from '../../base/abort-error.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { messageOf } from '../../base/thrown.ts';
+import { type Lease, observeLease, type ObservedLease } from '../../client/election/leader-election.ts';
+import { LEASES } from '../../client/election/leader-elector.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+
+/** Whether another collector runs, and what says so: its lease, or what became of a probe. */
+export type OtherCollector =
+  /** `peerLeads`: an instance of this program does the work, and has found that no other does. */
+  | { readonly runs: 'no'; readonly why: 'noLease' | 'notRenewed' | 'probeKept' | 'peerLeads' }
+  /** `holder` of the lease; empty when there is none. */
+  | { readonly runs: 'yes'; readonly why: 'renewed' | 'probeCollected'; readonly holder: string }
+  /** Too little is known so far, or it cannot be told. */
+  | {
+      readonly runs: 'unknown';
+      readonly why: 'firstLook' | 'forbidden' | 'unreadable' | 'probing' | 'probeFailed';
+      readonly detail: string;
+      /** Of the lease, as far as it was read. */
+      readonly holder?: string;
+    };
+
+/** A lease that was not renewed for this many of its durations is nobody's: its holder had time to come back or be replaced. */
+const SILENT_DURATIONS = 2;
+/** A released lease says one second, which is no measure of how soon the next one takes it. */
+const LEAST_DURATION_MS = 15_000;
+const LOOK_EVERY_MS = 2000;
+const TIMEOUT_MS = 5000;
+
+/** What is remembered between two looks. */
+export interface Sighting {
+  readonly observed: ObservedLease | undefined;
+  /** The lease was seen to appear or to change. */
+  readonly renewedOnce: boolean;
+}
+
+/** Another look at the lease: undefined when there is none. */
+function nextSighting(previous: Sighting | undefined, lease: Lease | undefined, monotonic: number): Sighting {
+  const observed = observeLease(previous?.observed, lease, monotonic);
+  const changed = previous !== undefined && observed?.observedAt !== previous.observed?.observedAt;
+  return { observed, renewedOnce: observed !== undefined && (changed || previous?.renewedOnce === true) };
+}
+
+/** The lease could not be looked at, so its silence begins anew: who cannot reach the server cannot renew it either. */
+function unseen(sighting: Sighting | undefined, monotonic: number): Sighting | undefined {
+  if (sighting?.observed === undefined) return sighting;
+  return { ...sighting, observed: { ...sighting.observed, observedAt: monotonic } };
+}
+
+/** Whether the other one runs, going by what this process saw the lease do, never by the times in it. */
+function judgeOther({ observed, renewedOnce }: Sighting, monotonic: number): OtherCollector {
+  if (observed === undefined) return { runs: 'no', why: 'noLease' };
+  const { holderIdentity = '', leaseDurationSeconds = 0 } = observed.lease.spec ?? {};
+  const silentMs = SILENT_DURATIONS * Math.max(leaseDurationSeconds * 1000, LEAST_DURATION_MS);
+  if (monotonic - observed.observedAt >= silentMs) return { runs: 'no', why: 'notRenewed' };
+  if (renewedOnce) return { runs: 'yes', why: 'renewed', holder: holderIdentity };
+  return {
+    runs: 'unknown',
+    why: 'firstLook',
+    holder: holderIdentity,
+    detail: `waiting up to ${silentMs / 1000} s to see whether it is renewed`,
+  };
+}
+
+export interface OtherCollectorOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly namespace: string;
+  readonly name: string;
+  /** Called with every change of the verdict, and with the first one. */
+  readonly onChange: (verdict: OtherCollector) => void;
+}
+
+/** Looks again and again whether another collector runs, by its lease. Only reads. */
+export class OtherCollectorWatch {
+  readonly #options: OtherCollectorOptions;
+  #sighting: Sighting | undefined;
+  #verdict: OtherCollector | undefined;
+
+  constructor(options: OtherCollectorOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      while (!signal.aborted) {
+        this.#tell(await this.#look(signal));
+        await sleep(this.#options.clock, LOOK_EVERY_MS, signal);
+      }
+    } catch (error) {
+      if (!isAbortError(error) && !signal.aborted) throw error;
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<OtherCollector> {
+    const { client, clock, namespace, name } = this.#options;
+    try {
+      const lease = await client
+        .get<Lease>({ gvr: LEASES, namespace, name }, { signal, timeoutMs: TIMEOUT_MS })
+        .catch((error: unknown) => {
+          if (isObjectNotFound(error, name)) return undefined;
+          throw error;
+        });
+      this.#sighting = nextSighting(this.#sighting, lease, clock.monotonic());
+      return judgeOther(this.#sighting, clock.monotonic());
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (isForbidden(error)) return { runs: 'unknown', why: 'forbidden', detail: error.message };
+      this.#sighting = unseen(this.#sighting, clock.monotonic());
+      const detail = messageOf(error);
+      return this.#verdict ?? { runs: 'unknown', why: 'unreadable', detail };
+    }
+  }
+
+  #tell(verdict: OtherCollector): void {
+    const previous = this.#verdict;
+    this.#verdict = verdict;
+    const same =
+      previous?.runs === verdict.runs &&
+      previous.why === verdict.why &&
+      (verdict.runs !== 'yes' || (previous.runs === 'yes' && previous.holder === verdict.holder));
+    if (!same) this.#options.onChange(verdict);
+  }
+}

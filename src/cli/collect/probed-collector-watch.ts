@@ -1,0 +1,140 @@
+import { isAbortError } from '../../base/abort-error.ts';
+import { linkSignals, untilAborted } from '../../base/abort.ts';
+import { exponentialBackoff } from '../../base/backoff.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { CollectorProbe } from './collector-probe.ts';
+import type { OtherCollector } from './other-collector.ts';
+
+/** Watches a lease until aborted, and tells what it says about its holder. */
+export type WatchLease = (signal: AbortSignal, onChange: (verdict: OtherCollector) => void) => Promise<void>;
+
+export interface ProbedCollectorWatchOptions {
+  readonly probe: Pick<CollectorProbe, 'run'>;
+  /** The lease of kube-controller-manager. */
+  readonly watchOther: WatchLease;
+  /** The lease that this program's own instances share; undefined without leader election. */
+  readonly watchPeers: WatchLease | undefined;
+  readonly clock: Clock;
+  readonly onChange: (verdict: OtherCollector) => void;
+}
+
+/** While another one collects it is asked again after this long, ms. */
+const AGAIN_MS = 10 * 60_000;
+/** While it cannot be told it is asked again after this long, doubled each time up to {@link AGAIN_MS}, ms. */
+const SOON_MS = 5000;
+/**
+ * So many in a row are taken to last. A server that has just started refuses what it allows a moment later, when it has read its
+ * roles.
+ */
+const LASTING_REFUSALS = 3;
+
+/**
+ * Whether another collector runs, by what becomes of a probe. The lease only says when to ask again, because it has another
+ * holder; and it decides where the server lastingly refuses the probe. Any other failure passes and says nothing, so this one
+ * observes meanwhile: would it collect because there is no lease, it would never ask again. Where an instance of ours leads it
+ * has asked, and would collect the probe itself: this one stands by.
+ */
+export class ProbedCollectorWatch {
+  readonly #options: ProbedCollectorWatchOptions;
+  #lease: OtherCollector | undefined;
+  /** Of the lease; undefined before it was read, empty when nobody holds it. */
+  #holder: string | undefined;
+  #verdict: OtherCollector | undefined;
+  /** In a row. */
+  #refusals = 0;
+  readonly #pauses = exponentialBackoff({ baseMs: SOON_MS, capMs: AGAIN_MS });
+  #askAgain: () => void = () => undefined;
+
+  constructor(options: ProbedCollectorWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const watching = this.#options.watchOther(signal, (verdict) => this.#noteLease(verdict));
+    try {
+      while (!signal.aborted) {
+        const holder = this.#holder;
+        const verdict = await this.#judge(signal);
+        this.#tell(verdict);
+        if (verdict.runs !== 'unknown') this.#pauses.reset();
+        // Somebody took the lease while the probe was out: it may have been there too short for him.
+        const changed = holder !== undefined && this.#holder !== holder && this.#holder !== '';
+        if (!changed) await this.#untilDue(signal);
+      }
+    } catch (error) {
+      if (!isAbortError(error) && !signal.aborted) throw error;
+    }
+    await watching;
+  }
+
+  #noteLease(verdict: OtherCollector): void {
+    this.#lease = verdict;
+    if (verdict.runs === 'unknown' && verdict.why !== 'firstLook') return;
+    const holder = verdict.runs === 'no' ? '' : (verdict.holder ?? '');
+    if (holder === this.#holder) return;
+    const first = this.#holder === undefined;
+    this.#holder = holder;
+    // A holder that goes is no reason to stop what is going on.
+    if (!first && (holder !== '' || this.#verdict?.runs !== 'no')) this.#askAgain();
+  }
+
+  async #judge(signal: AbortSignal): Promise<OtherCollector> {
+    if (await this.#peerLeads(signal)) return { runs: 'no', why: 'peerLeads' };
+    // Whoever collects stops before the probe is there; who only observes has nothing to stop.
+    if (this.#verdict === undefined || this.#verdict.runs === 'no') {
+      this.#tell({ runs: 'unknown', why: 'probing', detail: 'a probe shows whether somebody collects it' });
+    }
+    const outcome = await this.#options.probe.run(signal);
+    this.#refusals = outcome.probe === 'refused' ? this.#refusals + 1 : 0;
+    switch (outcome.probe) {
+      case 'collected':
+        // By an instance of ours that has begun to lead meanwhile?
+        if (await this.#peerLeads(signal)) return { runs: 'no', why: 'peerLeads' };
+        return { runs: 'yes', why: 'probeCollected', holder: this.#holder ?? '' };
+      case 'kept':
+        return { runs: 'no', why: 'probeKept' };
+      case 'refused':
+      case 'failed': {
+        const failed = { runs: 'unknown', why: 'probeFailed', detail: outcome.detail } as const;
+        return this.#refusals < LASTING_REFUSALS ? failed : (this.#lease ?? failed);
+      }
+    }
+  }
+
+  /** Another instance of ours renews our lease. */
+  async #peerLeads(signal: AbortSignal): Promise<boolean> {
+    const { watchPeers } = this.#options;
+    if (watchPeers === undefined) return false;
+    using looking = linkSignals(signal);
+    let leads = false;
+    await watchPeers(looking.signal, (verdict) => {
+      const undecided = verdict.runs === 'unknown' && verdict.why === 'firstLook' && verdict.holder !== '';
+      if (undecided) return;
+      leads = verdict.runs === 'yes';
+      looking.abort();
+    });
+    return leads;
+  }
+
+  /** Until the lease has another holder, or it is time to ask again. Who collects himself cannot ask. */
+  async #untilDue(signal: AbortSignal): Promise<void> {
+    using waiting = linkSignals(signal);
+    this.#askAgain = () => waiting.abort();
+    try {
+      const runs = this.#verdict?.runs;
+      if (runs === 'no') await untilAborted(waiting.signal);
+      else await sleep(this.#options.clock, runs === 'yes' ? AGAIN_MS : this.#pauses.next(), waiting.signal);
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
+    } finally {
+      this.#askAgain = () => undefined;
+    }
+  }
+
+  #tell(verdict: OtherCollector): void {
+    const before = this.#verdict;
+    this.#verdict = verdict;
+    if (before?.runs !== verdict.runs || before.why !== verdict.why) this.#options.onChange(verdict);
+  }
+}

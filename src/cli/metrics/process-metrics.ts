@@ -1,0 +1,36 @@
+import type { Metrics } from '../../base/metrics.ts';
+
+/** What a process knows of itself; `process` of Node is one. */
+export interface MeteredProcess {
+  /** Microseconds since it began. */
+  cpuUsage(): { readonly user: number; readonly system: number };
+  readonly memoryUsage: { rss(): number };
+  /** Seconds. */
+  uptime(): number;
+}
+
+/**
+ * What this process takes of the machine, by the names that the client libraries of Prometheus give it and the dashboards of Kubernetes'
+ * components look for. `now`: ms since 1970.
+ */
+export function processMetrics(metrics: Metrics, { cpuUsage, memoryUsage, uptime }: MeteredProcess, now: number): void {
+  let countedSeconds = 0;
+  metrics.counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time of this process, of the user and of the system.',
+    collect: (counter) => {
+      const { user, system } = cpuUsage();
+      const seconds = (user + system) / 1e6;
+      counter.inc(undefined, seconds - countedSeconds);
+      countedSeconds = seconds;
+    },
+  });
+  metrics.gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Memory of this process that is not swapped out.',
+    collect: (gauge) => gauge.set(memoryUsage.rss()),
+  });
+  metrics
+    .gauge({ name: 'process_start_time_seconds', help: 'When this process began, in seconds since 1970.' })
+    .set(now / 1000 - uptime());
+}

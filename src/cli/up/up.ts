@@ -1,0 +1,179 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { writeFileAtomically } from '../../base/write-file-atomically.ts';
+import { type PluginFlags, pluginFlagProblems } from '../../apiserver/admission/plugin-selection.ts';
+import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';
+import { Cluster, type ClusterOptions } from '../cluster/cluster.ts';
+import { CommandError, endWithError, systemReason } from '../process/command-error.ts';
+import { selectControllers } from '../cluster/controllers.ts';
+import { DataDirectory } from '../cluster/data-directory.ts';
+import type { EtcdFlags } from '../cluster/etcd-settings.ts';
+import { engineHeap, IdleHeap } from './idle-heap.ts';
+import { type LifecycleFlags, lifecycleSettingsOf } from '../flags/lifecycle-flags.ts';
+import type { LeaseTimeFlags } from '../flags/lease-times.ts';
+import { parseListenAddress } from '../flags/listen-address.ts';
+import type { LogFormat, LogLevel } from '../process/log-level.ts';
+import { createLogger } from '../process/logger.ts';
+import { readManifests } from '../flags/manifests.ts';
+import type { StoreKind } from '../cluster/open-store.ts';
+import { selfCheckPeriodOf } from '../flags/self-check-period.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { untilParentEnds, untilSignal } from '../process/termination.ts';
+import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
+import { webhookServicesOf } from './webhook-services.ts';
+
+/** As the command line gives them; every value is still a person's text. */
+export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
+  readonly dataDir: string;
+  readonly store: StoreKind;
+  readonly listen: string;
+  readonly tlsSan?: readonly string[];
+  readonly writeKubeconfig?: string;
+  readonly controllers?: readonly string[];
+  readonly authorizationMode: AuthorizationMode;
+  readonly enableAdmissionPlugins?: readonly string[];
+  readonly disableAdmissionPlugins?: readonly string[];
+  readonly webhookService?: readonly string[];
+  readonly selfCheckPeriod: string;
+  readonly filename?: readonly string[];
+  readonly exitWithParent?: boolean;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** `kubegc up` as a whole program: like {@link up}, but says what is wrong. Never throws. */
+export function runUp(flags: UpFlags, terminal: Terminal): Promise<number> {
+  return up(flags, terminal).catch((error: unknown) => endWithError(error, terminal));
+}
+
+/**
+ * Serves until SIGINT or SIGTERM, or the end of the parent if that was asked for. Resolves with the exit code; rejects with
+ * what keeps it from serving.
+ */
+export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
+  const ended = Promise.race([untilSignal(), ...(flags.exitWithParent ? [untilParentEnds()] : [])]);
+  const listen = parseListenAddress(flags.listen);
+  const controllers = selectControllers(flags.controllers ?? ['*']);
+  const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
+  const serviceHosts = webhookServicesOf(flags.webhookService);
+  const lifecycle = lifecycleSettingsOf(flags);
+  const alsoReachedBy = servingNames(flags.tlsSan ?? []);
+  const shared = await sharedStore(flags);
+  const manifests = await readManifests(flags.filename ?? []);
+  // A server that keeps nothing on this machine and writes its kubeconfig elsewhere leaves no directory behind.
+  const needsDirectory = flags.store === 'lmdb' || flags.writeKubeconfig === undefined;
+  const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
+  const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');
+  const logger = createLogger({
+    level: flags.logLevel,
+    format: flags.logFormat,
+    write: terminal.stderr,
+    now: () => systemClock.now(),
+  });
+
+  const cluster = await Cluster.start({
+    store: flags.store,
+    ...shared,
+    alsoReachedBy,
+    ...(directory ? { directory } : {}),
+    listen,
+    controllers,
+    selfCheckPeriodMs,
+    authorizationMode: flags.authorizationMode,
+    admissionPlugins: admissionPlugins(flags),
+    serviceHosts,
+    lifecycle,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+  });
+  const idleHeap = new IdleHeap({ clock: systemClock, heap: engineHeap });
+  idleHeap.start();
+  try {
+    // Pods among them wait for the account that a controller gives to their namespace.
+    if (manifests.length > 0) cluster.startControllers();
+    await cluster.load(manifests);
+    try {
+      await writeFileAtomically(kubeconfigPath, cluster.kubeconfig, 0o600);
+    } catch (error) {
+      throw new CommandError(
+        `cannot write the kubeconfig ${kubeconfigPath}: ${systemReason(error)}`,
+        'Choose another file with --write-kubeconfig.',
+        { cause: error },
+      );
+    }
+    terminal.stdout(`kubeconfig: ${kubeconfigPath}\n`);
+    terminal.stdout(`kubegc is ready: ${cluster.url} (${flags.store} store, ${manifests.length} objects loaded)\n`);
+    // Who waits for the line above has requests to send; the controllers need no head start on them.
+    cluster.startControllers();
+    const outcome = await Promise.race([ended, cluster.failed]);
+    if (outcome instanceof Error) {
+      terminal.stderr(`error: ${outcome.message}\n`);
+      return 1;
+    }
+    return 0;
+  } finally {
+    idleHeap.stop();
+    await cluster.stop();
+  }
+}
+
+/** Of `--tls-san`: what a certificate can be made out to. */
+function servingNames(lists: readonly string[]): readonly string[] {
+  const names = lists.flatMap((list) => list.split(',')).map((name) => name.trim());
+  const wrong = names.find(
+    (name) => isIP(name) === 0 && !/^(\*\.)?[a-z\d]([\w-]*[a-z\d])?(\.[a-z\d]([\w-]*[a-z\d])?)*$/i.test(name),
+  );
+  if (wrong === undefined) return names;
+  throw new CommandError(
+    `invalid --tls-san "${wrong}"`,
+    'Give a DNS name or an IP address, for example kube.example.org.',
+  );
+}
+
+/** What is asked for about a store that several servers share; nothing of it is loaded when there is nothing. */
+async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' | 'leaseTimes'>> {
+  if (
+    flags.store !== 'etcd' &&
+    Object.entries(flags).every(([name]) => !name.startsWith('etcd') || name === 'etcdPrefix')
+  ) {
+    refuseLeaseTimes(flags);
+    return {};
+  }
+  const [{ etcdSettings }, { leaseTimesOf }] = await Promise.all([
+    import('../cluster/etcd-settings.ts'),
+    import('../flags/lease-times.ts'),
+  ]);
+  const etcd = await etcdSettings(flags.store, flags);
+  return etcd === undefined ? {} : { etcd, leaseTimes: leaseTimesOf(flags) };
+}
+
+/** Servers elect who runs the controllers only where several share a store. */
+function refuseLeaseTimes(flags: UpFlags): void {
+  const given = (Object.keys(usualLeaseTimes) as (keyof LeaseTimeFlags)[]).find(
+    (key) => flags[key] !== usualLeaseTimes[key],
+  );
+  if (given === undefined) return;
+  const name = given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new CommandError(`--${name} does nothing with --store ${flags.store}`, 'It is for --store etcd.');
+}
+
+/** Lists of names, separated by commas, of both flags. */
+function admissionPlugins(flags: UpFlags): PluginFlags {
+  const names = (lists: readonly string[] = []): string[] =>
+    lists.flatMap((list) => list.split(',')).filter((name) => name !== '');
+  const selection = {
+    enable: names(flags.enableAdmissionPlugins),
+    disable: names(flags.disableAdmissionPlugins),
+  };
+  const problems = pluginFlagProblems(selection);
+  if (problems.length > 0) {
+    throw new CommandError(
+      problems.join('\n'),
+      'The plug-ins there are, and which of them run, are listed in docs/security.md.',
+    );
+  }
+  return selection;
+}

@@ -1,0 +1,308 @@
+import { apiVersionOf, type GroupVersionResource, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import { isForbidden, isNotFound } from '../../api/status-error.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import { asError } from '../../base/thrown.ts';
+import { DecodeError } from '../codec/decode-error.ts';
+import { elementsOf, objectIn } from '../codec/decode-list.ts';
+import type { RestClient } from '../rest/rest-client.ts';
+import { headerOf } from '../codec/status-decoder.ts';
+
+/** A resource in one version that serves it. Subresources are named by their parent. */
+export interface DiscoveredResource extends GroupVersionResource {
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** `status`, `scale`, … */
+  readonly subresources: readonly string[];
+}
+
+export interface DiscoveredGroup {
+  /** Empty for the core group. */
+  readonly name: string;
+  /** In the server's order. */
+  readonly versions: readonly string[];
+  readonly preferredVersion: string;
+}
+
+export interface DiscoveryResult {
+  readonly groups: readonly DiscoveredGroup[];
+  /** Every resource in every version. */
+  readonly resources: readonly DiscoveredResource[];
+  /** Every resource once, in the version to use (COL-010). */
+  readonly preferred: readonly DiscoveredResource[];
+  /** Group versions (`apps/v1`) that exist, or are said to, but could not be read: nothing is known of their resources. */
+  readonly failedGroupVersions: ReadonlyMap<string, Error>;
+  /** Resources listed without a kind, as `group/version resource`: no object of theirs can be named by anybody. */
+  readonly withoutKind: readonly string[];
+}
+
+export interface DiscoveryOptions {
+  readonly signal?: AbortSignal;
+  /** For each request; 32 s in client-go. */
+  readonly timeoutMs?: number;
+}
+
+const ACCEPT_AGGREGATED =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,' +
+  'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
+const TIMEOUT_MS = 32_000;
+/** Legacy documents fetched at once. */
+const PARALLEL = 10;
+
+/**
+ * What the server serves. Uses the two aggregated documents where they are offered, else one document a group version
+ * (API-390 to API-393). Rejects when the list of groups itself can not be read.
+ */
+export async function discover(client: RestClient, options: DiscoveryOptions = {}): Promise<DiscoveryResult> {
+  const found = new Found();
+  await Promise.all([readRoot(client, '/api', { found, options }), readRoot(client, '/apis', { found, options })]);
+  await readLegacy(client, { found, options });
+  return found.result();
+}
+
+interface Reading {
+  readonly found: Found;
+  readonly options: DiscoveryOptions;
+}
+
+/** Collects, keeping the order: core first, then the groups as listed. */
+class Found {
+  readonly #core: DiscoveredGroup[] = [];
+  readonly #named: DiscoveredGroup[] = [];
+  readonly #resources = new Map<string, readonly DiscoveredResource[]>();
+  readonly #failed = new Map<string, Error>();
+  readonly #withoutKind: string[] = [];
+
+  get groups(): readonly DiscoveredGroup[] {
+    return [...this.#core, ...this.#named];
+  }
+
+  /** Group versions of the groups about which nothing is known yet. */
+  get missing(): string[] {
+    const all = this.groups.flatMap(({ name, versions }) =>
+      versions.map((version) => apiVersionOf({ group: name, version })),
+    );
+    return all.filter((groupVersion) => !this.#resources.has(groupVersion) && !this.#failed.has(groupVersion));
+  }
+
+  addGroup(group: DiscoveredGroup): void {
+    (group.name === '' ? this.#core : this.#named).push(group);
+  }
+
+  addVersion(groupVersion: string, resources: readonly DiscoveredResource[]): void {
+    this.#resources.set(groupVersion, resources);
+  }
+
+  skip(groupVersion: string, resource: string): void {
+    this.#withoutKind.push(`${groupVersion} ${resource}`);
+  }
+
+  fail(groupVersion: string, error: Error): void {
+    this.#failed.set(groupVersion, error);
+  }
+
+  result(): DiscoveryResult {
+    const { groups } = this;
+    const of = (group: string, version: string) => this.#resources.get(apiVersionOf({ group, version })) ?? [];
+    return {
+      groups,
+      resources: groups.flatMap(({ name, versions }) => versions.flatMap((version) => of(name, version))),
+      preferred: groups.flatMap((group) => preferredOf(group, (version) => of(group.name, version))),
+      failedGroupVersions: this.#failed,
+      withoutKind: this.#withoutKind,
+    };
+  }
+}
+
+/** COL-010: each name once, from the preferred version if it has it, else from the first that does. */
+function preferredOf(
+  { versions, preferredVersion }: DiscoveredGroup,
+  resourcesOf: (version: string) => readonly DiscoveredResource[],
+): DiscoveredResource[] {
+  const chosen = new Map<string, DiscoveredResource>();
+  for (const version of versions) {
+    for (const resource of resourcesOf(version)) {
+      if (!chosen.has(resource.resource) || version === preferredVersion) chosen.set(resource.resource, resource);
+    }
+  }
+  return [...chosen.values()];
+}
+
+async function readRoot(client: RestClient, path: '/api' | '/apis', { found, options }: Reading): Promise<void> {
+  try {
+    const response = await client.request({ ...request(path, options), accept: ACCEPT_AGGREGATED });
+    const document: unknown = response.json();
+    const aggregated = headerOf(response.headers, 'content-type')?.includes('as=APIGroupDiscoveryList') === true;
+    if (aggregated) readAggregated(document, found);
+    else if (path === '/api') readVersions(document, found);
+    else readGroups(document, found);
+  } catch (error) {
+    // Servers without a core group, or without others, exist (client-go tolerates the same two).
+    if (!isNotFound(error) && !isForbidden(error)) throw error;
+  }
+}
+
+function request(path: string, { signal, timeoutMs = TIMEOUT_MS }: DiscoveryOptions) {
+  return { method: 'GET', path, timeoutMs, ...(signal === undefined ? {} : { signal }) } as const;
+}
+
+interface AggregatedList {
+  readonly items?: readonly {
+    readonly metadata?: { readonly name?: string };
+    readonly versions?: readonly {
+      readonly version: string;
+      /** `Stale`: the extension server behind it did not answer. */
+      readonly freshness?: string;
+      readonly resources?: readonly AggregatedResource[];
+    }[];
+  }[];
+}
+
+interface AggregatedResource {
+  readonly resource: string;
+  readonly responseKind?: { readonly kind?: string } | null;
+  readonly scope?: string;
+  readonly singularResource?: string;
+  readonly verbs?: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly subresources?: readonly { readonly subresource: string }[];
+}
+
+function readAggregated(document: unknown, found: Found): void {
+  const { items } = objectIn(document as AggregatedList, 'the aggregated discovery document');
+  for (const { metadata, versions: offered } of elementsOf(items, 'items of the aggregated discovery document')) {
+    const group = metadata?.name ?? '';
+    const versions = elementsOf(offered, `versions of the group ${group}`);
+    if (versions.length === 0) continue;
+    found.addGroup({ name: group, versions: versions.map((v) => v.version), preferredVersion: versions[0]!.version });
+    for (const { version, freshness, resources: entries } of versions) {
+      const groupVersion = apiVersionOf({ group, version });
+      if (freshness === 'Stale') {
+        found.fail(groupVersion, new DecodeError(`stale GroupVersion discovery: ${groupVersion}`));
+        continue;
+      }
+      const resources = elementsOf(entries, `resources of ${groupVersion}`);
+      const served = resources.filter((r) => {
+        const hasKind = (r.responseKind?.kind ?? '') !== '';
+        // One that has no verbs either is only there for its subresources.
+        if (!hasKind && (r.verbs ?? []).length > 0) found.skip(groupVersion, r.resource);
+        return hasKind;
+      });
+      found.addVersion(
+        groupVersion,
+        served.map((r) => ({
+          group,
+          version,
+          resource: r.resource,
+          kind: r.responseKind?.kind ?? '',
+          namespaced: r.scope === 'Namespaced',
+          verbs: r.verbs ?? [],
+          singular: r.singularResource ?? '',
+          shortNames: r.shortNames ?? [],
+          categories: r.categories ?? [],
+          subresources: (r.subresources ?? []).map((s) => s.subresource),
+        })),
+      );
+    }
+  }
+}
+
+function readVersions(document: unknown, found: Found): void {
+  const root = objectIn(document as { versions?: readonly string[] }, 'the document of /api');
+  const versions = elementsOf(root.versions, 'versions of /api');
+  if (versions.length > 0) found.addGroup({ name: '', versions, preferredVersion: versions[0]! });
+}
+
+interface GroupList {
+  readonly groups?: readonly {
+    readonly name: string;
+    readonly versions?: readonly { readonly groupVersion: string; readonly version: string }[];
+    readonly preferredVersion?: { readonly version?: string };
+  }[];
+}
+
+function readGroups(document: unknown, found: Found): void {
+  const { groups } = objectIn(document as GroupList, 'the document of /apis');
+  for (const { name, versions: offered, preferredVersion } of elementsOf(groups, 'groups of /apis')) {
+    const versions = elementsOf(offered, `versions of the group ${name}`);
+    const good = versions.filter(({ groupVersion }) => {
+      const parsed = parseGroupVersion(groupVersion);
+      const sound = parsed !== undefined && parsed.group === name && parsed.version !== '';
+      // COL-013
+      if (!sound) found.fail(groupVersion, new DecodeError(`unexpected GroupVersion string: ${groupVersion}`));
+      return sound;
+    });
+    if (good.length === 0) continue;
+    const preferred = preferredVersion?.version ?? '';
+    found.addGroup({
+      name,
+      versions: good.map((v) => v.version),
+      preferredVersion: preferred === '' ? good[0]!.version : preferred,
+    });
+  }
+}
+
+/** One document a group version; the failure of one never costs the others (API-562). */
+async function readLegacy(client: RestClient, { found, options }: Reading): Promise<void> {
+  const parallel = new Semaphore({ permits: PARALLEL });
+  await Promise.all(
+    found.missing.map((groupVersion) =>
+      parallel.use(async () => {
+        const path = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+        try {
+          const response = await client.request(request(path, options));
+          const document = objectIn(response.json() as ResourceList, `the discovery document of ${groupVersion}`);
+          found.addVersion(groupVersion, resourcesOf(groupVersion, document));
+          for (const { name, kind, verbs } of resourcesIn(groupVersion, document)) {
+            if ((kind ?? '') === '' && !name.includes('/') && (verbs ?? []).length > 0) found.skip(groupVersion, name);
+          }
+        } catch (error) {
+          found.fail(groupVersion, asError(error));
+        }
+      }),
+    ),
+  );
+}
+
+interface ResourceList {
+  readonly groupVersion?: string;
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly singularName?: string;
+    readonly namespaced?: boolean;
+    readonly kind?: string;
+    readonly verbs?: readonly string[];
+    readonly shortNames?: readonly string[];
+    readonly categories?: readonly string[];
+  }[];
+}
+
+function resourcesOf(groupVersion: string, document: ResourceList): DiscoveredResource[] {
+  const parsed = parseGroupVersion(groupVersion);
+  if (parsed === undefined) throw new DecodeError(`unexpected GroupVersion string: ${groupVersion}`);
+  const entries = resourcesIn(groupVersion, document);
+  // COL-011: `pods/status` is a part of `pods`.
+  return entries
+    .filter(({ name, kind }) => !name.includes('/') && (kind ?? '') !== '')
+    .map((entry) => ({
+      ...parsed,
+      resource: entry.name,
+      kind: entry.kind ?? '',
+      namespaced: entry.namespaced === true,
+      verbs: entry.verbs ?? [],
+      singular: entry.singularName ?? '',
+      shortNames: entry.shortNames ?? [],
+      categories: entry.categories ?? [],
+      subresources: entries.flatMap(({ name }) =>
+        name.startsWith(`${entry.name}/`) ? [name.slice(entry.name.length + 1)] : [],
+      ),
+    }));
+}
+
+function resourcesIn(groupVersion: string, { resources }: ResourceList): NonNullable<ResourceList['resources']> {
+  return elementsOf(resources, `resources of ${groupVersion}`);
+}

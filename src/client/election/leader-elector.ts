@@ -1,0 +1,279 @@
+import { isAlreadyExists, isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import { type LinkedSignal, linkSignals } from '../../base/abort.ts';
+import { type Clock, sleepUnlessAborted, type Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { type Gauge, type Metrics, noMetrics } from '../../base/metrics.ts';
+import type { Random } from '../../base/random.ts';
+import { messageOf } from '../../base/thrown.ts';
+import {
+  ACQUIRE_JITTER,
+  decideLease,
+  defaultLeaseTimes,
+  type Lease,
+  type LeaseDecision,
+  type LeaseSpec,
+  type LeaseTimes,
+  type Moment,
+  observeLease,
+  type ObservedLease,
+  releasedLease,
+} from './leader-election.ts';
+import type { RestClient } from '../rest/rest-client.ts';
+
+export interface LeaderElectorOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+  readonly namespace: string;
+  readonly name: string;
+  /** `<hostname>_<uuid>`; no two candidates have the same. */
+  readonly identity: string;
+  readonly times?: LeaseTimes;
+}
+
+type Attempt =
+  | {
+      readonly attempt: 'held';
+      readonly sentAt: number;
+      readonly reason: Exclude<LeaseDecision['reason'], 'heldByAnother'>;
+    }
+  | { readonly attempt: 'heldByAnother' | 'failed' };
+
+export const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+
+/** Reason of the signal given to the work when leadership ends before the work does. */
+export class LeaseLostError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LeaseLostError';
+  }
+}
+
+/**
+ * Competes for a Lease and works while it holds it. At most one candidate works at any time, as long as no clock runs half as
+ * fast again as another: it stops `renewDeadline` after it sent the last renewal that succeeded, and the others wait
+ * `leaseDuration` after they saw it. States and transitions: SPEC.md, "Leader election".
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions;
+  readonly #times: LeaseTimes;
+  readonly #status: Gauge;
+  #observed: ObservedLease | undefined;
+  /** Monotonic ms until which this process may act. */
+  #actUntil = Number.NEGATIVE_INFINITY;
+  #toldHolder = '';
+  #toldTrouble = '';
+
+  constructor(options: LeaderElectorOptions) {
+    this.#options = options;
+    this.#times = options.times ?? defaultLeaseTimes;
+    this.#status = (options.metrics ?? noMetrics).gauge({
+      name: 'leader_election_master_status',
+      help: "Whether this process leads: 0 indicates backup, 1 indicates master. 'name' is the name of the lease.",
+      labelNames: ['name'],
+    });
+    this.#status.set(0, { name: options.name });
+  }
+
+  /** True while the lease certainly is ours. To be asked right before each write: timers of a stalled process are late. */
+  get leading(): boolean {
+    return this.#options.clock.monotonic() < this.#actUntil;
+  }
+
+  /** Who holds the lease as far as is known; empty for nobody. */
+  get holder(): string {
+    return this.#observed?.lease.spec?.holderIdentity ?? '';
+  }
+
+  /**
+   * Takes the lease, runs `work`, and does so again after each loss, until `signal` is aborted or `work` ends by itself. The
+   * work's signal is aborted when `signal` is or the lease is lost; it must stop at once then. Gives the lease back at the end.
+   */
+  async run(signal: AbortSignal, work: (leading: AbortSignal) => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      const sentAt = await this.#acquire(signal);
+      if (sentAt === undefined) return;
+      if ((await this.#lead(sentAt, signal, work)) === 'ended') return;
+    }
+  }
+
+  /** When the successful request was sent; undefined when aborted before. */
+  async #acquire(signal: AbortSignal): Promise<number | undefined> {
+    const { clock, random } = this.#options;
+    const { retryPeriodMs } = this.#times;
+    while (!signal.aborted) {
+      const attempt = await this.#attempt(signal);
+      if (attempt.attempt === 'held') return attempt.sentAt;
+      await sleepUnlessAborted(clock, retryPeriodMs * (1 + random.float() * ACQUIRE_JITTER), signal);
+    }
+    return undefined;
+  }
+
+  async #lead(
+    sentAt: number,
+    signal: AbortSignal,
+    work: (leading: AbortSignal) => Promise<void>,
+  ): Promise<'lost' | 'ended'> {
+    const { logger, name, namespace, identity } = this.#options;
+    using own = linkSignals(signal);
+    let deadline: Timer | undefined;
+    const lose = (why: string): void => {
+      this.#actUntil = Number.NEGATIVE_INFINITY;
+      logger.warn('lost the lease and stopped acting', { lease: `${namespace}/${name}`, why });
+      own.abort(new LeaseLostError(why));
+    };
+    const extend = (from: number): void => {
+      this.#actUntil = from + this.#times.renewDeadlineMs;
+      deadline?.cancel();
+      const left = this.#actUntil - this.#options.clock.monotonic();
+      deadline = this.#options.clock.setTimer(left, () => lose('it could not be renewed in time'));
+    };
+    extend(sentAt);
+    logger.info('took the lease', { lease: `${namespace}/${name}`, identity });
+    this.#status.set(1, { name });
+    const renewing = this.#renew(own, extend, lose);
+    try {
+      await work(own.signal);
+    } finally {
+      deadline?.cancel();
+      own.abort();
+      await renewing;
+      const lost = own.signal.reason instanceof LeaseLostError;
+      this.#actUntil = Number.NEGATIVE_INFINITY;
+      this.#status.set(0, { name });
+      // Only now, when nothing acts any more, may another one start.
+      if (!lost) await this.#release();
+    }
+    return own.signal.reason instanceof LeaseLostError ? 'lost' : 'ended';
+  }
+
+  async #renew(own: LinkedSignal, extend: (from: number) => void, lose: (why: string) => void): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      await sleepUnlessAborted(clock, this.#times.retryPeriodMs, own.signal);
+      if (own.signal.aborted) return;
+      const attempt = await this.#attempt(own.signal);
+      if (own.signal.aborted) return;
+      if (attempt.attempt === 'heldByAnother') return lose(`${this.holder} holds it`);
+      if (attempt.attempt !== 'held') continue;
+      // What was decided before somebody else led must not be carried out after.
+      if (attempt.reason === 'expired' || attempt.reason === 'released') return lose('another one held it in between');
+      extend(attempt.sentAt);
+    }
+  }
+
+  /** One try to take or renew the lease. A leader first assumes that nobody touched it, which saves a read. */
+  async #attempt(signal: AbortSignal): Promise<Attempt> {
+    try {
+      if (this.leading && this.#observed !== undefined) {
+        const renewed = await this.#write(signal).catch((error: unknown) => {
+          if (isConflict(error) || isObjectNotFound(error, this.#options.name)) return undefined;
+          throw error;
+        });
+        if (renewed !== undefined) return renewed;
+      }
+      await this.#read(signal);
+      return await this.#write(signal);
+    } catch (error) {
+      if (!signal.aborted) this.#tellTrouble(error);
+      return { attempt: 'failed' };
+    }
+  }
+
+  /** Does what `decideLease` says about the lease as it was last seen. */
+  async #write(signal: AbortSignal): Promise<Attempt> {
+    const { clock, identity } = this.#options;
+    const decision = decideLease(
+      this.#observed,
+      { identity, leaseDurationSeconds: this.#times.leaseDurationMs / 1000 },
+      this.#now(),
+    );
+    if (decision.decision === 'wait') {
+      this.#tellHolder(decision.holder);
+      return { attempt: 'heldByAnother' };
+    }
+    const sentAt = clock.monotonic();
+    const lease = await this.#put(decision.spec, signal);
+    this.#observed = observeLease(this.#observed, lease, clock.monotonic());
+    this.#toldHolder = identity;
+    this.#toldTrouble = '';
+    return { attempt: 'held', sentAt, reason: decision.reason };
+  }
+
+  async #read(signal?: AbortSignal): Promise<void> {
+    const { client, namespace, name, clock } = this.#options;
+    const call = { timeoutMs: this.#timeoutMs, ...(signal === undefined ? {} : { signal }) };
+    const lease = await client.get<Lease>({ gvr: LEASES, namespace, name }, call).catch((error: unknown) => {
+      if (isObjectNotFound(error, name)) return undefined;
+      throw error;
+    });
+    this.#observed = observeLease(this.#observed, lease, clock.monotonic());
+  }
+
+  /** Creates the lease, or replaces the version that was observed. */
+  #put(spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
+    const { client, namespace, name } = this.#options;
+    const call = { timeoutMs: this.#timeoutMs, ...(signal === undefined ? {} : { signal }) };
+    const observed = this.#observed?.lease;
+    if (observed !== undefined) return client.update({ gvr: LEASES, namespace, name }, { ...observed, spec }, call);
+    const metadata = { name, namespace };
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+    return client.create({ gvr: LEASES, namespace }, lease, call);
+  }
+
+  /** Best effort: whoever comes next waits for the lease to expire otherwise. At most three requests. */
+  async #release(): Promise<void> {
+    const { identity, logger, namespace, name } = this.#options;
+    const release = async (): Promise<void> => {
+      if (this.#observed === undefined || this.holder !== identity) return;
+      await this.#put(releasedLease(this.#observed.lease.spec ?? {}, this.#now()));
+      this.#observed = undefined;
+      this.#toldHolder = '';
+      logger.info('gave the lease back', { lease: `${namespace}/${name}` });
+    };
+    try {
+      await release().catch(async (error: unknown) => {
+        if (!isConflict(error)) throw error;
+        // A renewal that was cut off has arrived after all.
+        await this.#read();
+        await release();
+      });
+    } catch (error) {
+      logger.warn('the lease could not be given back and will expire', {
+        lease: `${namespace}/${name}`,
+        error: messageOf(error),
+      });
+    }
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options;
+    return { wall: clock.now(), monotonic: clock.monotonic() };
+  }
+
+  /** Of one request. Two fit into the time a leader has, as in kube-controller-manager. */
+  get #timeoutMs(): number {
+    return this.#times.renewDeadlineMs / 2;
+  }
+
+  #tellHolder(holder: string): void {
+    if (holder === this.#toldHolder) return;
+    this.#toldHolder = holder;
+    const { logger, namespace, name } = this.#options;
+    logger.info('another one holds the lease, standing by', { lease: `${namespace}/${name}`, holder });
+  }
+
+  /** Once for each kind of trouble in a row, not at every attempt. */
+  #tellTrouble(error: unknown): void {
+    const message = messageOf(error);
+    const { logger, namespace, name } = this.#options;
+    const level = message === this.#toldTrouble || isConflict(error) || isAlreadyExists(error) ? 'debug' : 'warn';
+    this.#toldTrouble = message;
+    logger[level]('the lease could not be taken or renewed, trying again', {
+      lease: `${namespace}/${name}`,
+      error: message,
+    });
+  }
+}

@@ -1,0 +1,194 @@
+import { formatTime } from '../../api/meta/time.ts';
+import { isAlreadyExists, isNotFound, StatusError } from '../../api/status-error.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
+import { type Logger, silentLogger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import { Ring } from '../../base/ring.ts';
+import type { Service } from '../../base/service.ts';
+import {
+  type Correlation,
+  EventCorrelator,
+  type CorrelatorOptions,
+  type EventOccurrence,
+  type EventType,
+  type ObjectReference,
+} from './event-correlator.ts';
+import type { RestClient } from '../rest/rest-client.ts';
+
+export interface EventRecorderOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger?: Logger;
+  /** `source.component` and `reportingComponent`. */
+  readonly component: string;
+  readonly correlator?: Omit<CorrelatorOptions, 'component'>;
+}
+
+/** Occurrences that may wait; what comes when they are as many is dropped, as client-go's broadcaster does (COL-146). */
+export const MAX_QUEUED_EVENTS = 1000;
+/** Attempts at one Event while the server can not be reached (COL-146). */
+const MAX_TRIES = 12;
+const RETRY_MS = 10_000;
+/** For one request. */
+const TIMEOUT_MS = 30_000;
+
+const EVENTS = { group: '', version: 'v1', resource: 'events' };
+
+/**
+ * Writes core/v1 Events (COL-144 to COL-146; client-go `tools/record`). Best effort: recording never waits, never
+ * throws, and trouble with the server costs Events, nothing else.
+ */
+export class EventRecorder implements Service {
+  readonly #options: EventRecorderOptions;
+  readonly #logger: Logger;
+  readonly #correlator: EventCorrelator;
+  readonly #queue = new Ring<EventOccurrence>({ bound: MAX_QUEUED_EVENTS });
+  #wake: (() => void) | undefined;
+  #dropped = 0;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#correlator = new EventCorrelator({ ...options.correlator, component: options.component });
+  }
+
+  /** Occurrences lost because the queue was full. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  event(
+    involvedObject: ObjectReference,
+    event: { readonly type: EventType; readonly reason: string; readonly message: string },
+  ): void {
+    if (!this.#queue.pushBack({ involvedObject, ...event, at: this.#options.clock.now() })) {
+      this.#dropped++;
+      return;
+    }
+    this.#wake?.();
+  }
+
+  /**
+   * Takes back what waits to be written, the oldest first: somebody else may have written it by the next time there is a `run`. What is
+   * under way is not among it.
+   */
+  takeWaiting(): EventOccurrence[] {
+    const waiting: EventOccurrence[] = [];
+    for (let next = this.#queue.popFront(); next !== undefined; next = this.#queue.popFront()) waiting.push(next);
+    return waiting;
+  }
+
+  /**
+   * Writes what was recorded, one after the other. Resolves after `signal` is aborted. What waits then is written by the next run, unless
+   * it is taken back; what was under way may be lost.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#wake?.();
+    signal.addEventListener('abort', onAbort, { once: true });
+    while (!signal.aborted) {
+      const occurrence = this.#queue.popFront();
+      if (occurrence !== undefined) {
+        await this.#record(occurrence, signal);
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  async #record(occurrence: EventOccurrence, signal: AbortSignal): Promise<void> {
+    const correlation = this.#correlator.correlate(occurrence);
+    if (correlation.action === 'drop') return;
+    const { clock, random } = this.#options;
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#write(occurrence, correlation, signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        // The server has answered: it does not want this Event, now or later (COL-146).
+        if (error instanceof StatusError) {
+          const level = isAlreadyExists(error) ? 'debug' : 'warn';
+          this.#logger[level]('the server rejected an event', { reason: occurrence.reason, error: error.message });
+          return;
+        }
+        if (tries === MAX_TRIES) {
+          this.#logger.warn('unable to write an event', { reason: occurrence.reason, tries });
+          return;
+        }
+      }
+      // The first wait is shortened at random, so that components that lost the same server do not return together.
+      const wait = tries === 1 ? random.integer(RETRY_MS) : RETRY_MS;
+      await sleepUnlessAborted(clock, wait, signal);
+      if (signal.aborted) return;
+    }
+  }
+
+  async #write(
+    occurrence: EventOccurrence,
+    correlation: Exclude<Correlation, { action: 'drop' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client } = this.#options;
+    const call = { signal, timeoutMs: TIMEOUT_MS };
+    const namespace = namespaceOf(occurrence);
+    if (correlation.action === 'update') {
+      const { name, count, message } = correlation;
+      const body = { count, lastTimestamp: formatTime(occurrence.at), message };
+      try {
+        await client.patch(
+          { gvr: EVENTS, namespace, name },
+          { type: 'application/strategic-merge-patch+json', body },
+          call,
+        );
+        return;
+      } catch (error) {
+        // Events live an hour: the series may outlive its Event, and then starts another with the same count.
+        if (!isNotFound(error)) throw error;
+      }
+    }
+    const event = this.#eventOf(occurrence, correlation);
+    await client.create({ gvr: EVENTS, namespace }, event, call);
+    this.#correlator.written(correlation.key, event.metadata.name);
+  }
+
+  #eventOf(occurrence: EventOccurrence, { message, count, firstAt }: Exclude<Correlation, { action: 'drop' }>) {
+    const { component } = this.#options;
+    const { involvedObject, type, reason, at } = occurrence;
+    return {
+      kind: 'Event',
+      apiVersion: 'v1',
+      metadata: { name: `${involvedObject.name}.${this.#nanoseconds(at)}`, namespace: namespaceOf(occurrence) },
+      involvedObject: withoutEmpty(involvedObject),
+      reason,
+      message,
+      source: { component },
+      firstTimestamp: formatTime(firstAt),
+      lastTimestamp: formatTime(at),
+      count,
+      type,
+      reportingComponent: component,
+      reportingInstance: '',
+    };
+  }
+
+  /** Hexadecimal. Our clock has milliseconds; the rest is random, because the number makes the name unique. */
+  #nanoseconds(at: number): string {
+    return (BigInt(Math.trunc(at)) * 1_000_000n + BigInt(this.#options.random.integer(1_000_000))).toString(16);
+  }
+}
+
+/** Events on cluster-scoped objects live in `default` (COL-144). */
+function namespaceOf({ involvedObject: { namespace = '' } }: EventOccurrence): string {
+  return namespace === '' ? 'default' : namespace;
+}
+
+function withoutEmpty(reference: ObjectReference): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(reference).filter(([, value]: [string, unknown]) => value !== undefined && value !== ''),
+  ) as Record<string, string>;
+}

@@ -1,0 +1,189 @@
+import type { buildConnector, Dispatcher } from 'undici';
+import type { AbortNotice } from '../../base/abort-notice.ts';
+import { asError } from '../../base/thrown.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import {
+  type ClientCertificate,
+  MAX_CONNECTIONS,
+  MAX_WATCH_CONNECTIONS,
+  parseServer,
+  tlsOptions,
+} from './connect-options.ts';
+import { credentialCertificate, credentialHeaders } from './credential-headers.ts';
+import { type Http1Connection, Http1Connections } from './http1-connections.ts';
+import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
+import { OpeningSockets } from './opening-sockets.ts';
+import { ProxyTunnels, type TunnelOptions } from './proxy-tunnel.ts';
+import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
+import type { Transport, TransportError } from './transport.ts';
+import { isWatch } from './watch-request.ts';
+
+/** The longest a connection may take to be made, as in client-go's dialer. */
+const CONNECT_MS = 30_000;
+/** Its keep-alive. A watch whose other side is gone without a word notices by that alone, when the probes that follow are not answered. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** HTTP/1.1 over undici: connections are kept and used again, one request at a time on each. */
+export function http1Transport(options: TunnelOptions): Transport {
+  return new Http1Transport(options);
+}
+
+class Http1Transport implements Transport {
+  readonly #options: TunnelOptions;
+  readonly #secure: boolean;
+  readonly #origin: string;
+  readonly #prefix: string;
+  readonly #tunnels: ProxyTunnels;
+  readonly #opening = new OpeningSockets();
+  #closed = false;
+  /** Those with the present client certificate; another certificate needs other connections. */
+  #connections: { readonly certificate: ClientCertificate | undefined; readonly to: Http1Connections } | undefined;
+  /** They, and those of before on which something is still under way. */
+  readonly #alive = new Set<Http1Connections>();
+
+  constructor(options: TunnelOptions) {
+    this.#options = options;
+    const { url, secure, prefix } = parseServer(options.server);
+    this.#origin = url.origin;
+    this.#secure = secure;
+    this.#prefix = prefix;
+    this.#tunnels = new ProxyTunnels(options);
+  }
+
+  async send(request: HttpRequest): Promise<HttpResponse> {
+    const { credentials } = this.#options;
+    const headers = await credentialHeaders(credentials, request.signal);
+    const message = {
+      method: request.method,
+      path: this.#prefix + request.target,
+      headers: outgoingHeaders(request, headers),
+      body: request.body ?? null,
+      // Otherwise undici closes the connection after a DELETE with a body.
+      reset: false,
+    };
+    let response: HttpResponse;
+    try {
+      response = await this.#exchange(message, request);
+    } catch (error) {
+      // A server may close an idle connection in the moment we use it again. Reading once more does no harm.
+      if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
+      response = await this.#exchange(message, request);
+    }
+    if (response.status === 401 && headers !== undefined) credentials?.rejected?.(headers);
+    return response;
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#tunnels.close();
+    for (const connections of this.#alive) connections.destroy(closedError());
+    this.#opening.destroy(closedError());
+    return Promise.resolve();
+  }
+
+  /** There are connections, and nobody has to be asked whether another certificate has come. */
+  get #steady(): boolean {
+    return this.#connections !== undefined && this.#options.credentials?.certificate === undefined;
+  }
+
+  /** Has the connections be those with the present certificate. */
+  async #renew(signal: AbortNotice | undefined): Promise<void> {
+    const certificate = await credentialCertificate(this.#options.credentials, signal);
+    const present = this.#connections;
+    if (present !== undefined && present.certificate?.certPem === certificate?.certPem) return;
+    // Loaded with the first request: a program that only serves does not pay for it.
+    const { buildConnector, Client } = await import('undici');
+    // Another request may have been as far in the meantime.
+    if (this.#connections !== present) return await this.#renew(signal);
+    // Nobody would end them any more.
+    if (this.#closed) throw closedError();
+    const tls = this.#secure ? tlsOptions(this.#options, certificate) : {};
+    const to = new Http1Connections({
+      Client,
+      // One for all of them: they share TLS sessions.
+      connector: this.#throughProxy(
+        this.#opening.of(buildConnector({ ...tls, timeout: CONNECT_MS, keepAliveInitialDelay: KEEP_ALIVE_MS })),
+      ),
+      origin: this.#origin,
+      maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
+      maxWatchConnections: this.#options.maxWatchConnections ?? MAX_WATCH_CONNECTIONS,
+    });
+    this.#connections = { certificate, to };
+    this.#alive.add(to);
+    if (present !== undefined) void present.to.close().then(() => this.#alive.delete(present.to));
+  }
+
+  #throughProxy(connector: buildConnector.connector): buildConnector.connector {
+    return (options, callback) => {
+      const opened = this.#tunnels.open();
+      if (opened === undefined) return void connector(options, callback);
+      opened.then(
+        (httpSocket) => {
+          try {
+            connector({ ...options, httpSocket }, callback);
+          } catch (error) {
+            httpSocket.destroy();
+            callback(asError(error), null);
+          }
+        },
+        (error: Error) => callback(error, null),
+      );
+    };
+  }
+
+  async #exchange(message: Dispatcher.DispatchOptions, request: HttpRequest): Promise<HttpResponse> {
+    const { signal, refusal } = request;
+    // Once more for who waited for a place while another certificate came, as often as one comes.
+    for (;;) {
+      if (!this.#steady) await this.#renew(signal);
+      this.#refuse(signal);
+      const connections = this.#connections!.to;
+      const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
+      const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
+      // Who is handed a place no longer listens for it, and an abort may be what freed the place.
+      if (connection !== undefined && !connections.closed && signal?.aborted !== true) {
+        return await new Promise((resolve, reject) => {
+          const failureOf = this.#failureOf;
+          connection.dispatch(message, new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf }));
+        });
+      }
+      connection?.letGo();
+      this.#refuse(signal);
+    }
+  }
+
+  /** Throws when nothing may begin any more. */
+  #refuse(signal: AbortNotice | undefined): void {
+    if (this.#closed) throw closedError();
+    if (signal?.aborted === true) throw abortedTransportError(signal);
+  }
+
+  async #turn(
+    taken: Promise<Http1Connection | undefined>,
+    signal: AbortNotice | undefined,
+  ): Promise<Http1Connection | undefined> {
+    try {
+      return await taken;
+    } catch (error) {
+      throw this.#failureOf(error, signal);
+    }
+  }
+
+  readonly #failureOf = (error: unknown, signal: AbortNotice | undefined): TransportError =>
+    this.#closed ? closedError(error) : transportErrorOf(error, signal);
+}
+
+/** Names and values in turn. What the request says itself goes before what proves who asks. */
+function outgoingHeaders(request: HttpRequest, credentials: HttpHeaders | undefined): string[] {
+  const headers: string[] = [];
+  for (const name in request.headers) append(headers, name, request.headers[name]!);
+  for (const name in credentials) {
+    if (!(name in request.headers)) append(headers, name, credentials[name]!);
+  }
+  return headers;
+}
+
+function append(headers: string[], name: string, value: string | readonly string[]): void {
+  if (typeof value === 'string') headers.push(name, value);
+  else for (const one of value) headers.push(name, one);
+}

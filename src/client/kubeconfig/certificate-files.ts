@@ -1,0 +1,64 @@
+import type { Clock } from '../../base/clock.ts';
+import type { ClientCertificate, Credentials } from '../http/connect-options.ts';
+import { KubeconfigError } from './kubeconfig.ts';
+import type { KubeconfigIo } from './kubeconfig-io.ts';
+import { checkClientCertificate, readPem } from './tls-material.ts';
+
+export interface CertificateFilesOptions {
+  /** Path of the certificate. */
+  readonly certificate: string;
+  /** Path of its key; may be the same file. */
+  readonly key: string;
+  readonly io: Pick<KubeconfigIo, 'readFile'>;
+  readonly clock: Clock;
+}
+
+/** As for tokens in files. client-go takes five minutes, and does not look sooner after a 401. */
+const REREAD_MS = 60_000;
+/** A rotation that writes one file after the other is done soon. */
+const RETRY_MS = 1_000;
+
+/**
+ * A client certificate and its key, which are read again now and then and after a 401. While the files can not be read, or do not belong
+ * together because one of them is newer, the last pair goes on being used. Throws {@link KubeconfigError} when there is none to begin with.
+ */
+export async function certificateFiles({
+  certificate,
+  key,
+  io,
+  clock,
+}: CertificateFilesOptions): Promise<Required<Pick<Credentials, 'certificate' | 'rejected'>>> {
+  const read = async (): Promise<ClientCertificate> => {
+    const pair = { certPem: await readPem(io, certificate), keyPem: await readPem(io, key) };
+    checkClientCertificate(pair);
+    return pair;
+  };
+  let last = await read();
+  let nextAt = clock.monotonic() + REREAD_MS;
+  let rejected = false;
+  let looking: Promise<ClientCertificate> | undefined;
+  const look = async (): Promise<ClientCertificate> => {
+    // One that comes while the files are read may be about what they held a moment ago.
+    rejected = false;
+    try {
+      last = await read();
+      nextAt = clock.monotonic() + REREAD_MS;
+    } catch (error) {
+      if (!(error instanceof KubeconfigError)) throw error;
+      nextAt = clock.monotonic() + RETRY_MS;
+    }
+    return last;
+  };
+  return {
+    certificate() {
+      if (looking === undefined && !rejected && clock.monotonic() < nextAt) return last;
+      looking ??= look().finally(() => {
+        looking = undefined;
+      });
+      return looking;
+    },
+    rejected() {
+      rejected = true;
+    },
+  };
+}

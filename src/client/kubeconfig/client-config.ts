@@ -1,0 +1,193 @@
+import type { Clock } from '../../base/clock.ts';
+import type { HttpHeaders } from '../../base/http-message.ts';
+import { certificateFiles } from './certificate-files.ts';
+import { bearerToken, type ClientConfig, type Credentials, parseServer } from '../http/connect-options.ts';
+import { execCredentials } from './exec-credentials.ts';
+import { impersonationHeaders } from './impersonation-headers.ts';
+import { inClusterConfig } from './in-cluster-config.ts';
+import {
+  type Impersonation,
+  isEmptyKubeconfig,
+  type KubeconfigCluster,
+  KubeconfigError,
+  type KubeconfigUser,
+  loadKubeconfig,
+  type SelectedContext,
+  selectContext,
+} from './kubeconfig.ts';
+import type { KubeconfigIo } from './kubeconfig-io.ts';
+import { checkAuthority, checkClientCertificate, readPem } from './tls-material.ts';
+import { tokenFile } from './token-file.ts';
+
+export interface ClientConfigOptions {
+  readonly io: KubeconfigIo;
+  readonly clock: Clock;
+  /** `--kubeconfig` */
+  readonly path?: string;
+  /** `--context` */
+  readonly context?: string;
+  /** `--master`: another server than the context's. */
+  readonly server?: string;
+}
+
+/**
+ * From a kubeconfig as kubectl finds it; if there is none or nothing in it, and no context is asked for, from the pod this runs in.
+ * Throws {@link KubeconfigError}.
+ */
+export async function loadClientConfig(options: ClientConfigOptions): Promise<ClientConfig> {
+  const { io, clock, path, context, server } = options;
+  const kubeconfig = await loadKubeconfig(path === undefined ? { io } : { io, path });
+  if (kubeconfig === undefined || isEmptyKubeconfig(kubeconfig)) {
+    // A pod's cluster has no contexts: whoever names one means another, whose file is not there.
+    if (context !== undefined) throw new KubeconfigError(`context ${JSON.stringify(context)} does not exist`);
+    const inCluster = await inClusterConfig({ io, clock });
+    if (inCluster !== undefined) return server === undefined ? inCluster : { ...inCluster, server };
+    if (server !== undefined) return await clientConfigOf(nobodyAt(server), { io, clock });
+    throw new KubeconfigError(
+      'no configuration: neither --kubeconfig, KUBECONFIG nor ~/.kube/config name one, and this is no pod',
+    );
+  }
+  const isNoContext = (context ?? kubeconfig.currentContext) === '';
+  const selected = server !== undefined && isNoContext ? nobodyAt(server) : selectContext(kubeconfig, context);
+  const config = await clientConfigOf(server === undefined ? selected : withServer(selected, server), { io, clock });
+  if (config.proxyUrl !== undefined && !parseServer(config.server).secure) {
+    throw new KubeconfigError('proxy-url needs an https server');
+  }
+  return config;
+}
+
+/** As `kubectl --server` without a context: nothing else is known of that server, and nobody signs in. */
+function nobodyAt(server: string): SelectedContext {
+  return { name: '--master', namespace: 'default', cluster: { server, insecureSkipTlsVerify: false }, user: {} };
+}
+
+/** The name in the certificate of the context's server says nothing of another one's (client-go `tools/clientcmd`). */
+function withServer(selected: SelectedContext, server: string): SelectedContext {
+  const { tlsServerName: _, ...cluster } = selected.cluster;
+  return { ...selected, cluster: { ...cluster, server } };
+}
+
+/** A context with its files read. */
+async function clientConfigOf(
+  { name, namespace, cluster, user }: SelectedContext,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Promise<ClientConfig> {
+  const { certificateAuthority, insecureSkipTlsVerify, tlsServerName } = cluster;
+  const caPem = cluster.certificateAuthorityData ?? (certificateAuthority && (await readPem(io, certificateAuthority)));
+  if (insecureSkipTlsVerify && caPem !== undefined) {
+    throw new KubeconfigError('specifying a root certificates file with the insecure flag is not allowed');
+  }
+  if (caPem !== undefined) {
+    checkAuthority(
+      caPem,
+      cluster.certificateAuthorityData ? 'certificate-authority-data' : (certificateAuthority ?? ''),
+    );
+  }
+  const saysTls = insecureSkipTlsVerify || caPem !== undefined || hasCertificate(user);
+  const server = serverUrl(cluster.server, saysTls);
+  const told = caPem === undefined ? cluster : { ...cluster, certificateAuthorityData: caPem };
+  const proof = parseServer(server).secure ? await proofOf(user, told, { io, clock }) : {};
+  return {
+    server,
+    namespace,
+    source: name,
+    insecureSkipTlsVerify,
+    credentials: combined({ ...proof, impersonate: user.impersonate }),
+    ...(caPem === undefined ? {} : { caPem }),
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
+  };
+}
+
+/**
+ * What a user has to show, which is never sent where everybody can read it (client-go `ClientConfig`: "if we are secure").
+ * `cluster` is what a program is told, with the authority as data, wherever it was written.
+ */
+async function proofOf(
+  user: KubeconfigUser,
+  cluster: KubeconfigCluster,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Promise<Proof> {
+  const certificate = await certificateOf(user, { io, clock });
+  const bearer = bearerOf(user, { io, clock });
+  // Who has something else to show means that to be used (client-go `exec.UpdateTransportConfig`).
+  const program = bearer === undefined && certificate === undefined ? user.exec : undefined;
+  const exec = program && execCredentials({ exec: program, cluster, io, clock });
+  return { certificate: certificate ?? exec, bearer: bearer ?? exec };
+}
+
+function hasCertificate({ clientCertificate, clientCertificateData }: KubeconfigUser): boolean {
+  return clientCertificate !== undefined || clientCertificateData !== undefined;
+}
+
+/** A server may be named without a scheme: it is https if anything is said of TLS, as for client-go. */
+function serverUrl(server: string, secured: boolean): string {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(server) ? server : `${secured ? 'https' : 'http'}://${server}`;
+  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol === 'https:' || protocol === 'http:') return url;
+  throw new KubeconfigError(`server ${JSON.stringify(server)} is neither an http or https URL nor HOST:PORT`);
+}
+
+async function certificateOf(
+  user: KubeconfigUser,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Promise<CertificateSource | undefined> {
+  const { clientCertificate, clientCertificateData, clientKey, clientKeyData } = user;
+  const data = clientCertificateData ?? clientKeyData;
+  if (data === undefined && clientCertificate !== undefined && clientKey !== undefined) {
+    return await certificateFiles({ certificate: clientCertificate, key: clientKey, io, clock });
+  }
+  // Data does not change, and a file beside it would not match it any more.
+  const certPem = clientCertificateData ?? (clientCertificate && (await readPem(io, clientCertificate)));
+  const keyPem = clientKeyData ?? (clientKey && (await readPem(io, clientKey)));
+  if (certPem === undefined && keyPem === undefined) return undefined;
+  if (certPem === undefined || keyPem === undefined)
+    throw new KubeconfigError('a client certificate needs its key, and a key its certificate');
+  checkClientCertificate({ certPem, keyPem });
+  return { certificate: () => ({ certPem, keyPem }) };
+}
+
+function bearerOf(
+  user: KubeconfigUser,
+  { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
+): Credentials | undefined {
+  const basic = user.username !== undefined || user.password !== undefined;
+  const token = user.token !== undefined || user.tokenFile !== undefined;
+  if (basic && token) throw new KubeconfigError('more than one authentication method found; found [basicAuth token]');
+  // Of token and tokenFile the file counts, because only it can be renewed.
+  if (user.tokenFile !== undefined) return tokenFile({ path: user.tokenFile, io, clock });
+  if (user.token !== undefined) return bearerToken(user.token);
+  if (!basic) return undefined;
+  const pair = Buffer.from(`${user.username ?? ''}:${user.password ?? ''}`, 'utf8').toString('base64');
+  return { headers: () => ({ authorization: `Basic ${pair}` }) };
+}
+
+type CertificateSource = Pick<Credentials, 'certificate' | 'rejected'>;
+
+interface Proof {
+  readonly certificate?: CertificateSource | undefined;
+  readonly bearer?: Credentials | undefined;
+}
+
+function combined({
+  certificate,
+  bearer,
+  impersonate,
+}: Proof & { readonly impersonate: Impersonation | undefined }): Credentials {
+  const extra = impersonate && impersonationHeaders(impersonate);
+  let last: { readonly own: HttpHeaders; readonly all: HttpHeaders } | undefined;
+  return {
+    async headers() {
+      const own = (await bearer?.headers()) ?? {};
+      if (last?.own !== own) last = { own, all: { ...own, ...extra } };
+      return last.all;
+    },
+    ...(certificate?.certificate === undefined ? {} : { certificate: () => certificate.certificate?.() }),
+    rejected(carried) {
+      // The parts know by themselves the headers they gave. Older ones than the last are nothing to any of them.
+      const own = carried === last?.all ? last.own : carried;
+      bearer?.rejected?.(own);
+      certificate?.rejected?.(own);
+    },
+  };
+}

@@ -1,0 +1,229 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import type { ApiObject } from '../../api/meta/api-object.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { abortErrorOf } from '../../base/abort-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type Logger, silentLogger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import type { Service } from '../../base/service.ts';
+import type { ReflectorSink } from './reflector-sink.ts';
+import { Reflector } from './reflector.ts';
+import type { RestClient } from '../rest/rest-client.ts';
+
+/** `namespace/name`, or `name` alone for cluster-scoped objects. */
+export function keyOf(object: ApiObject): string {
+  const { namespace = '', name = '' } = object.metadata ?? {};
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** Called synchronously, in the server's order. What one throws is logged and does not reach the others. */
+export interface InformerHandler<T> {
+  added?(object: T): void;
+  /** Also for an object re-read with another resource version by a new list. */
+  updated?(previous: T, object: T): void;
+  /** The last known state. An object replaced by another of its name is `deleted`, then `added`. */
+  deleted?(object: T): void;
+}
+
+export interface InformerOptions<T> {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger?: Logger;
+  readonly gvr: GroupVersionResource;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Values under which {@link Informer.byIndex} finds an object. */
+  readonly indexers?: Readonly<Record<string, (object: T) => readonly string[]>>;
+  /** Told of every failure, which is retried anyway. */
+  readonly onFailure?: (error: Error) => void;
+}
+
+/** A cache of whole objects of one resource, kept by a reflector. Objects are shared with all readers: never mutate them. */
+export class Informer<T extends ApiObject = KubeObject> implements Service {
+  readonly #options: InformerOptions<T>;
+  readonly #logger: Logger;
+  readonly #objects = new Map<string, T>();
+  readonly #indices = new Map<string, Map<string, Set<string>>>();
+  readonly #handlers = new Set<InformerHandler<T>>();
+  readonly #reflector: Reflector;
+  #waiting: (() => void)[] = [];
+  #resourceVersion = '';
+  /** Keys seen since the present enumeration began; undefined outside of one. */
+  #seen: Set<string> | undefined;
+
+  constructor(options: InformerOptions<T>) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    for (const name in options.indexers) this.#indices.set(name, new Map());
+    const { client, clock, random, gvr, namespace, labelSelector, fieldSelector } = options;
+    this.#reflector = new Reflector({
+      client,
+      clock,
+      random,
+      logger: this.#logger,
+      gvr,
+      representation: 'object',
+      sink: this.#sink(),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    });
+  }
+
+  get gvr(): GroupVersionResource {
+    return this.#options.gvr;
+  }
+
+  /** The first enumeration is complete, and handlers were told of all of it. */
+  get hasSynced(): boolean {
+    return this.#reflector.hasSynced;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** Everything up to this resource version has been seen; empty before the first list. */
+  get resourceVersion(): string {
+    return this.#resourceVersion;
+  }
+
+  /** Resolves after `signal` is aborted; never rejects. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#reflector.run(signal);
+  }
+
+  /** Resolves when `hasSynced` is true; rejects with an AbortError when `signal` is aborted before. */
+  waitForSync(signal: AbortSignal): Promise<void> {
+    if (this.hasSynced) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => reject(abortErrorOf(signal));
+      if (signal.aborted) onAbort();
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(() => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      });
+    });
+  }
+
+  /** Objects known already are `added` at once. Returns how to stop. */
+  addHandler(handler: InformerHandler<T>): () => void {
+    this.#handlers.add(handler);
+    for (const object of this.#objects.values()) this.#guarded(() => handler.added?.(object));
+    return () => void this.#handlers.delete(handler);
+  }
+
+  /** By `namespace/name` ({@link keyOf}). */
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(): T[] {
+    return [...this.#objects.values()];
+  }
+
+  byIndex(index: string, value: string): T[] {
+    const keys = this.#indices.get(index)?.get(value) ?? [];
+    return Array.from(keys, (key) => this.#objects.get(key)!);
+  }
+
+  #sink(): ReflectorSink {
+    const set = (bytes: Uint8Array, start: number, end: number): void => this.#set(parse<T>(bytes, start, end));
+    return {
+      replaceBegin: () => {
+        this.#seen = new Set();
+      },
+      replaceEnd: (resourceVersion) => {
+        this.#resourceVersion = resourceVersion;
+        const seen = this.#seen ?? new Set();
+        this.#seen = undefined;
+        for (const [key, object] of this.#objects) if (!seen.has(key)) this.#remove(key, object);
+      },
+      replaceAbort: () => {
+        this.#seen = undefined;
+      },
+      added: set,
+      modified: set,
+      deleted: (bytes, start, end) => {
+        const object = parse<T>(bytes, start, end);
+        const key = keyOf(object);
+        this.#seenVersionOf(object);
+        this.#seen?.delete(key);
+        if (this.#objects.has(key)) this.#remove(key, object);
+      },
+      bookmark: (resourceVersion) => {
+        this.#resourceVersion = resourceVersion;
+      },
+      synced: () => {
+        for (const resolve of this.#waiting.splice(0)) resolve();
+      },
+      failed: (error) => this.#options.onFailure?.(error),
+    };
+  }
+
+  #set(object: T): void {
+    const key = keyOf(object);
+    this.#seenVersionOf(object);
+    this.#seen?.add(key);
+    const previous = this.#objects.get(key);
+    if (previous !== undefined && previous.metadata?.uid !== object.metadata?.uid) {
+      this.#remove(key, previous);
+      this.#set(object);
+      return;
+    }
+    if (previous !== undefined && previous.metadata?.resourceVersion === object.metadata?.resourceVersion) return;
+    if (previous !== undefined) this.#unindex(key, previous);
+    this.#objects.set(key, object);
+    this.#index(key, object);
+    for (const handler of this.#handlers) {
+      this.#guarded(() => (previous === undefined ? handler.added?.(object) : handler.updated?.(previous, object)));
+    }
+  }
+
+  /** An event of a watch; in an enumeration the objects come in any order, and its end tells the version. */
+  #seenVersionOf({ metadata }: T): void {
+    if (this.#seen === undefined && metadata?.resourceVersion) this.#resourceVersion = metadata.resourceVersion;
+  }
+
+  #remove(key: string, last: T): void {
+    const known = this.#objects.get(key);
+    if (known !== undefined) this.#unindex(key, known);
+    this.#objects.delete(key);
+    for (const handler of this.#handlers) this.#guarded(() => handler.deleted?.(last));
+  }
+
+  #index(key: string, object: T): void {
+    for (const [name, values] of this.#indices) {
+      for (const value of this.#options.indexers?.[name]?.(object) ?? []) {
+        const keys = values.get(value);
+        if (keys === undefined) values.set(value, new Set([key]));
+        else keys.add(key);
+      }
+    }
+  }
+
+  #unindex(key: string, object: T): void {
+    for (const [name, values] of this.#indices) {
+      for (const value of this.#options.indexers?.[name]?.(object) ?? []) {
+        const keys = values.get(value);
+        keys?.delete(key);
+        if (keys?.size === 0) values.delete(value);
+      }
+    }
+  }
+
+  #guarded(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#logger.error('an informer handler failed', { resource: this.gvr.resource, error });
+    }
+  }
+}
+
+function parse<T>(bytes: Uint8Array, start: number, end: number): T {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')) as T;
+}

@@ -1,0 +1,44 @@
+import { objectVersion } from '../codec/object-version.ts';
+import type { ReflectorStep } from './reflector-plan.ts';
+
+/** How far one watch request came. */
+export class WatchProgress {
+  initial: 'complete' | 'incomplete';
+  resourceVersion: string;
+  /** At least one event came. */
+  delivered = false;
+  /** The server accepted the request. */
+  opened = false;
+  /** The last object of the current chunk, where it was told of: it stays there until the next push (OnWatchEvent). */
+  #last: Uint8Array | undefined;
+  #start = 0;
+  #end = 0;
+
+  constructor(step: ReflectorStep & { verb: 'watch' | 'watchList' }) {
+    this.initial = step.verb === 'watch' ? 'complete' : 'incomplete';
+    this.resourceVersion = step.verb === 'watch' ? step.resourceVersion : '';
+  }
+
+  sawObject(bytes: Uint8Array, start: number, end: number): void {
+    this.delivered = true;
+    this.#last = bytes;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  sawBookmark(resourceVersion: string): void {
+    this.delivered = true;
+    this.#last = undefined;
+    this.resourceVersion = resourceVersion;
+  }
+
+  /** Events come in order of their resource versions, so that of the last one stands for all of the chunk. */
+  endChunk(): void {
+    if (this.#last === undefined) return;
+    // Initial events come in no order of versions; the bookmark after them says where to go on.
+    if (this.initial === 'complete') {
+      this.resourceVersion = objectVersion(this.#last, this.#start, this.#end).resourceVersion;
+    }
+    this.#last = undefined;
+  }
+}

@@ -1,0 +1,398 @@
+import type { DeleteOptions } from './delete-options.ts';
+import { formatGroupResource } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { StatusError } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/abort-notice.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { Deadline } from '../../base/deadline.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import { asError } from '../../base/thrown.ts';
+import { decodeList, type KubeList } from '../codec/decode-list.ts';
+import { type Interceptor, intercept } from './interceptor.ts';
+import { pathOf, queryOf, type QueryValue, type ResourceRef } from './resource-path.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { statusErrorOf } from '../codec/status-decoder.ts';
+import { abortedTransportError, transportErrorOf } from '../http/transport-failure.ts';
+import { type Transport, TransportError } from '../http/transport.ts';
+import { type ApiWarning, parseWarnings } from './warning-header.ts';
+
+export interface RestClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** `<binary>/<version> (<os>/<arch>) … /<component>` (COL-173). */
+  readonly userAgent: string;
+  /** For requests that name no timeout; absent = they may take forever. */
+  readonly defaultTimeoutMs?: number;
+  readonly onWarning?: (warning: ApiWarning) => void;
+  /** Seen by every attempt of every request, the first outermost. */
+  readonly interceptors?: readonly Interceptor[];
+}
+
+/** Try again after 429 and 503 that say when (`Retry-After`); nothing else is ever repeated by the client. */
+export interface RetryPolicy {
+  /** Repetitions after the first attempt, at most {@link MAX_RETRIES}. */
+  readonly attempts: number;
+}
+
+const MAX_RETRIES = 10;
+/** The most an answer that is read as a whole may have. Larger ones need {@link RestClient.stream}. */
+const MAX_BODY_BYTES = 512 * 1024 * 1024;
+
+export interface RestRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Encoded path without query; {@link pathOf} makes those of resources. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
+  readonly body?: Uint8Array | undefined;
+  readonly contentType?: string | undefined;
+  /** `application/json` unless given. */
+  readonly accept?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Until the answer is complete, all attempts included; `'none'` overrides the client's default. */
+  readonly timeoutMs?: number | 'none' | undefined;
+  readonly signal?: AbortNotice | undefined;
+  readonly retry?: RetryPolicy | undefined;
+}
+
+/** An answer with a status below 400, read completely. */
+export class RestResponse {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  readonly body: Uint8Array;
+
+  constructor(status: number, headers: HttpHeaders, body: Uint8Array) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  /** The body as JSON; a TransportError `protocol` when it is not. */
+  json<T = unknown>(): T {
+    try {
+      return JSON.parse(
+        Buffer.from(this.body.buffer, this.body.byteOffset, this.body.byteLength).toString('utf8'),
+      ) as T;
+    } catch (error) {
+      throw new TransportError('protocol', 'the answer is not JSON', { cause: error });
+    }
+  }
+}
+
+/** An answer with a status below 400 whose body is still coming. Read by one consumer, who returns when it stops. */
+export interface RestStream {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What the helpers below pass on besides their own. */
+export type CallOptions = Pick<RestRequest, 'query' | 'accept' | 'headers' | 'timeoutMs' | 'signal' | 'retry'>;
+
+export type PatchType =
+  | 'application/json-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/strategic-merge-patch+json'
+  | 'application/apply-patch+yaml';
+
+/**
+ * Requests to one API server. Every failing answer is a StatusError, no answer is a TransportError. A 404 proves
+ * the absence of an object only if `isObjectNotFound` (api/status-error) says so (COL-116).
+ */
+export class RestClient {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #userAgent: string;
+  readonly #defaultTimeoutMs: number | undefined;
+  readonly #onWarning: ((warning: ApiWarning) => void) | undefined;
+
+  constructor(options: RestClientOptions) {
+    this.#transport = intercept(options.transport, ...(options.interceptors ?? []));
+    this.#clock = options.clock;
+    this.#userAgent = options.userAgent;
+    this.#defaultTimeoutMs = options.defaultTimeoutMs;
+    this.#onWarning = options.onWarning;
+  }
+
+  get userAgent(): string {
+    return this.#userAgent;
+  }
+
+  /** The same connection under another name, for a component of the program. */
+  as(component: string): RestClient {
+    return new RestClient({
+      transport: this.#transport,
+      clock: this.#clock,
+      userAgent: `${this.#userAgent}/${component}`,
+      ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
+      ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
+    });
+  }
+
+  /** The same connection and name, with more interceptors, outside of those it has. */
+  through(...interceptors: readonly Interceptor[]): RestClient {
+    return new RestClient({
+      transport: this.#transport,
+      clock: this.#clock,
+      userAgent: this.#userAgent,
+      interceptors,
+      ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
+      ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
+    });
+  }
+
+  /** Sends and reads the whole answer. */
+  request(request: RestRequest): Promise<RestResponse> {
+    const deadline = this.#deadline(request);
+    const signal = deadline ?? request.signal;
+    const answered = this.#send(request, signal).then((response) => wholeOf(response, signal));
+    return deadline === undefined ? answered : answered.finally(() => deadline.dispose());
+  }
+
+  /** Sends and hands over the body as it comes. The timeout covers the time until the head; `signal` also the body. */
+  async stream(request: RestRequest): Promise<RestStream> {
+    const deadline = this.#deadline(request);
+    try {
+      const { status, headers, body } = await this.#send(request, deadline ?? request.signal);
+      deadline?.stopTimer();
+      if (!(body instanceof Uint8Array)) return { status, headers, body: deadline ? letGoAfter(body, deadline) : body };
+      deadline?.dispose();
+      return { status, headers, body: once(body) };
+    } catch (error) {
+      deadline?.dispose();
+      throw error;
+    }
+  }
+
+  async get<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<T> {
+    return (await this.request({ ...options, method: 'GET', path: pathOf(named(ref)) })).json<T>();
+  }
+
+  async list<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<KubeList<T>> {
+    const response = await this.request({ ...options, method: 'GET', path: pathOf(ref) });
+    return decodeList<T>(response.json(), formatGroupResource(ref.gvr));
+  }
+
+  async create<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {
+    return (await this.#write('POST', ref, { object, contentType: 'application/json', options })).json<T>();
+  }
+
+  async update<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {
+    return (await this.#write('PUT', named(ref), { object, contentType: 'application/json', options })).json<T>();
+  }
+
+  async patch<T = KubeObject>(
+    ref: ResourceRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options?: CallOptions,
+  ): Promise<T> {
+    const write = { object: patch.body, contentType: patch.type, options };
+    return (await this.#write('PATCH', named(ref), write)).json<T>();
+  }
+
+  /** Resolves with what the server answers: a Status, or the object that now waits for its finalizers. */
+  delete<T = unknown>(ref: ResourceRef, deleteOptions?: DeleteOptions, options?: CallOptions): Promise<T> {
+    return this.#delete(ref, deleteOptions, options).then((response) => response.json<T>());
+  }
+
+  /**
+   * The same for who deletes very many: the answer is not read where it only says that all is well. `optionsIn: 'query'` saves
+   * client and server the body, and is only for servers of which it is known that they read options there: others would delete
+   * without preconditions (API-240).
+   */
+  deleted<T = unknown>(
+    ref: ResourceRef,
+    deleteOptions: DeleteOptions,
+    { optionsIn, signal }: { readonly optionsIn: 'body' | 'query'; readonly signal?: AbortNotice | undefined },
+  ): Promise<'success' | T> {
+    const response =
+      optionsIn === 'body'
+        ? this.#delete(ref, deleteOptions, { signal })
+        : this.#delete(ref, undefined, { signal, query: deleteQuery(deleteOptions) });
+    return response.then((answer) => (saysSuccess(answer.body) ? 'success' : answer.json<T>()));
+  }
+
+  /**
+   * Deletes every object of a collection that the query selects; `ref` names none. Resolves with what the server answers: a list of
+   * what it deleted, or a Status.
+   */
+  async deleteCollection<T = unknown>(
+    ref: Omit<ResourceRef, 'name' | 'subresource'>,
+    deleteOptions?: DeleteOptions,
+    options?: CallOptions,
+  ): Promise<T> {
+    const { gvr, namespace } = ref;
+    const object = deleteOptions && { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions };
+    const write = { object, contentType: 'application/json', options };
+    return (await this.#write('DELETE', { gvr, namespace }, write)).json<T>();
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #delete(
+    ref: ResourceRef,
+    deleteOptions: DeleteOptions | undefined,
+    options: CallOptions | undefined,
+  ): Promise<RestResponse> {
+    const object = deleteOptions && { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions };
+    return this.#write('DELETE', named(ref), { object, contentType: 'application/json', options });
+  }
+
+  #write(
+    method: RestRequest['method'],
+    ref: ResourceRef,
+    write: { object: unknown; contentType: string; options: CallOptions | undefined },
+  ): Promise<RestResponse> {
+    const { object, contentType, options = {} } = write;
+    return promised(() => {
+      const path = pathOf(ref);
+      const { query, accept, headers, timeoutMs, signal, retry } = options;
+      const body = object === undefined ? undefined : Buffer.from(JSON.stringify(object), 'utf8');
+      return this.request({ method, path, query, body, contentType, accept, headers, timeoutMs, signal, retry });
+    });
+  }
+
+  #deadline({ timeoutMs, signal }: RestRequest): Deadline | undefined {
+    const ms = timeoutMs === 'none' ? undefined : (timeoutMs ?? this.#defaultTimeoutMs);
+    return ms === undefined ? undefined : new Deadline({ clock: this.#clock, timeoutMs: ms, parent: signal });
+  }
+
+  /**
+   * Here and around it promises are chained by hand: a collector has hundreds of requests under way, and what waits in frames of
+   * async functions is moved about by every collection of the young heap.
+   */
+  #send(request: RestRequest, signal: AbortNotice | undefined): Promise<HttpResponse> {
+    const retries = Math.min(request.retry?.attempts ?? 0, MAX_RETRIES);
+    return promised(() => {
+      const message = this.#message(request, signal);
+      return retries === 0 ? this.#sendOnce(message) : this.#sendAgain(message, retries);
+    });
+  }
+
+  async #sendAgain(message: HttpRequest, retries: number): Promise<HttpResponse> {
+    const { signal } = message;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#sendOnce(message);
+      } catch (error) {
+        const wait = attempt < retries && error instanceof StatusError ? retryDelayMs(error) : undefined;
+        if (wait === undefined) throw error;
+        await sleep(this.#clock, wait, signal).catch((reason: unknown) => {
+          throw signal === undefined ? reason : abortedTransportError(signal);
+        });
+      }
+    }
+  }
+
+  #sendOnce(message: HttpRequest): Promise<HttpResponse> {
+    return this.#transport.send(message).then((response) => {
+      const { status, headers, body } = response;
+      this.#warn(headers);
+      if (status < 400) return response;
+      return readBody(body, message.signal).then((bytes) => {
+        throw statusErrorOf(status, headers, bytes);
+      });
+    });
+  }
+
+  #message(request: RestRequest, signal: AbortNotice | undefined): HttpRequest {
+    const { method, path, query, body, contentType } = request;
+    const headers: Record<string, string> = {
+      accept: request.accept ?? 'application/json',
+      'user-agent': this.#userAgent,
+    };
+    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
+    return {
+      method,
+      target: query === undefined ? path : path + queryOf(query),
+      headers: request.headers === undefined ? headers : { ...headers, ...request.headers },
+      body,
+      signal,
+    };
+  }
+
+  #warn(headers: HttpHeaders): void {
+    if (this.#onWarning === undefined || headers['warning'] === undefined) return;
+    for (const warning of parseWarnings(headers['warning'])) this.#onWarning(warning);
+  }
+}
+
+/** Preconditions stand flat in a query (apimachinery `Convert_url_Values_To_v1_DeleteOptions`). */
+function deleteQuery(options: DeleteOptions): Record<string, QueryValue> {
+  const { preconditions, propagationPolicy, gracePeriodSeconds, orphanDependents, dryRun } = options;
+  return {
+    uid: preconditions?.uid,
+    resourceVersion: preconditions?.resourceVersion,
+    propagationPolicy,
+    gracePeriodSeconds,
+    orphanDependents,
+    dryRun: dryRun?.[0],
+  };
+}
+
+/** How kube-apiserver, whose fields have an order, begins to say that something is done. */
+const SUCCESS = Buffer.from('{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"');
+
+function saysSuccess(body: Uint8Array): boolean {
+  return body.length > SUCCESS.length && SUCCESS.compare(body, 0, SUCCESS.length) === 0;
+}
+
+/** Helpers on one object refuse a missing name: without it they would address the collection. */
+function named(ref: ResourceRef): ResourceRef {
+  return ref.name === undefined ? { ...ref, name: '' } : ref;
+}
+
+/** Undefined for an error that must not be repeated. */
+function retryDelayMs(error: StatusError): number | undefined {
+  if (error.code !== 429 && error.code !== 503) return undefined;
+  const seconds = error.details.retryAfterSeconds;
+  return seconds === undefined ? undefined : retryAfterMs(seconds);
+}
+
+/** What cannot even be sent is a rejection too. */
+function promised<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.reject(asError(error));
+  }
+}
+
+function wholeOf(
+  { status, headers, body }: HttpResponse,
+  signal: AbortNotice | undefined,
+): RestResponse | Promise<RestResponse> {
+  if (body instanceof Uint8Array) return new RestResponse(status, headers, body);
+  return readBody(body, signal).then((bytes) => new RestResponse(status, headers, bytes));
+}
+
+async function readBody(body: HttpResponse['body'], signal: AbortNotice | undefined): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES)
+        throw new TransportError('protocol', `the answer has more than ${MAX_BODY_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw transportErrorOf(error, signal);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
+}
+
+async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (body.length > 0) yield await Promise.resolve(body);
+}
+
+/** The body, letting go of the caller's signal when it ends or its reader stops. */
+async function* letGoAfter(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    deadline.dispose();
+  }
+}

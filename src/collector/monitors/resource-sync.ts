@@ -1,0 +1,290 @@
+import { append } from '../../base/append.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { RestMapper } from '../../api/meta/rest-mapper.ts';
+import { exponentialBackoff, type Backoff } from '../../base/backoff.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { LogFields, Logger } from '../../base/logger.ts';
+import type { Counter } from '../../base/metrics.ts';
+import type { Random } from '../../base/random.ts';
+import { messageOf } from '../../base/thrown.ts';
+import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery/discovery.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { MonitoredResource } from '../types/event.ts';
+import type { KindMapper } from '../resources/kind-mapper.ts';
+import type { DiscoveryReason } from '../types/reasons.ts';
+import type { Monitors, StoppedMonitor, UnstartedMonitor } from './monitors.ts';
+import { configurationEffect } from '../resources/configuration-resources.ts';
+import {
+  defaultIgnoredResources,
+  deletableResources,
+  type GroupResourceName,
+  type OfferedResource,
+  resourceKey,
+  sameName,
+} from '../resources/deletable-resources.ts';
+import { LookPlan } from '../resources/look-plan.ts';
+import { unofferedEntries } from '../resources/unoffered-entries.ts';
+
+export interface ResourceSyncOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly monitors: Monitors;
+  readonly kinds: KindMapper;
+  readonly syncErrors: Counter;
+  /** How many doubts about the server have settled so far; see KindMapper. */
+  readonly doubts: () => number;
+  readonly ignored: readonly GroupResourceName[];
+  /** Between two passes over discovery (COL-016), ms. */
+  readonly periodMs: number;
+  /** Monitors were started or stopped. */
+  readonly onChanged: () => void;
+  /** The resource is served no more, in no version (BETTER-2). */
+  readonly onVanished: (resource: MonitoredResource) => void;
+  /** A pass is complete; `served` answers for a plural in whatever group and version, those that could not be read included. */
+  readonly onDiscovered: (served: (resource: string) => boolean) => void;
+}
+
+/** A warning is repeated after this long at the soonest, ms. */
+const TELL_AGAIN_MS = 3_600_000;
+
+const UNWATCHABLE = 'some resources cannot be watched';
+const DISCOVERY_FAILED = 'discovery failed; the monitors stay as they are';
+const DISCOVERY_EMPTY = 'discovery found no resource; the monitors stay as they are';
+const DISCOVERY_PARTIAL = 'discovery failed for some group versions';
+const DISCOVERY_TROUBLE = [DISCOVERY_FAILED, DISCOVERY_EMPTY, DISCOVERY_PARTIAL];
+
+/** A pass that failed is repeated sooner than after a period. */
+const RETRY = { baseMs: 500, factor: 2, jitter: 0.2 };
+
+/**
+ * Reads discovery again and again, and keeps kinds and monitors as it says (COL-016...COL-024, COL-029). A pass that
+ * fails changes nothing.
+ */
+export class ResourceSync {
+  readonly #options: ResourceSyncOptions;
+  readonly #retry: Backoff;
+  /** Monitors that were stopped, whose objects others show by now, which have not all been synced since. */
+  readonly #superseded: StoppedMonitor[] = [];
+  #resources: readonly DiscoveredResource[] = [];
+  readonly #plan = new LookPlan();
+  #nextPassAt = Number.POSITIVE_INFINITY;
+  /** Sets the timer of the wait under way anew; undefined while a pass is under way. */
+  #rearm: (() => void) | undefined;
+  #syncTimer: Timer | undefined;
+  /** Warnings that hold, with what they said and when. As many as there are messages. */
+  readonly #told = new Map<string, { readonly said: string; readonly at: number }>();
+
+  #ignoredServed: readonly OfferedResource[] = [];
+  /** Entries of `ignored` that were told of, and have not been offered since. */
+  #unoffered: ReadonlySet<string> = new Set();
+
+  constructor(options: ResourceSyncOptions) {
+    this.#options = options;
+    const { random, periodMs } = options;
+    this.#retry = exponentialBackoff({ ...RETRY, capMs: periodMs, random });
+  }
+
+  /** Resources that are served, and would be monitored if somebody had not asked to ignore them (COL-202). */
+  get ignoredServed(): readonly OfferedResource[] {
+    return this.#ignoredServed;
+  }
+
+  /** Asks for a pass before its time. Cheap; a request made while a pass is under way is for the one after it. */
+  sooner(reason: DiscoveryReason): void {
+    const { clock, logger } = this.#options;
+    logger.debug('discovery is read sooner', { reason });
+    this.#passAt(this.#plan.sooner(reason, clock.monotonic()));
+  }
+
+  /** Passes, the first at once, until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, monitors, periodMs } = this.#options;
+    const stopListening = monitors.onSynced(() => this.#settleSuperseded());
+    try {
+      while (!signal.aborted) {
+        this.#nextPassAt = Number.POSITIVE_INFINITY;
+        this.#plan.began(clock.monotonic());
+        const outcome = await this.#pass(signal);
+        const now = clock.monotonic();
+        if (outcome === 'done') {
+          this.#retry.reset();
+          this.#passAt(Math.min(now + periodMs, this.#plan.succeeded(now)));
+        } else this.#passAt(now + this.#retry.next());
+        await this.#untilNextPass(signal);
+      }
+    } finally {
+      stopListening();
+      this.#syncTimer?.cancel();
+    }
+  }
+
+  #passAt(time: number): void {
+    if (time >= this.#nextPassAt) return;
+    this.#nextPassAt = time;
+    this.#rearm?.();
+  }
+
+  #untilNextPass(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      let timer: Timer | undefined;
+      const end = (): void => {
+        timer?.cancel();
+        this.#rearm = undefined;
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      this.#rearm = () => {
+        timer?.cancel();
+        timer = clock.setTimer(this.#nextPassAt - clock.monotonic(), end);
+      };
+      this.#rearm();
+      signal.addEventListener('abort', end, { once: true });
+      if (signal.aborted) end();
+    });
+  }
+
+  async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
+    const { kinds, monitors, ignored, syncErrors, logger, onChanged, onDiscovered } = this.#options;
+    const doubts = this.#options.doubts();
+    const discovered = await this.#discover(signal);
+    if (signal.aborted) return 'failed';
+    const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
+    if (discovered === undefined || wanted.length === 0) {
+      if (discovered !== undefined) this.#tell('discovery found no deletable resource; the monitors stay as they are');
+      syncErrors.inc();
+      return 'failed';
+    }
+    const failed: ReadonlySet<string> = new Set(discovered.failedGroupVersions.keys());
+    // What could not be read this time is still where it was (COL-019).
+    const unread = this.#resources.filter((resource) => failed.has(apiVersionOf(resource)));
+    this.#resources = [...discovered.resources, ...unread];
+    kinds.replace(new RestMapper(this.#resources), doubts);
+    // The server puts no finalizer on Events.
+    this.#ignoredServed = deletableResources(discovered.preferred, defaultIgnoredResources).filter((resource) =>
+      ignored.some((entry) => sameName(entry, resource)),
+    );
+    this.#tellUnoffered(failed);
+    const { added, restarted, removed, failed: unstarted } = await monitors.sync(wanted, failed);
+    const plurals = new Set(this.#resources.map(({ resource }) => resource));
+    onDiscovered((resource) => plurals.has(resource));
+    this.#tellSkipped(discovered.withoutKind, unstarted);
+    // A list of definitions asks for a look by itself: brought about by one, the two would go on for ever.
+    const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
+    const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
+    if (woken > 0) logger.debug('monitors ask again for what discovery offers', { monitors: woken });
+    if (added + restarted === 0 && removed.length === 0) return 'done';
+    append(this.#superseded, removed);
+    this.#settleSuperseded();
+    if (added + restarted > 0) this.#expectSync();
+    onChanged();
+    return 'done';
+  }
+
+  /** COL-022: what could not be watched, all in one line; the others are, and the next pass tries these again. */
+  #tellSkipped(withoutKind: readonly string[], unstarted: readonly UnstartedMonitor[]): void {
+    if (withoutKind.length + unstarted.length === 0) return void this.#told.delete(UNWATCHABLE);
+    this.#options.syncErrors.inc();
+    this.#tell(UNWATCHABLE, {
+      resources: [
+        ...withoutKind.map((resource) => `${resource}: without a kind`),
+        ...unstarted.map(({ resource, error }) => `${resourceKey(resource)}: ${error.message}`),
+      ].join('; '),
+    });
+  }
+
+  /** COL-014: what nothing is left alone for. Not an error: the definition may come later. */
+  #tellUnoffered(failed: ReadonlySet<string>): void {
+    const { ignored, logger } = this.#options;
+    const told = this.#unoffered;
+    const unoffered = unofferedEntries(ignored, this.#resources, failed);
+    for (const { entry, meant } of unoffered) {
+      if (told.has(entry)) continue;
+      const fields = { resource: entry, ...(meant.length > 0 && { meant: meant.join(', ') }) };
+      logger.warn(
+        'the server does not offer a resource that is to be ignored, so nothing is left alone for it',
+        fields,
+      );
+    }
+    this.#unoffered = new Set(unoffered.map(({ entry }) => entry));
+  }
+
+  /** A pass that goes wrong the way the last one did is told of once an hour at most. */
+  #tell(message: string, fields: LogFields = {}): void {
+    const { clock, logger } = this.#options;
+    const said = JSON.stringify(fields);
+    const last = this.#told.get(message);
+    if (last?.said === said && clock.monotonic() - last.at < TELL_AGAIN_MS) return logger.debug(message, fields);
+    this.#told.set(message, { said, at: clock.monotonic() });
+    logger.warn(message, fields);
+  }
+
+  /** Discovery told everything it has. */
+  #tellComplete(): void {
+    const wasTold = DISCOVERY_TROUBLE.map((message) => this.#told.delete(message));
+    if (wasTold.includes(true)) this.#options.logger.info('discovery is complete again');
+  }
+
+  async #discover(signal: AbortSignal): Promise<DiscoveryResult | undefined> {
+    const { client } = this.#options;
+    try {
+      const found = await discover(client, { signal });
+      if (found.failedGroupVersions.size > 0) {
+        this.#tell(DISCOVERY_PARTIAL, {
+          groupVersions: [...found.failedGroupVersions].map(([each, error]) => `${each}: ${error.message}`).join('; '),
+        });
+      } else if (found.resources.length > 0) this.#tellComplete();
+      if (found.resources.length > 0) return found;
+      this.#tell(DISCOVERY_EMPTY);
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#tell(DISCOVERY_FAILED, {
+          error: messageOf(error),
+        });
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * COL-024: whether all monitors are synced is looked at a period after some were added. Those that are added meanwhile put nothing off,
+   * and have a period of their own after that.
+   */
+  #expectSync(): void {
+    const { clock, monitors, logger, periodMs, syncErrors } = this.#options;
+    if (this.#syncTimer !== undefined) return;
+    const expected = new Set(monitors.unsynced.map(resourceKey));
+    this.#syncTimer = clock.setTimer(periodMs, () => {
+      this.#syncTimer = undefined;
+      const late = monitors.unsynced.map(resourceKey);
+      const unsynced = late.filter((key) => expected.has(key));
+      if (unsynced.length > 0) {
+        syncErrors.inc();
+        logger.warn('timed out waiting for dependency graph builder sync during GC sync', { unsynced });
+      }
+      if (unsynced.length < late.length) this.#expectSync();
+    });
+  }
+
+  /**
+   * BETTER-2. When only the version of a resource changed, or another group serves its kind too, its objects may still be there: they
+   * are let go under the old version or group only after those that may have them have shown what they have (COL-05A, COL-015).
+   */
+  #settleSuperseded(): void {
+    const { monitors, onVanished } = this.#options;
+    const waiting = this.#superseded.splice(0);
+    for (const stopped of waiting) {
+      const heirs = monitors.heirsOf(stopped.offered);
+      if (heirs.some(({ resource }) => sameResource(resource, stopped.resource))) continue;
+      if (heirs.every(({ synced }) => synced)) onVanished(stopped.resource);
+      else this.#superseded.push(stopped);
+    }
+  }
+}
+
+/** It came back as it was: the new list says what is left of it. */
+function sameResource(a: MonitoredResource, b: MonitoredResource): boolean {
+  return a.apiVersion === b.apiVersion && a.kind === b.kind && a.resource === b.resource;
+}

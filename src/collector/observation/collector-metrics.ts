@@ -1,0 +1,211 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Counter, Metrics } from '../../base/metrics.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Uid } from '../types/identity.ts';
+import type { KindMapper } from '../resources/kind-mapper.ts';
+import type { Monitors } from '../monitors/monitors.ts';
+import type { AdaptiveConcurrency } from '../operations/adaptive-concurrency.ts';
+import type { Queues } from '../queues/queues.ts';
+
+/** What the collector counts beside its queues (COL-190, BETTER-21). */
+export interface CollectorMetrics {
+  /** COL-018, COL-022, COL-024. */
+  readonly syncErrors: Counter;
+  readonly deletions: Counter;
+  readonly patches: Counter;
+  readonly decisions: Counter;
+  /** LIFE-560. */
+  readonly lateReferences: Counter;
+  readonly queued: Counter;
+  readonly barriers: Counter;
+  readonly consistencyChecks: Counter;
+  readonly consistencyDifferences: Counter;
+}
+
+export function collectorMetrics(metrics: Metrics): CollectorMetrics {
+  return {
+    syncErrors: metrics.counter({
+      name: 'garbagecollector_controller_resources_sync_error_total',
+      help: 'Number of garbage collector resources sync errors',
+    }),
+    deletions: metrics.counter({
+      name: 'kubegc_collector_deletions_total',
+      help: 'Deletions the server accepted, by resource and propagation policy',
+      labelNames: ['resource', 'policy'],
+    }),
+    patches: metrics.counter({
+      name: 'kubegc_collector_patches_total',
+      help: 'Patches the server accepted, by resource and what they changed',
+      labelNames: ['resource', 'change'],
+    }),
+    lateReferences: metrics.counter({
+      name: 'kubegc_orphan_late_references_total',
+      help: 'References to orphaned owners that came late and were removed',
+    }),
+    decisions: metrics.counter({
+      name: 'kubegc_collector_decisions_total',
+      help: 'Decisions about queued objects, by verdict and reason',
+      labelNames: ['verdict', 'reason'],
+    }),
+    queued: metrics.counter({
+      name: 'kubegc_collector_queued_total',
+      help: 'Objects queued to be looked at, by reason; one that waits in the queue already counts again',
+      labelNames: ['reason'],
+    }),
+    barriers: metrics.counter({
+      name: 'kubegc_collector_orphan_barriers_total',
+      help: 'Looks with fresh lists before an owner that is orphaned goes, by what they came to',
+      labelNames: ['outcome'],
+    }),
+    consistencyChecks: metrics.counter({
+      name: 'kubegc_collector_consistency_checks_total',
+      help: 'Comparisons of the ownership graph with fresh lists, by outcome',
+      labelNames: ['outcome'],
+    }),
+    consistencyDifferences: metrics.counter({
+      name: 'kubegc_collector_consistency_differences_total',
+      help: 'Objects of which the ownership graph had lastingly something else than the server, by resource and difference',
+      labelNames: ['resource', 'difference'],
+    }),
+  };
+}
+
+/**
+ * Forgets what was counted of resources that are not served any more. To be called again and again, as a request that was under way when
+ * its resource went counts when it ends. `served` is asked for a plural, in whatever group and version.
+ */
+export function forgetVanished(metrics: CollectorMetrics, served: (resource: string) => boolean): void {
+  const { deletions, patches, consistencyDifferences } = metrics;
+  for (const counter of [deletions, patches, consistencyDifferences]) {
+    counter.deletePartialMatch({ resource: (plural) => !served(plural) });
+  }
+}
+
+export interface ObservedParts {
+  readonly clock: Clock;
+  readonly graph: Graph;
+  readonly queues: Queues;
+  readonly monitors: Monitors;
+  readonly kinds: KindMapper;
+  readonly calls: AdaptiveConcurrency;
+}
+
+/** What is there at the moment of a scrape, and what is stuck (BETTER-21). Costs a scrape one walk over the graph. */
+export function collectorGauges(
+  metrics: Metrics,
+  { clock, graph, queues, monitors, kinds, calls }: ObservedParts,
+): void {
+  metrics.gauge({
+    name: 'kubegc_collector_graph_nodes',
+    help: 'Objects in the ownership graph, by how they are known',
+    labelNames: ['state'],
+    collect: (gauge) => {
+      const { observed, virtual, gone } = graph.counts;
+      gauge.set(observed, { state: 'observed' });
+      gauge.set(virtual, { state: 'virtual' });
+      gauge.set(gone, { state: 'gone' });
+    },
+  });
+  const waiting = new WaitingOwners(graph, clock);
+  metrics.gauge({
+    name: 'kubegc_collector_waiting_owners',
+    help: 'Objects that are being deleted and wait for their dependents',
+    collect: (gauge) => gauge.set(waiting.look().count),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_oldest_waiting_owner_seconds',
+    help: 'For how long the oldest of them has been seen to wait, since the first scrape that saw it',
+    collect: (gauge) => gauge.set(waiting.look().oldestMs / 1000),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_delayed_keys',
+    help: 'Objects that are tried again after a delay, by queue',
+    labelNames: ['name'],
+    collect: (gauge) => {
+      for (const queue of Object.values(queues)) gauge.set(queue.delayed, { name: queue.name });
+    },
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_long_delayed_keys',
+    help: 'Of them, objects whose next attempt is more than ten seconds away, by queue',
+    labelNames: ['name'],
+    collect: (gauge) => {
+      for (const queue of Object.values(queues))
+        gauge.set(queue.delayedLongerThan(LONG_DELAY_MS), { name: queue.name });
+    },
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_unresolvable_references',
+    help: 'References of objects in the graph to kinds that the server does not serve',
+    collect: (gauge) => gauge.set(unresolvableReferences(graph, kinds)),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_call_limit',
+    help: 'Calls that may be under way at once; falls while the server is overloaded',
+    collect: (gauge) => gauge.set(calls.limit),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_unknown_kinds',
+    help: 'Kinds named by owner references that the server does not serve',
+    collect: (gauge) => gauge.set(kinds.unknown),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_unsynced_monitors',
+    help: 'Watched resources whose first list is not complete',
+    collect: (gauge) => gauge.set(monitors.unsynced.length),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_failing_monitors',
+    help: 'Watched resources whose last list or watch failed',
+    collect: (gauge) => gauge.set(monitors.failing),
+  });
+}
+
+/** Keys that wait this long have failed a dozen times. */
+const LONG_DELAY_MS = 10_000;
+
+/** References that nothing can be proved about while their kind is not served (COL-112, COL-118, COL-137). O(references). */
+function unresolvableReferences(graph: Graph, kinds: KindMapper): number {
+  const served = new Map<number, boolean>();
+  let found = 0;
+  graph.forEachNode((id) => {
+    graph.forEachOwner(id, (_owner, _blocking, kind) => {
+      const known = served.get(kind) ?? servedKind(graph, kinds, kind);
+      served.set(kind, known);
+      if (!known) found++;
+    });
+  });
+  return found;
+}
+
+function servedKind(graph: Graph, kinds: KindMapper, kind: number): boolean {
+  const { apiVersion, kind: name } = graph.kindOf(kind);
+  return kinds.knows(apiVersion, name);
+}
+
+/** Since when each waiting owner has been seen to wait. Bounded by the owners that wait. */
+class WaitingOwners {
+  readonly #graph: Graph;
+  readonly #clock: Clock;
+  #since = new Map<Uid, number>();
+
+  constructor(graph: Graph, clock: Clock) {
+    this.#graph = graph;
+    this.#clock = clock;
+  }
+
+  look(): { readonly count: number; readonly oldestMs: number } {
+    const now = this.#clock.monotonic();
+    const seen = new Map<Uid, number>();
+    let oldest = now;
+    this.#graph.forEachNode((id) => {
+      if (!this.#graph.isWaiting(id)) return;
+      const uid = this.#graph.uidAt(id);
+      const since = this.#since.get(uid) ?? now;
+      seen.set(uid, since);
+      oldest = Math.min(oldest, since);
+    });
+    this.#since = seen;
+    return { count: seen.size, oldestMs: now - oldest };
+  }
+}

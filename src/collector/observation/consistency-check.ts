@@ -1,0 +1,255 @@
+import { append } from '../../base/append.ts';
+import { abortErrorOf, isAbortError } from '../../base/abort-error.ts';
+import { orAborted, untilAborted } from '../../base/abort.ts';
+import type { AbortNotice } from '../../base/abort-notice.ts';
+import { type Clock, sleep, sleepUnlessAborted } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { CollectorMetrics } from './collector-metrics.ts';
+import { freshList } from './fresh-list.ts';
+import { checkInvariants, compareWithList, type Difference, type Inconsistency } from '../graph/check-consistency.ts';
+import type { MonitoredResource, ObservedObject } from '../types/event.ts';
+import type { GraphCounts } from '../graph/graph.ts';
+import type { Uid } from '../types/identity.ts';
+import type { OwnershipGraph } from '../graph/ownership-graph.ts';
+import type { Monitors } from '../monitors/monitors.ts';
+import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+
+/** Where the graph is not what the server says. */
+export interface GraphDifference extends Difference {
+  readonly resource: OfferedResource;
+  /** Of the listed object; empty for one that is not listed. */
+  readonly resourceVersion: string;
+}
+
+export interface ConsistencyReport {
+  /** Of the synced monitors' resources. */
+  readonly differences: readonly GraphDifference[];
+  /** What is wrong with the graph in itself. */
+  readonly inconsistencies: readonly Inconsistency[];
+  /** Could not be listed. */
+  readonly unread: readonly OfferedResource[];
+  /** Everything was compared: all was listed, and every monitor had seen its resource once. */
+  readonly complete: boolean;
+}
+
+export interface ConsistencyCheckOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<CollectorMetrics, 'consistencyChecks' | 'consistencyDifferences'>;
+  readonly graph: OwnershipGraph;
+  readonly monitors: Monitors;
+  /** Between the end of one check and the next, ms. Undefined: only when asked. */
+  readonly periodMs: number | undefined;
+}
+
+/** There is nothing to compare, because nobody keeps the graph up to date. */
+export class NotRunningError extends Error {
+  constructor(when: 'before' | 'after') {
+    super(when === 'before' ? 'the collector does not run yet' : 'the collector is stopped');
+    this.name = 'NotRunningError';
+  }
+}
+
+/** Between the two looks of a check, ms: no watch that works is so far behind. */
+const APART_MS = 10_000;
+/** Named in the log, of each resource. */
+const NAMED = 5;
+
+/**
+ * Compares the graph with fresh lists of everything that is monitored, as client-go's reflector can check its store. What a
+ * look finds may only not have arrived yet; what two looks find is wrong: it is told, and its resource is listed anew.
+ */
+export class ConsistencyCheck {
+  readonly #options: ConsistencyCheckOptions;
+  /** That of `run`, of which every check is a part, whoever asked for it. Undefined before. */
+  #stopping: AbortSignal | undefined;
+  /** The check under way: whoever asks meanwhile gets its report. */
+  #underWay: Promise<ConsistencyReport> | undefined;
+
+  constructor(options: ConsistencyCheckOptions) {
+    this.#options = options;
+  }
+
+  /** What is compared: the resources that are monitored now. */
+  get resources(): readonly OfferedResource[] {
+    return this.#options.monitors.resources;
+  }
+
+  /** What is wrong with the graph in itself: nothing, unless this program is. O(nodes + references). */
+  invariants(): Inconsistency[] {
+    return checkInvariants(this.#options.graph);
+  }
+
+  /** What the tables hold; everything is 0 when the server has nothing that is monitored. */
+  get counts(): GraphCounts & { readonly nameBytes: number } {
+    const { graph } = this.#options;
+    return { ...graph.counts, nameBytes: graph.bytes.names.used };
+  }
+
+  /** Lets checks be asked for, and checks again and again if there is a period, until aborted. Once; no check is under way after it. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { periodMs } = this.#options;
+    this.#stopping = signal;
+    if (periodMs === undefined) await untilAborted(signal);
+    else await this.#checkEvery(periodMs, signal);
+    // Its outcome is for those who asked.
+    await this.#underWay?.catch(() => {});
+  }
+
+  async #checkEvery(periodMs: number, signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        await sleepUnlessAborted(this.#options.clock, periodMs, signal);
+        await this.check();
+      }
+    } catch (error) {
+      if (!(error instanceof NotRunningError)) throw error;
+    }
+  }
+
+  /** Lists everything anew, whatever the graph has. Throws {@link NotRunningError} outside of `run`. */
+  rescan(): readonly OfferedResource[] {
+    this.#signal();
+    const { monitors, logger } = this.#options;
+    logger.info('everything is listed anew', { resources: monitors.size });
+    void monitors.restart();
+    return monitors.resources;
+  }
+
+  /**
+   * Two looks, unless the first finds nothing. What both found is logged as an error, counted, and repaired by listing its
+   * resources anew. Costs the server one list a resource and look. Rejects with {@link NotRunningError} outside of `run` or when
+   * that ends meanwhile. With an AbortError when `asker` is aborted: the check goes on, for others and for the repair.
+   */
+  async check(asker?: AbortNotice): Promise<ConsistencyReport> {
+    const signal = this.#signal();
+    if (asker?.aborted === true) throw abortErrorOf(asker);
+    this.#underWay ??= this.#checkUntil(signal).finally(() => {
+      this.#underWay = undefined;
+    });
+    return orAborted(this.#underWay, asker);
+  }
+
+  #signal(): AbortSignal {
+    if (this.#stopping === undefined) throw new NotRunningError('before');
+    if (this.#stopping.aborted) throw new NotRunningError('after');
+    return this.#stopping;
+  }
+
+  /** One list of each resource, one after the other. Holds the metadata of one resource at a time. */
+  async look(signal: AbortSignal): Promise<ConsistencyReport> {
+    const differences: GraphDifference[] = [];
+    const unread: OfferedResource[] = [];
+    let complete = true;
+    for (const offered of this.resources) {
+      if (signal.aborted) break;
+      const found = await this.#compare(offered, signal);
+      if (found === 'unread') unread.push(offered);
+      if (typeof found === 'string') complete = false;
+      else append(differences, found);
+    }
+    return { differences, inconsistencies: this.invariants(), unread, complete };
+  }
+
+  async #checkUntil(signal: AbortSignal): Promise<ConsistencyReport> {
+    try {
+      return await this.#check(signal);
+    } catch (error) {
+      if (signal.aborted && isAbortError(error)) throw new NotRunningError('after');
+      throw error;
+    }
+  }
+
+  async #check(signal: AbortSignal): Promise<ConsistencyReport> {
+    const first = await this.#wholeLook(signal);
+    if (first.differences.length + first.inconsistencies.length === 0) return this.#ended(first, 'equal');
+    await sleep(this.#options.clock, APART_MS, signal);
+    const second = await this.#wholeLook(signal);
+    const report = { ...second, differences: persisting(first, second) };
+    const equal = report.differences.length + report.inconsistencies.length === 0;
+    if (!equal) await this.#repair(report);
+    return this.#ended(report, equal ? 'equal' : 'different');
+  }
+
+  /** One that was cut short has not seen everything, and says nothing. */
+  async #wholeLook(signal: AbortSignal): Promise<ConsistencyReport> {
+    const report = await this.look(signal);
+    if (signal.aborted) throw abortErrorOf(signal);
+    return report;
+  }
+
+  #ended(report: ConsistencyReport, outcome: 'equal' | 'different'): ConsistencyReport {
+    const { logger, metrics } = this.#options;
+    const unread = report.unread.map(resourceKey);
+    if (unread.length > 0) logger.warn('resources could not be listed to compare them with the graph', { unread });
+    metrics.consistencyChecks.inc({ outcome: outcome === 'equal' && !report.complete ? 'incomplete' : outcome });
+    return report;
+  }
+
+  async #repair({ differences, inconsistencies }: ConsistencyReport): Promise<void> {
+    const { logger, metrics, monitors } = this.#options;
+    if (inconsistencies.length > 0) {
+      logger.error('the ownership graph is wrong in itself', { found: inconsistencies.slice(0, NAMED) });
+    }
+    const byResource = new Map<string, GraphDifference[]>();
+    for (const found of differences) {
+      const { resource, difference } = found;
+      metrics.consistencyDifferences.inc({ resource: resource.resource, difference });
+      const key = resourceKey(resource);
+      const others = byResource.get(key);
+      if (others === undefined) byResource.set(key, [found]);
+      else others.push(found);
+    }
+    for (const [resource, found] of byResource) {
+      const objects = found.slice(0, NAMED).map(({ uid, difference }) => ({ uid, difference }));
+      logger.error('the ownership graph differs from the server, and the resource is listed anew', {
+        resource,
+        count: found.length,
+        objects,
+      });
+    }
+    if (byResource.size > 0) await monitors.restart((resource) => byResource.has(resourceKey(resource)));
+  }
+
+  async #compare(offered: OfferedResource, signal: AbortSignal): Promise<GraphDifference[] | 'unread' | 'unsynced'> {
+    const { client, graph, monitors } = this.#options;
+    const objects = new Map<Uid, ObservedObject>();
+    try {
+      for await (const object of freshList(client, offered, signal)) objects.set(object.uid, object);
+    } catch {
+      return 'unread';
+    }
+    // The graph as of now, not as of the beginning of the list: what came in meanwhile is not different for that.
+    const monitor = monitors.of(offered);
+    // It was stopped meanwhile: there is nothing to compare with any more.
+    if (monitor === undefined) return [];
+    if (!monitor.synced) return 'unsynced';
+    for (const uid of objects.keys()) if (this.#isShownByAnother(uid, monitor.resource)) objects.delete(uid);
+    return compareWithList(graph, monitor.resource, objects.values()).map((difference) => ({
+      ...difference,
+      resource: offered,
+      resourceVersion: objects.get(difference.uid)?.resourceVersion ?? '',
+    }));
+  }
+
+  /** Two monitored resources may show one object (COL-015, COL-019): it is compared with the list of the one that showed it last. */
+  #isShownByAnother(uid: Uid, resource: MonitoredResource): boolean {
+    const { graph, monitors } = this.#options;
+    const id = graph.find(uid);
+    const shownAs = id < 0 ? undefined : graph.resourceAt(id);
+    if (shownAs === undefined) return false;
+    const shown = { ...graph.kindOf(graph.kindAt(id)), resource: shownAs };
+    const same = shown.apiVersion === resource.apiVersion && shown.kind === resource.kind;
+    return !(same && shownAs === resource.resource) && monitors.shows(shown);
+  }
+}
+
+/** What two looks have in common: the same object, at the same version, differs in the same way. */
+function persisting(first: ConsistencyReport, second: ConsistencyReport): GraphDifference[] {
+  const keyOf = ({ resource, uid, difference, resourceVersion }: GraphDifference): string =>
+    `${resourceKey(resource)} ${uid} ${difference} ${resourceVersion}`;
+  const before = new Set(first.differences.map(keyOf));
+  return second.differences.filter((difference) => before.has(keyOf(difference)));
+}

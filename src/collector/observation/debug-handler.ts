@@ -1,0 +1,72 @@
+import { isAbortError } from '../../base/abort-error.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import { type ConsistencyCheck, NotRunningError } from './consistency-check.ts';
+import { dumpGraph } from '../graph/dump.ts';
+import type { Graph } from '../graph/graph.ts';
+import { resourceKey } from '../resources/deletable-resources.ts';
+
+/** Where the debug graph is served: the controller's name, and the one it had before 1.28 (COL-180). */
+export const DEBUG_BASES = [
+  '/debug/controllers/garbage-collector-controller',
+  '/debug/controllers/garbagecollector',
+] as const;
+
+const PLAIN = 'text/plain; charset=utf-8';
+const notFound: HttpResponse = { status: 404, headers: {}, body: new Uint8Array() };
+
+export interface DebugOptions {
+  readonly graph: Graph;
+  readonly consistency: ConsistencyCheck;
+}
+
+/**
+ * `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`: compares it with fresh lists
+ * and answers with what is different. `POST <base>/rescan`: lists everything anew, and answers with what that is. Both answer 503
+ * before the collector runs and when it stops, and 405 to other methods. Who may ask is decided by the server it is mounted in (COL-18A).
+ */
+export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler {
+  const answerTo = async ({ method, target, signal }: HttpRequest): Promise<HttpResponse> => {
+    const url = new URL(target, 'http://debug.invalid');
+    const base = DEBUG_BASES.find((each) => url.pathname.startsWith(`${each}/`));
+    const page = base === undefined ? '' : url.pathname.slice(base.length);
+    switch (`${method} ${page}`) {
+      case 'GET /graph':
+        return answer(200, 'text/vnd.graphviz', dumpGraph(graph, url.searchParams.getAll('uid')));
+      case 'POST /consistency': {
+        const { differences, inconsistencies, unread, complete } = await consistency.check(signal);
+        return json(200, {
+          complete,
+          differences: differences.map(({ resource, ...found }) => ({ resource: resourceKey(resource), ...found })),
+          inconsistencies,
+          unread: unread.map(resourceKey),
+        });
+      }
+      case 'POST /rescan':
+        return json(202, { listing: consistency.rescan().map(resourceKey) });
+      default:
+        return page === '/consistency' || page === '/rescan' ? onlyPost(page) : notFound;
+    }
+  };
+  return (request) => answerTo(request).catch(unavailable);
+}
+
+function unavailable(error: unknown): HttpResponse {
+  if (error instanceof NotRunningError) return answer(503, PLAIN, `${error.message}\n`);
+  // Its time may be over while somebody still reads the answer.
+  if (isAbortError(error)) return answer(503, PLAIN, 'the request was given up; the comparison goes on\n');
+  throw error;
+}
+
+function onlyPost(page: string): HttpResponse {
+  const { headers, ...rest } = answer(405, PLAIN, `${page} is asked for with POST\n`);
+  return { ...rest, headers: { ...headers, allow: 'POST' } };
+}
+
+function json(status: number, value: unknown): HttpResponse {
+  return answer(status, 'application/json', `${JSON.stringify(value)}\n`);
+}
+
+function answer(status: number, type: string, text: string): HttpResponse {
+  const headers = { 'content-type': type, 'x-content-type-options': 'nosniff' };
+  return { status, headers, body: Buffer.from(text, 'utf8') };
+}

@@ -1,0 +1,42 @@
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+
+interface DefinitionSpec {
+  readonly group?: string;
+  readonly names?: { readonly kind?: string };
+}
+
+/** Kinds whose definition was deleted in one cluster. Whoever deletes it, the server removes the objects first. */
+export class FormerKinds {
+  readonly #kinds: Set<string>;
+
+  /** With those of the cluster that this one starts from. */
+  constructor(kinds: readonly string[] = []) {
+    this.#kinds = new Set(kinds);
+  }
+
+  list(): readonly string[] {
+    return [...this.#kinds];
+  }
+
+  /** To be told of every change of the store. */
+  note(previous: KubeObject | undefined, next: KubeObject | undefined): void {
+    if (next === undefined) {
+      const kind = definedKind(previous);
+      if (kind !== undefined) this.#kinds.add(kind);
+    } else if (this.#kinds.size > 0) {
+      // Defined again, or another definition has the kind.
+      this.#kinds.delete(definedKind(next) ?? '');
+    }
+  }
+
+  has(apiVersion: string, kind: string): boolean {
+    return this.#kinds.has(`${parseGroupVersion(apiVersion)?.group}/${kind}`);
+  }
+}
+
+function definedKind(object: KubeObject | undefined): string | undefined {
+  if (object?.kind !== 'CustomResourceDefinition') return undefined;
+  const { group, names } = (object['spec'] ?? {}) as DefinitionSpec;
+  return `${group}/${names?.kind}`;
+}

@@ -1,0 +1,32 @@
+import type { ApiObject } from '../../api/meta/api-object.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { StatusError } from '../../api/status-error.ts';
+import type { RestStream } from '../../client/rest/rest-client.ts';
+import { statusErrorOf } from '../../client/codec/status-decoder.ts';
+import { watchDecoder } from '../../client/codec/watch-decoder.ts';
+
+/** One change that a watch reports. A `BOOKMARK` has only the resourceVersion that the watch has come to. */
+export interface WatchEvent<T = KubeObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: T;
+}
+
+/**
+ * The events of a stream as they come. Ends when the stream does. Throws the StatusError that the server ends a watch with, such
+ * as a 410 for a version that is too old.
+ */
+export async function* watchEvents<T extends ApiObject>({ headers, body }: RestStream): AsyncGenerator<WatchEvent<T>> {
+  const events: (WatchEvent<T> | StatusError)[] = [];
+  const decoder = watchDecoder(String(headers['content-type'] ?? ''), (type, { bytes, start, end }) => {
+    const json = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+    if (type === 'ERROR') events.push(statusErrorOf(500, {}, json));
+    else events.push({ type, object: JSON.parse(json.toString('utf8')) as T });
+  });
+  for await (const chunk of body) {
+    decoder.push(chunk);
+    for (const event of events.splice(0)) {
+      if (event instanceof StatusError) throw event;
+      yield event;
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { type Clock, systemClock, type Timer } from '../../base/clock.ts';
+import { FakeClock } from '../../base/fake-clock.ts';
+import type { Activity } from '../activity/activity.ts';
+import { untilQuiet } from '../activity/quiet.ts';
+import type { TestTimer, TestTimers } from './test-timers.ts';
+
+/** The time of a cluster, in the hands of the test. */
+export interface TestClock {
+  readonly kind: 'fake' | 'real';
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds until the next thing that waits for time (a retry, a timeout, a resync); undefined with the real clock. */
+  readonly nextTimerInMs: number | undefined;
+  /**
+   * Lets so many milliseconds pass: what comes due happens, in order, with everything that follows from it. Resolves when
+   * nothing more can happen at the new time. Rejects with the real clock, which nobody can move.
+   */
+  advance(ms: number): Promise<void>;
+  /**
+   * Calls the function once, when so many milliseconds of this clock have passed, for the time-outs and resyncs of an operator under
+   * test. An error that it throws rejects the call that let the time pass. Never called once the cluster has stopped.
+   */
+  readonly setTimeout: (fn: () => void, ms?: number) => TestTimer;
+  /** Takes a timer back; harmless when it has come due, or is none. */
+  readonly clearTimeout: (timer: TestTimer | undefined) => void;
+  /**
+   * Resolves when so many milliseconds of this clock have passed. Rejects with an AbortError when the signal is aborted before. A sleep
+   * that is under way when the cluster stops neither resolves nor rejects.
+   */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** Turns of the event loop that one moment of fake time may take. */
+const MAX_TURNS_A_MOMENT = 4000;
+
+/**
+ * Time stands still until told otherwise, but the event loop does not: what the parts defer to the next turn runs by
+ * itself, so that a test can simply await a request.
+ */
+export class StandingClock extends FakeClock {
+  readonly #activity: Activity;
+
+  /** At a moment of its own unless one is given, in milliseconds since the epoch. */
+  constructor(activity: Activity, startMs?: number) {
+    super(startMs);
+    this.#activity = activity;
+  }
+
+  override defer(fn: () => void): void {
+    this.#activity.defer(fn, systemClock.defer);
+  }
+
+  /** Between two timers; the base class calls it too. */
+  override async settle(): Promise<void> {
+    await untilQuiet(this.#activity, MAX_TURNS_A_MOMENT);
+  }
+}
+
+/** The system's time, with an eye on what is deferred. */
+export class RunningClock implements Clock {
+  readonly #activity: Activity;
+
+  constructor(activity: Activity) {
+    this.#activity = activity;
+  }
+
+  now(): number {
+    return systemClock.now();
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic();
+  }
+
+  setTimer(delayMs: number, fn: () => void): Timer {
+    return systemClock.setTimer(delayMs, fn);
+  }
+
+  defer(fn: () => void): void {
+    this.#activity.defer(fn, systemClock.defer);
+  }
+}
+
+/** What a test is given of the clock that its cluster runs on. */
+export function testClock(
+  clock: StandingClock | RunningClock,
+  timers: TestTimers,
+  started: () => Promise<void> | undefined,
+): TestClock {
+  const standing = clock instanceof StandingClock ? clock : undefined;
+  return {
+    kind: standing ? 'fake' : 'real',
+    now: () => clock.now(),
+    setTimeout: timers.set,
+    clearTimeout: timers.clear,
+    sleep: timers.sleep,
+    get nextTimerInMs() {
+      return standing?.nextTimerInMs;
+    },
+    async advance(ms) {
+      if (!standing) throw new Error("the clock of this cluster is real; start it with clock: 'fake' to move time");
+      if (!(ms >= 0) || !Number.isFinite(ms)) throw new RangeError(`time goes forward: cannot advance by ${ms} ms`);
+      if (started() !== undefined) await started();
+      await standing.advanceAsync(ms);
+    },
+  };
+}

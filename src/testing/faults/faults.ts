@@ -1,0 +1,200 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { parseRequestInfo } from '../../apiserver/endpoints/request/request-info.ts';
+import { type Clock, sleep, systemClock } from '../../base/clock.ts';
+import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import { warnProcess } from '../../base/process-warning.ts';
+import type { Random } from '../../base/random.ts';
+import type { Send } from '../../client/rest/interceptor.ts';
+import { abortedTransportError } from '../../client/http/transport-failure.ts';
+import { TransportError } from '../../client/http/transport.ts';
+import { actorOf } from '../actors/actor.ts';
+import { checkRule } from './check-fault-rule.ts';
+import type { FaultAnswer, FaultRequest, FaultRule, RequestMethod } from './fault-rule.ts';
+import type { Recorder } from '../trace/recorder.ts';
+import { jsonBodyOf, requestedName, requestedObject } from '../trace/requested-object.ts';
+
+export interface FaultsOptions {
+  readonly clock: Clock;
+  /** The clock is the fake one: a delay lasts until somebody lets the time pass. */
+  readonly clockStands: boolean;
+  readonly random: Random;
+  readonly recorder: Recorder;
+  /** For the names of kinds in the trace. */
+  readonly served: () => readonly ResourceInfo[];
+}
+
+/** Real milliseconds after which a request that waits for the fake clock says so. */
+const NOTICE_MS = 1000;
+/** The most rules at once. */
+const MAX_RULES = 1000;
+
+/** What goes wrong between the clients and the API server of one cluster. The first rule that matches strikes. */
+export class Faults {
+  readonly #rules: { readonly rule: FaultRule; left: number }[] = [];
+  readonly #clock: Clock;
+  readonly #clockStands: boolean;
+  readonly #random: Random;
+  readonly #recorder: Recorder;
+  readonly #served: () => readonly ResourceInfo[];
+  /** Ends the wait of a request; one for each that waits now. */
+  readonly #held = new Set<() => void>();
+  #closed = false;
+
+  constructor({ clock, clockStands, random, recorder, served }: FaultsOptions) {
+    this.#clock = clock;
+    this.#clockStands = clockStands;
+    this.#random = random;
+    this.#recorder = recorder;
+    this.#served = served;
+  }
+
+  /** Requests that a rule delays at this moment. */
+  get held(): number {
+    return this.#held.size;
+  }
+
+  /** From now on; returns how to take it back. */
+  add(rule: FaultRule): () => void {
+    if (this.#rules.length >= MAX_RULES) throw new RangeError(`more than ${MAX_RULES} fault rules`);
+    checkRule(rule, this.#served());
+    const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
+    this.#rules.push(entry);
+    return () => {
+      const index = this.#rules.indexOf(entry);
+      if (index >= 0) this.#rules.splice(index, 1);
+    };
+  }
+
+  clear(): void {
+    this.#rules.length = 0;
+  }
+
+  /** The cluster is stopped: what is held back rejects, and so does what would be from now on. */
+  close(): void {
+    this.#closed = true;
+    for (const giveUp of this.#held) giveUp();
+  }
+
+  /** Stands between every client and the server: an interceptor of the client room, and a filter before a listener. */
+  readonly intercept = async (request: HttpRequest, next: Send): Promise<HttpResponse> => {
+    const rule = this.#rules.length === 0 ? undefined : this.#strike(request);
+    if (rule === undefined) return next(request);
+    const who = actorOf(request);
+    const words = [
+      ...(rule.delay === undefined ? [] : [`delayed by ${rule.delay} ms`]),
+      ...(rule.drop === undefined ? [] : [`${rule.drop} lost`]),
+      ...(rule.answer === undefined ? [] : [`answered ${rule.answer.status}`]),
+    ];
+    this.#recorder.note('fault', who, `${request.method} ${request.target.split('?')[0]}: ${words.join(', ')}`, {
+      object: requestedObject(request, this.#served),
+    });
+    if (rule.delay !== undefined) await this.#hold(request, rule.delay);
+    if (rule.drop === 'request') throw broken();
+    const response = rule.answer === undefined ? await next(request) : answer(rule.answer);
+    if (rule.drop === undefined) return response;
+    if (!(response.body instanceof Uint8Array)) void response.body[Symbol.asyncIterator]().return?.();
+    throw broken();
+  };
+
+  async #hold(request: HttpRequest, ms: number): Promise<void> {
+    const { signal } = request;
+    const notice = this.#clockStands ? systemClock.setTimer(NOTICE_MS, this.#noticeOf(request, ms)) : undefined;
+    const over = new AbortController();
+    const giveUp = (): void => over.abort();
+    if (this.#closed || signal?.aborted === true) giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    this.#held.add(giveUp);
+    try {
+      await sleep(this.#clock, ms, over.signal);
+    } catch (error) {
+      throw signal?.aborted === true ? abortedTransportError(signal) : stopped(error);
+    } finally {
+      notice?.cancel();
+      this.#held.delete(giveUp);
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Says that the request waits for time which does not pass, unless some has passed meanwhile. */
+  #noticeOf(request: HttpRequest, ms: number): () => void {
+    const since = this.#clock.monotonic();
+    return () => {
+      if (this.#clock.monotonic() !== since) return;
+      const who = actorOf(request);
+      const what = `${request.method} ${request.target.split('?')[0]}`;
+      const message = `a fault rule holds it back, and the fake clock stands; cluster.clock.advance(${ms}) lets it go on`;
+      this.#recorder.note('trouble', who, `${what}: ${message}`, {
+        object: requestedObject(request, this.#served),
+      });
+      warnProcess('KubegcWarning', `${what} of ${who} has waited for a second: ${message}`);
+    };
+  }
+
+  #strike(request: HttpRequest): FaultRule | undefined {
+    const described = describe(request);
+    const entry = this.#rules.find(({ rule, left }) => {
+      if (left <= 0 || !matches(rule, described)) return false;
+      return rule.probability === undefined || this.#random.float() < rule.probability;
+    });
+    if (entry === undefined) return undefined;
+    entry.left--;
+    return entry.rule;
+  }
+}
+
+function matches({ match }: FaultRule, request: FaultRequest): boolean {
+  if (typeof match === 'function') return match(request);
+  return (Object.keys(match) as (keyof typeof match)[]).every(
+    (field) => match[field] === undefined || match[field] === request[field],
+  );
+}
+
+function describe(request: HttpRequest): FaultRequest {
+  const [path = '', parameters = ''] = request.target.split('?');
+  const query = new URLSearchParams(parameters);
+  const info = parseRequestInfo(request.method, path, query);
+  const none = { group: '', version: '', resource: '', subresource: '', namespace: '' };
+  const { group, version, resource, subresource, namespace } = info?.type === 'resource' ? info : none;
+  const body = jsonBodyOf(request);
+  const name = info?.type === 'resource' ? requestedName(info, () => body) : '';
+  const verb = (info?.verb ?? '') as FaultRequest['verb'];
+  return {
+    who: actorOf(request),
+    method: request.method as RequestMethod,
+    verb,
+    path,
+    query,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    body,
+  };
+}
+
+function answer({ status, reason, message, retryAfterSeconds }: FaultAnswer): HttpResponse {
+  const body = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: message ?? `answered by a fault rule with ${status}`,
+    ...(reason === undefined ? {} : { reason }),
+    ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
+    code: status,
+  };
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+const broken = (): TransportError => new TransportError('reset', 'a fault rule broke the connection');
+const stopped = (cause: unknown): TransportError =>
+  new TransportError('aborted', 'the cluster was stopped while a fault rule held the request back', { cause });

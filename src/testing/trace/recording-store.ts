@@ -1,0 +1,104 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type {
+  DeleteResult,
+  ListOptions,
+  Revision,
+  Store,
+  WatchOptions,
+  WriteResult,
+} from '../../apiserver/storage/interface.ts';
+import type { StoredContents } from '../../apiserver/storage/embedded/memory-store.ts';
+import type { Activity } from '../activity/activity.ts';
+import type { FormerKinds } from '../client/former-kinds.ts';
+import type { Recorder } from './recorder.ts';
+
+export interface RecordingStoreOptions {
+  readonly store: Store;
+  readonly recorder: Recorder;
+  readonly activity: Activity;
+  readonly formerKinds: FormerKinds;
+  /** What is in the store already. */
+  readonly items?: StoredContents['items'] | undefined;
+}
+
+/** A store that tells the recorder, and who keeps the kinds, of every change, in the context of the request that made it. */
+export class RecordingStore implements Store {
+  readonly #store: Store;
+  readonly #recorder: Recorder;
+  readonly #activity: Activity;
+  readonly #formerKinds: FormerKinds;
+  /** What each key holds: the same bytes as in the store, so that a change can be told from what was there. */
+  readonly #latest = new Map<string, Uint8Array>();
+
+  constructor({ store, recorder, activity, formerKinds, items = [] }: RecordingStoreOptions) {
+    for (const { key, value } of items) this.#latest.set(key, value);
+    this.#store = store;
+    this.#recorder = recorder;
+    this.#activity = activity;
+    this.#formerKinds = formerKinds;
+  }
+
+  get(key: string) {
+    return this.#store.get(key);
+  }
+
+  list(prefix: string, options?: ListOptions) {
+    return this.#store.list(prefix, options);
+  }
+
+  async create(key: string, value: Uint8Array): Promise<WriteResult> {
+    return this.#written(await this.#store.create(key, value));
+  }
+
+  async update(key: string, value: Uint8Array, expected: Revision): Promise<WriteResult> {
+    return this.#written(await this.#store.update(key, value, expected));
+  }
+
+  async delete(key: string, expected: Revision): Promise<DeleteResult> {
+    const result = await this.#store.delete(key, expected);
+    if (result.succeeded) {
+      this.#latest.delete(key);
+      this.#note({ previous: result.kv.value, next: undefined, revision: result.revision });
+    }
+    return result;
+  }
+
+  watch(prefix: string, options: WatchOptions) {
+    return this.#store.watch(prefix, options);
+  }
+
+  currentRevision(): Promise<Revision> {
+    return this.#store.currentRevision();
+  }
+
+  compact(revision: Revision): Promise<void> {
+    return this.#store.compact(revision);
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #written(result: WriteResult): WriteResult {
+    if (result.succeeded) {
+      const { key, value, modRevision } = result.kv;
+      const previous = this.#latest.get(key);
+      this.#latest.set(key, value);
+      this.#note({ previous, next: value, revision: modRevision });
+    }
+    return result;
+  }
+
+  #note(change: { previous: Uint8Array | undefined; next: Uint8Array | undefined; revision: Revision }): void {
+    this.#activity.noteChange();
+    const previous = parse(change.previous);
+    const next = parse(change.next);
+    this.#formerKinds.note(previous, next);
+    this.#recorder.write({ previous, next, revision: change.revision });
+  }
+}
+
+/** Stored values are JSON (`storage/stored-object.ts`). */
+function parse(value: Uint8Array | undefined): KubeObject | undefined {
+  return value && (JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as KubeObject);
+}

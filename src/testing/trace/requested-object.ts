@@ -1,0 +1,47 @@
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { parseRequestInfo, type ResourceRequestInfo } from '../../apiserver/endpoints/request/request-info.ts';
+import type { HttpRequest } from '../../base/http-message.ts';
+import type { TracedObject } from './trace.ts';
+
+export type RequestedObject = Omit<TracedObject, 'uid'>;
+
+/**
+ * The object that a request is about, as far as it says so itself. Undefined for a whole collection, for what is no
+ * resource that is served, and for a creation whose body is not JSON or leaves the name to the server.
+ */
+export function requestedObject(
+  request: HttpRequest,
+  served: () => readonly ResourceInfo[],
+): RequestedObject | undefined {
+  const [path = '', parameters = ''] = request.target.split('?');
+  const info = parseRequestInfo(request.method, path, new URLSearchParams(parameters));
+  if (info?.type !== 'resource') return undefined;
+  const { group, version, resource, namespace } = info;
+  const name = requestedName(info, () => jsonBodyOf(request));
+  const row = served().find(
+    (known) => known.group === group && known.version === version && known.resource === resource,
+  );
+  if (row === undefined || name === '') return undefined;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  return { apiVersion, kind: row.kind, namespace: row.namespaced ? namespace : '', name };
+}
+
+/** The name in the path, of a creation that in the body. Empty for a collection, and when it is left to the server. */
+export function requestedName(
+  { verb, name }: Pick<ResourceRequestInfo, 'verb' | 'name'>,
+  jsonBody: () => unknown,
+): string {
+  if (name !== '' || verb !== 'create') return name;
+  const created: unknown = (jsonBody() as KubeObject | null | undefined)?.metadata?.name;
+  return typeof created === 'string' ? created : '';
+}
+
+/** Undefined when there is none or it is not JSON. */
+export function jsonBodyOf({ body }: Pick<HttpRequest, 'body'>): unknown {
+  try {
+    return body === undefined ? undefined : JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import { inspect } from 'node:util';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+
+/** An object as the trace names it. */
+export interface TracedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Empty for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty in a request that met no object. */
+  readonly uid: string;
+}
+
+/**
+ * `write`: the store changed. `decision`: the collector looked at an object and left it as it is. `refused`: the API server
+ * said no. `warning`: it said yes, with a warning, such as a field that it dropped. `fault`: a rule of `cluster.faults` struck.
+ * `trouble`: a part logged a warning or an error.
+ */
+export type TraceKind = 'write' | 'decision' | 'refused' | 'warning' | 'fault' | 'trouble';
+
+export interface TraceEntry {
+  readonly kind: TraceKind;
+  /** Milliseconds since the cluster was started, on its own clock. */
+  readonly atMs: number;
+  /** A controller by name, `test` for `cluster.client`, or the first word of a user agent (`kubectl`). */
+  readonly who: string;
+  /** Absent when it is about no object in particular. */
+  readonly object?: TracedObject;
+  /** What happened, in a few words: `created`, `is being deleted (waits for finalizer example.com/x)`, … */
+  readonly what: string;
+  /** Why: the collector's sentence, or what the server answered. */
+  readonly why?: string;
+  /** Of the store, after a write. */
+  readonly revision?: number;
+  /** The object after a write; undefined when it is gone. Never change it. */
+  readonly after?: KubeObject;
+}
+
+/** Whom {@link Trace.about} looks for: by name, or an object as the server answered it, which has a uid. */
+export type TraceSubject =
+  | {
+      readonly apiVersion?: string;
+      readonly kind: string;
+      readonly name: string;
+      readonly namespace?: string;
+      readonly uid?: string;
+    }
+  | {
+      readonly apiVersion?: string;
+      readonly kind?: string;
+      readonly metadata?: { readonly name?: string; readonly namespace?: string; readonly uid?: string };
+    };
+
+type Named = Partial<Pick<TracedObject, 'name' | 'namespace' | 'uid'>>;
+
+/** What happened since the objects of the test were there, in order. Prints as one line an event. */
+export class Trace {
+  readonly entries: readonly TraceEntry[];
+  /** Entries that were dropped because the trace was full; the oldest go first. */
+  readonly dropped: number;
+
+  constructor(entries: readonly TraceEntry[], dropped = 0) {
+    this.entries = entries;
+    this.dropped = dropped;
+  }
+
+  /** Only what is about this object, in any namespace unless it names one. Throws a TypeError for what has no kind and name. */
+  about(subject: TraceSubject): Trace {
+    const { kind } = subject;
+    const { name, namespace, uid } = 'metadata' in subject ? (subject.metadata ?? {}) : (subject as Named);
+    if (kind === undefined || name === undefined) {
+      throw new TypeError(`an object needs kind and name to be found in the trace, not ${JSON.stringify(subject)}`);
+    }
+    const entries = this.entries.filter(({ object: candidate }) => {
+      if (!candidate || candidate.kind !== kind || candidate.name !== name) return false;
+      if (uid !== undefined && candidate.uid !== '' && candidate.uid !== uid) return false;
+      return namespace === undefined || candidate.namespace === '' || candidate.namespace === namespace;
+    });
+    return new Trace(entries);
+  }
+
+  /** The last entries. */
+  last(count: number): Trace {
+    return new Trace(this.entries.slice(-count), this.dropped + Math.max(0, this.entries.length - count));
+  }
+
+  toString(): string {
+    const width = Math.max(0, ...this.entries.map(({ who }) => who.length));
+    const lines = this.entries.map((entry) => formatEntry(entry, width));
+    return [...(this.dropped > 0 ? [`… ${this.dropped} earlier entries`] : []), ...lines].join('\n');
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}
+
+function nameOf({ kind, namespace, name }: Pick<TracedObject, 'kind' | 'namespace' | 'name'>): string {
+  return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+}
+
+function formatEntry({ kind, atMs, who, object, what, why }: TraceEntry, width: number): string {
+  const label = kind === 'write' ? '' : `${kind}: `;
+  const subject = object ? `${nameOf(object)} ` : '';
+  return `${`+${Math.round(atMs)}ms`.padStart(8)}  ${who.padEnd(width)}  ${subject}${label}${what}${why === undefined ? '' : ` | ${why}`}`;
+}
