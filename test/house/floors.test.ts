@@ -28,6 +28,8 @@ const mayImport: Record<string, readonly string[]> = {
 const folderMayImport: Record<string, readonly string[]> = {
   // designs/0003-webhooks-are-called-by-the-client-room.md
   'apiserver/webhook-client': ['client'],
+  // designs/0015-preview-shares-decisions-of-controllers.md
+  'cascade/simulate': ['lifecycle'],
 };
 
 function files(directory: string): string[] {

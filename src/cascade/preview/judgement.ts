@@ -1,0 +1,241 @@
+import { CUSTOM_RESOURCE_CLEANUP } from '../../api/deletion/definition-delete.ts';
+import { isGarbageCollectionFinalizer } from '../../api/deletion/propagation.ts';
+import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
+import type { Outcome } from '../documents/cascade-plan.ts';
+import type { SimulationResult } from '../simulate/simulation.ts';
+import type { Trail } from '../simulate/trail.ts';
+import { CLAIM_PROTECTION } from '../simulate/volumes.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { objectName } from './object-name.ts';
+import type { PlanReason } from './plan-reasons.ts';
+
+/** What becomes of one object, and why. */
+export interface Judgement {
+  readonly outcome: Outcome;
+  readonly reason: PlanReason;
+  /** The reason as a few words about this object. */
+  readonly message: string;
+}
+
+/** Names in a message before the rest is only counted. */
+const MAX_NAMED = 2;
+
+/** Reads the end of a simulation: what became of each object that the cascade touches (CAS-012). */
+export class Judge {
+  readonly #snapshot: Snapshot;
+  readonly #result: SimulationResult;
+  readonly #known = new Map<string, Judgement | undefined>();
+  readonly #held: ReadonlyMap<string, SimulationResult['held'][number]>;
+
+  constructor(snapshot: Snapshot, result: SimulationResult) {
+    this.#snapshot = snapshot;
+    this.#result = result;
+    this.#held = new Map(result.held.map((each) => [each.uid, each]));
+  }
+
+  /** Undefined: the cascade does not touch it. */
+  of(uid: string): Judgement | undefined {
+    if (this.#known.has(uid)) return this.#known.get(uid);
+    // Whoever waits in a circle waits for ever.
+    this.#known.set(uid, judged('stuck', 'nothingFreesIt', 'it waits for itself'));
+    const judgement = this.#judge(uid);
+    this.#known.set(uid, judgement);
+    return judgement;
+  }
+
+  #judge(uid: string): Judgement | undefined {
+    const { server, trails } = this.#result;
+    const trail = trails.find(uid);
+    if (trail === undefined) return undefined;
+    if (server.removed.has(uid)) return this.#removed(trail);
+    const { metadata } = server.get(uid) ?? {};
+    if (metadata === undefined) return undefined;
+    if (trail.refused !== undefined && !metadata.deletionTimestamp) return judged('kept', 'refused', trail.refused);
+    if (metadata.deletionTimestamp) return this.#terminating(trail, metadata);
+    return this.#alive(trail, metadata);
+  }
+
+  #removed(trail: Trail): Judgement {
+    const { uid, assumed, usedBy } = trail;
+    if (assumed.size > 0) return judged('waits', 'finalizer', finalizerWords([...assumed]));
+    if (usedBy.size > 0)
+      return judged('waits', 'usedByPods', `${CLAIM_PROTECTION}: used by ${this.#names([...usedBy])}`);
+    if (this.#isUnreadContent(uid)) {
+      return judged('unknown', 'resourceUnread', `what could not be read may hold it: ${this.#unread()}`);
+    }
+    return { outcome: 'deleted', ...this.#whyDeleted(trail) };
+  }
+
+  #whyDeleted({ uid, cause, decided, waitsFor }: Trail): Omit<Judgement, 'outcome'> {
+    switch (cause) {
+      case 'requested':
+        return { reason: 'requested', message: 'requested' };
+      case 'namespaceEmptied':
+        return { reason: 'namespaceEmptied', message: 'its namespace is deleted' };
+      case 'definitionDeleted':
+        return { reason: 'definitionDeleted', message: 'its definition is deleted' };
+      case 'volumeReleased':
+        return {
+          reason: 'volumeReleased',
+          message: `its claim is gone (reclaim policy Delete): ${this.#names([...waitsFor])}`,
+        };
+      case 'nodeRemoved':
+        return { reason: 'nodeRemoved', message: `its node is gone: ${this.#names([...waitsFor])}` };
+      case 'collected':
+        if (decided === 'ownersAbsent') {
+          const owners = this.#ownerCount(uid);
+          return {
+            reason: 'ownersAbsent',
+            message: owners > 1 ? `all ${owners} of its owners are gone` : 'its only owner is gone',
+          };
+        }
+        return { reason: 'ownerWaits', message: 'its owner waits for it' };
+      default:
+        return { reason: 'alreadyTerminating', message: 'it was being deleted already' };
+    }
+  }
+
+  #terminating(trail: Trail, metadata: ObjectMeta): Judgement | undefined {
+    const { uid } = trail;
+    const { finalizers = [] } = metadata;
+    if (finalizers.includes(CLAIM_PROTECTION) && trail.usedBy.size > 0) {
+      return judged('waits', 'usedByPods', `${CLAIM_PROTECTION}: used by ${this.#names([...trail.usedBy])}`);
+    }
+    const foreign = finalizers.filter(
+      (name) => !isGarbageCollectionFinalizer(name) && name !== CUSTOM_RESOURCE_CLEANUP,
+    );
+    if (foreign.length > 0) return judged('waits', 'finalizer', finalizerWords(foreign));
+    if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) {
+      return judged('waits', 'gracePeriod', `its node shuts it down within ${metadata.deletionGracePeriodSeconds}s`);
+    }
+    const held = this.#held.get(uid);
+    if (held !== undefined) return this.#holding(held);
+    if (finalizers.includes(FINALIZER_FOREGROUND)) return this.#blocked(uid);
+    return judged('stuck', 'nothingFreesIt', 'nothing that is known will free it');
+  }
+
+  #holding({ left }: SimulationResult['held'][number]): Judgement {
+    const failing = [...this.#snapshot.catalogue.discovery.failedGroupVersions.keys()];
+    if (left.length === 0) {
+      return judged('stuck', 'discoveryFails', `the server cannot say what it serves in ${failing.join(', ')}`);
+    }
+    const worst = this.#worstOf(left);
+    return judged(worst, 'contentRemains', `waits for ${this.#names(left)}`);
+  }
+
+  #blocked(uid: string): Judgement {
+    const { graph } = this.#result.server;
+    const blocking: string[] = [];
+    const id = graph.find(uid);
+    if (id >= 0) graph.forEachBlockingDependent(id, (dependent) => void blocking.push(graph.uidAt(dependent)));
+    if (blocking.length === 0) return judged('stuck', 'nothingFreesIt', 'nothing that is known will free it');
+    return judged(this.#worstOf(blocking), 'blockedByDependents', `waits for ${this.#names(blocking)}`);
+  }
+
+  /** `waits` if somebody will free one of them in the end, and none is worse. */
+  #worstOf(uids: readonly string[]): 'waits' | 'unknown' | 'stuck' {
+    const outcomes = uids.map((uid) => this.of(uid)?.outcome ?? this.#untouched(uid));
+    if (outcomes.includes('unknown')) return 'unknown';
+    return outcomes.every((outcome) => outcome === 'waits' || outcome === 'deleted') ? 'waits' : 'stuck';
+  }
+
+  /** An object that was terminating before, and that the cascade does not touch. */
+  #untouched(uid: string): Outcome {
+    const finalizers = this.#result.server.get(uid)?.metadata?.finalizers ?? [];
+    return finalizers.some((name) => !isGarbageCollectionFinalizer(name)) ? 'waits' : 'stuck';
+  }
+
+  #alive(trail: Trail, { ownerReferences = [] }: ObjectMeta): Judgement | undefined {
+    const { uid, loses, orphaned, decided, cause } = trail;
+    const { removed } = this.#result.server;
+    if (orphaned === true) {
+      return judged(
+        'orphaned',
+        'ownerOrphaned',
+        `loses its owner ${this.#names([...loses])}, which is deleted with policy Orphan`,
+      );
+    }
+    if (loses.size > 0)
+      return judged('kept', 'otherOwner', `also owned by ${this.#names(ownerReferences.map((each) => each.uid))}`);
+    if (cause === 'namespaceEmptied' || cause === 'definitionDeleted') {
+      return judged('stuck', 'nothingFreesIt', 'nothing that is known will delete it');
+    }
+    if (!ownerReferences.some((reference) => removed.has(reference.uid))) return undefined;
+    switch (decided) {
+      case 'namespacedOwnerOfClusterScoped':
+        return judged('kept', 'referenceInvalid', 'it is cluster-scoped, and its owner is of a namespaced kind');
+      case 'ownerKindUnknown': {
+        const unserved = ownerReferences.filter(
+          ({ apiVersion, kind }) => this.#snapshot.catalogue.mapping(apiVersion, kind) === undefined,
+        );
+        const names = unserved.map(({ apiVersion, kind }) => `${kind} in ${apiVersion}`).join(', ');
+        const isUnread = unserved.some(({ apiVersion }) => this.#snapshot.catalogue.isUnread(apiVersion));
+        return judged(
+          isUnread ? 'unknown' : 'kept',
+          'ownerKindUnknown',
+          `the server does not serve the kind of an owner: ${names}`,
+        );
+      }
+      case 'ownerUnreadable':
+        return judged('unknown', 'ownerUnreadable', `an owner could not be read: ${this.#unread()}`);
+      case 'solidOwner':
+        return judged(
+          'kept',
+          'otherOwner',
+          `also owned by ${this.#names(
+            this.#livingOwners(
+              uid,
+              ownerReferences.map((each) => each.uid),
+            ),
+          )}`,
+        );
+      default:
+        return judged('kept', 'referenceInvalid', 'its reference does not name the owner that goes');
+    }
+  }
+
+  #livingOwners(uid: string, owners: readonly string[]): string[] {
+    const { removed } = this.#result.server;
+    return owners.filter((owner) => owner !== uid && !removed.has(owner));
+  }
+
+  #ownerCount(uid: string): number {
+    const { graph } = this.#snapshot;
+    const id = graph.find(uid);
+    return id < 0 ? 0 : new Set(graph.ownerReferencesAt(id).map((reference) => reference.uid)).size;
+  }
+
+  /** A namespace of which a kind could not be read, or a definition whose objects could not be. */
+  #isUnreadContent(uid: string): boolean {
+    const { graph, catalogue } = this.#snapshot;
+    const id = graph.find(uid);
+    if (id < 0 || this.#snapshot.incomplete.length === 0) return false;
+    const { kind, name, apiVersion } = graph.identityAt(id);
+    if (kind === 'CustomResourceDefinition') return this.#snapshot.incomplete.some(({ resource }) => resource === name);
+    if (kind !== 'Namespace' || apiVersion !== 'v1') return false;
+    return catalogue.deletable.some((resource) => resource.namespaced && this.#snapshot.isIncomplete(resource));
+  }
+
+  #unread(): string {
+    return this.#snapshot.incomplete.map(({ resource }) => resource).join(', ');
+  }
+
+  #names(uids: readonly string[]): string {
+    const { graph } = this.#snapshot;
+    const named = uids.slice(0, MAX_NAMED).map((uid) => {
+      const id = graph.find(uid);
+      return id < 0 ? `the object ${uid}` : objectName(graph.identityAt(id));
+    });
+    const more = uids.length - named.length;
+    return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(' and ');
+  }
+}
+
+function judged(outcome: Outcome, reason: PlanReason, message: string): Judgement {
+  return { outcome, reason, message };
+}
+
+function finalizerWords(finalizers: readonly string[]): string {
+  return `finalizer ${finalizers.join(', ')}`;
+}

@@ -1,0 +1,93 @@
+import { CUSTOM_RESOURCE_CLEANUP } from '../../api/deletion/definition-delete.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { DiscoveredResource } from '../../client/discovery.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { SimulatedController } from './simulated-controller.ts';
+import type { SimulatedServer } from './simulated-server.ts';
+import type { Trails } from './trail.ts';
+
+interface Emptying {
+  readonly resource: DiscoveredResource | undefined;
+  readonly objects: readonly string[];
+}
+
+/** The finalizer of definitions: deletes every object of a definition that is being deleted, then lets the definition go (API-456). */
+export class DefinitionEmptying implements SimulatedController {
+  readonly #snapshot: Snapshot;
+  readonly #server: SimulatedServer;
+  readonly #trails: Trails;
+  readonly #emptying = new Map<string, Emptying>();
+
+  constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails) {
+    this.#snapshot = snapshot;
+    this.#server = server;
+    this.#trails = trails;
+  }
+
+  /** Definitions whose objects are being deleted, with what is left of these. */
+  *remaining(): Iterable<{ readonly uid: string; readonly left: readonly string[] }> {
+    for (const [uid, { objects }] of this.#emptying) {
+      yield { uid, left: objects.filter((each) => !this.#server.removed.has(each)) };
+    }
+  }
+
+  terminating(uid: string, object: KubeObject): void {
+    if (!isDefinition(object)) return;
+    const resource = resourceOf(this.#snapshot, object);
+    const objects = resource === undefined ? [] : objectsOf(this.#snapshot, resource);
+    this.#emptying.set(uid, { resource, objects });
+    const { waitsFor } = this.#trails.of(uid);
+    for (const each of objects) waitsFor.add(each);
+  }
+
+  removed(_uid: string, object: KubeObject): void {
+    if (!isDefinition(object)) return;
+    const resource = resourceOf(this.#snapshot, object);
+    if (resource !== undefined) this.#server.stopServing(resource);
+  }
+
+  work(): boolean {
+    const before = this.#server.version;
+    for (const [uid, { objects }] of this.#emptying) {
+      if (!this.#deleteAll(objects)) continue;
+      this.#emptying.delete(uid);
+      this.#server.removeFinalizer(uid, CUSTOM_RESOURCE_CLEANUP);
+    }
+    return this.#server.version !== before;
+  }
+
+  #deleteAll(uids: readonly string[]): boolean {
+    let empty = true;
+    for (const uid of uids) {
+      if (this.#server.removed.has(uid)) continue;
+      const trail = this.#trails.of(uid, 'definition');
+      // Only once: it waits for what holds the rest, and does not ask again.
+      if (trail.cause === undefined) {
+        trail.cause = 'definitionDeleted';
+        this.#server.delete(uid, {});
+      }
+      if (!this.#server.removed.has(uid)) empty = false;
+    }
+    return empty;
+  }
+}
+
+function isDefinition({ apiVersion = '', kind }: KubeObject): boolean {
+  return kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.k8s.io/');
+}
+
+/** A definition's name is `<plural>.<group>`. */
+function resourceOf({ catalogue }: Snapshot, { metadata }: KubeObject): DiscoveredResource | undefined {
+  const [plural = '', ...group] = (metadata?.name ?? '').split('.');
+  return catalogue.ofGroup(group.join('.'), plural);
+}
+
+function objectsOf({ graph, catalogue }: Snapshot, resource: DiscoveredResource): string[] {
+  const { apiVersion, resource: plural } = catalogue.monitored(resource);
+  const found: string[] = [];
+  graph.forEachNode((id) => {
+    if (!graph.isObserved(id) || graph.resourceAt(id) !== plural) return;
+    if (graph.identityAt(id).apiVersion === apiVersion) found.push(graph.uidAt(id));
+  });
+  return found;
+}

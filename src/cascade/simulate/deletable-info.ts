@@ -1,0 +1,29 @@
+import { findResource } from '../../api/kinds/builtin-resources.ts';
+import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import { deletionOf } from '../../api/kinds/resource-rules.ts';
+import type { DiscoveredResource } from '../../client/discovery.ts';
+
+/** What the rules of deletion want to know of a resource: the table's row of a built-in one, else what holds for custom resources. */
+export function deletableInfo(resource: DiscoveredResource): ResourceInfo {
+  const { group, version, resource: plural, kind, singular, namespaced, shortNames, categories } = resource;
+  const builtin = findResource(group, version, plural);
+  if (builtin !== undefined) return builtin;
+  return {
+    group,
+    version,
+    resource: plural,
+    kind,
+    listKind: `${kind}List`,
+    singular,
+    namespaced,
+    verbs: ['delete', 'list'],
+    shortNames,
+    categories,
+    subresources: [],
+    ...deletionOf({ group, resource: plural }),
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+    generation: 'keep',
+    nameRule: 'dnsSubdomain',
+  };
+}

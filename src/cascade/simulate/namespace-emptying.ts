@@ -1,0 +1,96 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { BodyNeeds } from './body-need.ts';
+import { isOfKind, type SimulatedController } from './simulated-controller.ts';
+import type { SimulatedServer } from './simulated-server.ts';
+import type { Trails } from './trail.ts';
+
+const NAMESPACE_FINALIZER = 'kubernetes';
+
+interface Emptying {
+  readonly uid: string;
+  readonly pods: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** The namespace controller: deletes what is in a terminating namespace, pods first and alone, then lets the namespace go (LIFE-441). */
+export class NamespaceEmptying implements SimulatedController {
+  readonly #snapshot: Snapshot;
+  readonly #server: SimulatedServer;
+  readonly #trails: Trails;
+  readonly #needs: BodyNeeds;
+  readonly #emptying = new Map<string, Emptying>();
+
+  constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails, needs: BodyNeeds) {
+    this.#snapshot = snapshot;
+    this.#server = server;
+    this.#trails = trails;
+    this.#needs = needs;
+  }
+
+  /** Namespaces that are being emptied, with what is left in them. */
+  *remaining(): Iterable<{ readonly uid: string; readonly left: readonly string[]; readonly podsFirst: boolean }> {
+    for (const { uid, pods, others } of this.#emptying.values()) {
+      const leftPods = pods.filter((each) => !this.#server.removed.has(each));
+      const left = others.filter((each) => !this.#server.removed.has(each));
+      yield { uid, left: [...leftPods, ...left], podsFirst: leftPods.length > 0 };
+    }
+  }
+
+  terminating(uid: string, object: KubeObject): void {
+    if (!isOfKind(object, 'v1', 'Namespace')) return;
+    this.#needs.add({ resource: 'namespaces' });
+    const name = object.metadata?.name ?? '';
+    const content = contentOf(this.#snapshot, name);
+    this.#emptying.set(name, { uid, ...content });
+    const { waitsFor } = this.#trails.of(uid);
+    for (const each of [...content.pods, ...content.others]) waitsFor.add(each);
+  }
+
+  work(): boolean {
+    const before = this.#server.version;
+    for (const [name, emptying] of this.#emptying) {
+      if (!this.#deleteAll(emptying.pods)) continue;
+      if (!this.#deleteAll(emptying.others)) continue;
+      // Discovery that fails keeps the namespace (LIFE-442).
+      if (this.#snapshot.catalogue.discovery.failedGroupVersions.size > 0) continue;
+      this.#finalize(emptying.uid);
+      this.#emptying.delete(name);
+    }
+    return this.#server.version !== before;
+  }
+
+  /** Returns whether all of them are gone. */
+  #deleteAll(uids: readonly string[]): boolean {
+    let empty = true;
+    for (const uid of uids) {
+      if (this.#server.removed.has(uid)) continue;
+      const trail = this.#trails.of(uid, 'namespace');
+      trail.cause ??= 'namespaceEmptied';
+      const { answer } = this.#server.delete(uid, { propagationPolicy: 'Background' });
+      if (answer !== 'removed' && answer !== 'absent') empty = false;
+    }
+    return empty;
+  }
+
+  #finalize(uid: string): void {
+    const namespace = this.#server.get(uid);
+    if (namespace === undefined) return;
+    const spec = (namespace['spec'] ?? {}) as { finalizers?: readonly string[] };
+    const finalizers = (spec.finalizers ?? []).filter((name) => name !== NAMESPACE_FINALIZER);
+    this.#server.change(uid, { spec: { ...spec, finalizers } });
+  }
+}
+
+function contentOf({ graph }: Snapshot, namespace: string): Pick<Emptying, 'pods' | 'others'> {
+  const pods: string[] = [];
+  const others: string[] = [];
+  graph.forEachNode((id) => {
+    if (!graph.isObserved(id)) return;
+    const identity = graph.identityAt(id);
+    if (identity.namespace !== namespace) return;
+    const isPod = identity.apiVersion === 'v1' && graph.resourceAt(id) === 'pods';
+    (isPod ? pods : others).push(identity.uid);
+  });
+  return { pods, others };
+}

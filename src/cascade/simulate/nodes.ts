@@ -1,0 +1,91 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { bodyNeedKey, type BodyNeeds } from './body-need.ts';
+import { isOfKind, type SimulatedController } from './simulated-controller.ts';
+import type { SimulatedServer } from './simulated-server.ts';
+import type { Trails } from './trail.ts';
+
+/** Which of the two are there. */
+export interface NodeActors {
+  /** Each node ends its pods when their grace period is over. */
+  readonly kubelet: boolean;
+  /** Pods of nodes that are gone are deleted. */
+  readonly podCollection: boolean;
+}
+
+/** What becomes of pods that have a node: the node shuts them down, or they are collected when the node is gone. */
+export class Nodes implements SimulatedController {
+  readonly #snapshot: Snapshot;
+  readonly #server: SimulatedServer;
+  readonly #trails: Trails;
+  readonly #needs: BodyNeeds;
+  readonly #actors: NodeActors;
+  readonly #pods = new Set<string>();
+  readonly #gone: { readonly uid: string; readonly name: string }[] = [];
+
+  constructor(
+    snapshot: Snapshot,
+    server: SimulatedServer,
+    trails: Trails,
+    { needs, actors }: { readonly needs: BodyNeeds; readonly actors: NodeActors },
+  ) {
+    this.#snapshot = snapshot;
+    this.#server = server;
+    this.#trails = trails;
+    this.#needs = needs;
+    this.#actors = actors;
+  }
+
+  terminating(uid: string, object: KubeObject): void {
+    if (!isOfKind(object, 'v1', 'Pod')) return;
+    this.#needPod(object);
+    const seconds = object.metadata?.deletionGracePeriodSeconds ?? 0;
+    if (seconds === 0) return;
+    this.#trails.of(uid).graceSeconds = seconds;
+    this.#pods.add(uid);
+  }
+
+  removed(uid: string, object: KubeObject): void {
+    this.#pods.delete(uid);
+    if (isOfKind(object, 'v1', 'Pod')) this.#needPod(object);
+    if (!isOfKind(object, 'v1', 'Node') || !this.#actors.podCollection) return;
+    const name = object.metadata?.name ?? '';
+    this.#needs.add({ resource: 'pods', node: name });
+    this.#gone.push({ uid, name });
+  }
+
+  work(): boolean {
+    const before = this.#server.version;
+    for (const node of this.#gone.splice(0)) this.#collect(node);
+    if (this.#actors.kubelet) {
+      for (const uid of this.#pods) {
+        this.#pods.delete(uid);
+        this.#server.delete(uid, { gracePeriodSeconds: 0, propagationPolicy: policyOf(this.#server.get(uid)) });
+      }
+    }
+    return this.#server.version !== before;
+  }
+
+  /** Whether a pod has a node, and for how long that may take, stands in its specification. */
+  #needPod({ metadata }: KubeObject): void {
+    this.#needs.add({ resource: 'pods', namespace: metadata?.namespace ?? '' });
+  }
+
+  #collect({ uid: node, name }: { readonly uid: string; readonly name: string }): void {
+    for (const { metadata } of this.#snapshot.bodiesOf(bodyNeedKey({ resource: 'pods', node: name })) ?? []) {
+      const uid = metadata?.uid ?? '';
+      if (this.#server.get(uid) === undefined) continue;
+      const trail = this.#trails.of(uid, 'node');
+      trail.cause ??= 'nodeRemoved';
+      trail.waitsFor.add(node);
+      this.#server.delete(uid, { gracePeriodSeconds: 0 });
+    }
+  }
+}
+
+/** The node asks for no other end of the dependents than the one that was asked for. */
+function policyOf(pod: KubeObject | undefined): 'Background' | 'Foreground' | 'Orphan' {
+  const finalizers = pod?.metadata?.finalizers ?? [];
+  if (finalizers.includes('orphan')) return 'Orphan';
+  return finalizers.includes('foregroundDeletion') ? 'Foreground' : 'Background';
+}

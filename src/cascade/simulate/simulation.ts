@@ -1,0 +1,198 @@
+import { CUSTOM_RESOURCE_CLEANUP } from '../../api/deletion/definition-delete.ts';
+import { isGarbageCollectionFinalizer } from '../../api/deletion/propagation.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { CascadePolicy } from '../documents/cascade-plan.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { type BodyNeed, BodyNeeds } from './body-need.ts';
+import { DefinitionEmptying } from './definition-emptying.ts';
+import { NamespaceEmptying } from './namespace-emptying.ts';
+import { type NodeActors, Nodes } from './nodes.ts';
+import { SimulatedCollector } from './simulated-collector.ts';
+import type { SimulatedController } from './simulated-controller.ts';
+import { SimulatedServer } from './simulated-server.ts';
+import { Trails } from './trail.ts';
+import { PROTECTIONS, Volumes } from './volumes.ts';
+
+/** What in the cluster acts upon deletions besides collector, namespace controller and definitions. */
+export interface Actors extends NodeActors {
+  /** A volume whose claim is gone is released, and deleted if its reclaim policy says so. */
+  readonly volumeReclaim: boolean;
+}
+
+/** As in a cluster with nodes and storage. */
+export const ALL_ACTORS: Actors = { kubelet: true, podCollection: true, volumeReclaim: true };
+
+export interface SimulatedRoot {
+  readonly uid: string;
+  /** The type's own default when it is not given (CAS-011). */
+  readonly policy?: CascadePolicy;
+}
+
+export interface SimulationRequest {
+  readonly roots: readonly SimulatedRoot[];
+  /** Whether finalizers that nobody here removes are removed by their owners in the end, or stay (CAS-017). */
+  readonly assumeFinalizers: 'kept' | 'removed';
+  readonly gracePeriodSeconds?: number;
+  readonly actors?: Actors;
+}
+
+/** What a simulation came to. `ended`: nothing moves any more; `bound`: it was given up. */
+export interface SimulationResult {
+  readonly end: 'ended' | 'bound';
+  readonly server: SimulatedServer;
+  readonly trails: Trails;
+  /** Full objects that would make the answer better: read them and simulate again. */
+  readonly needs: readonly BodyNeed[];
+  /** Terminating namespaces and definitions, with what is left in them. */
+  readonly held: readonly { readonly uid: string; readonly left: readonly string[]; readonly podsFirst: boolean }[];
+  /** Objects whose decision the collector would retry for ever. */
+  readonly parked: ReadonlySet<string>;
+}
+
+/**
+ * Rounds of a simulation. Each but the last removes a finalizer, an object or a namespace; a cascade that needs more is deeper than any
+ * that was seen.
+ */
+const MAX_ROUNDS = 100_000;
+
+/**
+ * Deletes the roots on a copy of the snapshot, and lets collector and controllers work until nothing moves any more (CAS-010).
+ * Pure: the snapshot stays as it is.
+ */
+export function simulate(snapshot: Snapshot, request: SimulationRequest): SimulationResult {
+  return new Simulation(snapshot, request).run();
+}
+
+class Simulation {
+  readonly #request: SimulationRequest;
+  readonly #server: SimulatedServer;
+  readonly #trails = new Trails();
+  readonly #needs: BodyNeeds;
+  readonly #collector: SimulatedCollector;
+  readonly #namespaces: NamespaceEmptying;
+  readonly #definitions: DefinitionEmptying;
+  readonly #controllers: readonly SimulatedController[];
+  #sequence = 0;
+
+  constructor(snapshot: Snapshot, request: SimulationRequest) {
+    this.#request = request;
+    this.#needs = new BodyNeeds(snapshot.bodyKeys);
+    this.#server = new SimulatedServer(snapshot, snapshot.readAt, {
+      effects: (effects) => this.#collector.effects(effects),
+      removed: (uid, object) => this.#removed(uid, object),
+      terminating: (uid, object) => this.#terminating(uid, object),
+    });
+    const actors = request.actors ?? ALL_ACTORS;
+    const trails = this.#trails;
+    const needs = this.#needs;
+    this.#collector = new SimulatedCollector(snapshot, this.#server, trails);
+    this.#namespaces = new NamespaceEmptying(snapshot, this.#server, trails, needs);
+    this.#definitions = new DefinitionEmptying(snapshot, this.#server, trails);
+    this.#controllers = [
+      this.#namespaces,
+      this.#definitions,
+      new Volumes(snapshot, this.#server, trails, { needs, reclaims: actors.volumeReclaim }),
+      new Nodes(snapshot, this.#server, trails, { needs, actors }),
+    ];
+  }
+
+  run(): SimulationResult {
+    for (const root of this.#request.roots) this.#deleteRoot(root);
+    let end: SimulationResult['end'] = 'bound';
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      this.#toRest();
+      if (this.#request.assumeFinalizers === 'removed' && this.#removeForeignFinalizers()) continue;
+      end = 'ended';
+      break;
+    }
+    return {
+      end,
+      server: this.#server,
+      trails: this.#trails,
+      needs: this.#needs.list,
+      held: [
+        ...this.#namespaces.remaining(),
+        ...[...this.#definitions.remaining()].map((each) => ({ ...each, podsFirst: false })),
+      ],
+      parked: new Set(this.#collector.parked),
+    };
+  }
+
+  #deleteRoot({ uid, policy }: SimulatedRoot): void {
+    const trail = this.#trails.of(uid, 'request');
+    trail.via = 'request';
+    trail.cause = 'requested';
+    const { gracePeriodSeconds } = this.#request;
+    const sent = this.#server.delete(uid, {
+      ...(policy === undefined ? {} : { propagationPolicy: policy }),
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      preconditions: { uid },
+    });
+    if (sent.answer === 'refused') trail.refused = sent.message;
+  }
+
+  /** Until neither collector nor controllers do anything more. What the collector retries is retried after each change. */
+  #toRest(): void {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const before = this.#server.version;
+      for (const controller of this.#controllers) {
+        controller.work();
+        this.#collector.work();
+      }
+      if (this.#server.version !== before) continue;
+      if (!this.#collector.retry()) return;
+      this.#collector.work();
+      if (this.#server.version === before) return;
+    }
+  }
+
+  #removed(uid: string, object: KubeObject): void {
+    this.#trails.of(uid).sequence = ++this.#sequence;
+    for (const controller of this.#controllers) controller.removed?.(uid, object);
+  }
+
+  #terminating(uid: string, object: KubeObject): void {
+    const { graph } = this.#server;
+    const id = graph.find(uid);
+    if (id >= 0 && graph.isWaiting(id)) {
+      const { waitsFor } = this.#trails.of(uid);
+      graph.forEachBlockingDependent(id, (dependent) => void waitsFor.add(graph.uidAt(dependent)));
+    }
+    for (const controller of this.#controllers) controller.terminating?.(uid, object);
+  }
+
+  /** Returns whether there were any. Takes them off all at once: their owners work beside each other. */
+  #removeForeignFinalizers(): boolean {
+    let removed = false;
+    for (const uid of this.#heldObjects()) {
+      const { metadata } = this.#server.get(uid) ?? {};
+      if (!metadata?.deletionTimestamp) continue;
+      for (const finalizer of (metadata.finalizers ?? []).filter((name) => this.#isForeign(name))) {
+        this.#trails.of(uid).assumed.add(finalizer);
+        this.#server.removeFinalizer(uid, finalizer);
+        removed = true;
+      }
+    }
+    return removed;
+  }
+
+  /** What was written, what those wait for, and what is left in namespaces and definitions. */
+  #heldObjects(): ReadonlySet<string> {
+    const { graph } = this.#server;
+    const found = new Set<string>(this.#server.written.keys());
+    for (const uid of found) {
+      const id = graph.find(uid);
+      if (id < 0 || !graph.isDeletingDependents(id)) continue;
+      // A set that grows while it is walked is walked to its new end.
+      graph.forEachBlockingDependent(id, (dependent) => void found.add(graph.uidAt(dependent)));
+    }
+    for (const { left } of this.#namespaces.remaining()) for (const uid of left) found.add(uid);
+    for (const { left } of this.#definitions.remaining()) for (const uid of left) found.add(uid);
+    return found;
+  }
+
+  #isForeign(finalizer: string): boolean {
+    if (isGarbageCollectionFinalizer(finalizer) || finalizer === CUSTOM_RESOURCE_CLEANUP) return false;
+    return !PROTECTIONS.has(finalizer);
+  }
+}

@@ -1,0 +1,128 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { usesClaim } from '../../lifecycle/volume-protection/claim-users.ts';
+import {
+  CLAIM_FINALIZER,
+  decideProtection,
+  VOLUME_FINALIZER,
+  volumeUse,
+} from '../../lifecycle/volume-protection/protection-reconcile.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { type BodyNeed, bodyNeedKey, type BodyNeeds } from './body-need.ts';
+import { isOfKind, type SimulatedController } from './simulated-controller.ts';
+import type { SimulatedServer } from './simulated-server.ts';
+import type { Trails } from './trail.ts';
+
+const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
+
+export const CLAIM_PROTECTION = CLAIM_FINALIZER;
+/** Finalizers that these controllers take off themselves. */
+export const PROTECTIONS: ReadonlySet<string> = new Set([CLAIM_FINALIZER, VOLUME_FINALIZER]);
+
+interface VolumeSpec {
+  readonly claimRef?: { readonly uid?: string };
+  readonly persistentVolumeReclaimPolicy?: string;
+}
+
+/**
+ * Protection of claims that pods use and of volumes that are bound, and, unless told otherwise, what becomes of a volume whose claim is
+ * gone: it is released, and deleted if its reclaim policy is Delete.
+ */
+export class Volumes implements SimulatedController {
+  readonly #snapshot: Snapshot;
+  readonly #server: SimulatedServer;
+  readonly #trails: Trails;
+  readonly #needs: BodyNeeds;
+  readonly #reclaims: boolean;
+  readonly #claims = new Set<string>();
+  readonly #volumes = new Set<string>();
+  readonly #released: string[] = [];
+
+  constructor(
+    snapshot: Snapshot,
+    server: SimulatedServer,
+    trails: Trails,
+    { needs, reclaims }: { readonly needs: BodyNeeds; readonly reclaims: boolean },
+  ) {
+    this.#snapshot = snapshot;
+    this.#server = server;
+    this.#trails = trails;
+    this.#needs = needs;
+    this.#reclaims = reclaims;
+  }
+
+  terminating(uid: string, object: KubeObject): void {
+    if (isClaim(object)) {
+      this.#claims.add(uid);
+      const namespace = object.metadata?.namespace ?? '';
+      this.#needs.add({ resource: 'persistentvolumeclaims', namespace });
+      if (object.metadata?.finalizers?.includes(CLAIM_FINALIZER)) this.#needs.add({ resource: 'pods', namespace });
+    }
+    if (isVolume(object)) {
+      this.#volumes.add(uid);
+      this.#needs.add(VOLUMES);
+    }
+  }
+
+  removed(uid: string, object: KubeObject): void {
+    this.#claims.delete(uid);
+    this.#volumes.delete(uid);
+    if (!isClaim(object)) return;
+    this.#needs.add({ resource: 'persistentvolumeclaims', namespace: object.metadata?.namespace ?? '' });
+    this.#needs.add(VOLUMES);
+    if (this.#reclaims) this.#released.push(uid);
+  }
+
+  work(): boolean {
+    const before = this.#server.version;
+    for (const uid of this.#claims) this.#protectClaim(uid);
+    for (const claim of this.#released.splice(0)) this.#release(claim);
+    for (const uid of this.#volumes) this.#protectVolume(uid);
+    return this.#server.version !== before;
+  }
+
+  #protectClaim(uid: string): void {
+    const claim = this.#server.get(uid);
+    const namespace = claim?.metadata?.namespace ?? '';
+    const users = this.#usersOf(claim, namespace);
+    const trail = this.#trails.of(uid);
+    for (const user of users) trail.usedBy.add(user);
+    for (const user of users) trail.waitsFor.add(user);
+    const { verdict } = decideProtection(claim, CLAIM_FINALIZER, users.length > 0 ? 'used' : 'unused');
+    if (verdict === 'update') this.#server.removeFinalizer(uid, CLAIM_FINALIZER);
+  }
+
+  #usersOf(claim: KubeObject | undefined, namespace: string): string[] {
+    if (claim === undefined) return [];
+    const pods = this.#snapshot.bodiesOf(bodyNeedKey({ resource: 'pods', namespace })) ?? [];
+    return pods.flatMap(({ metadata }) => {
+      const uid = metadata?.uid ?? '';
+      const pod = this.#server.get(uid);
+      return pod !== undefined && usesClaim(pod, claim) ? [uid] : [];
+    });
+  }
+
+  #protectVolume(uid: string): void {
+    const volume = this.#server.get(uid);
+    const { verdict } = decideProtection(volume, VOLUME_FINALIZER, volumeUse(volume));
+    if (verdict === 'update') this.#server.removeFinalizer(uid, VOLUME_FINALIZER);
+  }
+
+  #release(claim: string): void {
+    for (const { metadata } of this.#snapshot.bodiesOf(bodyNeedKey(VOLUMES)) ?? []) {
+      const uid = metadata?.uid ?? '';
+      const volume = this.#server.get(uid);
+      if (volume === undefined) continue;
+      const { claimRef, persistentVolumeReclaimPolicy } = (volume['spec'] ?? {}) as VolumeSpec;
+      if (claimRef?.uid !== claim) continue;
+      this.#server.change(uid, { status: { ...(volume['status'] as object | undefined), phase: 'Released' } });
+      if (persistentVolumeReclaimPolicy !== 'Delete') continue;
+      const trail = this.#trails.of(uid, 'volume');
+      trail.cause ??= 'volumeReleased';
+      trail.waitsFor.add(claim);
+      this.#server.delete(uid, {});
+    }
+  }
+}
+
+const isClaim = (object: KubeObject): boolean => isOfKind(object, 'v1', 'PersistentVolumeClaim');
+const isVolume = (object: KubeObject): boolean => isOfKind(object, 'v1', 'PersistentVolume');

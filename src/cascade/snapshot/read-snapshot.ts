@@ -1,0 +1,153 @@
+import { MetadataReader } from '../../api/codec/metadata-reader.ts';
+import { isGone, StatusError } from '../../api/status-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import { messageOf } from '../../base/thrown.ts';
+import { ACCEPT_METADATA_LIST } from '../../client/accept.ts';
+import { discover, type DiscoveredResource } from '../../client/discovery.ts';
+import { listDecoder } from '../../client/list-decoder.ts';
+import { pathOf } from '../../client/resource-path.ts';
+import type { RestClient } from '../../client/rest-client.ts';
+import { headerOf } from '../../client/status-decoder.ts';
+import { TransportError } from '../../client/transport.ts';
+import { apply } from '../../collector/graph/apply.ts';
+import { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
+import type { Effect } from '../../collector/graph/effect.ts';
+import type { IncompleteResource } from '../documents/document.ts';
+import { creationOf } from './kept-metadata.ts';
+import { ResourceCatalogue, resourceName } from './resource-catalogue.ts';
+import { Snapshot } from './snapshot.ts';
+
+const PAGE_SIZE = 500;
+/** Lists under way at once. */
+const PARALLEL = 16;
+/** Restarts of a list whose pages expired while they were read. */
+const MAX_RESTARTS = 1;
+
+export interface ReadSnapshotOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+  /** `ages` also keeps when each object was created. */
+  readonly detail?: 'ages';
+  /** What is read; discovery when it is not given. */
+  readonly catalogue?: ResourceCatalogue;
+}
+
+/**
+ * Lists the metadata of every deletable resource into a graph, in parallel and page by page (CAS-001). A resource that cannot be
+ * listed is named in `incomplete` and fails nothing else (CAS-002).
+ *
+ * Rejects when discovery fails as a whole, when the server cannot be reached, and when it does not accept the credentials.
+ */
+export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapshot> {
+  const { client, clock, signal } = options;
+  const readAt = clock.now();
+  const catalogue =
+    options.catalogue ?? new ResourceCatalogue(await discover(client, signal === undefined ? {} : { signal }));
+  const reading = new Reading(options, catalogue);
+  const inFlight = new Semaphore({ permits: PARALLEL });
+  await Promise.all(catalogue.deletable.map((resource) => inFlight.use(() => reading.list(resource))));
+  const { graph, kept, created, incomplete } = reading;
+  const unread = [...catalogue.discovery.failedGroupVersions].map(([groupVersion, error]) => ({
+    resource: groupVersion,
+    reason: messageOf(error),
+  }));
+  incomplete.sort((a, b) => (a.resource < b.resource ? -1 : 1));
+  return new Snapshot({
+    graph,
+    catalogue,
+    kept,
+    created,
+    readAt,
+    source: 'list',
+    incomplete: [...unread, ...incomplete],
+  });
+}
+
+class Reading {
+  readonly graph = new OwnershipGraph();
+  readonly kept = new Map<string, Uint8Array>();
+  readonly created: number[] = [];
+  readonly incomplete: IncompleteResource[] = [];
+  readonly #options: ReadSnapshotOptions;
+  readonly #catalogue: ResourceCatalogue;
+  readonly #reader = new MetadataReader();
+
+  constructor(options: ReadSnapshotOptions, catalogue: ResourceCatalogue) {
+    this.#options = options;
+    this.#catalogue = catalogue;
+  }
+
+  async list(resource: DiscoveredResource): Promise<void> {
+    try {
+      await this.#pages(resource);
+    } catch (error) {
+      const isHopeless = error instanceof TransportError || (error instanceof StatusError && error.code === 401);
+      if (isHopeless) throw error;
+      this.incomplete.push({ resource: resourceName(resource), reason: messageOf(error) });
+    }
+  }
+
+  /** Bounded by what is stored; a list whose token expires is begun again, without pages. */
+  async #pages(resource: DiscoveredResource): Promise<void> {
+    let token = '';
+    let limit: number | undefined = PAGE_SIZE;
+    let restarts = 0;
+    for (;;) {
+      try {
+        token = await this.#page(resource, { limit, continue: token === '' ? undefined : token });
+        if (token === '') return;
+      } catch (error) {
+        if (!isGone(error) || restarts >= MAX_RESTARTS) throw error;
+        restarts++;
+        token = '';
+        limit = undefined;
+      }
+    }
+  }
+
+  /** Reads one page. Returns the token of the next; empty on the last. */
+  async #page(
+    resource: DiscoveredResource,
+    query: { readonly limit: number | undefined; readonly continue: string | undefined },
+  ): Promise<string> {
+    const { client, signal } = this.#options;
+    const { group, version, resource: plural } = resource;
+    const { headers, body } = await client.stream({
+      method: 'GET',
+      path: pathOf({ gvr: { group, version, resource: plural } }),
+      query,
+      accept: ACCEPT_METADATA_LIST,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const monitored = this.#catalogue.monitored(resource);
+    const decoder = listDecoder(headerOf(headers, 'content-type'), (bytes, start, end) =>
+      this.#item(monitored, bytes, start, end),
+    );
+    for await (const chunk of body) decoder.push(chunk);
+    return decoder.end().continue;
+  }
+
+  #item(resource: ReturnType<ResourceCatalogue['monitored']>, bytes: Uint8Array, start: number, end: number): void {
+    const columns = this.#reader;
+    if (!columns.read(bytes, start, end)) return;
+    // Nothing is decided about what is only being read.
+    const effects: Effect[] = [];
+    apply(this.graph, { type: 'observedColumns', resource, columns }, effects);
+    const isOrdinary =
+      !columns.deleting &&
+      !columns.otherFinalizers &&
+      !columns.foregroundFinalizer &&
+      !columns.orphanFinalizer &&
+      !Number.isNaN(columns.resourceVersion);
+    if (isOrdinary && this.#options.detail === undefined) return;
+    const uid = Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + columns.uidStart,
+      columns.uidEnd - columns.uidStart,
+    ).toString('utf8');
+    if (!isOrdinary) this.kept.set(uid, bytes.slice(start, end));
+    if (this.#options.detail === 'ages') this.created[this.graph.find(uid)] = creationOf(bytes, start, end);
+  }
+}

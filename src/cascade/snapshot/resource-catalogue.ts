@@ -1,0 +1,81 @@
+import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import { RestMapper, type RestMapping } from '../../api/meta/rest-mapper.ts';
+import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery.ts';
+import type { KindMapping } from '../../collector/decide/target.ts';
+import type { MonitoredResource } from '../../collector/graph/event.ts';
+
+/** Events come by the thousands, own nothing, and expire by themselves: no cascade counts them (COL-203). */
+const EVENTS: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events']);
+const NEEDED_VERBS = ['list', 'delete'] as const;
+
+/** What a server serves, as far as deletion is about it. Immutable. */
+export class ResourceCatalogue {
+  /** Every deletable resource once, in the version to use. */
+  readonly deletable: readonly DiscoveredResource[];
+  readonly discovery: DiscoveryResult;
+  readonly #mapper: RestMapper;
+  readonly #spread: ReadonlySet<string>;
+  readonly #monitored = new Map<DiscoveredResource, MonitoredResource>();
+  readonly #byPlace = new Map<string, DiscoveredResource>();
+
+  constructor(discovery: DiscoveryResult) {
+    this.discovery = discovery;
+    this.#mapper = new RestMapper(discovery.resources);
+    this.#spread = new Set(this.#mapper.kindsInSeveralResources.map((each) => `${apiVersionOf(each)} ${each.kind}`));
+    this.deletable = discovery.preferred.filter(
+      ({ group, resource, verbs }) =>
+        NEEDED_VERBS.every((verb) => verbs.includes(verb)) && !EVENTS.has(`${group}/${resource}`),
+    );
+    for (const resource of this.deletable) {
+      const { kind, resource: plural } = resource;
+      const apiVersion = apiVersionOf(resource);
+      this.#monitored.set(resource, { apiVersion, kind, resource: plural });
+      this.#byPlace.set(`${apiVersion} ${plural}`, resource);
+    }
+  }
+
+  /** The same object for the same resource, always: the graph recognises it. */
+  monitored(resource: DiscoveredResource): MonitoredResource {
+    return this.#monitored.get(resource)!;
+  }
+
+  /** The deletable resource that shows objects of this apiVersion in this plural. */
+  at(apiVersion: string, resource: string): DiscoveredResource | undefined {
+    return this.#byPlace.get(`${apiVersion} ${resource}`);
+  }
+
+  /** The deletable resource of a group and plural, in whatever version it is listed. */
+  ofGroup(group: string, resource: string): DiscoveredResource | undefined {
+    return this.deletable.find((each) => each.group === group && each.resource === resource);
+  }
+
+  /**
+   * Where objects of a kind are, in exactly this version (COL-117); undefined when the server does not serve it.
+   * @param resource the plural that the object was seen in; undefined when only its kind is known
+   */
+  mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined {
+    const found = resource === undefined ? undefined : this.#inResource(apiVersion, kind, resource);
+    const served = found ?? this.#mapper.forKind(apiVersion, kind);
+    if (served === undefined) return undefined;
+    const { namespaced, resource: plural } = served;
+    const mapping = { apiVersion: apiVersionOf(served), resource: plural, namespaced };
+    const isElsewhereToo = found === undefined && this.#spread.has(`${apiVersion} ${kind}`);
+    return isElsewhereToo ? { ...mapping, alsoElsewhere: true } : mapping;
+  }
+
+  /** Whether the group version could not be read, so that nothing is known of its kinds. */
+  isUnread(apiVersion: string): boolean {
+    return this.discovery.failedGroupVersions.has(apiVersion);
+  }
+
+  #inResource(apiVersion: string, kind: string, resource: string): RestMapping | undefined {
+    const groupVersion = parseGroupVersion(apiVersion);
+    const served = groupVersion && this.#mapper.forResource({ ...groupVersion, resource });
+    return served?.kind === kind ? served : undefined;
+  }
+}
+
+/** `deployments.apps`, `pods`: how documents and messages name a resource. */
+export function resourceName({ group, resource }: { readonly group: string; readonly resource: string }): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}

@@ -1,0 +1,151 @@
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import { formatTime } from '../../api/meta/time.ts';
+import type { DiscoveredResource } from '../../client/discovery.ts';
+import type { NodeId } from '../../collector/graph/graph.ts';
+import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
+import type { DataOrigin, DataSource, IncompleteResource } from '../documents/document.ts';
+import type { ObjectReference } from '../documents/object-reference.ts';
+import { decodeKeptMetadata } from './kept-metadata.ts';
+import { type ResourceCatalogue, resourceName } from './resource-catalogue.ts';
+
+export interface SnapshotOptions {
+  readonly graph: OwnershipGraph;
+  readonly catalogue: ResourceCatalogue;
+  /** Items of lists by uid, of the objects of which more is needed than the graph keeps. */
+  readonly kept: ReadonlyMap<string, Uint8Array>;
+  /** Seconds since the epoch by node; empty when nobody asked for ages. */
+  readonly created: ArrayLike<number>;
+  /** Milliseconds since the epoch, when reading began. */
+  readonly readAt: number;
+  readonly source: DataSource;
+  readonly incomplete: readonly IncompleteResource[];
+}
+
+/**
+ * Every deletable object of a cluster as it was read: owners and flags in the collector's graph, the rest of the metadata of the few
+ * objects where it matters. Never changed after it is read: whoever tries things out clones the graph.
+ */
+export class Snapshot {
+  readonly graph: OwnershipGraph;
+  readonly catalogue: ResourceCatalogue;
+  readonly readAt: number;
+  readonly #incomplete: IncompleteResource[];
+  readonly #unlisted: ReadonlySet<string>;
+  readonly #kept: ReadonlyMap<string, Uint8Array>;
+  readonly #created: ArrayLike<number>;
+  readonly #source: DataSource;
+  /** Full objects that were read later because a rule needs them. */
+  readonly #bodies = new Map<string, KubeObject>();
+  readonly #lists = new Map<string, readonly KubeObject[]>();
+
+  constructor({ graph, catalogue, kept, created, readAt, source, incomplete }: SnapshotOptions) {
+    this.graph = graph;
+    this.catalogue = catalogue;
+    this.readAt = readAt;
+    this.#incomplete = [...incomplete];
+    this.#unlisted = new Set(incomplete.map(({ resource }) => resource));
+    this.#kept = kept;
+    this.#created = created;
+    this.#source = source;
+  }
+
+  /** What could not be read. */
+  get incomplete(): readonly IncompleteResource[] {
+    return this.#incomplete;
+  }
+
+  /** Full objects of a resource could not be read, although its metadata could. */
+  noteIncomplete(resource: IncompleteResource): void {
+    if (!this.#incomplete.some((each) => each.resource === resource.resource)) this.#incomplete.push(resource);
+  }
+
+  /** What every document says about its data. */
+  get origin(): DataOrigin {
+    const { incomplete } = this;
+    const origin = { readAt: formatTime(this.readAt), source: this.#source };
+    return incomplete.length === 0 ? origin : { ...origin, incomplete };
+  }
+
+  /** The resource that an observed node was listed in. */
+  resourceOf(id: NodeId): DiscoveredResource | undefined {
+    const plural = this.graph.resourceAt(id);
+    return plural === undefined ? undefined : this.catalogue.at(this.graph.identityAt(id).apiVersion, plural);
+  }
+
+  /** An observed node as documents name it. */
+  referenceOf(id: NodeId): ObjectReference {
+    const { identity, resourceVersion } = this.graph.at(id);
+    const { apiVersion, kind, namespace, name, uid } = identity;
+    return {
+      apiVersion,
+      kind,
+      resource: this.graph.resourceAt(id) ?? '',
+      ...(namespace === '' ? {} : { namespace }),
+      name,
+      uid,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    };
+  }
+
+  /** Metadata of an object that was listed: complete where it was kept, else what the graph has. */
+  metadataOf(id: NodeId): ObjectMeta {
+    const { graph } = this;
+    const node = graph.at(id);
+    const { uid, name, namespace } = node.identity;
+    const kept = this.#kept.get(uid);
+    if (kept !== undefined) return decodeKeptMetadata(kept);
+    return {
+      name,
+      ...(namespace === '' ? {} : { namespace }),
+      uid,
+      ...(node.resourceVersion === undefined ? {} : { resourceVersion: node.resourceVersion }),
+      ...(node.ownerReferences.length === 0 ? {} : { ownerReferences: [...node.ownerReferences] }),
+    };
+  }
+
+  /** Whether a resource could not be listed, or not wholly. */
+  isIncomplete(resource: DiscoveredResource): boolean {
+    return this.#unlisted.has(resourceName(resource));
+  }
+
+  /** RFC 3339; undefined when ages were not read. */
+  createdAt(id: NodeId): string | undefined {
+    const seconds = this.#created[id] ?? 0;
+    return seconds === 0 ? undefined : formatTime(seconds * 1000);
+  }
+
+  /** A full object, if it was read because a rule needs it. */
+  body(uid: string): KubeObject | undefined {
+    return this.#bodies.get(uid);
+  }
+
+  /** Full objects of one list, by the key of the need; undefined when it was not read. */
+  bodiesOf(key: string): readonly KubeObject[] | undefined {
+    return this.#lists.get(key);
+  }
+
+  /** Keys of all lists of full objects that were read. */
+  get bodyKeys(): ReadonlySet<string> {
+    return new Set(this.#lists.keys());
+  }
+
+  addBodies(key: string, bodies: readonly KubeObject[]): void {
+    this.#lists.set(key, bodies);
+    for (const body of bodies) this.#bodies.set(body.metadata?.uid ?? '', body);
+  }
+
+  /** The observed object of this resource, namespace (empty for cluster-scoped) and name. O(objects). */
+  find(resource: DiscoveredResource, namespace: string, name: string): NodeId | undefined {
+    const { graph } = this;
+    const apiVersion = apiVersionOf(resource);
+    let found: NodeId | undefined;
+    graph.forEachNode((id) => {
+      if (found !== undefined || !graph.isObserved(id) || graph.resourceAt(id) !== resource.resource) return;
+      const identity = graph.identityAt(id);
+      if (identity.name !== name || identity.namespace !== namespace || identity.apiVersion !== apiVersion) return;
+      found = id;
+    });
+    return found;
+  }
+}

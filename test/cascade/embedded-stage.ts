@@ -1,0 +1,36 @@
+import { startCluster } from '../../src/testing/testing.ts';
+import type { Stage } from './stage.ts';
+
+/** Fake milliseconds that resting may let pass: a namespace looks at what is left in it again within these. */
+const ADVANCE_MS = 20_000;
+
+/** The collector reads discovery twice within these. */
+const NOTICED_MS = 61_000;
+
+/** The embedded server with collector and controllers, in this process, on a clock that moves by itself. */
+export async function embeddedStage(seed: number): Promise<Stage> {
+  const cluster = await startCluster({ seed });
+  let seen = 0;
+  return {
+    client: cluster.client.rest,
+    hasNodes: false,
+    rest: async () => {
+      await cluster.settled({ advanceMs: ADVANCE_MS, timeoutMs: 60_000 });
+    },
+    kindsNoticed: async () => {
+      await cluster.clock.advance(NOTICED_MS);
+      await cluster.settled({ advanceMs: ADVANCE_MS, timeoutMs: 60_000 });
+    },
+    removals: () => {
+      const { entries, dropped } = cluster.trace();
+      const from = Math.max(0, seen - dropped);
+      seen = dropped + entries.length;
+      return entries
+        .slice(from)
+        .flatMap(({ kind, after, object }) =>
+          kind === 'write' && after === undefined && object !== undefined ? [object.uid] : [],
+        );
+    },
+    close: () => cluster.stop(),
+  };
+}
