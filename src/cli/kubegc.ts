@@ -7,6 +7,7 @@ const terminal: Terminal = {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   columns: process.stdout.columns ?? 80,
+  isInteractive: process.stdout.isTTY,
 };
 // Whoever read what is printed may have seen enough (`kubegc up --help | head`): that ends neither a server nor anything else.
 for (const stream of [process.stdout, process.stderr]) {

@@ -55,7 +55,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .addCommand(upCommand(terminal, setExitCode))
     .addCommand(collectCommand(terminal, setExitCode))
     .addCommand(envtestAssetsCommand(terminal))
-    .addCommand(cascadeCommand(terminal, setExitCode), { hidden: true })
+    .addCommand(cascadeCommand(terminal, setExitCode))
     .allowExcessArguments(false);
   for (const command of envtestExecutables(terminal, setExitCode)) program.addCommand(command, { hidden: true });
   program

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
 import { sleep, systemClock } from '../../src/base/clock.ts';
-import { loadClientConfig } from '../../src/client/client-config.ts';
-import { connect } from '../../src/client/connect.ts';
-import { RestClient } from '../../src/client/rest-client.ts';
+import { loadClientConfig } from '../../src/client/kubeconfig/client-config.ts';
+import { connect } from '../../src/client/http/connect.ts';
+import { RestClient } from '../../src/client/rest/rest-client.ts';
 import { readSnapshot } from '../../src/cascade/snapshot/read-snapshot.ts';
 import type { Stage } from './stage.ts';
 

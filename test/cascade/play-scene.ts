@@ -6,9 +6,9 @@ import { simulate, type SimulationRequest } from '../../src/cascade/simulate/sim
 import { readSnapshot } from '../../src/cascade/snapshot/read-snapshot.ts';
 import type { Snapshot } from '../../src/cascade/snapshot/snapshot.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { discover } from '../../src/client/discovery.ts';
-import type { ResourceRef } from '../../src/client/resource-path.ts';
-import type { RestClient } from '../../src/client/rest-client.ts';
+import { discover } from '../../src/client/discovery/discovery.ts';
+import type { ResourceRef } from '../../src/client/rest/resource-path.ts';
+import type { RestClient } from '../../src/client/rest/rest-client.ts';
 import { isClusterScoped, type Scene, type SceneKind, type SceneObject } from './scene.ts';
 import type { Stage } from './stage.ts';
 
@@ -18,7 +18,11 @@ const CRD = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customres
 const MAX_ACTS = 20;
 
 /** Plays a scene: makes it, previews it, deletes it, compares. Resolves with every difference, in words. */
-export async function playScene(stage: Stage, scene: Scene, prefix: string): Promise<string[]> {
+export async function playScene(
+  stage: Stage,
+  scene: Scene,
+  { prefix, seed }: { readonly prefix: string; readonly seed: number },
+): Promise<string[]> {
   const set = new SceneObjects(stage.client, scene, prefix);
   await set.build(stage);
   if (!stage.hasNodes) await standInToRest(stage, undefined);
@@ -31,8 +35,11 @@ export async function playScene(stage: Stage, scene: Scene, prefix: string): Pro
     return [{ uid, ...(policy === undefined ? {} : { policy }) }];
   });
   if (roots.length === 0) return [];
+  // Several roots at once race with what follows from the first of them: each object ends as in one of the two orders. One by one nothing races.
+  const order = seed % 2 === 0 ? 'atOnce' : 'oneByOne';
   const request: SimulationRequest = {
     roots,
+    order,
     assumeFinalizers: 'kept',
     actors: { kubelet: true, podCollection: false, volumeReclaim: true },
   };
@@ -41,8 +48,16 @@ export async function playScene(stage: Stage, scene: Scene, prefix: string): Pro
   if (JSON.stringify(makePlan(snapshot, request, result)) !== JSON.stringify(plan))
     return ['the same snapshot gives two plans'];
 
+  const races = order === 'atOnce' && roots.length > 1;
+  const other = races ? simulate(snapshot, { ...request, order: 'oneByOne' }) : result;
+
   stage.removals();
-  for (const { uid, policy } of roots) await deleteRoot(stage.client, snapshot, uid, policy);
+  for (const { uid, policy } of roots) {
+    await deleteRoot(stage.client, snapshot, uid, policy);
+    if (order === 'atOnce') continue;
+    await stage.rest();
+    if (!stage.hasNodes) await standInToRest(stage, snapshot);
+  }
   await stage.rest();
   if (!stage.hasNodes) await standInToRest(stage, snapshot);
   const after = await readSnapshot({ client: stage.client, clock: systemClock, catalogue: snapshot.catalogue });
@@ -54,6 +69,7 @@ export async function playScene(stage: Stage, scene: Scene, prefix: string): Pro
     if (!`${namespace}/${name}`.includes(prefix)) return;
     const previewed = stateOf(result.server.get(uid));
     const real = stateOf(realObject(after, uid));
+    if (races && stateOf(other.server.get(uid)) === real) return;
     if (previewed !== real) differences.push(`${kind} ${namespace}/${name}: previewed ${previewed}, real ${real}`);
     const planned = plan.objects.find(({ ref }) => ref.uid === uid);
     const goes = planned?.sequence !== undefined;
@@ -67,7 +83,7 @@ export async function playScene(stage: Stage, scene: Scene, prefix: string): Pro
       differences.push(`${kind} ${name} is no stuck object`);
   });
   const removals = stage.removals();
-  if (removals !== undefined) {
+  if (removals !== undefined && !races) {
     const place = new Map(removals.map((uid, i) => [uid, i]));
     for (const { ref, waitsFor = [], outcome } of plan.objects) {
       const own = place.get(ref.uid);
@@ -152,12 +168,7 @@ async function standIn(client: RestClient, before: Snapshot | undefined): Promis
     };
     const phase = (volume['status'] as { phase?: string } | undefined)?.phase;
     const name = volume.metadata?.name ?? '';
-    if (
-      claimRef === undefined ||
-      alive.has(claimRef.uid) ||
-      before.graph.find(claimRef.uid) < 0 ||
-      phase === 'Released'
-    )
+    if (claimRef === undefined || alive.has(claimRef.uid) || !wasThere(before, claimRef.uid) || phase === 'Released')
       continue;
     await client.patch(
       { gvr: volumes, name, subresource: 'status' },
@@ -167,6 +178,11 @@ async function standIn(client: RestClient, before: Snapshot | undefined): Promis
     acted = true;
   }
   return acted;
+}
+
+function wasThere({ graph }: Snapshot, uid: string): boolean {
+  const id = graph.find(uid);
+  return id >= 0 && graph.isObserved(id);
 }
 
 function ignoreMissing(error: unknown): void {

@@ -1,4 +1,4 @@
-import type { RestClient } from '../../src/client/rest-client.ts';
+import type { RestClient } from '../../src/client/rest/rest-client.ts';
 
 /** A cluster on which scenes are played. */
 export interface Stage {

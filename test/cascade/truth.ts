@@ -28,7 +28,7 @@ export class Truth {
     this.#stage ??= await this.#open(seed);
     const prefix = `s${seed}n${this.#played++}`;
     try {
-      return await playScene(this.#stage, scene, prefix);
+      return await playScene(this.#stage, scene, { prefix, seed });
     } catch (error) {
       await this.close();
       return [error instanceof Error ? (error.stack ?? error.message) : String(error)];

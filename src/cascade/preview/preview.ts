@@ -1,5 +1,5 @@
 import { StatusError } from '../../api/status-error.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan } from '../documents/cascade-plan.ts';
 import { type BodyNeed, bodyNeedKey } from '../simulate/body-need.ts';
 import { simulate, type SimulationRequest } from '../simulate/simulation.ts';

@@ -1,6 +1,7 @@
 import { CUSTOM_RESOURCE_CLEANUP } from '../../api/deletion/definition-delete.ts';
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { DiscoveredResource } from '../../client/discovery.ts';
+import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
@@ -17,11 +18,18 @@ export class DefinitionEmptying implements SimulatedController {
   readonly #server: SimulatedServer;
   readonly #trails: Trails;
   readonly #emptying = new Map<string, Emptying>();
+  /** Definitions that were terminating before, by group and kind: looked at when an object of theirs goes. */
+  readonly #before = new Map<string, string>();
 
   constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails) {
     this.#snapshot = snapshot;
     this.#server = server;
     this.#trails = trails;
+    for (const uid of snapshot.terminating('apiextensions.k8s.io/v1', 'CustomResourceDefinition')) {
+      const { name } = snapshot.graph.identityAt(snapshot.graph.find(uid));
+      const resource = resourceOf(snapshot, { metadata: { name } });
+      if (resource !== undefined) this.#before.set(`${resource.group} ${resource.kind}`, uid);
+    }
   }
 
   /** Definitions whose objects are being deleted, with what is left of these. */
@@ -41,6 +49,12 @@ export class DefinitionEmptying implements SimulatedController {
   }
 
   removed(_uid: string, object: KubeObject): void {
+    const group = parseGroupVersion(object.apiVersion ?? '')?.group ?? '';
+    const before = this.#before.get(`${group} ${object.kind}`);
+    if (before !== undefined && !this.#emptying.has(before)) {
+      const definition = this.#server.get(before);
+      if (definition !== undefined) this.terminating(before, definition);
+    }
     if (!isDefinition(object)) return;
     const resource = resourceOf(this.#snapshot, object);
     if (resource !== undefined) this.#server.stopServing(resource);

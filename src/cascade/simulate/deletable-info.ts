@@ -1,7 +1,7 @@
 import { findResource } from '../../api/kinds/builtin-resources.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { deletionOf } from '../../api/kinds/resource-rules.ts';
-import type { DiscoveredResource } from '../../client/discovery.ts';
+import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 
 /** What the rules of deletion want to know of a resource: the table's row of a built-in one, else what holds for custom resources. */
 export function deletableInfo(resource: DiscoveredResource): ResourceInfo {

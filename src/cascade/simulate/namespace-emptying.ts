@@ -20,12 +20,17 @@ export class NamespaceEmptying implements SimulatedController {
   readonly #trails: Trails;
   readonly #needs: BodyNeeds;
   readonly #emptying = new Map<string, Emptying>();
+  /** Namespaces that were terminating before, by name: looked at when something in them goes. */
+  readonly #before = new Map<string, string>();
 
   constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails, needs: BodyNeeds) {
     this.#snapshot = snapshot;
     this.#server = server;
     this.#trails = trails;
     this.#needs = needs;
+    for (const uid of snapshot.terminating('v1', 'Namespace')) {
+      this.#before.set(snapshot.graph.identityAt(snapshot.graph.find(uid)).name, uid);
+    }
   }
 
   /** Namespaces that are being emptied, with what is left in them. */
@@ -45,6 +50,14 @@ export class NamespaceEmptying implements SimulatedController {
     this.#emptying.set(name, { uid, ...content });
     const { waitsFor } = this.#trails.of(uid);
     for (const each of [...content.pods, ...content.others]) waitsFor.add(each);
+  }
+
+  removed(_uid: string, { metadata }: KubeObject): void {
+    const name = metadata?.namespace ?? '';
+    const uid = this.#before.get(name);
+    if (uid === undefined || this.#emptying.has(name)) return;
+    this.#needs.add({ resource: 'namespaces' });
+    this.#emptying.set(name, { uid, ...contentOf(this.#snapshot, name) });
   }
 
   work(): boolean {

@@ -12,11 +12,11 @@ import { ownerAnswer, type OwnerKey, type OwnerLookup } from '../../collector/de
 import type { Released } from '../../collector/decide/orphan-step.ts';
 import type { Verdict } from '../../collector/decide/step.ts';
 import { type Target, targetOf } from '../../collector/decide/target.ts';
-import { AbsentOwnerCache } from '../../collector/graph/absent-owner-cache.ts';
+import { AbsentOwnerCache } from '../../collector/caches/absent-owner-cache.ts';
 import type { Effect } from '../../collector/graph/effect.ts';
 import type { BlockingDependents } from '../../collector/graph/graph.ts';
-import { parseWorkKey, workKey, type WorkKey } from '../../collector/graph/work-key.ts';
-import type { Reason } from '../../collector/reasons.ts';
+import { parseWorkKey, workKey, type WorkKey } from '../../collector/queues/work-key.ts';
+import type { Reason } from '../../collector/types/reasons.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { SimulatedServer } from './simulated-server.ts';

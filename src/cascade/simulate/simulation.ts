@@ -32,6 +32,8 @@ export interface SimulationRequest {
   readonly roots: readonly SimulatedRoot[];
   /** Whether finalizers that nobody here removes are removed by their owners in the end, or stay (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
+  /** `oneByOne`: each root's cascade ends before the next root is deleted. All at once unless given. */
+  readonly order?: 'atOnce' | 'oneByOne';
   readonly gracePeriodSeconds?: number;
   readonly actors?: Actors;
 }
@@ -97,7 +99,10 @@ class Simulation {
   }
 
   run(): SimulationResult {
-    for (const root of this.#request.roots) this.#deleteRoot(root);
+    for (const root of this.#request.roots) {
+      this.#deleteRoot(root);
+      if (this.#request.order === 'oneByOne') this.#toRest();
+    }
     let end: SimulationResult['end'] = 'bound';
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.#toRest();

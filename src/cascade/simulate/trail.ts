@@ -1,4 +1,4 @@
-import type { Reason } from '../../collector/reasons.ts';
+import type { Reason } from '../../collector/types/reasons.ts';
 import type { Via } from '../documents/cascade-plan.ts';
 
 /** Why an object was deleted, kept or let go in a simulation. */

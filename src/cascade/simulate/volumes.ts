@@ -36,6 +36,8 @@ export class Volumes implements SimulatedController {
   readonly #claims = new Set<string>();
   readonly #volumes = new Set<string>();
   readonly #released: string[] = [];
+  /** Claims that were terminating before, by namespace: looked at when a pod there goes. */
+  readonly #before = new Map<string, string[]>();
 
   constructor(
     snapshot: Snapshot,
@@ -48,6 +50,12 @@ export class Volumes implements SimulatedController {
     this.#trails = trails;
     this.#needs = needs;
     this.#reclaims = reclaims;
+    for (const uid of snapshot.terminating('v1', 'PersistentVolumeClaim')) {
+      const { namespace } = snapshot.graph.identityAt(snapshot.graph.find(uid));
+      const claims = this.#before.get(namespace);
+      if (claims === undefined) this.#before.set(namespace, [uid]);
+      else claims.push(uid);
+    }
   }
 
   terminating(uid: string, object: KubeObject): void {
@@ -66,6 +74,9 @@ export class Volumes implements SimulatedController {
   removed(uid: string, object: KubeObject): void {
     this.#claims.delete(uid);
     this.#volumes.delete(uid);
+    if (isOfKind(object, 'v1', 'Pod')) {
+      for (const claim of this.#before.get(object.metadata?.namespace ?? '') ?? []) this.#claims.add(claim);
+    }
     if (!isClaim(object)) return;
     this.#needs.add({ resource: 'persistentvolumeclaims', namespace: object.metadata?.namespace ?? '' });
     this.#needs.add(VOLUMES);
@@ -115,6 +126,7 @@ export class Volumes implements SimulatedController {
       const { claimRef, persistentVolumeReclaimPolicy } = (volume['spec'] ?? {}) as VolumeSpec;
       if (claimRef?.uid !== claim) continue;
       this.#server.change(uid, { status: { ...(volume['status'] as object | undefined), phase: 'Released' } });
+      if (volume.metadata?.deletionTimestamp) this.#volumes.add(uid);
       if (persistentVolumeReclaimPolicy !== 'Delete') continue;
       const trail = this.#trails.of(uid, 'volume');
       trail.cause ??= 'volumeReleased';

@@ -1,6 +1,6 @@
-import { decodeTypedMessage } from '../../api/codec/protobuf.ts';
+import { decodeTypedMessage } from '../../api/codec/protobuf/protobuf.ts';
 import { META_V1 } from '../../api/kinds/type-table.ts';
-import { WireReader } from '../../api/codec/protobuf-wire.ts';
+import { WireReader } from '../../api/codec/protobuf/protobuf-wire.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 
 const OBJECT_META = `${META_V1}.ObjectMeta`;

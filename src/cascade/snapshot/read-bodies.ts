@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StatusError } from '../../api/status-error.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 
 const PAGE_SIZE = 500;
 

@@ -1,8 +1,8 @@
 import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { RestMapper, type RestMapping } from '../../api/meta/rest-mapper.ts';
-import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery.ts';
+import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { KindMapping } from '../../collector/decide/target.ts';
-import type { MonitoredResource } from '../../collector/graph/event.ts';
+import type { MonitoredResource } from '../../collector/types/event.ts';
 
 /** Events come by the thousands, own nothing, and expire by themselves: no cascade counts them (COL-203). */
 const EVENTS: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events']);

@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
-import type { DiscoveredResource } from '../../client/discovery.ts';
+import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { DataOrigin, DataSource, IncompleteResource } from '../documents/document.ts';
@@ -107,6 +107,16 @@ export class Snapshot {
   /** Whether a resource could not be listed, or not wholly. */
   isIncomplete(resource: DiscoveredResource): boolean {
     return this.#unlisted.has(resourceName(resource));
+  }
+
+  /** uids of objects that were being deleted when they were read, of one kind. */
+  *terminating(apiVersion: string, kind: string): Iterable<string> {
+    for (const uid of this.#kept.keys()) {
+      const id = this.graph.find(uid);
+      if (id < 0 || !this.graph.isBeingDeleted(id)) continue;
+      const identity = this.graph.identityAt(id);
+      if (identity.kind === kind && identity.apiVersion === apiVersion) yield uid;
+    }
   }
 
   /** RFC 3339; undefined when ages were not read. */

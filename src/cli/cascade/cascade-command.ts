@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { lintCommand } from './lint-command.ts';
 import { logCommand } from './log-command.ts';
+import { previewCommand } from './preview-command.ts';
 import { relinkCommand } from './relink-command.ts';
 import { undeleteCommand, undoCommand } from './undo-command.ts';
 import type { Terminal } from '../process/terminal.ts';
@@ -12,7 +13,14 @@ export type SetExitCode = (code: number) => void;
 export type Subcommand = (terminal: Terminal, setExitCode: SetExitCode) => Command;
 
 /** In the order in which help lists them. */
-const subcommands: readonly Subcommand[] = [logCommand, undoCommand, undeleteCommand, relinkCommand, lintCommand];
+const subcommands: readonly Subcommand[] = [
+  previewCommand,
+  logCommand,
+  undoCommand,
+  undeleteCommand,
+  relinkCommand,
+  lintCommand,
+];
 
 /** `kubegc cascade`, which is also `kubectl cascade`. */
 export function cascadeCommand(terminal: Terminal, setExitCode: SetExitCode): Command {

@@ -36,7 +36,8 @@ export async function openCluster(flags: ClusterFlags, terminal: Terminal): Prom
     userAgent: `kubectl-cascade/${kubegcVersion} (${process.platform}/${process.arch})`,
     defaultTimeoutMs: timeoutMs,
     onWarning: ({ text }) => {
-      if (warned.has(text)) return;
+      // Every kind is listed: what is deprecated of them nobody here has chosen.
+      if (warned.has(text) || / is deprecated in v/.test(text)) return;
       warned.add(text);
       terminal.stderr(`Warning: ${text}\n`);
     },

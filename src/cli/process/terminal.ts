@@ -4,4 +4,6 @@ export interface Terminal {
   stderr(text: string): void;
   /** Width in characters. */
   readonly columns: number;
+  /** A person reads it as it comes. */
+  readonly isInteractive?: boolean;
 }

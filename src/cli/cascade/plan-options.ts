@@ -1,0 +1,24 @@
+import type { CommandOption } from './command-option.ts';
+
+/** What a plan is made for, as the command line gives it. */
+export interface PlanFlags {
+  /** `true` when given without a value. */
+  readonly cascade?: string | true;
+  readonly gracePeriod?: string;
+  readonly assumeFinalizers: 'removed' | 'kept';
+}
+
+/** Flags of every command that makes a plan. */
+export const planOptions: readonly CommandOption[] = [
+  {
+    flags: '--cascade [POLICY]',
+    description: 'background, foreground or orphan; else the default of the type, which orphans for Jobs',
+  },
+  { flags: '--grace-period <SECONDS>', description: 'for pods; else each its own' },
+  {
+    flags: '--assume-finalizers <HOW>',
+    description: 'removed: the owners of finalizers remove them in the end; kept: they stay',
+    choices: ['removed', 'kept'],
+    default: 'removed',
+  },
+];

@@ -1,0 +1,122 @@
+import { systemClock } from '../../base/clock.ts';
+import type { CascadePlan, CascadePolicy } from '../../cascade/documents/cascade-plan.ts';
+import { previewCascade } from '../../cascade/preview/preview.ts';
+import type { SimulationRequest } from '../../cascade/simulate/simulation.ts';
+import { findObjects } from '../../cascade/snapshot/find-objects.ts';
+import { readSnapshot } from '../../cascade/snapshot/read-snapshot.ts';
+import { ResourceCatalogue, resourceName } from '../../cascade/snapshot/resource-catalogue.ts';
+import type { Snapshot } from '../../cascade/snapshot/snapshot.ts';
+import { discover } from '../../client/discovery/discovery.ts';
+import { CommandError } from '../process/command-error.ts';
+import type { Terminal } from '../process/terminal.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { type ObjectFlags, type ObjectRequest, objectRequests } from './object-arguments.ts';
+import type { PlanFlags } from './plan-options.ts';
+
+export interface PlanRequestFlags extends PlanFlags, ObjectFlags {
+  readonly allNamespaces?: boolean;
+}
+
+export interface RequestedPlan {
+  readonly snapshot: Snapshot;
+  readonly request: SimulationRequest;
+  readonly plan: CascadePlan;
+}
+
+/** Reads the cluster and makes the plan that a command line asks for. Throws a {@link CommandError}. */
+export async function requestedPlan(
+  cluster: ClusterAccess,
+  args: readonly string[],
+  { flags, terminal }: { readonly flags: PlanRequestFlags; readonly terminal: Terminal },
+): Promise<RequestedPlan> {
+  const { client, namespace } = cluster;
+  const policy = policyOf(flags.cascade);
+  const gracePeriodSeconds = graceOf(flags.gracePeriod);
+  const catalogue = new ResourceCatalogue(await discover(client));
+  const requests = await objectRequests(args, flags, {
+    discovery: catalogue.discovery,
+    namespace,
+    allNamespaces: flags.allNamespaces === true,
+  });
+  const snapshot = await readSnapshot({ client, clock: systemClock, catalogue });
+  const uids = await requestedUids(cluster, snapshot, requests);
+  const request: SimulationRequest = {
+    roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
+    assumeFinalizers: flags.assumeFinalizers,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+  };
+  const plan = await previewCascade(client, snapshot, request);
+  warnIncomplete(plan, terminal);
+  return { snapshot, request, plan };
+}
+
+/** One warning for each kind that could not be read (CAS-002). */
+export function warnIncomplete({ incomplete = [] }: Pick<CascadePlan, 'incomplete'>, terminal: Terminal): void {
+  for (const { resource, reason } of incomplete) {
+    terminal.stderr(`Warning: ${resource} could not be read, and its objects are missing here: ${reason}\n`);
+  }
+}
+
+async function requestedUids(
+  { client }: ClusterAccess,
+  snapshot: Snapshot,
+  requests: readonly ObjectRequest[],
+): Promise<string[]> {
+  const found = await findObjects(client, snapshot, requests);
+  const missing = requests.filter(({ name }, i) => name !== undefined && found[i]!.length === 0);
+  const [first] = missing;
+  if (first !== undefined) throw notFound(snapshot, first, missing.length);
+  const uids = [...new Set(found.flat())];
+  if (uids.length > 0) return uids;
+  throw new CommandError('no resources found', 'No object has these labels: nothing would be deleted.');
+}
+
+function notFound(snapshot: Snapshot, { resource, name = '', namespace }: ObjectRequest, count: number): CommandError {
+  const type = resourceName(resource);
+  const unread = snapshot.incomplete.find((each) => each.resource === type);
+  if (unread !== undefined) {
+    return new CommandError(
+      `cannot tell what deleting ${type} "${name}" does: ${unread.reason}`,
+      `Ask for the right to list ${type}, or preview what you may read.`,
+    );
+  }
+  if (!snapshot.catalogue.deletable.includes(resource)) {
+    return new CommandError(`${type} cannot be listed and deleted`, 'There is no cascade of what cannot be deleted.');
+  }
+  const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  const more = count > 1 ? `, and ${count - 1} more are missing` : '';
+  return new CommandError(
+    `from server (NotFound): ${type} "${name}" not found${more}`,
+    `There is none${where}. Is it in another namespace (-n) or context (--context)?`,
+  );
+}
+
+function policyOf(value: string | true | undefined): CascadePolicy | undefined {
+  switch (value) {
+    case undefined:
+      return undefined;
+    case true:
+    case 'true':
+    case 'background':
+      return 'Background';
+    case 'foreground':
+      return 'Foreground';
+    case 'false':
+    case 'orphan':
+      return 'Orphan';
+    default:
+      throw new CommandError(
+        `invalid cascade value (${value}). Must be "background", "foreground", or "orphan"`,
+        'Leave --cascade away for the default of the type.',
+      );
+  }
+}
+
+function graceOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  // kubectl takes -1 for the object's own.
+  if (seconds === -1) return undefined;
+  if (seconds >= 0 && seconds <= 2 ** 31) return seconds;
+  throw new CommandError(`invalid --grace-period "${text}"`, 'Give a whole number of seconds, 0 or more.');
+}

@@ -1,0 +1,91 @@
+import { stringifyYaml } from '../../api/codec/yaml/yaml.ts';
+import { writeFileAtomically } from '../../base/write-file-atomically.ts';
+import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
+import { shortDigest } from '../../cascade/preview/digest.ts';
+import { dotOf, mermaidOf } from '../../cascade/report/drawing.ts';
+import { planDrawing } from '../../cascade/report/plan-drawing.ts';
+import { planNames, planText } from '../../cascade/report/plan-text.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import { shellQuoted } from '../process/shell-quoted.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { withCluster } from './cluster-access.ts';
+import type { ClusterFlags } from './cluster-options.ts';
+import { EXIT_DONE } from './exit-codes.ts';
+import { type PlanRequestFlags, requestedPlan } from './plan-request.ts';
+import { terminalStyle } from './terminal-style.ts';
+
+export interface PreviewFlags extends ClusterFlags, PlanRequestFlags {
+  readonly output: 'tree' | 'wide' | 'json' | 'yaml' | 'name' | 'dot' | 'mermaid';
+  readonly all?: boolean;
+  readonly save?: string;
+}
+
+/** Runs `preview`. Resolves with the exit code. */
+export function preview(args: readonly string[], flags: PreviewFlags, terminal: Terminal): Promise<number> {
+  return withCluster(flags, terminal, async (cluster) => {
+    const { plan } = await requestedPlan(cluster, args, { flags, terminal });
+    if (flags.save !== undefined) await savePlan(plan, flags.save);
+    terminal.stdout(shown(plan, args, flags, terminal));
+    return EXIT_DONE;
+  });
+}
+
+function shown(plan: CascadePlan, args: readonly string[], flags: PreviewFlags, terminal: Terminal): string {
+  switch (flags.output) {
+    case 'json':
+      return `${JSON.stringify(plan, undefined, 2)}\n`;
+    case 'yaml':
+      return stringifyYaml(plan);
+    case 'name':
+      return planNames(plan);
+    case 'dot':
+      return dotOf(planDrawing(plan));
+    case 'mermaid':
+      return mermaidOf(planDrawing(plan));
+    case 'tree':
+    case 'wide':
+      return planText(plan, {
+        style: terminalStyle(terminal),
+        all: flags.all === true,
+        wide: flags.output === 'wide',
+        command: deleteCommand(plan, args, flags),
+      });
+  }
+}
+
+/** The command line that carries the plan out, and nothing else if the cluster changes. */
+function deleteCommand(plan: CascadePlan, args: readonly string[], flags: PreviewFlags): string {
+  const { namespace, context, kubeconfig, selector, filename = [], cascade, gracePeriod, assumeFinalizers } = flags;
+  const words = [
+    'kubectl cascade delete',
+    ...args.map(word),
+    ...filename.map((file) => `-f ${word(file)}`),
+    ...(selector === undefined ? [] : [`-l ${word(selector)}`]),
+    ...(namespace === undefined ? [] : [`-n ${word(namespace)}`]),
+    ...(context === undefined ? [] : [`--context ${word(context)}`]),
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig ${word(kubeconfig)}`]),
+    ...(cascade === undefined ? [] : [`--cascade=${cascade === true ? 'background' : cascade}`]),
+    ...(gracePeriod === undefined ? [] : [`--grace-period=${gracePeriod}`]),
+    ...(assumeFinalizers === 'removed' ? [] : [`--assume-finalizers=${assumeFinalizers}`]),
+    `--digest ${shortDigest(plan.digest)}`,
+  ];
+  return words.join(' ');
+}
+
+function word(text: string): string {
+  return /^[\w./:,=@%+-]+$/.test(text) ? text : shellQuoted(text);
+}
+
+async function savePlan(plan: CascadePlan, file: string): Promise<void> {
+  try {
+    await writeFileAtomically(file, `${JSON.stringify(plan, undefined, 2)}\n`, 0o600);
+  } catch (error) {
+    throw new CommandError(
+      `cannot write the plan ${file}: ${systemReason(error)}`,
+      'Choose another file with --save.',
+      {
+        cause: error,
+      },
+    );
+  }
+}
