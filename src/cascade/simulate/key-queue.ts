@@ -1,17 +1,32 @@
+import type { QueuedAs } from '../../collector/graph/effect.ts';
+
+/** A uid, with a mark in front when it was queued while nobody had seen the object (COL-072). */
+export type Key = string;
+
+const VIRTUAL_MARK = '?';
+
+export function keyOf(uid: string, as: QueuedAs): Key {
+  return as === 'virtual' ? VIRTUAL_MARK + uid : uid;
+}
+
+export function parseKey(key: Key): { readonly uid: string; readonly queuedAs: QueuedAs } {
+  return key.startsWith(VIRTUAL_MARK) ? { uid: key.slice(1), queuedAs: 'virtual' } : { uid: key, queuedAs: 'observed' };
+}
+
 /** Keys in the order in which they came, each at most once. */
 export class KeyQueue {
-  #keys: string[] = [];
+  #keys: Key[] = [];
   #head = 0;
-  readonly #waiting = new Set<string>();
+  readonly #waiting = new Set<Key>();
 
-  add(key: string): void {
+  add(key: Key): void {
     if (this.#waiting.has(key)) return;
     this.#waiting.add(key);
     this.#keys.push(key);
   }
 
   /** Takes the oldest; undefined when there is none. */
-  take(): string | undefined {
+  take(): Key | undefined {
     if (this.#head === this.#keys.length) {
       this.#keys = [];
       this.#head = 0;

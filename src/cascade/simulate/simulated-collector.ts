@@ -15,10 +15,9 @@ import { type Target, targetOf } from '../../collector/decide/target.ts';
 import { AbsentOwnerCache } from '../../collector/caches/absent-owner-cache.ts';
 import type { Effect } from '../../collector/graph/effect.ts';
 import type { BlockingDependents } from '../../collector/graph/graph.ts';
-import { parseWorkKey, workKey, type WorkKey } from '../../collector/queues/work-key.ts';
 import type { Reason } from '../../collector/types/reasons.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { KeyQueue } from './key-queue.ts';
+import { type Key, keyOf, KeyQueue, parseKey } from './key-queue.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import type { Trail, Trails } from './trail.ts';
 
@@ -41,8 +40,8 @@ export class SimulatedCollector {
   readonly #deletes = new KeyQueue();
   readonly #orphans = new KeyQueue();
   /** Keys whose decision did not end. */
-  readonly #parked = new Map<WorkKey, 'delete' | 'orphan'>();
-  readonly #delayed = new Map<WorkKey, number>();
+  readonly #parked = new Map<Key, 'delete' | 'orphan'>();
+  readonly #delayed = new Map<Key, number>();
   readonly #blockingWhenQueued = new Map<string, BlockingDependents>();
   readonly #source: FactSource;
 
@@ -63,7 +62,7 @@ export class SimulatedCollector {
     for (const effect of effects) {
       switch (effect.effect) {
         case 'enqueue': {
-          const key = workKey(effect.uid, effect.as);
+          const key = keyOf(effect.uid, effect.as);
           if (effect.queue === 'attemptToOrphan') this.#orphans.add(key);
           else if (effect.delay === 'none') this.#deletes.add(key);
           else this.#delay(key);
@@ -104,10 +103,10 @@ export class SimulatedCollector {
 
   /** Keys that would be retried for ever. */
   get parked(): Iterable<string> {
-    return [...this.#parked.keys()].map((key) => parseWorkKey(key).uid);
+    return [...this.#parked.keys()].map((key) => parseKey(key).uid);
   }
 
-  #delay(key: WorkKey): void {
+  #delay(key: Key): void {
     const times = (this.#delayed.get(key) ?? 0) + 1;
     this.#delayed.set(key, times);
     if (times <= MAX_DELAYED) this.#deletes.add(key);
@@ -121,8 +120,8 @@ export class SimulatedCollector {
     return served === undefined || this.#server.isServed(served) ? mapping : undefined;
   }
 
-  #delete(key: WorkKey): Verdict['verdict'] {
-    const { uid, queuedAs } = parseWorkKey(key);
+  #delete(key: Key): Verdict['verdict'] {
+    const { uid, queuedAs } = parseKey(key);
     let round: Round = {
       uid,
       queuedAs,
@@ -280,12 +279,12 @@ export class SimulatedCollector {
     this.#blockingWhenQueued.set(owner, graph.blockingDependents(id));
     graph.forEachBlockingDependent(id, (dependent) => {
       if (graph.isDeletingDependents(dependent)) return;
-      this.#deletes.add(workKey(graph.uidAt(dependent), graph.isObserved(dependent) ? 'observed' : 'virtual'));
+      this.#deletes.add(keyOf(graph.uidAt(dependent), graph.isObserved(dependent) ? 'observed' : 'virtual'));
     });
   }
 
-  #orphan(key: WorkKey): Verdict['verdict'] {
-    const { uid } = parseWorkKey(key);
+  #orphan(key: Key): Verdict['verdict'] {
+    const { uid } = parseKey(key);
     let round = beginOrphanRound(this.#source, uid, { triedBefore: false });
     for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
       const step = attemptToOrphan(gatherOrphanFacts(this.#source, round));
