@@ -8,8 +8,18 @@ import { dirname, join, resolve } from 'node:path';
 import { emitTypes } from './emit-types.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { version, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const outdir = join(root, 'dist');
+
+/** What can be imported, by the name of its file in dist: the export map says which source each declaration comes from. */
+const doors = Object.fromEntries(
+  Object.values(exports)
+    .filter((door) => typeof door === 'object')
+    .map((door) => [
+      door.default.replace(/^\.\/dist\/|\.js$/g, ''),
+      door.types.replace(/^\.\/dist\/types\/(.*)\.d\.ts$/, 'src/$1.ts'),
+    ]),
+);
 
 /** lmdb as one CommonJS file instead of its many modules: that is a third faster to load. */
 const lmdbByRequire = {
@@ -71,11 +81,7 @@ const fewChunks = {
 rmSync(outdir, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
-  entryPoints: {
-    kubegc: 'src/cli/kubegc.ts',
-    testing: 'src/testing/testing.ts',
-    'testing-vitest': 'src/testing/vitest.ts',
-  },
+  entryPoints: { kubegc: 'src/cli/kubegc.ts', ...doors },
   // The test runner is the user's: its matchers and ours have to meet.
   external: ['vitest'],
   outdir,
@@ -106,7 +112,7 @@ const result = await build({
 chmodSync(join(outdir, 'kubegc.js'), 0o755);
 const files = Object.keys(result.metafile.outputs);
 const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
-const types = emitTypes(root, ['testing/testing.ts', 'testing/vitest.ts']);
+const types = emitTypes(root, Object.values(doors).map((file) => file.replace(/^src\//, '')));
 const kib = (count) => `${(count / 1024).toFixed(0)} KiB`;
 console.log(`dist: ${files.length} files, ${kib(bytes)}; declarations: ${types.files} files, ${kib(types.bytes)}`);
 if (process.argv.includes('--analyze')) {

@@ -1,0 +1,96 @@
+/** The module behind `kubegc/apiserver`: an API server in this process, over a store in its memory. */
+import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
+import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
+import { createServingCertificates } from '../apiserver/authentication/certificates.ts';
+import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
+import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
+import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
+import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
+import { openMemoryStore } from '../apiserver/storage/memory-store.ts';
+import type { Store } from '../apiserver/storage/interface.ts';
+import { systemClock } from '../base/clock.ts';
+import { type Logger, silentLogger } from '../base/logger.ts';
+import { type Metrics, noMetrics } from '../base/metrics.ts';
+import { systemRandom } from '../base/random.ts';
+import { inProcessTransport } from '../client/in-process-transport.ts';
+import { renderKubeconfig } from '../client/render-kubeconfig.ts';
+import { RestClient } from '../client/rest-client.ts';
+import { serverVersion } from '../testing/server-version.ts';
+
+/** How a server starts; every option may be left out. */
+export interface StartOptions {
+  /** Where HTTPS is served; port 0 picks a free one. Left out: nowhere, only {@link RunningServer.client} reaches the server. */
+  readonly listen?: { readonly host: string; readonly port: number } | undefined;
+  /** Silent unless given. */
+  readonly logger?: Logger | undefined;
+  /** Counts nothing unless given. */
+  readonly metrics?: Metrics | undefined;
+  /** A store of one's own, which is not closed with the server; otherwise one in memory, which forgets everything. */
+  readonly store?: Store | undefined;
+}
+
+/** A server that runs, with its client. */
+export interface RunningServer extends AsyncDisposable {
+  /** The server itself: its handler, and what it serves. */
+  readonly server: ApiServer;
+  /** An administrator in this process, without a socket. */
+  readonly client: RestClient;
+  /** For programs that connect; undefined when the server listens nowhere. */
+  readonly kubeconfig: string | undefined;
+  /** Ends all watches and the listener. Harmless when done twice. */
+  stop(): Promise<void>;
+}
+
+const MASTERS = 'system:masters';
+
+/**
+ * Starts an API server with the objects that every cluster starts with. No controller runs: nothing is collected, and namespaces stay
+ * when they are deleted; for all of it take `kubegc/testing`, or the command `kubegc up`. Rejects when the port is taken.
+ */
+export async function startApiServer(options: StartOptions = {}): Promise<RunningServer> {
+  const { listen, logger = silentLogger, metrics = noMetrics, store } = options;
+  const clock = systemClock;
+  const random = systemRandom;
+  const own = store === undefined ? openMemoryStore({ clock, logger }) : undefined;
+  const kept = store ?? own ?? openMemoryStore({ clock, logger });
+  const token = Buffer.from(random.bytes(32)).toString('base64url');
+  const tokens = staticTokenVerifier([{ token, user: { username: 'kubegc-admin', groups: [MASTERS] } }]);
+  let listener: HttpServer | undefined;
+  const server = createApiServer({
+    store: kept,
+    clock,
+    random,
+    logger,
+    metrics,
+    version: serverVersion(),
+    authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
+    authorizer: systemMastersAuthorizer,
+    tokens,
+    address: () => ({ host: listen?.host ?? '127.0.0.1', port: listener?.port ?? 443 }),
+  });
+  let kubeconfig: string | undefined;
+  if (listen !== undefined) {
+    const { caPem, certPem, keyPem } = await createServingCertificates({ clock, random });
+    listener = await serve({ ...listen, handler: server.handler, tls: { certPem, keyPem, clientCaPem: caPem } });
+    kubeconfig = renderKubeconfig({ server: listener.url, caPem, token });
+  }
+  await server.start();
+  const peer = { commonName: 'kubegc-admin', organizations: [MASTERS] };
+  const client = new RestClient({ transport: inProcessTransport(server.handler, { peer }), clock, userAgent: 'kubegc' });
+  let stopped: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await server.stop();
+    await listener?.close();
+    await own?.close();
+  };
+  const stop = (): Promise<void> => (stopped ??= end());
+  return { server, client, kubeconfig, stop, [Symbol.asyncDispose]: stop };
+}
+
+export { type ApiServer, type ApiServerOptions, createApiServer } from '../apiserver/api-server.ts';
+export { type MemoryStoreOptions, openMemoryStore, type StoredContents } from '../apiserver/storage/memory-store.ts';
+export type { Store } from '../apiserver/storage/interface.ts';
+export { type HttpServer, serve, type ServeOptions, type TlsMaterial } from '../apiserver/serving/http-server.ts';
+export type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
+export { type Logger, silentLogger } from '../base/logger.ts';
+export { type Metrics, noMetrics } from '../base/metrics.ts';
