@@ -112,7 +112,10 @@ const result = await build({
 chmodSync(join(outdir, 'kubegc.js'), 0o755);
 const files = Object.keys(result.metafile.outputs);
 const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
-const types = emitTypes(root, Object.values(doors).map((file) => file.replace(/^src\//, '')));
+const types = emitTypes(
+  root,
+  Object.values(doors).map((file) => file.replace(/^src\//, '')),
+);
 const kib = (count) => `${(count / 1024).toFixed(0)} KiB`;
 console.log(`dist: ${files.length} files, ${kib(bytes)}; declarations: ${types.files} files, ${kib(types.bytes)}`);
 if (process.argv.includes('--analyze')) {

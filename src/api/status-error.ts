@@ -74,7 +74,9 @@ function compactDetails(details: StatusDetails): StatusDetails {
 
 /** The one error that a client of the API sees. Its `message` is the Status' message. */
 export class StatusError extends Error {
+  /** The name of the class. */
   override readonly name = 'StatusError';
+  /** The Status as the server sent it. */
   readonly status: Status;
 
   constructor(status: Status, options?: ErrorOptions) {
@@ -92,10 +94,12 @@ export class StatusError extends Error {
     return this.status.reason ?? '';
   }
 
+  /** What the error is about, and its causes. */
   get details(): StatusDetails {
     return this.status.details ?? {};
   }
 
+  /** When to try again, if the server said so. */
   get retryAfterSeconds(): number {
     return this.details.retryAfterSeconds ?? 0;
   }
@@ -442,18 +446,22 @@ export function isObjectNotFound(error: unknown, name: string): error is StatusE
   return error instanceof StatusError && error.reason === 'NotFound' && name !== '' && error.details.name === name;
 }
 
+/** The name is taken (409 AlreadyExists). */
 export function isAlreadyExists(error: unknown): error is StatusError {
   return matches(error, 'AlreadyExists');
 }
 
+/** The object has changed meanwhile, or a precondition failed (409 Conflict). */
 export function isConflict(error: unknown): error is StatusError {
   return matches(error, 'Conflict', 409);
 }
 
+/** The object is not valid (422); the causes name its fields. */
 export function isInvalid(error: unknown): error is StatusError {
   return matches(error, 'Invalid', 422);
 }
 
+/** The version is too old (410 Gone). */
 export function isGone(error: unknown): error is StatusError {
   return matches(error, 'Gone', 410);
 }
@@ -463,6 +471,7 @@ export function isExpired(error: unknown): error is StatusError {
   return matches(error, 'Expired');
 }
 
+/** The user may not do this (403). */
 export function isForbidden(error: unknown): error is StatusError {
   return matches(error, 'Forbidden', 403);
 }

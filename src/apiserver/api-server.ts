@@ -46,11 +46,17 @@ import type { Store } from './storage/interface.ts';
 import { type ServiceAddress, StoreServiceResolver } from './webhook-client/service-resolver.ts';
 import { WebhookClient } from './webhook-client/webhook-client.ts';
 
+/** What an API server works with, and how. */
 export interface ApiServerOptions {
+  /** Keeps the objects; the caller closes it. */
   readonly store: Store;
+  /** Tells it the time. */
   readonly clock: Clock;
+  /** Makes uids and names. */
   readonly random: Random;
+  /** Told of what goes wrong. */
   readonly logger: Logger;
+  /** Counts requests. */
   readonly metrics: Metrics;
   /** Fields of `/version` (API-014). */
   readonly version: Readonly<Record<string, string>>;
@@ -70,6 +76,7 @@ export interface ApiServerOptions {
   readonly admissionPlugins?: ReadonlySet<ImplementedPlugin>;
   /** After the built-in ones. */
   readonly admission?: readonly AdmissionPlugin[];
+  /** How many requests may be under way at once. */
   readonly limits?: Partial<InFlightLimits>;
   /** Where clients reach the server, asked at start; Service `default/kubernetes` points there. */
   readonly address?: () => { readonly host: string; readonly port: number };
@@ -81,6 +88,7 @@ export interface ApiServerOptions {
   readonly metricsHandler?: HttpHandler;
 }
 
+/** An API server. Its handler answers requests from the moment that it was created. */
 export interface ApiServer {
   /** For in-process use and for a listener. */
   readonly handler: HttpHandler;

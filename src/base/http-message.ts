@@ -13,9 +13,11 @@ export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
  * (`{ ...a, b }`) into the old generation at once: a deletion left 2 to 3 KB there, which waited for a full collection.
  */
 export interface HttpRequest {
+  /** In upper case. */
   readonly method: string;
   /** Path and query as on the request line, still percent-encoded: `/api/v1/pods?limit=5`. */
   readonly target: string;
+  /** Names in lower case. */
   readonly headers: HttpHeaders;
   /** The whole body; absent or empty when there is none. */
   readonly body?: Uint8Array | undefined;
@@ -38,8 +40,11 @@ export interface PeerSubject {
   readonly fingerprint?: string;
 }
 
+/** The answer to a request. */
 export interface HttpResponse {
+  /** The status of HTTP. */
   readonly status: number;
+  /** Names in lower case. */
   readonly headers: HttpHeaders;
   /**
    * A finished body, or a stream whose chunks are written as they come. A stream is read by exactly one consumer, which

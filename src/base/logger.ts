@@ -3,9 +3,13 @@ export type LogFields = Record<string, unknown>;
 
 /** The rooms log through this; `cli` binds a real logger to it. */
 export interface Logger {
+  /** For whoever looks for a fault. */
   debug(message: string, fields?: LogFields): void;
+  /** What is worth knowing. */
   info(message: string, fields?: LogFields): void;
+  /** What goes wrong and may mend itself. */
   warn(message: string, fields?: LogFields): void;
+  /** What somebody has to mend. */
   error(message: string, fields?: LogFields): void;
   /** A logger that adds `fields` to every line. */
   child(fields: LogFields): Logger;

@@ -53,8 +53,11 @@ export interface Histogram extends Labelled {
  * and each `collect` given for it is called.
  */
 export interface Metrics {
+  /** A number that grows. */
   counter(definition: CounterDefinition): Counter;
+  /** A number that goes up and down. */
   gauge(definition: GaugeDefinition): Gauge;
+  /** How often which values occurred. */
   histogram(definition: HistogramDefinition): Histogram;
 }
 

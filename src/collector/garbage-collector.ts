@@ -67,11 +67,17 @@ import { ReleaseDependents } from './workers/release-dependents.ts';
 import { WorkGate } from './workers/work-gate.ts';
 import { type WorkOutcome, WorkerPool } from './workers/worker-pool.ts';
 
+/** What a collector works with, and how. */
 export interface GarbageCollectorOptions {
+  /** Reads and writes the cluster. */
   readonly client: RestClient;
+  /** Tells it the time. */
   readonly clock: Clock;
+  /** Spreads its retries. */
   readonly random: Random;
+  /** Told of what goes wrong, and of each decision at level debug. */
   readonly logger: Logger;
+  /** Counts what it does. */
   readonly metrics: Metrics;
   /** Workers of each of the two queues (COL-084). */
   readonly concurrentGcSyncs?: number;
@@ -90,9 +96,11 @@ export interface GarbageCollectorOptions {
   readonly selfCheckPeriodMs?: number | undefined;
   /** The longest back-off of a key (BETTER-8), ms. */
   readonly retryCapMs?: number;
+  /** How attempts at one key are spread. */
   readonly retry?: RetryOptions;
   /** Identities proven absent that are remembered (COL-132). */
   readonly absentOwners?: number;
+  /** Resources that are not watched and so never collected; Events unless given. */
   readonly ignoredResources?: readonly GroupResourceName[];
   /** Before an owner that is orphaned goes, whether fresh lists are asked for dependents nobody knows yet (BETTER-13). Default `on`. */
   readonly orphanBarrier?: 'on' | 'off';

@@ -6,15 +6,15 @@ import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentica
 import { x509Authenticator } from '../apiserver/authentication/x509-authenticator.ts';
 import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
-import { openMemoryStore } from '../apiserver/storage/memory-store.ts';
+import { openMemoryStore } from '../apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
 import { systemClock } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { type Metrics, noMetrics } from '../base/metrics.ts';
 import { systemRandom } from '../base/random.ts';
-import { inProcessTransport } from '../client/in-process-transport.ts';
-import { renderKubeconfig } from '../client/render-kubeconfig.ts';
-import { RestClient } from '../client/rest-client.ts';
+import { inProcessTransport } from '../client/http/in-process-transport.ts';
+import { renderKubeconfig } from '../client/kubeconfig/render-kubeconfig.ts';
+import { RestClient } from '../client/rest/rest-client.ts';
 import { serverVersion } from '../testing/server-version.ts';
 
 /** How a server starts; every option may be left out. */
@@ -76,7 +76,11 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
   }
   await server.start();
   const peer = { commonName: 'kubegc-admin', organizations: [MASTERS] };
-  const client = new RestClient({ transport: inProcessTransport(server.handler, { peer }), clock, userAgent: 'kubegc' });
+  const client = new RestClient({
+    transport: inProcessTransport(server.handler, { peer }),
+    clock,
+    userAgent: 'kubegc',
+  });
   let stopped: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     await server.stop();
@@ -88,7 +92,11 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
 }
 
 export { type ApiServer, type ApiServerOptions, createApiServer } from '../apiserver/api-server.ts';
-export { type MemoryStoreOptions, openMemoryStore, type StoredContents } from '../apiserver/storage/memory-store.ts';
+export {
+  type MemoryStoreOptions,
+  openMemoryStore,
+  type StoredContents,
+} from '../apiserver/storage/embedded/memory-store.ts';
 export type { Store } from '../apiserver/storage/interface.ts';
 export { type HttpServer, serve, type ServeOptions, type TlsMaterial } from '../apiserver/serving/http-server.ts';
 export type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';

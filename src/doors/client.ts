@@ -1,10 +1,10 @@
 /** The module behind `kubegc/client`: talk to any Kubernetes API server. */
-import { loadClientConfig } from '../client/client-config.ts';
-import { connect } from '../client/connect.ts';
-import { Informer, type InformerOptions } from '../client/informer.ts';
-import { RestClient } from '../client/rest-client.ts';
-import type { ApiWarning } from '../client/warning-header.ts';
-import { systemKubeconfigIo } from '../cli/system-kubeconfig-io.ts';
+import { loadClientConfig } from '../client/kubeconfig/client-config.ts';
+import { connect } from '../client/http/connect.ts';
+import { Informer, type InformerOptions } from '../client/reflector/informer.ts';
+import { RestClient } from '../client/rest/rest-client.ts';
+import type { ApiWarning } from '../client/rest/warning-header.ts';
+import { systemKubeconfigIo } from '../cli/process/system-kubeconfig-io.ts';
 import type { ApiObject } from '../api/meta/api-object.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
 import { systemClock } from '../base/clock.ts';
@@ -55,7 +55,7 @@ export function createInformer<T extends ApiObject = KubeObject>(
   return new Informer<T>({ ...options, clock: systemClock, random: systemRandom });
 }
 
-export { Informer, type InformerHandler, type InformerOptions, keyOf } from '../client/informer.ts';
+export { Informer, type InformerHandler, type InformerOptions, keyOf } from '../client/reflector/informer.ts';
 export {
   type CallOptions,
   type PatchType,
@@ -64,12 +64,12 @@ export {
   RestResponse,
   type RestStream,
   type RetryPolicy,
-} from '../client/rest-client.ts';
-export type { DeleteOptions, PropagationPolicy } from '../client/delete-options.ts';
-export type { QueryValue, ResourceRef } from '../client/resource-path.ts';
-export type { ApiWarning } from '../client/warning-header.ts';
-export { TransportError } from '../client/transport.ts';
-export { KubeconfigError } from '../client/kubeconfig.ts';
+} from '../client/rest/rest-client.ts';
+export type { DeleteOptions, PropagationPolicy } from '../client/rest/delete-options.ts';
+export type { QueryValue, ResourceRef } from '../client/rest/resource-path.ts';
+export type { ApiWarning } from '../client/rest/warning-header.ts';
+export { TransportError } from '../client/http/transport.ts';
+export { KubeconfigError } from '../client/kubeconfig/kubeconfig.ts';
 export type { GroupVersionResource } from '../api/meta/group-version-kind.ts';
 export type { ApiObject, ApiObjectMeta, ApiOwnerReference } from '../api/meta/api-object.ts';
 export type { KubeObject, ObjectMeta, OwnerReference } from '../api/meta/object-meta.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { type Metrics, noMetrics } from '../base/metrics.ts';
 import { systemRandom } from '../base/random.ts';
-import type { RestClient } from '../client/rest-client.ts';
+import type { RestClient } from '../client/rest/rest-client.ts';
 import { GarbageCollector, type GarbageCollectorOptions } from '../collector/garbage-collector.ts';
 
 /** How a collector works; only the client has to be given. */
@@ -29,8 +29,8 @@ export function createCollector(options: CollectorOptions): GarbageCollector {
 }
 
 export { GarbageCollector, type GarbageCollectorOptions } from '../collector/garbage-collector.ts';
-export { type Reason, sentenceOf } from '../collector/reasons.ts';
+export { type Reason, sentenceOf } from '../collector/types/reasons.ts';
 export type { CarriedOut } from '../collector/workers/decision.ts';
 export { type LogFields, type Logger, silentLogger } from '../base/logger.ts';
 export { type Metrics, noMetrics } from '../base/metrics.ts';
-export type { RestClient } from '../client/rest-client.ts';
+export type { RestClient } from '../client/rest/rest-client.ts';

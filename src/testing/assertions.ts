@@ -10,26 +10,31 @@ export async function assertCollected(cluster: TestCluster, subject: Subject): P
   demand(await checkCollected(cluster, subject), true, assertCollected);
 }
 
+/** Settles the cluster; throws an AssertionError if the object is gone. */
 export async function assertNotCollected(cluster: TestCluster, subject: Subject): Promise<void> {
   checkCluster(cluster, 'assertNotCollected(cluster, object)');
   demand(await checkCollected(cluster, subject), false, assertNotCollected);
 }
 
+/** Settles the cluster; throws an AssertionError unless a reference of the object means the owner. */
 export async function assertOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<void> {
   checkCluster(cluster, 'assertOwnedBy(cluster, object, owner)');
   demand(await checkOwnedBy(cluster, subject, owner), true, assertOwnedBy);
 }
 
+/** Settles the cluster; throws an AssertionError if a reference of the object means the owner. */
 export async function assertNotOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<void> {
   checkCluster(cluster, 'assertNotOwnedBy(cluster, object, owner)');
   demand(await checkOwnedBy(cluster, subject, owner), false, assertNotOwnedBy);
 }
 
+/** Settles the cluster; throws an AssertionError unless the object has the finalizer. */
 export async function assertHasFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<void> {
   checkCluster(cluster, 'assertHasFinalizer(cluster, object, name)');
   demand(await checkFinalizer(cluster, subject, finalizer), true, assertHasFinalizer);
 }
 
+/** Settles the cluster; throws an AssertionError if the object has the finalizer, or was never there. */
 export async function assertHasNoFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<void> {
   checkCluster(cluster, 'assertHasNoFinalizer(cluster, object, name)');
   demand(await checkFinalizer(cluster, subject, finalizer), false, assertHasNoFinalizer);

@@ -137,6 +137,7 @@ export class TestCluster implements AsyncDisposable {
   #stopped: Promise<void> | undefined;
   /** For the test itself; in the trace it is `test`. */
   readonly client: ClusterClient;
+  /** Its time. */
   readonly clock: TestClock;
   /** What goes wrong between clients and server; nothing at first. */
   readonly faults: Faults;

@@ -11,6 +11,7 @@ export interface KubegcMatchers<R = unknown> {
   toBeCollected(cluster?: TestCluster): Promise<R>;
   /** One of its owner references means this owner: by uid, or by kind and name for a reference without uid. */
   toBeOwnedBy(owner: Subject, cluster?: TestCluster): Promise<R>;
+  /** The object has this finalizer. */
   toHaveFinalizer(finalizer: string, cluster?: TestCluster): Promise<R>;
 }
 

@@ -11,6 +11,7 @@ import { type RunningClock, StandingClock } from './clock/test-clock.ts';
 import type { TestTimers } from './clock/test-timers.ts';
 import type { Trace } from './trace/trace.ts';
 
+/** How long, and for what, `settled()` waits. */
 export interface SettleOptions {
   /** Real milliseconds after which it gives up; 5000 unless given. */
   readonly timeoutMs?: number;
@@ -24,6 +25,7 @@ export interface SettleOptions {
   readonly advanceMs?: number;
 }
 
+/** How a cluster came to rest. */
 export interface Settled {
   /**
    * What goes on when time does. Empty when nothing is left to do at all. With the real clock no more than what a controller
@@ -34,6 +36,7 @@ export interface Settled {
 
 /** The cluster does not come to rest. The message ends with what happened last. */
 export class NotSettledError extends Error {
+  /** What had not come to rest, a line each. */
   readonly pending: readonly string[];
   /** All of it; private so that a test runner that prints the error's fields does not print this too. */
   readonly #trace: Trace;
@@ -48,6 +51,7 @@ export class NotSettledError extends Error {
     this.#trace = trace;
   }
 
+  /** What happened until then. */
   get trace(): Trace {
     return this.#trace;
   }

@@ -21,6 +21,12 @@ describe('examples', () => {
     expect(code).toBe(0);
   });
 
+  it('the other doors of the package: apiserver, client, collector', async () => {
+    const { code, stdout } = await node(['--test', 'examples/doors/']);
+    expect(stdout).toMatch(/^# pass 4$/m);
+    expect(code, stdout).toBe(0);
+  });
+
   it('the declarations of the package are all that a compiler needs', async () => {
     const { code, stdout } = await node([program('typescript/bin/tsc'), '-p', 'examples/tsconfig.json']);
     expect(stdout).toBe('');

@@ -4,6 +4,7 @@ import { quoted } from '../meta/quoted.ts';
 import type { StatusError } from '../status-error.ts';
 import { newBadRequest, newInvalid } from '../status-error.ts';
 
+/** What becomes of the dependents of an object that is deleted. */
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
 
 /** What a DELETE asks for (API section 13). An absent field was not given. */

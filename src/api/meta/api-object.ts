@@ -3,20 +3,31 @@
  * caller's own. It names only the fields that a caller's object must not contradict; all others are left alone.
  */
 export interface ApiObject {
+  /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   readonly apiVersion?: string | undefined;
+  /** The kind, in the singular: `Deployment`. */
   readonly kind?: string | undefined;
+  /** What every object has. */
   readonly metadata?: ApiObjectMeta | undefined;
 }
 
 /** Metadata in anybody's types. Times are left out: they are strings here and `Date` in `@kubernetes/client-node`. */
 export interface ApiObjectMeta {
+  /** Its name, unique in its namespace among its kind. */
   readonly name?: string | undefined;
+  /** The beginning of a name that the server completes. */
   readonly generateName?: string | undefined;
+  /** Its namespace; absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
+  /** Its identity, made by the server: another object of the name has another uid. */
   readonly uid?: string | undefined;
+  /** The version of the object, to be compared for equality only. */
   readonly resourceVersion?: string | undefined;
+  /** What selectors select by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** What tools remember about it. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+  /** What keeps it after its deletion until somebody has cleaned up. */
   readonly finalizers?: readonly string[] | undefined;
   /** Only what is asked to be created may leave out a uid. */
   readonly ownerReferences?: readonly ApiOwnerReference[] | undefined;
@@ -24,10 +35,16 @@ export interface ApiObjectMeta {
 
 /** An owner reference in anybody's types. */
 export interface ApiOwnerReference {
+  /** Group and version of the owner. */
   readonly apiVersion: string;
+  /** Kind of the owner. */
   readonly kind: string;
+  /** Name of the owner, in the same namespace or cluster-scoped. */
   readonly name: string;
+  /** Identity of the owner. */
   readonly uid?: string | undefined;
+  /** The owner manages this object; at most one does. */
   readonly controller?: boolean | undefined;
+  /** A foreground deletion of the owner waits for this object. */
   readonly blockOwnerDeletion?: boolean | undefined;
 }

@@ -8,7 +8,9 @@ export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }
 
+/** A resource as URLs name it. */
 export interface GroupVersionResource extends GroupVersion {
+  /** The plural: `deployments`. */
   readonly resource: string;
 }
 

@@ -3,11 +3,17 @@
  * (apimachinery `pkg/apis/meta/v1/types.go`); all fields are optional because requests may leave any of them out.
  */
 export interface OwnerReference {
+  /** Group and version of the owner. */
   apiVersion: string;
+  /** Kind of the owner. */
   kind: string;
+  /** Name of the owner, in the same namespace or cluster-scoped. */
   name: string;
+  /** Identity of the owner. */
   uid: string;
+  /** The owner manages this object; at most one does. */
   controller?: boolean;
+  /** A foreground deletion of the owner waits for this object. */
   blockOwnerDeletion?: boolean;
 }
 
@@ -21,30 +27,47 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
+/** The metadata that every object has (apimachinery `ObjectMeta`). */
 export interface ObjectMeta {
+  /** Its name, unique in its namespace among its kind. */
   name?: string;
+  /** The beginning of a name that the server completes. */
   generateName?: string;
+  /** Its namespace; absent for cluster-scoped kinds. */
   namespace?: string;
+  /** Its identity, made by the server: another object of the name has another uid. */
   uid?: string;
+  /** The version of the object, to be compared for equality only. */
   resourceVersion?: string;
+  /** Counts the changes of what is asked for, not of the status. */
   generation?: number;
   /** RFC 3339, UTC, whole seconds: `2026-11-21T12:00:00Z`. */
   creationTimestamp?: string | null;
+  /** When it was, or will be, deleted; as {@link creationTimestamp}. */
   deletionTimestamp?: string | null;
   /** Seconds. */
   deletionGracePeriodSeconds?: number | null;
+  /** What selectors select by. */
   labels?: Record<string, string>;
+  /** What tools remember about it. */
   annotations?: Record<string, string>;
+  /** Whom it belongs to; it is collected when none of them is left. */
   ownerReferences?: OwnerReference[];
+  /** What keeps it after its deletion until somebody has cleaned up. */
   finalizers?: string[];
+  /** Who manages which fields, for server-side apply. */
   managedFields?: ManagedFieldsEntry[];
+  /** Never set any more. */
   selfLink?: string;
 }
 
 /** Any API object as JSON: known metadata, everything else opaque. */
 export interface KubeObject {
+  /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   apiVersion?: string;
+  /** The kind, in the singular: `Deployment`. */
   kind?: string;
+  /** What every object has. */
   metadata?: ObjectMeta;
   [field: string]: unknown;
 }

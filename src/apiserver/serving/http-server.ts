@@ -11,27 +11,37 @@ import { peerOf } from './peer.ts';
 import { readBody } from './request-body.ts';
 import { type ResponseStream, SLICE, writeResponse } from './response-body.ts';
 
+/** What a server proves itself with. */
 export interface TlsMaterial {
+  /** Its private key, as PEM. */
   readonly keyPem: string;
+  /** The certificate, with those between it and its authority, as PEM. */
   readonly certPem: string;
   /** Signs the client certificates we believe; without it none is asked for. */
   readonly clientCaPem?: string;
 }
 
+/** Where and how a handler is served. */
 export interface ServeOptions {
+  /** Answers the requests. */
   readonly handler: HttpHandler;
   /** Absent: cleartext HTTP/1.1, which must be asked for with `cleartext: true` (API-370). */
   readonly tls?: TlsMaterial;
+  /** Without TLS. */
   readonly cleartext?: true;
+  /** The address to listen on. */
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** Times idle connections; the one of this machine unless given. */
   readonly clock?: Clock;
   /** The most body bytes kept of one request; the handler sees one byte more and refuses it (API-007). */
   readonly bodyLimit?: number;
 }
 
+/** A listener that runs. */
 export interface HttpServer {
+  /** The port that it listens on. */
   readonly port: number;
   /** `https://host:port` or `http://host:port`. */
   readonly url: string;

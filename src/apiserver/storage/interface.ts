@@ -124,6 +124,7 @@ export interface StoreWatch {
   cancel(): void;
 }
 
+/** A store under an API server. Every driver passes the same suite. */
 export interface Store {
   /** `leases`: keys go by themselves when their time is over. Absent: they stay, the owner has to look after them. */
   readonly expiry?: 'leases';
@@ -131,6 +132,7 @@ export interface Store {
   readonly writers?: 'several servers';
   /** Newest state, never older than any write acknowledged before the call. */
   get(key: string): Promise<GetResult>;
+  /** The keys that begin with the prefix, in order, as of one revision. */
   list(prefix: string, options?: ListOptions): Promise<ListResult>;
   /** Succeeds only if the key does not exist. */
   create(key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult>;
@@ -140,6 +142,7 @@ export interface Store {
   delete(key: string, expected: Revision): Promise<DeleteResult>;
   /** No call back comes from inside the call itself; the first ones may come before the promise resolves. */
   watch(prefix: string, options: WatchOptions): Promise<StoreWatch>;
+  /** The revision of the newest write. */
   currentRevision(): Promise<Revision>;
   /**
    * Forget history: from now on reads below `revision` fail, and watches that start at or below it. The state at

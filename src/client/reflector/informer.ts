@@ -18,6 +18,7 @@ export function keyOf(object: ApiObject): string {
 
 /** Called synchronously, in the server's order. What one throws is logged and does not reach the others. */
 export interface InformerHandler<T> {
+  /** An object that was not known before. */
   added?(object: T): void;
   /** Also for an object re-read with another resource version by a new list. */
   updated?(previous: T, object: T): void;
@@ -25,14 +26,23 @@ export interface InformerHandler<T> {
   deleted?(object: T): void;
 }
 
+/** What an informer caches, and how. */
 export interface InformerOptions<T> {
+  /** Lists and watches. */
   readonly client: RestClient;
+  /** Times its retries. */
   readonly clock: Clock;
+  /** Spreads its retries. */
   readonly random: Random;
+  /** Told of failures; silent unless given. */
   readonly logger?: Logger;
+  /** The resource. */
   readonly gvr: GroupVersionResource;
+  /** All namespaces when left out. */
   readonly namespace?: string | undefined;
+  /** Only objects that it selects. */
   readonly labelSelector?: string | undefined;
+  /** Only objects that it selects. */
   readonly fieldSelector?: string | undefined;
   /** Values under which {@link Informer.byIndex} finds an object. */
   readonly indexers?: Readonly<Record<string, (object: T) => readonly string[]>>;
@@ -72,6 +82,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     });
   }
 
+  /** The resource that it caches. */
   get gvr(): GroupVersionResource {
     return this.#options.gvr;
   }
@@ -81,6 +92,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     return this.#reflector.hasSynced;
   }
 
+  /** How many objects it knows. */
   get size(): number {
     return this.#objects.size;
   }
@@ -121,10 +133,12 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     return this.#objects.get(key);
   }
 
+  /** All objects, in no order. */
   list(): T[] {
     return [...this.#objects.values()];
   }
 
+  /** The objects that have this value in an index of its options. */
   byIndex(index: string, value: string): T[] {
     const keys = this.#indices.get(index)?.get(value) ?? [];
     return Array.from(keys, (key) => this.#objects.get(key)!);

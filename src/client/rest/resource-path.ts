@@ -3,13 +3,17 @@ import { newBadRequest } from '../../api/status-error.ts';
 
 /** One resource, one namespace of it, or one object or subresource of it. */
 export interface ResourceRef {
+  /** The resource. */
   readonly gvr: GroupVersionResource;
   /** Left out for cluster-scoped resources (COL-172) and for all namespaces. */
   readonly namespace?: string | undefined;
+  /** One object; left out, the collection. */
   readonly name?: string;
+  /** A part of the object: `status`, `scale`. */
   readonly subresource?: string;
 }
 
+/** A parameter of a request; undefined leaves it out. */
 export type QueryValue = string | number | boolean | undefined;
 
 /** `/api/v1/namespaces/ns/pods/name/status`. Throws a 400 StatusError for segments that would name another path. */

@@ -38,26 +38,37 @@ const MAX_RETRIES = 10;
 /** The most an answer that is read as a whole may have. Larger ones need {@link RestClient.stream}. */
 const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
+/** A request to any path. */
 export interface RestRequest {
+  /** The method of HTTP. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Encoded path without query; {@link pathOf} makes those of resources. */
   readonly path: string;
+  /** Parameters; undefined values are left out. */
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
+  /** Bytes as they are sent. */
   readonly body?: Uint8Array | undefined;
+  /** Of the body; `application/json` unless given. */
   readonly contentType?: string | undefined;
   /** `application/json` unless given. */
   readonly accept?: string | undefined;
+  /** More headers, in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Until the answer is complete, all attempts included; `'none'` overrides the client's default. */
   readonly timeoutMs?: number | 'none' | undefined;
+  /** Gives the request up; it rejects with a TransportError `aborted`. */
   readonly signal?: AbortNotice | undefined;
+  /** Whether it is repeated when the server asks to; never unless given. */
   readonly retry?: RetryPolicy | undefined;
 }
 
 /** An answer with a status below 400, read completely. */
 export class RestResponse {
+  /** The status of HTTP, below 400. */
   readonly status: number;
+  /** Headers of the answer. */
   readonly headers: HttpHeaders;
+  /** The whole body. */
   readonly body: Uint8Array;
 
   constructor(status: number, headers: HttpHeaders, body: Uint8Array) {
@@ -80,14 +91,18 @@ export class RestResponse {
 
 /** An answer with a status below 400 whose body is still coming. Read by one consumer, who returns when it stops. */
 export interface RestStream {
+  /** The status of HTTP, below 400. */
   readonly status: number;
+  /** Headers of the answer. */
   readonly headers: HttpHeaders;
+  /** Its bytes as they come. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** What the helpers below pass on besides their own. */
 export type CallOptions = Pick<RestRequest, 'query' | 'accept' | 'headers' | 'timeoutMs' | 'signal' | 'retry'>;
 
+/** The content types of patches. */
 export type PatchType =
   | 'application/json-patch+json'
   | 'application/merge-patch+json'
@@ -113,6 +128,7 @@ export class RestClient {
     this.#onWarning = options.onWarning;
   }
 
+  /** What the server is told about who asks. */
   get userAgent(): string {
     return this.#userAgent;
   }
@@ -163,23 +179,28 @@ export class RestClient {
     }
   }
 
+  /** Reads one object. Rejects with a 404 StatusError when there is none. */
   async get<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<T> {
     return (await this.request({ ...options, method: 'GET', path: pathOf(named(ref)) })).json<T>();
   }
 
+  /** Reads a collection. */
   async list<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<KubeList<T>> {
     const response = await this.request({ ...options, method: 'GET', path: pathOf(ref) });
     return decodeList<T>(response.json(), formatGroupResource(ref.gvr));
   }
 
+  /** Creates an object in the collection. Resolves with it as the server has it. */
   async create<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {
     return (await this.#write('POST', ref, { object, contentType: 'application/json', options })).json<T>();
   }
 
+  /** Replaces one object. Rejects with a 409 StatusError for an old resourceVersion. */
   async update<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {
     return (await this.#write('PUT', named(ref), { object, contentType: 'application/json', options })).json<T>();
   }
 
+  /** Changes one object by a patch. Resolves with it as it is then. */
   async patch<T = KubeObject>(
     ref: ResourceRef,
     patch: { readonly type: PatchType; readonly body: unknown },
@@ -226,6 +247,7 @@ export class RestClient {
     return (await this.#write('DELETE', { gvr, namespace }, write)).json<T>();
   }
 
+  /** Closes the connections; requests that are under way reject. */
   close(): Promise<void> {
     return this.#transport.close();
   }

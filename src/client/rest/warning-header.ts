@@ -2,7 +2,9 @@
 export interface ApiWarning {
   /** 299 for all that API servers send. */
   readonly code: number;
+  /** `-`, or who says it. */
   readonly agent: string;
+  /** The warning itself. */
   readonly text: string;
 }
 

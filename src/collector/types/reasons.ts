@@ -106,6 +106,7 @@ export type AnyReason = QueueReason | AbsenceReason | EventReason | DiscoveryRea
 
 const sentences = Object.assign({}, ...Object.values(reasons)) as Readonly<Record<AnyReason, string>>;
 
+/** The reason as an English sentence. */
 export function sentenceOf(reason: AnyReason): string {
   return sentences[reason];
 }

@@ -39,6 +39,7 @@ const fixedControllers = [
 ] as const;
 
 type FixedControllerName = (typeof fixedControllers)[number];
+/** One of {@link controllerNames}. */
 export type ControllerName = FixedControllerName | OnDemandControllerName;
 
 /** All of them: those that run from the start, and those that start with the first object of their kind. */

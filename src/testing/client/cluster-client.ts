@@ -21,7 +21,9 @@ import {
 
 /** Which objects of a kind. */
 export interface KindQuery {
+  /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   readonly apiVersion: string;
+  /** The kind, in the singular: `Deployment`. */
   readonly kind: string;
   /** All namespaces when left out. */
   readonly namespace?: string | undefined;
@@ -49,7 +51,9 @@ export type Answered<T> = T extends KubeObject ? T & KubeObject : T;
 
 /** What {@link ClusterClient.createOrUpdate} did. */
 export interface CreatedOrUpdated<T> {
+  /** `unchanged`: nothing was written. */
   readonly operation: 'created' | 'updated' | 'unchanged';
+  /** As the server has it now. */
   readonly object: T;
 }
 

@@ -5,11 +5,15 @@ import type { ResourceRef } from '../../client/rest/resource-path.ts';
 
 /** Names one object. With a uid it means this very object, not another of the name. */
 export interface ObjectRef {
+  /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   readonly apiVersion: string;
+  /** The kind, in the singular: `Deployment`. */
   readonly kind: string;
+  /** Its name. */
   readonly name: string;
   /** `default` when left out, for namespaced kinds. */
   readonly namespace?: string;
+  /** Its identity: with it no other object of the name is meant. */
   readonly uid?: string;
 }
 

@@ -6,6 +6,7 @@ import type { TestTimer, TestTimers } from './test-timers.ts';
 
 /** The time of a cluster, in the hands of the test. */
 export interface TestClock {
+  /** Whether a test moves it, or the machine does. */
   readonly kind: 'fake' | 'real';
   /** Milliseconds since the epoch. */
   now(): number;

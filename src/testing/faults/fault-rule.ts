@@ -11,16 +11,23 @@ export type RequestMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface FaultRequest {
   /** A controller by name, `test` for `cluster.client`, or the first word of a user agent. */
   readonly who: string;
+  /** The method of HTTP. */
   readonly method: RequestMethod;
+  /** The verb, as Kubernetes has it. */
   readonly verb: Verb | OtherVerb;
+  /** The path without its query. */
   readonly path: string;
   /** The parameters behind the path: the options of most of the collector's deletions are there. */
   readonly query: URLSearchParams;
+  /** The API group; empty for the core group. */
   readonly group: string;
+  /** The version of the group. */
   readonly version: string;
   /** Plural: `configmaps`; empty for paths that are no resource. */
   readonly resource: string;
+  /** The subresource; empty for the object itself. */
   readonly subresource: string;
+  /** The namespace; empty for cluster-scoped resources and all namespaces. */
   readonly namespace: string;
   /** For a `create` the one in its JSON body; empty when it is left to the server. */
   readonly name: string;
@@ -30,16 +37,25 @@ export interface FaultRequest {
 
 /** Which requests a rule is about: every field that is given must be equal. */
 export interface FaultMatch {
+  /** Who sends it: a controller by name, `test` for `cluster.client`, the name of another client. */
   readonly who?: string | undefined;
+  /** The method of HTTP. */
   readonly method?: RequestMethod | undefined;
+  /** The verb, as Kubernetes has it. */
   readonly verb?: Verb | undefined;
+  /** The path without its query. */
   readonly path?: string | undefined;
+  /** The API group; empty for the core group. */
   readonly group?: string | undefined;
+  /** The version of the group. */
   readonly version?: string | undefined;
   /** Plural: `configmaps`. */
   readonly resource?: string | undefined;
+  /** The subresource; empty for the object itself. */
   readonly subresource?: string | undefined;
+  /** The namespace; empty for cluster-scoped resources and all namespaces. */
   readonly namespace?: string | undefined;
+  /** The name of the object. */
   readonly name?: string | undefined;
 }
 
@@ -49,6 +65,7 @@ export interface FaultAnswer {
   readonly status: number;
   /** Of the Status; `InternalError`, `Conflict`, … */
   readonly reason?: string;
+  /** What the Status says; a sentence that names the rule unless given. */
   readonly message?: string;
   /** An integer, as the header has it. */
   readonly retryAfterSeconds?: number;

@@ -65,6 +65,7 @@ export class Faults {
     };
   }
 
+  /** Takes all rules back. */
   clear(): void {
     this.#rules.length = 0;
   }

@@ -5,8 +5,11 @@ export type SeedOwner = Omit<OwnerReference, 'uid'> & Partial<Pick<OwnerReferenc
 
 /** An object as it is written down to be created. */
 export interface SeedObject {
+  /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   apiVersion?: string;
+  /** The kind, in the singular: `Deployment`. */
   kind?: string;
+  /** What every object has; an owner reference may leave out its uid. */
   metadata?: Omit<ObjectMeta, 'ownerReferences'> & { ownerReferences?: SeedOwner[] };
   [field: string]: unknown;
 }

@@ -3,10 +3,13 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 
 /** An object as the trace names it. */
 export interface TracedObject {
+  /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   readonly apiVersion: string;
+  /** The kind, in the singular: `Deployment`. */
   readonly kind: string;
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;
+  /** Its name. */
   readonly name: string;
   /** Empty in a request that met no object. */
   readonly uid: string;
@@ -19,7 +22,9 @@ export interface TracedObject {
  */
 export type TraceKind = 'write' | 'decision' | 'refused' | 'warning' | 'fault' | 'trouble';
 
+/** One thing that happened. */
 export interface TraceEntry {
+  /** Of which sort it is. */
   readonly kind: TraceKind;
   /** Milliseconds since the cluster was started, on its own clock. */
   readonly atMs: number;
@@ -56,6 +61,7 @@ type Named = Partial<Pick<TracedObject, 'name' | 'namespace' | 'uid'>>;
 
 /** What happened since the objects of the test were there, in order. Prints as one line an event. */
 export class Trace {
+  /** In the order in which they happened. */
   readonly entries: readonly TraceEntry[];
   /** Entries that were dropped because the trace was full; the oldest go first. */
   readonly dropped: number;
@@ -85,6 +91,7 @@ export class Trace {
     return new Trace(this.entries.slice(-count), this.dropped + Math.max(0, this.entries.length - count));
   }
 
+  /** One line an entry: when, who, what, and why. */
   toString(): string {
     const width = Math.max(0, ...this.entries.map(({ who }) => who.length));
     const lines = this.entries.map((entry) => formatEntry(entry, width));

@@ -9,13 +9,19 @@ import { storedSignature } from '../stored-json.ts';
 
 /** The state of a store at one revision, without its history. */
 export interface StoredContents {
+  /** The revision that they are the state of. */
   readonly revision: Revision;
+  /** Each key with its value, in any order. */
   readonly items: readonly Pick<KeyValue, 'key' | 'value' | 'createRevision' | 'modRevision'>[];
 }
 
+/** How a store in memory works. */
 export interface MemoryStoreOptions {
+  /** Times its compaction. */
   readonly clock: Clock;
+  /** Silent unless given. */
   readonly logger?: Logger;
+  /** How much it holds back, and how much history it keeps. */
   readonly limits?: Partial<EmbeddedStoreLimits>;
   /** What it holds at the beginning; its history begins behind that. Absent: nothing. */
   readonly contents?: StoredContents | undefined;
