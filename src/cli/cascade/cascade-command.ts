@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { explainCommand } from './explain-command.ts';
 import { lintCommand } from './lint-command.ts';
 import { logCommand } from './log-command.ts';
 import { previewCommand } from './preview-command.ts';
@@ -20,6 +21,7 @@ const subcommands: readonly Subcommand[] = [
   undeleteCommand,
   relinkCommand,
   lintCommand,
+  explainCommand,
 ];
 
 /** `kubegc cascade`, which is also `kubectl cascade`. */

@@ -1,0 +1,98 @@
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
+import { attemptToDelete } from '../../collector/decide/attempt-to-delete.ts';
+import type { Facts, OwnerAnswer, OwnerFacts } from '../../collector/decide/facts.ts';
+import { liveObjectOf } from '../../collector/decide/live-object.ts';
+import { type KindMapping, targetOf } from '../../collector/decide/target.ts';
+import type { Verdict } from '../../collector/decide/step.ts';
+import { isTerminating, type ObservedObject } from '../observed/observed-object.ts';
+import { type OwnershipIndex, type ReferenceClass } from '../observed/ownership-index.ts';
+
+/** What the answer of a live read of an owner would be. */
+const ANSWERS: Readonly<Record<ReferenceClass, OwnerAnswer>> = {
+  solid: 'solid',
+  waiting: 'waiting',
+  dangling: 'absent',
+  staleUid: 'absent',
+  otherNamespace: 'absent',
+  otherIdentity: 'absent',
+  namespacedOwner: 'unasked',
+  unservedVersion: 'unasked',
+  unservedKind: 'unasked',
+  unread: 'error',
+};
+
+/**
+ * What the collector itself decides about an object, from what was observed: the same function that it calls (CAS-030). It never
+ * asks back, because every answer that it could ask for is given.
+ * @param inWaitingCycle the object waits for dependents that wait for it
+ */
+export function collectorDecision(
+  object: ObservedObject,
+  index: OwnershipIndex,
+  { inWaitingCycle }: { readonly inWaitingCycle: boolean },
+): Verdict {
+  const { ref, metadata } = object;
+  const mappingOf = (apiVersion: string, kind: string): KindMapping | undefined => {
+    const served = index.observation.kindOf(apiVersion, kind);
+    return served && { apiVersion, resource: served.resource, namespaced: served.namespaced };
+  };
+  const mapping = mappingOf(ref.apiVersion, ref.kind);
+  const { apiVersion, kind, namespace = '', name, uid } = ref;
+  const identity = { apiVersion, kind, namespace, name, uid };
+  const { finalizers = [], ownerReferences = [] } = metadata;
+  const dependents = index.dependentsOf(uid);
+  // The collector does not count the object itself (BETTER-10).
+  const blocking = blockingDependents(uid, index).filter((each) => each.ref.uid !== uid);
+  const waits = (each: ObservedObject): boolean =>
+    isTerminating(each.metadata) && each.metadata.finalizers?.includes(FINALIZER_FOREGROUND) === true;
+  const facts: Facts = {
+    queuedAs: 'observed',
+    node: {
+      state: 'observed',
+      identity,
+      mapping,
+      beingDeleted: isTerminating(metadata),
+      deletingDependents: waits(object),
+      resourceVersion: ref.resourceVersion,
+      endAccepted: false,
+      foregroundFinalizer: finalizers.includes(FINALIZER_FOREGROUND),
+      orphanFinalizer: finalizers.includes(FINALIZER_ORPHAN),
+      otherFinalizers: finalizers.some((each) => each !== FINALIZER_FOREGROUND && each !== FINALIZER_ORPHAN),
+      dependents: dependents.length === 0 ? 'none' : dependents.some(waits) ? 'someDeletingDependents' : 'some',
+      blocking: { count: blocking.length, lastAddition: 0 },
+      inWaitingCycle,
+      blockingWhenQueued: undefined,
+    },
+    latest:
+      mapping === undefined
+        ? { state: 'unasked' }
+        : { state: 'found', target: targetOf(identity, mapping), object: liveObjectOf(metadata) },
+    owners: ownerReferences.map((reference): OwnerFacts => {
+      const { class: cls } = index.classify(object, reference);
+      return {
+        reference,
+        knownAbsent: false,
+        mapping:
+          cls === 'unread'
+            ? (mappingOf(reference.apiVersion, reference.kind) ?? mapping)
+            : mappingOf(reference.apiVersion, reference.kind),
+        graph: 'unproven',
+        live: ANSWERS[cls],
+      };
+    }),
+    graph: 'untrusted',
+    shortcut: 'spent',
+  };
+  const step = attemptToDelete(facts);
+  // It asks only for what is `unasked`, and those owners have no mapping or are out of reach, which ends the round before.
+  return 'verdict' in step ? step : { verdict: 'requeue', reason: 'ownerUnreadable', actions: [] };
+}
+
+/** Dependents that keep their owner from going while it is deleted in foreground. */
+export function blockingDependents(uid: string, index: OwnershipIndex): readonly ObservedObject[] {
+  return index
+    .dependentsOf(uid)
+    .filter(({ metadata }) =>
+      metadata.ownerReferences?.some((reference) => reference.uid === uid && reference.blockOwnerDeletion === true),
+    );
+}

@@ -1,0 +1,67 @@
+import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
+import { isTerminating, type ObservedObject } from '../observed/observed-object.ts';
+import type { OwnershipIndex } from '../observed/ownership-index.ts';
+import { blockingDependents } from './collector-decision.ts';
+
+/** Objects that are followed; more of them say nothing new. */
+const MOST = 200;
+
+/**
+ * What a terminating object waits for directly: dependents that block it, the content of a namespace, the objects of a definition.
+ * Those that are terminating themselves come first, because they are what the end hangs on.
+ */
+export function waitedFor(object: ObservedObject, index: OwnershipIndex): readonly ObservedObject[] {
+  const { ref, metadata } = object;
+  if (!isTerminating(metadata)) return [];
+  const content =
+    ref.kind === 'Namespace' && ref.apiVersion === 'v1'
+      ? index.observation.objects.filter((each) => each.ref.namespace === ref.name)
+      : ref.kind === 'CustomResourceDefinition'
+        ? index.observation.objects.filter((each) => `${each.ref.resource}.${groupOf(each)}` === ref.name)
+        : [];
+  const blocking =
+    metadata.finalizers?.includes(FINALIZER_FOREGROUND) === true ? blockingDependents(ref.uid, index) : [];
+  const all = [...new Set([...content, ...blocking])];
+  return [
+    ...all.filter((each) => isTerminating(each.metadata)),
+    ...all.filter((each) => !isTerminating(each.metadata)),
+  ];
+}
+
+/** The object and everything it waits for, at any depth, nearest first. */
+export function allWaitedFor(subject: ObservedObject, index: OwnershipIndex): ObservedObject[] {
+  const found = new Map([[subject.ref.uid, subject]]);
+  for (const object of found.values()) {
+    for (const next of waitedFor(object, index)) {
+      if (found.size >= MOST) return [...found.values()];
+      if (!found.has(next.ref.uid)) found.set(next.ref.uid, next);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Where a chain of waiting ends. */
+export interface ChainEnd {
+  readonly object: ObservedObject;
+  /** The chain came back to an object that is on it. */
+  readonly cycle: readonly ObservedObject[] | undefined;
+}
+
+/** Follows the first thing that each object waits for, down to one that waits for nothing else, or back to where it was. */
+export function chainEnd(from: ObservedObject, index: OwnershipIndex): ChainEnd {
+  const path: ObservedObject[] = [];
+  let object = from;
+  for (;;) {
+    const seen = path.indexOf(object);
+    if (seen >= 0) return { object, cycle: path.slice(seen) };
+    path.push(object);
+    const [next] = waitedFor(object, index);
+    if (next === undefined || path.length >= MOST) return { object, cycle: undefined };
+    object = next;
+  }
+}
+
+const groupOf = ({ ref }: ObservedObject): string => {
+  const slash = ref.apiVersion.indexOf('/');
+  return slash < 0 ? '' : ref.apiVersion.slice(0, slash);
+};
