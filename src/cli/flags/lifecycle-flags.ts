@@ -3,11 +3,17 @@ import { CommandError } from '../process/command-error.ts';
 
 /** Of the command line, all of them a person's texts. */
 export interface LifecycleFlags {
+  readonly terminatedPodGcThreshold?: string;
+  readonly concurrentTtlAfterFinishedSyncs?: string;
+  readonly podTtl?: boolean;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
 }
 
 const MAX_NODES = 10_000;
+const MAX_WORKERS = 1000;
+/** What kube-controller-manager takes: an int32. */
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** Throws a {@link CommandError} that names the flag. */
 export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
@@ -16,7 +22,16 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     throw new CommandError(`invalid --simulate-pods "${pods}"`, 'Give off, schedule or run.');
   }
   const nodes = wholeNumber('--simulate-nodes', flags.simulateNodes, { least: 0, most: MAX_NODES });
+  const threshold = wholeNumber('--terminated-pod-gc-threshold', flags.terminatedPodGcThreshold, {
+    least: -MAX_INT32,
+    most: MAX_INT32,
+  });
+  const workers = { least: 1, most: MAX_WORKERS };
+  const ttlSyncs = wholeNumber('--concurrent-ttl-after-finished-syncs', flags.concurrentTtlAfterFinishedSyncs, workers);
   return {
+    ...(threshold === undefined ? {} : { terminatedPodThreshold: threshold }),
+    ...(ttlSyncs === undefined ? {} : { concurrentTtlSyncs: ttlSyncs }),
+    ...(flags.podTtl === true ? { podTtl: true } : {}),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };
 }

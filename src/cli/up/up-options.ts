@@ -131,6 +131,21 @@ export const upOptions: readonly UpOption[] = [
     default: '0',
   },
   {
+    key: 'terminatedPodGcThreshold',
+    flags: '--terminated-pod-gc-threshold <COUNT>',
+    description: 'terminated pods that may stay; 0 or less keeps all (default: 12500)',
+  },
+  {
+    key: 'concurrentTtlAfterFinishedSyncs',
+    flags: '--concurrent-ttl-after-finished-syncs <COUNT>',
+    description: 'finished Jobs deleted at once (default: 5)',
+  },
+  {
+    key: 'podTtl',
+    flags: '--pod-ttl',
+    description: 'delete bare pods by their annotation pod.kubegc.io/ttl-after-finished',
+  },
+  {
     key: 'simulatePods',
     flags: '--simulate-pods <MODE>',
     description: 'simulate scheduler (schedule), or scheduler and kubelet (run); no container runs',

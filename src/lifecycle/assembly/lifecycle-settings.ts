@@ -2,6 +2,12 @@ import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** What can be set about the controllers that start on demand. What is left out has kube-controller-manager's default. */
 export interface LifecycleSettings {
+  /** Terminated pods that may stay, cluster-wide; 0 or less: all of them. */
+  readonly terminatedPodThreshold?: number;
+  /** Jobs whose time is over, deleted at once. */
+  readonly concurrentTtlSyncs?: number;
+  /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
+  readonly podTtl?: boolean;
   readonly simulate?: SimulationSettings;
 }
 

@@ -1,18 +1,12 @@
-import type { OnDemandController, WakingResource } from '../kit/on-first-use.ts';
+import type { OnDemandController } from '../kit/on-first-use.ts';
 import { PODS } from '../pods/pod-object.ts';
 import type { SharedContext } from '../kit/shared-informers.ts';
-import type { Service } from '../../base/service.ts';
+import { cleanUpControllers } from './clean-up-controllers.ts';
+import type { ControllerEntry } from './controller-entry.ts';
 import type { LifecycleSettings } from './lifecycle-settings.ts';
 
 const REPLICA_SETS = { group: 'apps', version: 'v1', resource: 'replicasets' };
 const REPLICATION_CONTROLLERS = { group: '', version: 'v1', resource: 'replicationcontrollers' };
-
-interface Entry {
-  /** The short name that kube-controller-manager still accepts. */
-  readonly alias: string;
-  readonly wakes: readonly WakingResource[];
-  readonly load: (context: SharedContext, settings: LifecycleSettings) => Promise<Service>;
-}
 
 /** The controllers that start with the first object of their kind, by kube-controller-manager's names. A new one is a new entry. */
 const entries = {
@@ -32,22 +26,33 @@ const entries = {
       return new ReplicationControllerController(context);
     },
   },
-} as const satisfies Record<string, Entry>;
+  ...cleanUpControllers,
+} as const satisfies Record<string, ControllerEntry>;
 
 export type OnDemandControllerName = keyof typeof entries;
 
 /** The names, each with its alias. */
 export const onDemandControllers = Object.fromEntries(
-  Object.entries<Entry>(entries).map(([name, { alias }]) => [name, alias]),
+  Object.entries<ControllerEntry>(entries).map(([name, { alias }]) => [name, alias]),
 ) as Readonly<Record<OnDemandControllerName, string>>;
 
 /** The selected controllers, and the simulators that the settings ask for. */
 export function selectOnDemand(selected: ReadonlySet<string>, settings: LifecycleSettings): OnDemandController[] {
-  const controllers = Object.entries<Entry>(entries)
+  const controllers = Object.entries<ControllerEntry>(entries)
     .filter(([name]) => selected.has(name))
     .map(([name, { wakes, load }]) => ({ name, wakes, load: (context: SharedContext) => load(context, settings) }));
-  return [...controllers, ...simulators(settings)];
+  return [...controllers, ...(settings.podTtl === true ? [podTtl] : []), ...simulators(settings)];
 }
+
+/** Beside the controller of Jobs, because any pod wakes it. */
+const podTtl: OnDemandController = {
+  name: 'ttl-after-finished-controller',
+  wakes: [{ gvr: PODS }],
+  load: async (context) => {
+    const { TtlController } = await import('../ttl-after-finished/ttl-controller.ts');
+    return new TtlController({ ...context, of: 'pods' });
+  },
+};
 
 function simulators({ simulate = {} }: LifecycleSettings): OnDemandController[] {
   const { pods: mode, nodes = mode === undefined ? 0 : 1 } = simulate;

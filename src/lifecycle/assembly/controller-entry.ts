@@ -1,0 +1,19 @@
+import type { Service } from '../../base/service.ts';
+import type { WakingResource } from '../kit/on-first-use.ts';
+import type { SharedContext } from '../kit/shared-informers.ts';
+import type { LifecycleSettings } from './lifecycle-settings.ts';
+
+/** One controller that starts on demand; its key is kube-controller-manager's name. */
+export interface ControllerEntry {
+  /** The short name that kube-controller-manager still accepts. */
+  readonly alias: string;
+  readonly wakes: readonly WakingResource[];
+  readonly load: (context: SharedContext, settings: LifecycleSettings) => Promise<Service>;
+}
+
+/** Without what is undefined: an option that is not given is left to its controller. */
+export function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,56 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { parseTime } from '../../api/meta/time.ts';
+
+interface CsrCondition {
+  readonly type: string;
+  readonly lastUpdateTime?: string | null;
+}
+
+export interface SigningRequest extends KubeObject {
+  status?: { readonly certificate?: string; readonly conditions?: readonly CsrCondition[] | null };
+}
+
+/** Why a request goes (LIFE-100). */
+export type CsrReason = 'issued' | 'denied' | 'failed' | 'pending' | 'expiredCertificate' | 'approvedNotIssued';
+
+export type CsrDecision =
+  | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'noLimit' }
+  | { readonly verdict: 'wait'; readonly reason: CsrReason; readonly untilMs: number }
+  | { readonly verdict: 'delete'; readonly reason: CsrReason };
+
+const HOUR_MS = 3_600_000;
+/** Of requests that were approved and issued, denied, or failed. */
+const SETTLED_MS = HOUR_MS;
+/** Of requests that nobody decided, or that nobody issued. */
+const PENDING_MS = 24 * HOUR_MS;
+
+/**
+ * When a CertificateSigningRequest is not needed any more (LIFE-100 to LIFE-104; `pkg/controller/certificates/cleaner`).
+ * @param now epoch ms
+ * @param notAfter epoch ms at which the first certificate ends; undefined when there is none that can be read
+ */
+export function decideCsr(request: SigningRequest | undefined, now: number, notAfter: number | undefined): CsrDecision {
+  if (request === undefined) return { verdict: 'nothing', reason: 'gone' };
+  const { conditions, certificate = '' } = request.status ?? {};
+  const list = conditions ?? [];
+  const limits: { readonly reason: CsrReason; readonly atMs: number }[] = [];
+  const limit = (reason: CsrReason, since: string | null | undefined, ms: number): void => {
+    // A time that was never set is never old (LIFE-102). "Older than" is strict, and times are whole seconds.
+    const at = parseTime(since ?? '');
+    if (at !== undefined) limits.push({ reason, atMs: at + ms });
+  };
+  for (const { type, lastUpdateTime } of list) {
+    if (type === 'Approved' && certificate !== '') limit('issued', lastUpdateTime, SETTLED_MS);
+    if (type === 'Approved' && certificate === '') limit('approvedNotIssued', lastUpdateTime, PENDING_MS);
+    if (type === 'Approved' && certificate !== '' && notAfter !== undefined) {
+      limits.push({ reason: 'expiredCertificate', atMs: notAfter });
+    }
+    if (type === 'Denied') limit('denied', lastUpdateTime, SETTLED_MS);
+    if (type === 'Failed') limit('failed', lastUpdateTime, SETTLED_MS);
+  }
+  if (list.length === 0) limit('pending', request.metadata?.creationTimestamp, PENDING_MS);
+  const first = limits.toSorted((a, b) => a.atMs - b.atMs)[0];
+  if (first === undefined) return { verdict: 'nothing', reason: 'noLimit' };
+  if (first.atMs < now) return { verdict: 'delete', reason: first.reason };
+  return { verdict: 'wait', reason: first.reason, untilMs: first.atMs + 1 };
+}

@@ -1,0 +1,46 @@
+import type { PropagationPolicy } from '../../api/deletion/delete-options.ts';
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+
+export interface ExactDeletion {
+  readonly gvr: GroupVersionResource;
+  /** Exactly this object, and while `content` matters exactly this version of it (LIFE-013). */
+  readonly object: KubeObject;
+  readonly content?: 'matters' | 'irrelevant';
+  readonly propagationPolicy?: PropagationPolicy;
+  readonly gracePeriodSeconds?: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Deletes one object with preconditions. `gone`: it was not there any more, which is success (LIFE-012). `changed`: the server holds
+ * another object or version, so the caller decides again. Throws any other refusal.
+ */
+export async function deleteExactly(
+  client: RestClient,
+  { gvr, object, content = 'matters', propagationPolicy, gracePeriodSeconds, signal }: ExactDeletion,
+): Promise<'deleted' | 'gone' | 'changed'> {
+  const { namespace, name = '', uid, resourceVersion } = object.metadata ?? {};
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined || content === 'irrelevant' ? {} : { resourceVersion }),
+  };
+  try {
+    await client.delete(
+      { gvr, name, ...(namespace === undefined ? {} : { namespace }) },
+      {
+        preconditions,
+        ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      },
+      { signal },
+    );
+    return 'deleted';
+  } catch (error) {
+    if (isObjectNotFound(error, name)) return 'gone';
+    if (isConflict(error)) return 'changed';
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import { isObjectNotFound } from '../../api/status-error.ts';
+import type { Counter } from '../../base/metrics.ts';
+import type { Service } from '../../base/service.ts';
+import { keyOf } from '../../client/reflector/informer.ts';
+import { deleteExactly } from '../kit/delete-exactly.ts';
+import { deletionCounter } from '../kit/deletion-counter.ts';
+import { NODES } from '../pods/pod-object.ts';
+import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
+import { decideLease, type Lease } from './node-lease-reconcile.ts';
+
+export const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+export const NODE_LEASES = 'kube-node-lease';
+/** Until a lease without a living kubelet is looked at again whose node exists. */
+const NODE_EXISTS_MS = 3_600_000;
+
+/** Deletes Leases of nodes that nobody owns and whose node is gone (LIFE-202). Reads no other namespace (LIFE-203). */
+export class NodeLeaseController implements Service {
+  readonly #context: SharedContext;
+  readonly #leases: SharedCache<Lease>;
+  readonly #loop: ReconcileLoop;
+  readonly #deletions: Counter;
+
+  constructor(context: SharedContext) {
+    const { clock, logger, metrics, informers } = context;
+    this.#context = context;
+    this.#leases = informers.of<Lease>(LEASES, NODE_LEASES);
+    this.#deletions = deletionCounter(metrics);
+    this.#loop = new ReconcileLoop({
+      name: 'node_lease_cleaner',
+      clock,
+      logger,
+      metrics,
+      caches: [this.#leases],
+      workers: 1,
+      sync: (key, signal) => this.#sync(key, signal),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const look = (lease: Lease): void => {
+      if ((lease.metadata?.ownerReferences ?? []).length === 0) this.#loop.trigger(keyOf(lease));
+    };
+    // A renewal only moves the moment further away, at which the lease is looked at again anyway.
+    this.#leases.addHandler({ added: look });
+    await this.#loop.run(signal);
+  }
+
+  async #sync(key: string, signal: AbortSignal): Promise<SyncOutcome> {
+    const { client, clock, logger } = this.#context;
+    const lease = this.#leases.get(key);
+    let decision = decideLease(lease, clock.now(), 'unknown');
+    if (decision.verdict === 'askNode') {
+      decision = decideLease(lease, clock.now(), await this.#node(lease?.metadata?.name ?? '', signal));
+    }
+    if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - clock.now() };
+    if (decision.reason === 'nodeExists') return { next: 'later', afterMs: NODE_EXISTS_MS };
+    if (decision.verdict !== 'delete' || lease === undefined) return { next: 'settled' };
+    const result = await deleteExactly(client, { gvr: LEASES, object: lease, signal });
+    const { reason } = decision;
+    this.#deletions.inc({ controller: 'node-lease-cleaner-controller', resource: LEASES.resource, reason, result });
+    logger.debug('deleted a lease', { name: key, reason, result });
+    return { next: result === 'changed' ? 'back-off' : 'settled' };
+  }
+
+  async #node(name: string, signal: AbortSignal): Promise<'absent' | 'exists'> {
+    try {
+      await this.#context.client.get({ gvr: NODES, name }, { signal });
+      return 'exists';
+    } catch (error) {
+      if (isObjectNotFound(error, name)) return 'absent';
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { formatTime } from '../../api/meta/time.ts';
+import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import type { Counter } from '../../base/metrics.ts';
+import type { Service } from '../../base/service.ts';
+import { asError } from '../../base/thrown.ts';
+import { keyOf } from '../../client/reflector/informer.ts';
+import { deleteExactly } from '../kit/delete-exactly.ts';
+import { deletionCounter } from '../kit/deletion-counter.ts';
+import { type Node, NODES, type Pod, PODS } from '../pods/pod-object.ts';
+import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import { BY_NODE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
+import { decidePass, isOutOfService, isTerminated, type PodDeletion, statusPatchOf } from './podgc-reconcile.ts';
+
+export interface PodGcOptions extends SharedContext {
+  /** `--terminated-pod-gc-threshold`; 12500 unless given, 0 or less deletes no terminated pod. */
+  readonly terminatedPodThreshold?: number;
+}
+
+const DEFAULT_THRESHOLD = 12_500;
+const CHECK_PERIOD_MS = 20_000;
+const QUARANTINE_MS = 40_000;
+/** Terminated pods deleted at once. */
+const PARALLEL = 16;
+const PASS = 'pass';
+
+/**
+ * Deletes pods that nobody will end any more (`pod-garbage-collector-controller`). A pass comes at most every 20 s, and only when an event
+ * or the last pass left something to do.
+ */
+export class PodGcController implements Service {
+  readonly #options: PodGcOptions;
+  readonly #threshold: number;
+  readonly #pods: SharedCache<Pod>;
+  readonly #nodes: SharedCache<Node>;
+  readonly #loop: ReconcileLoop;
+  readonly #terminated = new Set<string>();
+  /** When the quarantine of a missing node ends, monotonic ms. Bounded by the nodes that pods name. */
+  readonly #quarantine = new Map<string, number>();
+  readonly #attempts: Counter;
+  readonly #errors: Counter;
+  readonly #deletions: Counter;
+  /** Passes begin at multiples of the period after it; undefined before the first. */
+  #firstPassAt: number | undefined;
+
+  constructor(options: PodGcOptions) {
+    const { clock, logger, metrics, informers } = options;
+    this.#options = options;
+    this.#threshold = options.terminatedPodThreshold ?? DEFAULT_THRESHOLD;
+    this.#pods = informers.of<Pod>(PODS);
+    this.#nodes = informers.of<Node>(NODES);
+    const labelNames = ['namespace', 'reason'];
+    this.#attempts = metrics.counter({
+      name: 'pod_gc_collector_force_delete_pods_total',
+      help: 'Number of pods that are being forcefully deleted since the Pod GC Controller started.',
+      labelNames,
+    });
+    this.#errors = metrics.counter({
+      name: 'pod_gc_collector_force_delete_pod_errors_total',
+      help: 'Number of errors encountered when forcefully deleting the pods since the Pod GC Controller started.',
+      labelNames,
+    });
+    this.#deletions = deletionCounter(metrics);
+    this.#loop = new ReconcileLoop({
+      name: 'pod_gc',
+      clock,
+      logger,
+      metrics,
+      caches: [this.#pods, this.#nodes],
+      workers: 1,
+      sync: (_, signal) => this.#pass(signal),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const seen = (pod: Pod): void => {
+      if (isTerminated(pod)) this.#terminated.add(keyOf(pod));
+      else this.#terminated.delete(keyOf(pod));
+      if (this.#needsPass(pod)) this.#wake();
+    };
+    this.#pods.addHandler({
+      added: seen,
+      updated: (_, pod) => seen(pod),
+      deleted: (pod) => void this.#terminated.delete(keyOf(pod)),
+    });
+    const nodeChanged = ({ metadata }: Node): void => {
+      if (this.#pods.byIndex(BY_NODE, metadata?.name ?? '').length > 0) this.#wake();
+    };
+    this.#nodes.addHandler({
+      updated: (_, node) => {
+        if (isOutOfService(node)) nodeChanged(node);
+      },
+      deleted: nodeChanged,
+    });
+    await this.#loop.run(signal);
+  }
+
+  #needsPass(pod: Pod): boolean {
+    if (this.#threshold > 0 && this.#terminated.size > this.#threshold) return true;
+    const nodeName = pod.spec?.nodeName ?? '';
+    if (nodeName === '') return Boolean(pod.metadata?.deletionTimestamp);
+    const node = this.#nodes.get(nodeName);
+    return node === undefined || (Boolean(pod.metadata?.deletionTimestamp) && isOutOfService(node));
+  }
+
+  #wake(): void {
+    this.#loop.trigger(PASS, this.#untilNextPass());
+  }
+
+  #untilNextPass(): number {
+    if (this.#firstPassAt === undefined) return 0;
+    const since = this.#options.clock.monotonic() - this.#firstPassAt;
+    return CHECK_PERIOD_MS - (since % CHECK_PERIOD_MS);
+  }
+
+  async #pass(signal: AbortSignal): Promise<SyncOutcome> {
+    this.#firstPassAt ??= this.#options.clock.monotonic();
+    const gone = await this.#goneNodes(signal);
+    const pods = this.#pods.list();
+    const { deletions, missingNodes } = decidePass({
+      pods,
+      nodes: (name) => this.#nodes.get(name),
+      threshold: this.#threshold,
+      gone,
+    });
+    const terminated = deletions.filter(({ reason }) => reason === 'terminated');
+    for (let from = 0; from < terminated.length && !signal.aborted; from += PARALLEL) {
+      await Promise.all(terminated.slice(from, from + PARALLEL).map((each) => this.#delete(each, signal)));
+    }
+    for (const each of deletions) {
+      if (each.reason !== 'terminated' && !signal.aborted) await this.#delete(each, signal);
+    }
+    this.#quarantineNodes(missingNodes, gone);
+    // A pod with finalizers is still there at the next pass, and is deleted again (LIFE-062).
+    if (deletions.length === 0 && this.#quarantine.size === 0) return { next: 'settled' };
+    return { next: 'later', afterMs: this.#untilNextPass() };
+  }
+
+  /** Nodes whose quarantine is over, that the cache still lacks, and that a live read does not find (LIFE-057). */
+  async #goneNodes(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const { client, clock, logger } = this.#options;
+    const gone = new Set<string>();
+    for (const [name, until] of this.#quarantine) {
+      if (until > clock.monotonic()) continue;
+      this.#quarantine.delete(name);
+      if (this.#nodes.get(name) !== undefined) continue;
+      try {
+        await client.get({ gvr: NODES, name }, { signal });
+      } catch (error) {
+        if (isObjectNotFound(error, name)) gone.add(name);
+        else logger.warn('failed to read a node, its pods stay', { node: name, error: asError(error).message });
+      }
+    }
+    return gone;
+  }
+
+  #quarantineNodes(missing: readonly string[], gone: ReadonlySet<string>): void {
+    const until = this.#options.clock.monotonic() + QUARANTINE_MS;
+    const named = new Set(missing);
+    for (const name of this.#quarantine.keys()) if (!named.has(name)) this.#quarantine.delete(name);
+    for (const name of missing) if (!gone.has(name) && !this.#quarantine.has(name)) this.#quarantine.set(name, until);
+  }
+
+  /** One failure costs this pod this pass, and nothing else. */
+  async #delete(deletion: PodDeletion, signal: AbortSignal): Promise<void> {
+    const { client, clock, logger } = this.#options;
+    const { pod, reason } = deletion;
+    const { namespace = '', name = '' } = pod.metadata ?? {};
+    const labels = { namespace, reason };
+    this.#attempts.inc(labels);
+    const deleted = { controller: 'pod-garbage-collector-controller', resource: 'pods', reason };
+    try {
+      const body = statusPatchOf(deletion, formatTime(clock.now()));
+      if (body !== undefined) {
+        const patch = { type: 'application/strategic-merge-patch+json', body } as const;
+        await client.patch({ gvr: PODS, namespace, name, subresource: 'status' }, patch, { signal });
+      }
+      const result = await deleteExactly(client, {
+        gvr: PODS,
+        object: pod,
+        // The patch above makes a new version of a pod that would not end otherwise.
+        content: body === undefined && reason === 'terminated' ? 'matters' : 'irrelevant',
+        gracePeriodSeconds: 0,
+        signal,
+      });
+      this.#deletions.inc({ ...deleted, result });
+      logger.debug('deleted a pod', { namespace, name, reason, result });
+    } catch (error) {
+      if (signal.aborted || isObjectNotFound(error, name) || isConflict(error)) return;
+      this.#errors.inc(labels);
+      this.#deletions.inc({ ...deleted, result: 'failed' });
+      logger.warn('failed to delete a pod, the next pass tries again', {
+        namespace,
+        name,
+        reason,
+        error: asError(error).message,
+      });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { Condition } from '../../api/meta/conditions.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { parseTime } from '../../api/meta/time.ts';
+import { isPodFinished, type Pod } from '../pods/pod-object.ts';
+
+export interface FinishedJob extends KubeObject {
+  spec?: { readonly ttlSecondsAfterFinished?: number | null };
+  status?: { readonly conditions?: readonly Condition[] | null };
+}
+
+export type TtlDecision =
+  | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'terminating' | 'noTtl' | 'unfinished' | 'owned' }
+  /** The object has no time at which it finished. */
+  | { readonly verdict: 'error'; readonly reason: 'noFinishTime'; readonly message: string }
+  | { readonly verdict: 'wait'; readonly reason: 'notExpired'; readonly untilMs: number }
+  | { readonly verdict: 'delete'; readonly reason: 'expired'; readonly expiredAtMs: number };
+
+/** Deletes bare pods so many seconds after they have finished. */
+export const POD_TTL = 'pod.kubegc.io/ttl-after-finished';
+
+/** Whether a Job's time after its end is over (LIFE-080 to LIFE-087). `now` in epoch ms. */
+export function decideJobTtl(job: FinishedJob | undefined, now: number): TtlDecision {
+  if (job === undefined) return { verdict: 'nothing', reason: 'gone' };
+  const { deletionTimestamp, namespace = '', name = '' } = job.metadata ?? {};
+  if (deletionTimestamp) return { verdict: 'nothing', reason: 'terminating' };
+  const ttl = job.spec?.ttlSecondsAfterFinished;
+  if (ttl === undefined || ttl === null) return { verdict: 'nothing', reason: 'noTtl' };
+  const finished = job.status?.conditions?.find(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+  if (finished === undefined) return { verdict: 'nothing', reason: 'unfinished' };
+  const at = parseTime(finished.lastTransitionTime ?? '');
+  if (at === undefined) {
+    const message = `unable to find the time when the Job ${namespace}/${name} finished`;
+    return { verdict: 'error', reason: 'noFinishTime', message };
+  }
+  return decideAt(at + ttl * 1000, now);
+}
+
+/** The same for a pod by its annotation; pods of Jobs are the Job's (LIFE-067). */
+export function decidePodTtl(pod: Pod | undefined, now: number): TtlDecision {
+  if (pod === undefined) return { verdict: 'nothing', reason: 'gone' };
+  const { deletionTimestamp, annotations = {}, ownerReferences = [], creationTimestamp } = pod.metadata ?? {};
+  if (deletionTimestamp) return { verdict: 'nothing', reason: 'terminating' };
+  const text = annotations[POD_TTL];
+  if (text === undefined || !/^\d{1,9}$/.test(text)) return { verdict: 'nothing', reason: 'noTtl' };
+  if (ownerReferences.some(({ controller }) => controller)) return { verdict: 'nothing', reason: 'owned' };
+  if (!isPodFinished(pod)) return { verdict: 'nothing', reason: 'unfinished' };
+  return decideAt(podEnd(pod, parseTime(creationTimestamp ?? '') ?? now) + Number(text) * 1000, now);
+}
+
+/** The last container's end, else when Ready went False, else the creation. */
+function podEnd({ status }: Pod, createdAt: number): number {
+  const ends = (status?.containerStatuses ?? []).map(({ state }) => parseTime(state?.terminated?.finishedAt ?? ''));
+  const known = ends.filter((at) => at !== undefined);
+  if (known.length > 0) return Math.max(...known);
+  const ready = status?.conditions?.find(({ type, status: is }) => type === 'Ready' && is === 'False');
+  return parseTime(ready?.lastTransitionTime ?? '') ?? createdAt;
+}
+
+function decideAt(expiresAt: number, now: number): TtlDecision {
+  if (expiresAt > now) return { verdict: 'wait', reason: 'notExpired', untilMs: expiresAt };
+  return { verdict: 'delete', reason: 'expired', expiredAtMs: expiresAt };
+}
