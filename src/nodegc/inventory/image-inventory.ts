@@ -35,7 +35,7 @@ export const imageKey = (id: string, runtimeHandler: string): string =>
 
 const nobody: readonly RuntimeContainer[] = [];
 
-/** Users by key of the image. A volume protects the image under every handler. */
+/** Users by key of the image. A volume protects the image under every handler, by whatever name it is mounted. */
 function usersByKey({ images, containers, volumes }: Sighting): Map<string, RuntimeContainer[]> {
   const users = new Map<string, RuntimeContainer[]>();
   const add = (key: string, container: RuntimeContainer): void => {
@@ -44,13 +44,17 @@ function usersByKey({ images, containers, volumes }: Sighting): Map<string, Runt
     else known.push(container);
   };
   const keysOf = new Map<string, string[]>();
-  if (volumes.size > 0) {
-    for (const { id, runtimeHandler } of images)
-      keysOf.set(id, [...(keysOf.get(id) ?? []), imageKey(id, runtimeHandler)]);
+  const mounted = new Set([...volumes.values()].flat());
+  if (mounted.size > 0) {
+    for (const { id, runtimeHandler, tags, digests } of images) {
+      for (const name of [id, ...tags, ...digests]) {
+        if (mounted.has(name)) keysOf.set(name, [...(keysOf.get(name) ?? []), imageKey(id, runtimeHandler)]);
+      }
+    }
   }
   for (const container of containers) {
     add(imageKey(container.imageId, container.runtimeHandler), container);
-    for (const id of volumes.get(container.id) ?? []) for (const key of keysOf.get(id) ?? []) add(key, container);
+    for (const name of volumes.get(container.id) ?? []) for (const key of keysOf.get(name) ?? []) add(key, container);
   }
   return users;
 }
@@ -75,7 +79,7 @@ export function detect(
       key,
       image,
       firstDetected: earlier(known?.firstDetected, sighting.at),
-      lastUsed: usedBy.length > 0 ? sighting.now : known?.lastUsed,
+      lastUsed: usedBy.length > 0 ? sighting.now : notAfter(known?.lastUsed, sighting.now),
       users: usedBy,
     });
   }
@@ -85,4 +89,9 @@ export function detect(
 /** A clock that was set back leaves no record in the future: the image is then new at this moment. */
 function earlier(known: bigint | undefined, now: bigint): bigint {
   return known === undefined || known > now ? now : known;
+}
+
+/** A use that lies in the future was at this moment: nobody knows better, and the image does not stay for ever. */
+function notAfter(known: bigint | undefined, now: bigint): bigint | undefined {
+  return known !== undefined && known > now ? now : known;
 }

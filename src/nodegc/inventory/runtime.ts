@@ -32,13 +32,15 @@ export interface RuntimeContainerStatus {
   readonly state: ContainerState;
   readonly finishedAt: bigint;
   readonly logPath: string;
-  /** Images that are mounted as volumes. */
+  /** Images that are mounted as volumes, by id or by reference. */
   readonly volumeImages: readonly string[];
 }
 
 export interface RuntimeSandbox {
   readonly id: string;
   readonly podUid: string;
+  /** Made by somebody else than a kubelet: it does not carry the uid of a pod as a label (NODE-047). */
+  readonly foreign: boolean;
   readonly ready: boolean;
   readonly createdAt: bigint;
   readonly attempt: number;

@@ -4,7 +4,7 @@ import { planSandboxes, type SandboxPlanFacts } from './sandbox-plan.ts';
 
 const sandbox = (text: string): RuntimeSandbox => {
   const [, id = '', created = '0', ready = ''] = /^(\w+)@(\d+)(!?)$/.exec(text) ?? [];
-  return { id, podUid: 'p', ready: ready === '!', createdAt: BigInt(created), attempt: 0 };
+  return { id, podUid: 'p', foreign: false, ready: ready === '!', createdAt: BigInt(created), attempt: 0 };
 };
 const inside = (sandboxId: string) => ({ sandboxId }) as RuntimeContainer;
 const unknown = { ready: true, contentShouldBeRemoved: () => true, runtimeShouldBeRemoved: () => true };
@@ -47,8 +47,8 @@ describe('sandboxes', () => {
   it('NODE-047 leaves sandboxes of no pod alone unless they are to be collected', () => {
     const foreign = {
       sandboxes: [
-        { ...sandbox('s1@1'), podUid: '' },
-        { ...sandbox('s2@2'), podUid: '' },
+        { ...sandbox('s1@1'), foreign: true },
+        { ...sandbox('s2@2'), foreign: true },
       ],
       containers: [],
       pods: alive,

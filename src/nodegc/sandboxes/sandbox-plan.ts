@@ -35,7 +35,7 @@ export function planSandboxes({
   const referenced = new Set(containers.map(({ sandboxId }) => sandboxId));
   const byPod = new Map<string, RuntimeSandbox[]>();
   for (const sandbox of sandboxes) {
-    if (sandbox.podUid === '' && !collectForeign) continue;
+    if (sandbox.foreign && !collectForeign) continue;
     byPod.set(sandbox.podUid, [...(byPod.get(sandbox.podUid) ?? []), sandbox]);
   }
   return [...byPod].flatMap(([podUid, all]): SandboxRemoval[] => {

@@ -1,0 +1,71 @@
+import { SharedBytes } from '../images/shared-bytes.ts';
+import type { Blob, ContainerdContent } from './containerd-content.ts';
+
+/** A record that containerd keeps but the runtime interface does not show, so that nobody can remove it by name (NODE-229). */
+export interface StrandedImageRecord {
+  readonly name: string;
+  /** Bytes that come back when it goes. */
+  readonly bytes: bigint;
+}
+
+export interface ContentModel {
+  readonly shared: SharedBytes;
+  readonly stranded: readonly StrandedImageRecord[];
+}
+
+const CONTENT_LABEL = /^containerd\.io\/gc\.ref\.content(?:\.|$)/;
+const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\./;
+
+/** Digests of all blobs that a blob refers to, itself first. */
+function closure(target: string, blobs: ReadonlyMap<string, Blob>): string[] {
+  const seen = new Set<string>([target]);
+  for (const digest of seen) {
+    for (const [label, value] of Object.entries(blobs.get(digest)?.labels ?? {})) {
+      if (CONTENT_LABEL.test(label)) seen.add(value);
+    }
+  }
+  return [...seen].filter((digest) => blobs.has(digest));
+}
+
+/**
+ * Finds out which layers and blobs each image holds (NODE-202), from the labels by which containerd itself decides what is garbage.
+ * @param listed ids of the images that the runtime interface shows: digests of their configurations
+ */
+export function modelContent(content: ContainerdContent, listed: ReadonlySet<string>): ContentModel {
+  const blobs = new Map(content.blobs.map((blob) => [blob.digest, blob]));
+  const snapshots = new Map(content.snapshots.map((each) => [each.name, each]));
+  const sizes = new Map<string, bigint>();
+  for (const { digest, size } of content.blobs) sizes.set(`blob:${digest}`, size);
+  for (const { name, size } of content.snapshots) sizes.set(`snapshot:${name}`, size);
+  const chain = (top: string): string[] => {
+    const names = new Set<string>();
+    for (let name = top; snapshots.has(name) && !names.has(name); name = snapshots.get(name)!.parent) names.add(name);
+    return [...names].map((name) => `snapshot:${name}`);
+  };
+
+  const pieces = new Map<string, Set<string>>();
+  const strandedNames: string[] = [];
+  for (const { name, target } of content.images) {
+    const digests = closure(target, blobs);
+    const held = [
+      ...digests.map((digest) => `blob:${digest}`),
+      ...digests.flatMap((digest) =>
+        Object.entries(blobs.get(digest)?.labels ?? {}).flatMap(([label, top]) =>
+          SNAPSHOT_LABEL.test(label) ? chain(top) : [],
+        ),
+      ),
+    ];
+    const owner = digests.find((digest) => listed.has(digest));
+    if (owner === undefined && name.startsWith('sha256:')) strandedNames.push(name);
+    const key = owner ?? `record ${name}`;
+    const known = pieces.get(key) ?? new Set<string>();
+    for (const piece of held) known.add(piece);
+    pieces.set(key, known);
+  }
+  // Writable layers of containers stand on layers of images.
+  for (const { name, parent, committed } of content.snapshots) {
+    if (!committed && parent !== '') pieces.set(`active ${name}`, new Set(chain(parent)));
+  }
+  const shared = new SharedBytes(new Map([...pieces].map(([key, held]) => [key, [...held]])), sizes);
+  return { shared, stranded: strandedNames.map((name) => ({ name, bytes: shared.own(`record ${name}`) })) };
+}

@@ -1,0 +1,85 @@
+import { connect } from 'node:net';
+import { Code, ConnectError, type Transport } from '@connectrpc/connect';
+import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
+import { type RuntimeFailure, RuntimeCallError } from '../inventory/runtime.ts';
+
+/** Of one message; lists of a full node are some MiB (NODE-230). */
+const READ_LIMIT_BYTES = 64 << 20;
+
+/** Path of `unix:///run/containerd/containerd.sock`. */
+export function socketPath(endpoint: string): string {
+  return endpoint.replace(/^unix:\/\//, '');
+}
+
+/** gRPC over a unix socket, on one HTTP/2 connection that is opened when first used and again when it broke. */
+export class UnixGrpc {
+  readonly endpoint: string;
+  readonly transport: Transport;
+  readonly #session: Http2SessionManager;
+
+  constructor(endpoint: string) {
+    this.endpoint = endpoint;
+    const path = socketPath(endpoint);
+    // No pings: a server of gRPC for Go ends connections that ask more often than every 5 minutes.
+    this.#session = new Http2SessionManager('http://localhost', {}, { createConnection: () => connect(path) });
+    this.transport = createGrpcTransport({
+      baseUrl: 'http://localhost',
+      sessionManager: this.#session,
+      readMaxBytes: READ_LIMIT_BYTES,
+      writeMaxBytes: READ_LIMIT_BYTES,
+      acceptCompression: [],
+    });
+  }
+
+  /** Ends the connection with everything under way on it. */
+  close(): void {
+    this.#session.abort();
+  }
+}
+
+/** Code of the system in an error or in what caused it: `ENOENT`, `EACCES`. */
+export function systemCodeOf(error: unknown): string | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
+    if ('code' in cause && typeof cause.code === 'string' && /^E[A-Z]+$/.test(cause.code)) return cause.code;
+  }
+  return undefined;
+}
+
+/** True for an answer that says that there is no such thing. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ConnectError && error.code === Code.NotFound;
+}
+
+export function isUnimplemented(error: unknown): boolean {
+  return error instanceof ConnectError && error.code === Code.Unimplemented;
+}
+
+function failureOf(error: unknown): RuntimeFailure {
+  if (systemCodeOf(error) !== undefined) return 'unreachable';
+  if (!(error instanceof ConnectError)) return 'failed';
+  switch (error.code) {
+    case Code.Unavailable:
+    case Code.DeadlineExceeded:
+    case Code.Canceled:
+    case Code.Aborted:
+      return 'unreachable';
+    case Code.Unimplemented:
+      return 'unsupported';
+    case Code.PermissionDenied:
+    case Code.Unauthenticated:
+    case Code.FailedPrecondition:
+      return 'refused';
+    default:
+      return 'failed';
+  }
+}
+
+/** What went wrong with a call, as the rooms above know it. The message is the runtime's own. */
+export function callError(operation: string, error: unknown): RuntimeCallError {
+  if (error instanceof RuntimeCallError) return error;
+  const said =
+    error instanceof ConnectError ? error.rawMessage : error instanceof Error ? error.message : String(error);
+  const code = systemCodeOf(error);
+  const message = said === '' || said === 'internal error' ? (code ?? 'the runtime gave no reason') : said;
+  return new RuntimeCallError(operation, failureOf(error), message, { cause: error });
+}

@@ -1,0 +1,73 @@
+import { lstat, readdir, readlink, rm, stat, statfs, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DiskReading } from '../images/thresholds.ts';
+
+/** What is read and removed of the node's file systems. */
+export interface FileSystem {
+  /** Undefined when the path is not there or cannot be asked (NODE-073). */
+  usage(path: string): Promise<DiskReading | undefined>;
+  /** Number of the file system that a path is on; undefined when the path is not there. */
+  device(path: string): Promise<bigint | undefined>;
+  /** Names in a directory. @throws the error of the system */
+  list(directory: string): Promise<readonly string[]>;
+  /** Links in a directory whose target is not there, by name. None when the directory is not there. */
+  deadLinks(directory: string): Promise<readonly string[]>;
+  /** Removes a file or a link; one that is not there is success. */
+  removeFile(path: string): Promise<void>;
+  removeTree(path: string): Promise<void>;
+}
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+
+async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The file systems of this machine.
+ * @param root where the node's own root is mounted, in a container; empty on the node itself
+ */
+export function nodeFileSystem(root = ''): FileSystem {
+  const at = (path: string): string => (root === '' ? path : join(root, path));
+  return {
+    async usage(path) {
+      const said = await unlessAbsent(statfs(at(path), { bigint: true }));
+      if (said === undefined) return undefined;
+      return {
+        capacity: said.blocks * said.bsize,
+        available: said.bavail * said.bsize,
+        inodes: said.files,
+        inodesFree: said.ffree,
+      };
+    },
+    async device(path) {
+      return (await unlessAbsent(stat(at(path), { bigint: true })))?.dev;
+    },
+    list: (directory) => readdir(at(directory)),
+    async deadLinks(directory) {
+      const entries = (await unlessAbsent(readdir(at(directory)))) ?? [];
+      const dead: string[] = [];
+      for (const entry of entries) {
+        const path = join(at(directory), entry);
+        if ((await unlessAbsent(lstat(path)))?.isSymbolicLink() !== true) continue;
+        const target = await unlessAbsent(readlink(path));
+        if (target === undefined) continue;
+        const followed = target.startsWith('/') ? at(target) : join(at(directory), target);
+        if ((await unlessAbsent(stat(followed))) === undefined) dead.push(entry);
+      }
+      return dead.toSorted();
+    },
+    async removeFile(path) {
+      await unlessAbsent(unlink(at(path)));
+    },
+    async removeTree(path) {
+      await rm(at(path), { recursive: true, force: true });
+    },
+  };
+}

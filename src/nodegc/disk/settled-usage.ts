@@ -1,0 +1,29 @@
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { DiskReading } from '../images/thresholds.ts';
+
+/** Space may come back later than the removal is answered (NODE-074): equal samples that count as standing still, and for how long to wait. */
+const SAMPLES = 3;
+const PAUSE_MS = 20;
+const PAUSE_CAP_MS = 1_000;
+const BOUND_MS = 30_000;
+
+/** Reads the usage until it stands still for three samples, or for 30 s. */
+export async function settledUsage(
+  read: () => Promise<DiskReading | undefined>,
+  clock: Clock,
+): Promise<DiskReading | undefined> {
+  const until = clock.monotonic() + BOUND_MS;
+  let last = await read();
+  let equal = 1;
+  for (let pause = PAUSE_MS; equal < SAMPLES && clock.monotonic() < until;) {
+    await sleep(clock, pause);
+    const next = await read();
+    if (next?.available === last?.available && next?.inodesFree === last?.inodesFree) equal++;
+    else {
+      equal = 1;
+      pause = Math.min(pause * 2, PAUSE_CAP_MS);
+    }
+    last = next;
+  }
+  return last;
+}

@@ -1,0 +1,359 @@
+import { sleep, type Clock } from '../../base/clock.ts';
+import { type Logger, silentLogger } from '../../base/logger.ts';
+import { MINUTE } from '../config/go-duration.ts';
+import type { NodeConfiguration } from '../config/node-configuration.ts';
+import { detect, imageKey, type ImageMemory, type ImageRecord, type Inventory } from '../inventory/image-inventory.ts';
+import { type Runtime, RuntimeCallError, type RuntimeContainer } from '../inventory/runtime.ts';
+import type { ImageCycle, ImageCycleResult, ImageOperation, Removal, RemovalOutcome } from './image-cycle.ts';
+import { KubeletImageCycle } from './kubelet-image-cycle.ts';
+import { MeasuredImageCycle } from './measured-image-cycle.ts';
+import { type Protection, protections } from './protection.ts';
+import { parseReferencePattern, type ReferencePattern } from './reference-pattern.ts';
+import type { SharedBytes } from './shared-bytes.ts';
+import { steadyTime } from './steady-time.ts';
+import type { DiskReading } from './thresholds.ts';
+
+export interface ImageManagerOptions {
+  readonly runtime: Runtime;
+  readonly configuration: NodeConfiguration;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  /** Reads the disk that images lie on; `settled`: once freed space stands still. */
+  readonly readDisk: (settled: boolean) => Promise<DiskReading | undefined>;
+  /** Exact bytes, where the runtime shows its pieces; undefined where it does not. */
+  readonly readShared?: (listed: ReadonlySet<string>) => Promise<SharedBytes | undefined>;
+  /** References in specs of pods that are not finished (NODE-142). */
+  readonly podImages?: () => ReadonlySet<string>;
+  readonly sandboxImage?: string | undefined;
+  /** Of an earlier process (NODE-210). */
+  readonly memory?: ReadonlyMap<string, ImageMemory>;
+  /** Told of each removal as it ends. */
+  readonly onRemoval?: (removal: Removal, outcome: RemovalOutcome) => void;
+}
+
+/** What a pass would do, with why everything else stays. */
+export interface ImagePlan {
+  readonly inventory: Inventory;
+  readonly protections: ReadonlyMap<string, Protection>;
+  /** What the pass would end with, if every removal succeeds and frees what is predicted. */
+  readonly result: ImageCycleResult;
+  readonly disk: DiskReading | undefined;
+  readonly shared: SharedBytes | undefined;
+}
+
+interface Failure {
+  readonly times: number;
+  /** Steady nanoseconds. */
+  readonly notBefore: bigint;
+}
+
+const LONGEST_PAUSE_MINUTES = 60n;
+/** How long the removals under way may take after the stop (NODE-228). */
+export const DRAIN_MS = 120_000;
+
+/**
+ * Finds, plans and removes images. Invariant: an image is removed only if a list of containers that was read after the plan shows no
+ * user of it, and its status just before shows no pin. One pass at a time: the caller holds the others back.
+ */
+export class ImageManager {
+  readonly #options: ImageManagerOptions;
+  readonly #logger: Logger;
+  readonly #patterns: readonly ReferencePattern[];
+  readonly #steady: () => bigint;
+  readonly #failures = new Map<string, Failure>();
+  /** Images that a container mounts, by its id: they never change while it is there. */
+  #volumes = new Map<string, readonly string[]>();
+  #inventory: Inventory = new Map();
+  #memory: ReadonlyMap<string, ImageMemory>;
+  #startTime: bigint;
+  #unreadable: string | undefined;
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(options: ImageManagerOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#patterns = options.configuration.protect.map(parseReferencePattern);
+    this.#steady = steadyTime(options.clock);
+    this.#memory = options.memory ?? new Map();
+    this.#startTime = this.#steady();
+  }
+
+  get inventory(): Inventory {
+    return this.#inventory;
+  }
+
+  /** Begins the time that the kubelet's age pass waits for (NODE-063). */
+  loopStarts(): void {
+    this.#startTime = this.#steady();
+  }
+
+  /** Brings the records up to date. A list that fails changes nothing (NODE-019). @throws RuntimeCallError */
+  async detect(): Promise<Inventory> {
+    const { runtime, configuration } = this.#options;
+    const at = this.#steady();
+    const images = await runtime.listImages();
+    const containers = await runtime.listContainers();
+    const seen = configuration.imageVolumes
+      ? await this.#readVolumes(containers)
+      : { volumes: new Map(), unreadable: undefined };
+    this.#volumes = seen.volumes;
+    this.#unreadable = seen.unreadable;
+    const sighting = { images, containers, volumes: seen.volumes, at, now: this.#steady() };
+    this.#inventory = detect(this.#inventory, sighting, this.#memory);
+    this.#memory = new Map();
+    for (const key of this.#failures.keys()) if (!this.#inventory.has(key)) this.#failures.delete(key);
+    return this.#inventory;
+  }
+
+  /** Computes a pass without removing anything (NODE-049, NODE-225). @throws RuntimeCallError */
+  async plan(operation: ImageOperation): Promise<ImagePlan> {
+    const freeTime = this.#steady();
+    const inventory = await this.detect();
+    const found = this.#protections();
+    const shared = await this.#shared();
+    const cycle = this.#cycle(operation, freeTime, found, shared?.clone());
+    const disk = await this.#options.readDisk(false);
+    let freed = 0n;
+    for (;;) {
+      const step = cycle.next();
+      if (step.step === 'end') return { inventory, protections: found, result: step.result, disk, shared };
+      if (step.step === 'readDisk') {
+        const available = disk?.available === undefined ? undefined : disk.available + freed;
+        cycle.read({
+          capacity: disk?.capacity,
+          available,
+          inodes: disk?.inodes ?? 0n,
+          inodesFree: disk?.inodesFree ?? 0n,
+        });
+        continue;
+      }
+      for (const removal of step.removals) {
+        freed += removal.bytes;
+        cycle.settle(removal, { outcome: 'removed' });
+      }
+    }
+  }
+
+  /**
+   * One pass. What was sent to the runtime before the stop is waited for, at most 2 minutes.
+   * @throws RuntimeCallError when the detection fails
+   */
+  async collect(operation: ImageOperation, stop?: AbortSignal): Promise<ImageCycleResult> {
+    if (this.#options.configuration.dryRun) return (await this.plan(operation)).result;
+    const freeTime = this.#steady();
+    await this.detect();
+    return await this.#run(this.#cycle(operation, freeTime, this.#protections(), await this.#shared()), stop);
+  }
+
+  /** Removes these images, after the same checks as a pass: for a person who named them. */
+  async remove(records: readonly ImageRecord[]): Promise<ReadonlyMap<string, RemovalOutcome>> {
+    const removals = records.map((record): Removal => ({
+      record,
+      reason: 'space',
+      bytes: record.image.size,
+      exact: false,
+    }));
+    const outcomes = new Map<string, RemovalOutcome>();
+    for (let next = 0; next < removals.length; next += this.#options.configuration.parallelRemovals) {
+      const batch = removals.slice(next, next + this.#options.configuration.parallelRemovals);
+      for (const [removal, outcome] of await this.#removeBatch(batch)) outcomes.set(removal.record.key, outcome);
+    }
+    return outcomes;
+  }
+
+  /** Resolves when no removal is under way, or after the bound; says whether all have ended. */
+  async drain(): Promise<boolean> {
+    const { clock } = this.#options;
+    const all = Promise.all(this.#underWay).then(() => true);
+    const bound = new AbortController();
+    const late = sleep(clock, DRAIN_MS, bound.signal).then(
+      () => false,
+      () => true,
+    );
+    const drained = await Promise.race([all, late]);
+    bound.abort();
+    return drained;
+  }
+
+  #protections(): Map<string, Protection> {
+    const { configuration, sandboxImage, podImages } = this.#options;
+    return protections(this.#inventory, {
+      sandboxImage,
+      ...(podImages === undefined ? {} : { podImages: podImages() }),
+      protect: this.#patterns,
+      keepNewest: configuration.keepNewest,
+      scope: configuration.scope,
+      unreadableContainer: this.#unreadable,
+    });
+  }
+
+  async #shared(): Promise<SharedBytes | undefined> {
+    const { readShared, configuration } = this.#options;
+    if (readShared === undefined || configuration.accounting === 'kubelet') return undefined;
+    try {
+      return await readShared(new Set([...this.#inventory.values()].map(({ image }) => image.id)));
+    } catch (error) {
+      if (!(error instanceof RuntimeCallError)) throw error;
+      this.#logger.warn('unable to read which layers images share, will go by their sizes', { error: error.message });
+      return undefined;
+    }
+  }
+
+  #cycle(
+    operation: ImageOperation,
+    freeTime: bigint,
+    found: ReadonlyMap<string, Protection>,
+    shared: SharedBytes | undefined,
+  ): ImageCycle {
+    const c = this.#options.configuration;
+    const maximumAge = c.featureGates['ImageMaximumGCAge'] === false ? 0n : c.imageMaximumGCAge;
+    const common = {
+      inventory: this.#inventory,
+      protections: found,
+      operation,
+      freeTime,
+      minimumAge: c.imageMinimumGCAge,
+      maximumAge,
+      thresholds: { high: c.imageGCHighThresholdPercent, low: c.imageGCLowThresholdPercent },
+    };
+    if (c.accounting === 'kubelet') return new KubeletImageCycle({ ...common, startTime: this.#startTime });
+    const retryLater = new Set([...this.#failures].filter(([, each]) => each.notBefore > freeTime).map(([key]) => key));
+    return new MeasuredImageCycle({
+      ...common,
+      inodeThresholds: { high: c.inodesHighPercent, low: c.inodesLowPercent },
+      choose: c.choose,
+      protectRecent: c.protectRecent,
+      parallelRemovals: c.parallelRemovals,
+      minimumAgeFrom: c.imageAges === 'independent' ? 'used' : 'detected',
+      shared,
+      retryLater,
+    });
+  }
+
+  async #run(cycle: ImageCycle, stop: AbortSignal | undefined): Promise<ImageCycleResult> {
+    for (;;) {
+      const step = cycle.next();
+      if (step.step === 'end') return step.result;
+      if (step.step === 'readDisk') {
+        const reading = await this.#options.readDisk(step.settled);
+        cycle.read(reading ?? { capacity: undefined, available: undefined, inodes: 0n, inodesFree: 0n });
+        continue;
+      }
+      if (stop?.aborted === true) {
+        for (const removal of step.removals) cycle.settle(removal, { outcome: 'spared', why: 'the daemon stops' });
+        continue;
+      }
+      for (const [removal, outcome] of await this.#removeBatch(step.removals)) cycle.settle(removal, outcome);
+    }
+  }
+
+  async #removeBatch(removals: readonly Removal[]): Promise<Map<Removal, RemovalOutcome>> {
+    const outcomes = new Map<Removal, RemovalOutcome>();
+    const spared = await this.#checkAgain(removals).catch((error: unknown): RemovalOutcome => {
+      if (!(error instanceof RuntimeCallError)) throw error;
+      return { outcome: 'failed', message: error.message };
+    });
+    await Promise.all(
+      removals.map(async (removal) => {
+        const before = spared instanceof Map ? spared.get(removal) : spared;
+        const outcome = before ?? (await this.#removeOne(removal));
+        outcomes.set(removal, outcome);
+        this.#note(removal, outcome);
+      }),
+    );
+    return outcomes;
+  }
+
+  /** Reads the users and the pins anew: the plan may be older than a pod that has just started (NODE-041, NODE-142). */
+  async #checkAgain(removals: readonly Removal[]): Promise<Map<Removal, RemovalOutcome>> {
+    const { runtime, configuration, podImages } = this.#options;
+    const containers = await runtime.listContainers();
+    const used = new Set(containers.map(({ imageId, runtimeHandler }) => imageKey(imageId, runtimeHandler)));
+    const volumes = new Set<string>();
+    let unreadable: string | undefined;
+    if (configuration.imageVolumes) {
+      const seen = await this.#readVolumes(containers);
+      unreadable = seen.unreadable;
+      for (const ids of seen.volumes.values()) for (const id of ids) volumes.add(id);
+    }
+    const named = podImages?.() ?? new Set<string>();
+    const spared = new Map<Removal, RemovalOutcome>();
+    await Promise.all(
+      removals.map(async (removal) => {
+        const { key, image } = removal.record;
+        const spare = (why: string): void => void spared.set(removal, { outcome: 'spared', why });
+        const names = [image.id, ...image.tags, ...image.digests];
+        if (used.has(key) || names.some((each) => volumes.has(each))) return spare('a container uses it by now');
+        if (unreadable !== undefined) return spare('a container does not tell which images it mounts');
+        if ([...image.tags, ...image.digests].some((each) => named.has(each))) return spare('a pod names it by now');
+        const status = await runtime.imageStatus(image.id);
+        if (status?.pinned === true) spare('the runtime pins it by now');
+      }),
+    );
+    return spared;
+  }
+
+  async #removeOne({ record }: Removal): Promise<RemovalOutcome> {
+    const removal = this.#options.runtime.removeImage(record.image.id, record.image.runtimeHandler);
+    const settled = removal.then(
+      (): RemovalOutcome => ({ outcome: 'removed' }),
+      (error: unknown): RemovalOutcome => {
+        if (!(error instanceof RuntimeCallError)) throw error;
+        return { outcome: 'failed', message: error.message };
+      },
+    );
+    this.#underWay.add(settled);
+    try {
+      return await settled;
+    } finally {
+      this.#underWay.delete(settled);
+    }
+  }
+
+  #note(removal: Removal, outcome: RemovalOutcome): void {
+    const { key } = removal.record;
+    this.#options.onRemoval?.(removal, outcome);
+    if (outcome.outcome !== 'failed') {
+      this.#failures.delete(key);
+      if (outcome.outcome === 'removed') {
+        const left = new Map(this.#inventory);
+        left.delete(key);
+        this.#inventory = left;
+      }
+      return;
+    }
+    const times = (this.#failures.get(key)?.times ?? 0) + 1;
+    const minutes = times > 6 ? LONGEST_PAUSE_MINUTES : 1n << BigInt(times - 1);
+    const pause = (minutes > LONGEST_PAUSE_MINUTES ? LONGEST_PAUSE_MINUTES : minutes) * MINUTE;
+    this.#failures.set(key, { times, notBefore: this.#steady() + pause });
+    this.#logger.warn('unable to remove an image, will retry', { image: key, error: outcome.message });
+  }
+
+  /** Asks only containers that were not asked before. One that is gone mounts nothing (NODE-217). */
+  async #readVolumes(
+    containers: readonly RuntimeContainer[],
+  ): Promise<{ readonly volumes: Map<string, readonly string[]>; readonly unreadable: string | undefined }> {
+    const volumes = new Map<string, readonly string[]>();
+    const unknown: string[] = [];
+    for (const { id } of containers) {
+      const known = this.#volumes.get(id);
+      if (known === undefined) unknown.push(id);
+      else volumes.set(id, known);
+    }
+    let unreadable: string | undefined;
+    const ask = async (): Promise<void> => {
+      for (let id = unknown.pop(); id !== undefined; id = unknown.pop()) {
+        try {
+          volumes.set(id, (await this.#options.runtime.containerStatus(id))?.volumeImages ?? []);
+        } catch (error) {
+          if (!(error instanceof RuntimeCallError)) throw error;
+          if (error.failure === 'unreachable' || this.#options.configuration.accounting === 'kubelet') throw error;
+          unreadable = id;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, ask));
+    for (const [id, mounted] of volumes) this.#volumes.set(id, mounted);
+    return { volumes, unreadable };
+  }
+}
