@@ -1,5 +1,5 @@
 import { lstat, readdir, readlink, rm, stat, statfs, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { DiskReading } from '../images/thresholds.ts';
 
 /** What is read and removed of the node's file systems. */
@@ -29,15 +29,11 @@ async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/**
- * The file systems of this machine.
- * @param root where the node's own root is mounted, in a container; empty on the node itself
- */
-export function nodeFileSystem(root = ''): FileSystem {
-  const at = (path: string): string => (root === '' ? path : join(root, path));
+/** The file systems of this machine. */
+export function nodeFileSystem(): FileSystem {
   return {
     async usage(path) {
-      const said = await unlessAbsent(statfs(at(path), { bigint: true }));
+      const said = await unlessAbsent(statfs(path, { bigint: true }));
       if (said === undefined) return undefined;
       return {
         capacity: said.blocks * said.bsize,
@@ -47,27 +43,27 @@ export function nodeFileSystem(root = ''): FileSystem {
       };
     },
     async device(path) {
-      return (await unlessAbsent(stat(at(path), { bigint: true })))?.dev;
+      return (await unlessAbsent(stat(path, { bigint: true })))?.dev;
     },
-    list: (directory) => readdir(at(directory)),
+    list: (directory) => readdir(directory),
     async deadLinks(directory) {
-      const entries = (await unlessAbsent(readdir(at(directory)))) ?? [];
+      const entries = (await unlessAbsent(readdir(directory))) ?? [];
       const dead: string[] = [];
       for (const entry of entries) {
-        const path = join(at(directory), entry);
+        const path = join(directory, entry);
         if ((await unlessAbsent(lstat(path)))?.isSymbolicLink() !== true) continue;
         const target = await unlessAbsent(readlink(path));
         if (target === undefined) continue;
-        const followed = target.startsWith('/') ? at(target) : join(at(directory), target);
+        const followed = resolve(directory, target);
         if ((await unlessAbsent(stat(followed))) === undefined) dead.push(entry);
       }
       return dead.toSorted();
     },
     async removeFile(path) {
-      await unlessAbsent(unlink(at(path)));
+      await unlessAbsent(unlink(path));
     },
     async removeTree(path) {
-      await rm(at(path), { recursive: true, force: true });
+      await rm(path, { recursive: true, force: true });
     },
   };
 }

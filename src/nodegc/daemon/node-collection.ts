@@ -1,0 +1,161 @@
+import { dirname } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Metrics } from '../../base/metrics.ts';
+import type { NodeConfiguration } from '../config/node-configuration.ts';
+import { validateConfiguration } from '../config/validate-configuration.ts';
+import { ContainerdReader } from '../containerd/containerd-content.ts';
+import { modelContent, type StrandedImageRecord } from '../containerd/content-model.ts';
+import { ContainerManager } from '../containers/container-manager.ts';
+import { CriRuntime } from '../cri/cri-runtime.ts';
+import { type FileSystem, nodeFileSystem } from '../disk/file-system.ts';
+import type { DiskLayout } from '../disk/pressure.ts';
+import { settledUsage } from '../disk/settled-usage.ts';
+import type { Removal, RemovalOutcome } from '../images/image-cycle.ts';
+import { ImageManager } from '../images/image-manager.ts';
+import type { SharedBytes } from '../images/shared-bytes.ts';
+import type { DiskReading } from '../images/thresholds.ts';
+import type { Runtime, RuntimeInfo } from '../inventory/runtime.ts';
+import type { KnownPod } from '../pods/pod-verdicts.ts';
+import { ImageMemoryFile } from './image-memory-file.ts';
+
+export interface NodeCollectionOptions {
+  readonly configuration: NodeConfiguration;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+  /** Undefined until the first complete list of pods. */
+  readonly knownPods?: () => readonly KnownPod[] | undefined;
+  /** Reads and keeps the state file; without it nothing is remembered. */
+  readonly remember: boolean;
+  readonly onRemoval?: (removal: Removal, outcome: RemovalOutcome) => void;
+}
+
+const NANOSECONDS_PER_MS = 1_000_000n;
+const FINISHED: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
+
+/** Everything that collects on one node, put together over a runtime's socket. Close it when done. */
+export class NodeCollection {
+  readonly info: RuntimeInfo;
+  readonly runtime: Runtime;
+  readonly images: ImageManager;
+  readonly containers: ContainerManager;
+  readonly memoryFile: ImageMemoryFile | undefined;
+  readonly files: FileSystem;
+  /** Where the runtime keeps images. */
+  readonly imagePath: string;
+  readonly #configuration: NodeConfiguration;
+  readonly #reader: ContainerdReader | undefined;
+  readonly #close: () => void;
+  #stranded: readonly StrandedImageRecord[] = [];
+
+  private constructor(parts: {
+    readonly options: NodeCollectionOptions;
+    readonly info: RuntimeInfo;
+    readonly runtime: Runtime;
+    readonly reader: ContainerdReader | undefined;
+    readonly imagePath: string;
+    readonly memoryFile: ImageMemoryFile | undefined;
+    readonly memory: Awaited<ReturnType<ImageMemoryFile['read']>>;
+    readonly close: () => void;
+  }) {
+    const { options, info, runtime, reader, imagePath, memoryFile, memory } = parts;
+    const { configuration, clock, logger, knownPods = () => undefined } = options;
+    this.info = info;
+    this.runtime = runtime;
+    this.imagePath = imagePath;
+    this.memoryFile = memoryFile;
+    this.files = nodeFileSystem();
+    this.#configuration = configuration;
+    this.#reader = reader;
+    this.#close = parts.close;
+    const readImageDisk = (): Promise<DiskReading | undefined> => this.files.usage(imagePath);
+    this.images = new ImageManager({
+      runtime,
+      configuration,
+      clock,
+      logger,
+      readDisk: (settled) => (settled ? settledUsage(readImageDisk, clock) : readImageDisk()),
+      ...(reader === undefined ? {} : { readShared: (listed) => this.#readShared(listed) }),
+      podImages: () =>
+        new Set((knownPods() ?? []).filter(({ phase }) => !FINISHED.has(phase)).flatMap(({ images }) => images)),
+      sandboxImage: info.sandboxImage,
+      memory,
+      ...(options.onRemoval === undefined ? {} : { onRemoval: options.onRemoval }),
+    });
+    this.containers = new ContainerManager({ runtime, files: this.files, configuration, clock, logger, knownPods });
+  }
+
+  /**
+   * Connects to the runtime.
+   * @throws ConfigurationError, StateFileError, RuntimeCallError; nothing was removed then
+   */
+  static async open(options: NodeCollectionOptions): Promise<NodeCollection> {
+    const { configuration, clock, metrics, logger } = options;
+    validateConfiguration(configuration);
+    const memoryFile = options.remember ? new ImageMemoryFile(configuration.stateFile) : undefined;
+    const memory = (await memoryFile?.read()) ?? new Map();
+    const { containerRuntimeEndpoint: endpoint, imageServiceEndpoint: imageEndpoint } = configuration;
+    const timeoutMs = Number(configuration.runtimeRequestTimeout / NANOSECONDS_PER_MS);
+    const runtime = new CriRuntime({
+      endpoint,
+      imageEndpoint,
+      timeoutMs,
+      clock,
+      ...(metrics === undefined ? {} : { metrics }),
+    });
+    const ofImages = imageEndpoint === '' ? endpoint : imageEndpoint;
+    let reader: ContainerdReader | undefined;
+    try {
+      const info = await runtime.info();
+      if (info.name === 'containerd') reader = new ContainerdReader({ endpoint: ofImages, timeoutMs });
+      const imagePath = (await runtime.imageFilesystem()) ?? '';
+      logger.debug('connected to the runtime', { ...info, imagePath });
+      const close = (): void => {
+        runtime.close();
+        reader?.close();
+      };
+      return new NodeCollection({ options, info, runtime, reader, imagePath, memoryFile, memory, close });
+    } catch (error) {
+      runtime.close();
+      reader?.close();
+      throw error;
+    }
+  }
+
+  /** File systems of logs and of images, and whether they are one (NODE-111). */
+  async readDisks(): Promise<{
+    readonly nodefs: DiskReading | undefined;
+    readonly imagefs: DiskReading | undefined;
+    readonly layout: DiskLayout;
+  }> {
+    const { podLogsDir } = this.#configuration;
+    // Logs may never have been written yet.
+    const nodePath = (await this.files.device(podLogsDir)) === undefined ? dirname(podLogsDir) : podLogsDir;
+    const [nodefs, imagefs] = [await this.files.usage(nodePath), await this.files.usage(this.imagePath)];
+    const one = (await this.files.device(nodePath)) === (await this.files.device(this.imagePath));
+    return { nodefs, imagefs, layout: one ? 'one' : 'separateImages' };
+  }
+
+  /** Records that hold space although no image shows them, as of the last plan or pass (NODE-229). */
+  get stranded(): readonly StrandedImageRecord[] {
+    return this.#stranded;
+  }
+
+  /** Removes a record that no image shows, through containerd's own API. */
+  async removeStranded(record: StrandedImageRecord): Promise<void> {
+    await this.#reader?.removeEntry(record.name);
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  async #readShared(listed: ReadonlySet<string>): Promise<SharedBytes | undefined> {
+    const content = await this.#reader?.read();
+    if (content === undefined) return undefined;
+    const { shared, stranded } = modelContent(content, listed);
+    this.#stranded = stranded;
+    return shared;
+  }
+}

@@ -1,0 +1,280 @@
+import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import type { Service } from '../../base/service.ts';
+import { messageOf } from '../../base/thrown.ts';
+import type { NodeConfiguration } from '../config/node-configuration.ts';
+import { imageLoopRuns } from '../config/validate-configuration.ts';
+import type { ContainerManager } from '../containers/container-manager.ts';
+import { type DiskLayout, reclaimSteps, signalsUnderPressure } from '../disk/pressure.ts';
+import type { ImageCycleResult, ImageOperation, NodeEvent } from '../images/image-cycle.ts';
+import type { ImageManager } from '../images/image-manager.ts';
+import type { DiskReading } from '../images/thresholds.ts';
+import { RuntimeCallError } from '../inventory/runtime.ts';
+import { CycleEvents } from './cycle-events.ts';
+import type { ImageMemoryFile } from './image-memory-file.ts';
+import { NodeMetrics, type Trigger } from './node-metrics.ts';
+
+/** Periods of the kubelet (NODE-060, NODE-080), and ours near the high threshold (NODE-223). */
+const IMAGE_PERIOD_MS = 5 * 60_000;
+const NEAR_PERIOD_MS = 30_000;
+const NEAR_POINTS = 5;
+const CONTAINER_PERIOD_MS = 60_000;
+const PRESSURE_PERIOD_MS = 10_000;
+const SAVE_PERIOD_MS = 60_000;
+/** A reclaim that freed nothing is not repeated sooner. */
+const FRUITLESS_PAUSE_MS = 60_000;
+/** Nothing that may go: told once an hour (NODE-219). */
+const HOPELESS_EVENT_MS = 3_600_000;
+
+export interface NodeDaemonOptions {
+  readonly configuration: NodeConfiguration;
+  /** What `auto` has become: `audit` and `dryRun` plan only, `besideKubelet` leaves containers alone (NODE-140). */
+  readonly mode: 'besideKubelet' | 'standalone' | 'audit';
+  readonly images: ImageManager;
+  readonly containers: ContainerManager;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: NodeMetrics;
+  readonly memoryFile: ImageMemoryFile | undefined;
+  readonly readDisks: () => Promise<{
+    readonly nodefs: DiskReading | undefined;
+    readonly imagefs: DiskReading | undefined;
+    readonly layout: DiskLayout;
+  }>;
+  /** A Warning on the Node. */
+  readonly emit: (event: NodeEvent) => void;
+}
+
+/**
+ * Node collection as a service: an image loop, a container loop, and reclaim under pressure. Each loop waits its period after the end of a
+ * pass, and one image pass and one container pass happen at a time (NODE-122, NODE-123).
+ */
+export class NodeDaemon implements Service {
+  readonly #options: NodeDaemonOptions;
+  readonly #events = new CycleEvents();
+  readonly #imageWork = new Semaphore({ permits: 1 });
+  readonly #containerWork = new Semaphore({ permits: 1 });
+  #hopelessAt = Number.NEGATIVE_INFINITY;
+  #savedAt = Number.NEGATIVE_INFINITY;
+  #completed = false;
+
+  constructor(options: NodeDaemonOptions) {
+    this.#options = options;
+  }
+
+  /** The first pass over images has ended. */
+  get ready(): boolean {
+    return this.#completed;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { mode, images, logger, configuration } = this.#options;
+    images.loopStarts();
+    const loops = [this.#loop(signal, () => this.#imageTurn(signal))];
+    if (mode !== 'besideKubelet') loops.push(this.#loop(signal, () => this.#containerTurn(signal)));
+    if (mode === 'standalone' && !configuration.dryRun)
+      loops.push(this.#loop(signal, () => this.#pressureTurn(signal)));
+    const stopped = new Promise<void>((settle) => {
+      if (signal.aborted) settle();
+      else signal.addEventListener('abort', () => settle(), { once: true });
+    });
+    await stopped;
+    // What was sent to the runtime is waited for, and nothing new is sent.
+    if (!(await images.drain())) {
+      logger.error('a removal of an image is still under way after 2 minutes, leaving it to the runtime');
+      await this.#save(true);
+      return;
+    }
+    await Promise.all(loops);
+    await this.#save(true);
+  }
+
+  /** @param turn one pass; resolves with the pause after it, ms */
+  async #loop(signal: AbortSignal, turn: () => Promise<number>): Promise<void> {
+    while (!signal.aborted) await sleepUnlessAborted(this.#options.clock, await turn(), signal);
+  }
+
+  async #imageTurn(signal: AbortSignal): Promise<number> {
+    const { configuration, images, logger } = this.#options;
+    if (!imageLoopRuns(configuration)) {
+      await this.#imageWork.use(async () => {
+        await images.detect().catch((error: unknown) => {
+          logger.warn('unable to list images, will retry', { error: messageOf(error) });
+        });
+      });
+      this.#completed = true;
+      await this.#save(false);
+      return IMAGE_PERIOD_MS;
+    }
+    const result = await this.#collectImages('garbageCollect', 'periodic', signal);
+    this.#completed = true;
+    await this.#save(false);
+    const near =
+      (result?.usagePercentAfter ?? result?.usagePercent ?? 0) >=
+      configuration.imageGCHighThresholdPercent - NEAR_POINTS;
+    return configuration.accounting === 'measured' && near ? NEAR_PERIOD_MS : IMAGE_PERIOD_MS;
+  }
+
+  async #collectImages(
+    operation: ImageOperation,
+    trigger: Trigger,
+    signal: AbortSignal,
+  ): Promise<ImageCycleResult | undefined> {
+    const { images, clock, metrics, logger } = this.#options;
+    return await this.#imageWork.use(async () => {
+      const from = clock.monotonic();
+      const seconds = (): number => (clock.monotonic() - from) / 1000;
+      try {
+        const result = await images.collect(operation, signal);
+        metrics.imageCycle(operation, trigger, result, seconds());
+        this.#report(result, trigger);
+        return result;
+      } catch (error) {
+        if (!(error instanceof RuntimeCallError)) throw error;
+        metrics.imageCycleFailed(operation, trigger, seconds());
+        logger.warn('unable to collect images, will retry', { error: error.message });
+        if (trigger === 'periodic') for (const event of this.#events.imageCycle(error.message)) this.#emit(event);
+        return undefined;
+      }
+    });
+  }
+
+  #report(result: ImageCycleResult, trigger: Trigger): void {
+    const { logger, configuration, clock, mode } = this.#options;
+    const planned = configuration.dryRun || mode === 'audit';
+    const { outcome, goal, usagePercent, usagePercentAfter, removed, failed, measuredFreed, estimatedFreed } = result;
+    if (removed.length > 0 || failed.length > 0) {
+      logger.info(planned ? 'would remove images' : 'removed images', {
+        outcome,
+        usagePercent,
+        usagePercentAfter,
+        goalBytes: goal === undefined ? undefined : Number(goal),
+        removed: removed.length,
+        failed: failed.length,
+        estimatedBytes: Number(estimatedFreed),
+        measuredBytes: measuredFreed === undefined ? undefined : Number(measuredFreed),
+      });
+    }
+    if (planned) return;
+    // Nothing may go: the kubelet would fail every 5 minutes (NODE-219).
+    const hopeless =
+      configuration.accounting === 'measured' &&
+      result.because === 'insufficientFreed' &&
+      removed.length === 0 &&
+      failed.length === 0;
+    if (hopeless) {
+      if (clock.monotonic() - this.#hopelessAt < HOPELESS_EVENT_MS) return;
+      this.#hopelessAt = clock.monotonic();
+      for (const { reason, message } of result.events)
+        this.#emit({ reason, message: `${message} ${this.#consumers()}` });
+      return;
+    }
+    for (const event of result.events) this.#emit(event);
+    if (trigger === 'periodic') for (const event of this.#events.imageCycle(result.error)) this.#emit(event);
+  }
+
+  /** What holds the space that no removal frees. */
+  #consumers(): string {
+    const used = [...this.#options.images.inventory.values()].filter(({ users }) => users.length > 0);
+    const bytes = used.reduce((sum, { image }) => sum + image.size, 0n);
+    const largest = used
+      .toSorted((a, b) => (a.image.size > b.image.size ? -1 : 1))
+      .slice(0, 3)
+      .map(({ image }) => image.tags[0] ?? image.id);
+    const names = largest.length === 0 ? '' : `, the largest of them ${largest.join(', ')}`;
+    return `No image may be removed: ${used.length} are in use (${bytes} bytes as the runtime tells them${names}); the rest is writable layers, logs and other data.`;
+  }
+
+  #emit(event: NodeEvent): void {
+    this.#options.logger.warn(event.message, { event: event.reason });
+    this.#options.emit(event);
+  }
+
+  async #containerTurn(signal: AbortSignal): Promise<number> {
+    await this.#collectContainers(false, signal);
+    return CONTAINER_PERIOD_MS;
+  }
+
+  async #collectContainers(pressure: boolean, signal: AbortSignal): Promise<number> {
+    const { containers, metrics, logger, mode, configuration } = this.#options;
+    return await this.#containerWork.use(async () => {
+      if (mode === 'audit' || configuration.dryRun) {
+        await containers.plan(pressure).then(
+          ({ containers: dead, sandboxes, logDirectories, deadLinks }) => {
+            const counts = {
+              containers: dead.length,
+              sandboxes: sandboxes.length,
+              logDirectories: logDirectories.length,
+              deadLinks: deadLinks.length,
+            };
+            if (Object.values(counts).some((count) => count > 0)) logger.info('would remove containers', counts);
+          },
+          (error: unknown) => logger.warn('unable to plan containers, will retry', { error: messageOf(error) }),
+        );
+        return 0;
+      }
+      const result = await containers.collect({ pressure, stop: signal });
+      metrics.containerCycle(result);
+      if (result.removed.length > 0) {
+        const count = (kind: string): number => result.removed.filter((each) => each.kind === kind).length;
+        logger.info('removed containers', {
+          containers: count('container'),
+          sandboxes: count('sandbox'),
+          logDirectories: count('logDirectory'),
+          deadLinks: count('deadLink'),
+        });
+      }
+      const { events, recovered } = this.#events.containerCycle(result.error);
+      for (const event of events) this.#emit(event);
+      if (recovered) logger.info('container collection succeeds again');
+      return result.removed.length;
+    });
+  }
+
+  /** Reclaims before pods are evicted, as the kubelet does (NODE-111). */
+  async #pressureTurn(signal: AbortSignal): Promise<number> {
+    const { configuration, readDisks, logger, containers } = this.#options;
+    const under = async (): Promise<ReturnType<typeof signalsUnderPressure>> =>
+      signalsUnderPressure(configuration.evictionHard, await readDisks());
+    try {
+      const [first] = await under();
+      if (first === undefined) return PRESSURE_PERIOD_MS;
+      const { layout } = await readDisks();
+      const steps = reclaimSteps(first, layout, { trimLogs: configuration.accounting === 'measured' });
+      logger.warn('reclaiming under pressure', { signal: first, steps: steps.join(',') });
+      let freed = 0;
+      for (const step of steps) {
+        if (step === 'containers') freed += await this.#collectContainers(true, signal);
+        else if (step === 'images')
+          freed += (await this.#collectImages('deleteUnused', 'eviction', signal))?.removed.length ?? 0;
+        else {
+          freed += (
+            await this.#containerWork.use(() =>
+              containers.trimDeadLogs(async () => signal.aborted || !(await under()).includes(first)),
+            )
+          ).length;
+        }
+        if (signal.aborted || !(await under()).includes(first)) break;
+      }
+      return freed > 0 ? PRESSURE_PERIOD_MS : FRUITLESS_PAUSE_MS;
+    } catch (error) {
+      if (!(error instanceof RuntimeCallError)) throw error;
+      logger.warn('unable to reclaim under pressure, will retry', { error: error.message });
+      return PRESSURE_PERIOD_MS;
+    }
+  }
+
+  /** At most once a minute, and at the end (NODE-210). */
+  async #save(last: boolean): Promise<void> {
+    const { memoryFile, images, clock, logger } = this.#options;
+    if (memoryFile === undefined || images.inventory.size === 0) return;
+    if (!last && clock.monotonic() - this.#savedAt < SAVE_PERIOD_MS) return;
+    this.#savedAt = clock.monotonic();
+    try {
+      await memoryFile.write(images.inventory);
+    } catch (error) {
+      logger.warn('unable to write the state file, will retry', { error: messageOf(error) });
+    }
+  }
+}
