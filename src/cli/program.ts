@@ -5,6 +5,7 @@ import { endWithError, exitCodeError } from './process/command-error.ts';
 import { completionScript } from './completion.ts';
 import { envtestAssetsCommand, envtestExecutables } from './envtest/envtest-command.ts';
 import { knownControllers } from './cluster/controllers.ts';
+import { nodeCommand } from './node/node-command.ts';
 import type { Terminal } from './process/terminal.ts';
 import type { UpFlags } from './up/up.ts';
 import { upOptions } from './up/up-options.ts';
@@ -54,6 +55,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .description('See it, test it, take it back: the deletion system for Kubernetes.')
     .addCommand(upCommand(terminal, setExitCode))
     .addCommand(collectCommand(terminal, setExitCode))
+    .addCommand(nodeCommand(terminal, setExitCode))
     .addCommand(envtestAssetsCommand(terminal))
     .addCommand(cascadeCommand(terminal, setExitCode))
     .allowExcessArguments(false);

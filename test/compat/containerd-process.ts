@@ -259,7 +259,11 @@ export class ContainerdProcess {
         command: [...command],
         labels,
         logPath: `${name}/${attempt}.log`,
-        mounts: volumes.map((volume, index) => ({ containerPath: `/volume-${index}`, image: { image: volume } })),
+        mounts: volumes.map((volume, index) => ({
+          containerPath: `/volume-${index}`,
+          readonly: true,
+          image: { image: volume },
+        })),
         linux: { securityContext: { namespaceOptions: { network: 2 } } },
       },
       sandboxConfig: this.#sandboxConfig(pod.name, pod.uid, 0, pod.logDirectory, {}),

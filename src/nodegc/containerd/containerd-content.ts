@@ -2,7 +2,7 @@ import { createClient, type Client } from '@connectrpc/connect';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { callError, UnixGrpc } from '../cri/unix-grpc.ts';
 import { Content } from './content.generated.ts';
-import { Images } from './images.generated.ts';
+import { type Image, Images, type Timestamp } from './images.generated.ts';
 import { Snapshots } from './snapshots.generated.ts';
 
 /** A blob of the content store, with what it refers to. */
@@ -24,6 +24,8 @@ export interface Snapshot {
 export interface ImageEntry {
   readonly name: string;
   readonly target: string;
+  /** When it was last written, nanoseconds since the epoch; 0 where that is not told. */
+  readonly writtenAt: bigint;
 }
 
 /** Everything that containerd keeps for Kubernetes. Sizes in bytes. */
@@ -71,11 +73,21 @@ export class ContainerdReader {
       const snapshotters = new Set(blobs.flatMap(({ labels }) => Object.keys(labels).flatMap(snapshotterOf)));
       const snapshots: Snapshot[] = [];
       for (const snapshotter of snapshotters) snapshots.push(...(await this.#readSnapshots(snapshotter)));
-      const entries = images.map(({ name, target }) => ({ name, target: target?.digest ?? '' }));
-      return { blobs, snapshots, images: entries };
+      return { blobs, snapshots, images: images.map(entryOf) };
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unimplemented) return undefined;
       throw callError('containerd_content', error);
+    }
+  }
+
+  /** Names of images alone. Empty when the runtime is no containerd. @throws RuntimeCallError */
+  async readEntries(): Promise<ImageEntry[]> {
+    try {
+      const { images } = await this.#images.list({}, { headers: NAMESPACE, timeoutMs: this.#timeoutMs });
+      return images.map(entryOf);
+    } catch (error) {
+      if (error instanceof ConnectError && error.code === Code.Unimplemented) return [];
+      throw callError('containerd_images', error);
     }
   }
 
@@ -121,6 +133,12 @@ export class ContainerdReader {
     }
     return listed.map((each) => ({ ...each, size: sizes.get(each.name) ?? 0n }));
   }
+}
+
+function entryOf({ name, target, createdAt, updatedAt }: Image): ImageEntry {
+  const time = (at: Timestamp | undefined): bigint => (at?.seconds ?? 0n) * 1_000_000_000n + BigInt(at?.nanos ?? 0);
+  const [created, updated] = [time(createdAt), time(updatedAt)];
+  return { name, target: target?.digest ?? '', writtenAt: created > updated ? created : updated };
 }
 
 function snapshotterOf(label: string): string[] {

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file images.proto.
  */
 export const file_images: GenFile = /*@__PURE__*/
-  fileDesc("CgxpbWFnZXMucHJvdG8SHWNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxIj4KCkRlc2NyaXB0b3ISEgoKbWVkaWFfdHlwZRgBIAEoCRIOCgZkaWdlc3QYAiABKAkSDAoEc2l6ZRgDIAEoAyLBAQoFSW1hZ2USDAoEbmFtZRgBIAEoCRJACgZsYWJlbHMYAiADKAsyMC5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5JbWFnZS5MYWJlbHNFbnRyeRI5CgZ0YXJnZXQYAyABKAsyKS5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5EZXNjcmlwdG9yGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiJAoRTGlzdEltYWdlc1JlcXVlc3QSDwoHZmlsdGVycxgBIAMoCSJKChJMaXN0SW1hZ2VzUmVzcG9uc2USNAoGaW1hZ2VzGAEgAygLMiQuY29udGFpbmVyZC5zZXJ2aWNlcy5pbWFnZXMudjEuSW1hZ2UiMAoSRGVsZXRlSW1hZ2VSZXF1ZXN0EgwKBG5hbWUYASABKAkSDAoEc3luYxgCIAEoCCIJCgdOb3RoaW5nMtoBCgZJbWFnZXMSawoETGlzdBIwLmNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxLkxpc3RJbWFnZXNSZXF1ZXN0GjEuY29udGFpbmVyZC5zZXJ2aWNlcy5pbWFnZXMudjEuTGlzdEltYWdlc1Jlc3BvbnNlEmMKBkRlbGV0ZRIxLmNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxLkRlbGV0ZUltYWdlUmVxdWVzdBomLmNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxLk5vdGhpbmdiBnByb3RvMw");
+  fileDesc("CgxpbWFnZXMucHJvdG8SHWNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxIj4KCkRlc2NyaXB0b3ISEgoKbWVkaWFfdHlwZRgBIAEoCRIOCgZkaWdlc3QYAiABKAkSDAoEc2l6ZRgDIAEoAyIrCglUaW1lc3RhbXASDwoHc2Vjb25kcxgBIAEoAxINCgVuYW5vcxgCIAEoBSK9AgoFSW1hZ2USDAoEbmFtZRgBIAEoCRJACgZsYWJlbHMYAiADKAsyMC5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5JbWFnZS5MYWJlbHNFbnRyeRI5CgZ0YXJnZXQYAyABKAsyKS5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5EZXNjcmlwdG9yEjwKCmNyZWF0ZWRfYXQYByABKAsyKC5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5UaW1lc3RhbXASPAoKdXBkYXRlZF9hdBgIIAEoCzIoLmNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxLlRpbWVzdGFtcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIiQKEUxpc3RJbWFnZXNSZXF1ZXN0Eg8KB2ZpbHRlcnMYASADKAkiSgoSTGlzdEltYWdlc1Jlc3BvbnNlEjQKBmltYWdlcxgBIAMoCzIkLmNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxLkltYWdlIjAKEkRlbGV0ZUltYWdlUmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHN5bmMYAiABKAgiCQoHTm90aGluZzLaAQoGSW1hZ2VzEmsKBExpc3QSMC5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5MaXN0SW1hZ2VzUmVxdWVzdBoxLmNvbnRhaW5lcmQuc2VydmljZXMuaW1hZ2VzLnYxLkxpc3RJbWFnZXNSZXNwb25zZRJjCgZEZWxldGUSMS5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5EZWxldGVJbWFnZVJlcXVlc3QaJi5jb250YWluZXJkLnNlcnZpY2VzLmltYWdlcy52MS5Ob3RoaW5nYgZwcm90bzM");
 
 /**
  * @generated from message containerd.services.images.v1.Descriptor
@@ -42,6 +42,28 @@ export const DescriptorSchema: GenMessage<Descriptor> = /*@__PURE__*/
   messageDesc(file_images, 0);
 
 /**
+ * @generated from message containerd.services.images.v1.Timestamp
+ */
+export type Timestamp = Message<"containerd.services.images.v1.Timestamp"> & {
+  /**
+   * @generated from field: int64 seconds = 1;
+   */
+  seconds: bigint;
+
+  /**
+   * @generated from field: int32 nanos = 2;
+   */
+  nanos: number;
+};
+
+/**
+ * Describes the message containerd.services.images.v1.Timestamp.
+ * Use `create(TimestampSchema)` to create a new message.
+ */
+export const TimestampSchema: GenMessage<Timestamp> = /*@__PURE__*/
+  messageDesc(file_images, 1);
+
+/**
  * @generated from message containerd.services.images.v1.Image
  */
 export type Image = Message<"containerd.services.images.v1.Image"> & {
@@ -59,6 +81,16 @@ export type Image = Message<"containerd.services.images.v1.Image"> & {
    * @generated from field: containerd.services.images.v1.Descriptor target = 3;
    */
   target?: Descriptor | undefined;
+
+  /**
+   * @generated from field: containerd.services.images.v1.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: containerd.services.images.v1.Timestamp updated_at = 8;
+   */
+  updatedAt?: Timestamp | undefined;
 };
 
 /**
@@ -66,7 +98,7 @@ export type Image = Message<"containerd.services.images.v1.Image"> & {
  * Use `create(ImageSchema)` to create a new message.
  */
 export const ImageSchema: GenMessage<Image> = /*@__PURE__*/
-  messageDesc(file_images, 1);
+  messageDesc(file_images, 2);
 
 /**
  * @generated from message containerd.services.images.v1.ListImagesRequest
@@ -83,7 +115,7 @@ export type ListImagesRequest = Message<"containerd.services.images.v1.ListImage
  * Use `create(ListImagesRequestSchema)` to create a new message.
  */
 export const ListImagesRequestSchema: GenMessage<ListImagesRequest> = /*@__PURE__*/
-  messageDesc(file_images, 2);
+  messageDesc(file_images, 3);
 
 /**
  * @generated from message containerd.services.images.v1.ListImagesResponse
@@ -100,7 +132,7 @@ export type ListImagesResponse = Message<"containerd.services.images.v1.ListImag
  * Use `create(ListImagesResponseSchema)` to create a new message.
  */
 export const ListImagesResponseSchema: GenMessage<ListImagesResponse> = /*@__PURE__*/
-  messageDesc(file_images, 3);
+  messageDesc(file_images, 4);
 
 /**
  * @generated from message containerd.services.images.v1.DeleteImageRequest
@@ -122,7 +154,7 @@ export type DeleteImageRequest = Message<"containerd.services.images.v1.DeleteIm
  * Use `create(DeleteImageRequestSchema)` to create a new message.
  */
 export const DeleteImageRequestSchema: GenMessage<DeleteImageRequest> = /*@__PURE__*/
-  messageDesc(file_images, 4);
+  messageDesc(file_images, 5);
 
 /**
  * @generated from message containerd.services.images.v1.Nothing
@@ -135,7 +167,7 @@ export type Nothing = Message<"containerd.services.images.v1.Nothing"> & {
  * Use `create(NothingSchema)` to create a new message.
  */
 export const NothingSchema: GenMessage<Nothing> = /*@__PURE__*/
-  messageDesc(file_images, 5);
+  messageDesc(file_images, 6);
 
 /**
  * @generated from service containerd.services.images.v1.Images

@@ -15,6 +15,7 @@ import type { Removal, RemovalOutcome } from '../images/image-cycle.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import type { SharedBytes } from '../images/shared-bytes.ts';
 import type { DiskReading } from '../images/thresholds.ts';
+import { imageKey, type ImageMemory } from '../inventory/image-inventory.ts';
 import type { Runtime, RuntimeInfo } from '../inventory/runtime.ts';
 import type { KnownPod } from '../pods/pod-verdicts.ts';
 import { ImageMemoryFile } from './image-memory-file.ts';
@@ -28,6 +29,11 @@ export interface NodeCollectionOptions {
   readonly knownPods?: () => readonly KnownPod[] | undefined;
   /** Reads and keeps the state file; without it nothing is remembered. */
   readonly remember: boolean;
+  /**
+   * What an image counts for that nobody remembers: `new` as of the start, as for a kubelet, or as old as the runtime's own record of it.
+   * The second is for a command by hand, which has no past; a runtime that keeps no such time lets it count as old.
+   */
+  readonly unknownImages: 'new' | 'asRecorded';
   readonly onRemoval?: (removal: Removal, outcome: RemovalOutcome) => void;
 }
 
@@ -94,7 +100,7 @@ export class NodeCollection {
     const { configuration, clock, metrics, logger } = options;
     validateConfiguration(configuration);
     const memoryFile = options.remember ? new ImageMemoryFile(configuration.stateFile) : undefined;
-    const memory = (await memoryFile?.read()) ?? new Map();
+    const memory = (await memoryFile?.read()) ?? new Map<string, ImageMemory>();
     const { containerRuntimeEndpoint: endpoint, imageServiceEndpoint: imageEndpoint } = configuration;
     const timeoutMs = Number(configuration.runtimeRequestTimeout / NANOSECONDS_PER_MS);
     const runtime = new CriRuntime({
@@ -110,6 +116,7 @@ export class NodeCollection {
       const info = await runtime.info();
       if (info.name === 'containerd') reader = new ContainerdReader({ endpoint: ofImages, timeoutMs });
       const imagePath = (await runtime.imageFilesystem()) ?? '';
+      if (options.unknownImages === 'asRecorded') await addRecordedTimes(runtime, reader, memory);
       logger.debug('connected to the runtime', { ...info, imagePath });
       const close = (): void => {
         runtime.close();
@@ -157,5 +164,23 @@ export class NodeCollection {
     const { shared, stranded } = modelContent(content, listed);
     this.#stranded = stranded;
     return shared;
+  }
+}
+
+/** Puts into the memory when the runtime has written the record of each image that nobody remembers. */
+async function addRecordedTimes(
+  runtime: Runtime,
+  reader: ContainerdReader | undefined,
+  memory: Map<string, ImageMemory>,
+): Promise<void> {
+  const written = new Map((await reader?.readEntries())?.map(({ name, writtenAt }) => [name, writtenAt]));
+  for (const { id, runtimeHandler, tags, digests } of await runtime.listImages()) {
+    const key = imageKey(id, runtimeHandler);
+    if (memory.has(key)) continue;
+    const times = [id, ...tags, ...digests].map((name) => written.get(name) ?? 0n);
+    memory.set(key, {
+      firstDetected: times.reduce((latest, time) => (time > latest ? time : latest), 0n),
+      lastUsed: undefined,
+    });
   }
 }

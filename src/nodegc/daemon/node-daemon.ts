@@ -13,7 +13,7 @@ import type { DiskReading } from '../images/thresholds.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';
 import { CycleEvents } from './cycle-events.ts';
 import type { ImageMemoryFile } from './image-memory-file.ts';
-import { NodeMetrics, type Trigger } from './node-metrics.ts';
+import type { NodeMetrics, Trigger } from './node-metrics.ts';
 
 /** Periods of the kubelet (NODE-060, NODE-080), and ours near the high threshold (NODE-223). */
 const IMAGE_PERIOD_MS = 5 * 60_000;

@@ -248,20 +248,19 @@ export class ImageManager {
   }
 
   async #removeBatch(removals: readonly Removal[]): Promise<Map<Removal, RemovalOutcome>> {
-    const outcomes = new Map<Removal, RemovalOutcome>();
     const spared = await this.#checkAgain(removals).catch((error: unknown): RemovalOutcome => {
       if (!(error instanceof RuntimeCallError)) throw error;
       return { outcome: 'failed', message: error.message };
     });
-    await Promise.all(
-      removals.map(async (removal) => {
+    const settled = await Promise.all(
+      removals.map(async (removal): Promise<readonly [Removal, RemovalOutcome]> => {
         const before = spared instanceof Map ? spared.get(removal) : spared;
         const outcome = before ?? (await this.#removeOne(removal));
-        outcomes.set(removal, outcome);
         this.#note(removal, outcome);
+        return [removal, outcome];
       }),
     );
-    return outcomes;
+    return new Map(settled);
   }
 
   /** Reads the users and the pins anew: the plan may be older than a pod that has just started (NODE-041, NODE-142). */

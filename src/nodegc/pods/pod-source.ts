@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
 import type { Service } from '../../base/service.ts';
-import { Informer } from '../../client/informer.ts';
-import type { RestClient } from '../../client/rest-client.ts';
+import { Informer } from '../../client/reflector/informer.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import { type KnownPod, knownPod, type PodObject } from './pod-verdicts.ts';
 
 export interface PodSourceOptions {

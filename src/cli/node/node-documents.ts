@@ -1,0 +1,163 @@
+import type { ContainerPlan } from '../../nodegc/containers/container-manager.ts';
+import type { NodeConfiguration } from '../../nodegc/config/node-configuration.ts';
+import type { ImagePlan } from '../../nodegc/images/image-manager.ts';
+import type { DiskReading } from '../../nodegc/images/thresholds.ts';
+import { decideByThreshold } from '../../nodegc/images/thresholds.ts';
+import type { ImageRecord } from '../../nodegc/inventory/image-inventory.ts';
+
+/** Every JSON output has these; fields are only added within a version. */
+export const API_VERSION = 'node.kubegc/v1alpha1';
+
+export interface DiskDocument {
+  readonly path: string;
+  readonly capacityBytes: number | null;
+  readonly availableBytes: number | null;
+  readonly usagePercent: number | null;
+  readonly inodes: number;
+  readonly inodesFree: number;
+}
+
+export interface ImageDocument {
+  readonly id: string;
+  readonly runtimeHandler?: string;
+  readonly tags: readonly string[];
+  readonly digests: readonly string[];
+  /** As the runtime tells it. */
+  readonly sizeBytes: number;
+  /** What comes back when it alone goes; null where only the runtime's size is known. */
+  readonly ownBytes: number | null;
+  /** What it has in common with other images; null where that is not known. */
+  readonly sharedBytes: number | null;
+  /** Null where nobody knows. */
+  readonly firstDetected: string | null;
+  readonly lastUsed: string | null;
+}
+
+export interface NodePlanDocument {
+  readonly apiVersion: typeof API_VERSION;
+  readonly kind: 'NodePlan';
+  readonly runtime: { readonly name: string; readonly version: string; readonly endpoint: string };
+  readonly imageFilesystem: DiskDocument;
+  readonly thresholds: { readonly highPercent: number; readonly lowPercent: number };
+  readonly accounting: string;
+  readonly goalBytes: number | null;
+  readonly goalMet: boolean;
+  readonly remove: readonly (ImageDocument & {
+    readonly reason: string;
+    readonly bytes: number;
+    readonly exact: boolean;
+  })[];
+  readonly keep: readonly (ImageDocument & { readonly rule: string; readonly detail: string })[];
+  readonly containers: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly pod: string;
+    readonly reason: string;
+  }[];
+  readonly sandboxes: readonly { readonly id: string; readonly reason: string }[];
+  readonly logDirectories: readonly string[];
+  readonly deadLinks: readonly string[];
+  readonly findings: readonly { readonly kind: 'StrandedImageRecord'; readonly name: string; readonly bytes: number }[];
+}
+
+const NANOSECONDS_PER_MS = 1_000_000n;
+/** RFC 3339. */
+export const timeText = (nanoseconds: bigint): string =>
+  new Date(Number(nanoseconds / NANOSECONDS_PER_MS)).toISOString();
+
+export function diskDocument(path: string, disk: DiskReading | undefined): DiskDocument {
+  const decided = disk && decideByThreshold(disk, { high: 0, low: 0 });
+  const numberOf = (value: bigint | undefined): number | null => (value === undefined ? null : Number(value));
+  return {
+    path,
+    capacityBytes: numberOf(disk?.capacity),
+    availableBytes: numberOf(disk?.available),
+    usagePercent: decided === undefined || decided.decision === 'invalidCapacity' ? null : decided.usagePercent,
+    inodes: Number(disk?.inodes ?? 0n),
+    inodesFree: Number(disk?.inodesFree ?? 0n),
+  };
+}
+
+export function imageDocument(record: ImageRecord, shared: ImagePlan['shared']): ImageDocument {
+  const { image, key } = record;
+  const known = shared?.knows(key) === true;
+  return {
+    id: image.id,
+    ...(image.runtimeHandler === '' ? {} : { runtimeHandler: image.runtimeHandler }),
+    tags: image.tags,
+    digests: image.digests,
+    sizeBytes: Number(image.size),
+    ownBytes: known ? Number(shared!.own(key)) : null,
+    sharedBytes: known ? Number(shared!.shared(key)) : null,
+    firstDetected: record.firstDetected === 0n ? null : timeText(record.firstDetected),
+    lastUsed: record.lastUsed === undefined ? null : timeText(record.lastUsed),
+  };
+}
+
+/** Why an image stays although nothing protects it: the skip of the pass, else that the goal was met before. */
+export function reasonsToStay(plan: ImagePlan): Map<string, { readonly rule: string; readonly detail: string }> {
+  const words: Readonly<Record<string, string>> = {
+    minimumAge: 'it is younger than the minimum age',
+    usedMeanwhile: 'it was used during this pass',
+    retryLater: 'its removal failed lately',
+  };
+  const stays = new Map<string, { rule: string; detail: string }>();
+  const gone = new Set(plan.result.removed.map(({ record }) => record.key));
+  const skipped = new Map(plan.result.skipped.map(({ record, reason }) => [record.key, reason]));
+  for (const key of plan.inventory.keys()) {
+    if (gone.has(key)) continue;
+    const protection = plan.protections.get(key);
+    const skip = skipped.get(key);
+    if (protection !== undefined) stays.set(key, protection);
+    else if (skip !== undefined) stays.set(key, { rule: skip, detail: words[skip] ?? skip });
+    else
+      stays.set(key, {
+        rule: 'notNeeded',
+        detail: plan.result.goal === undefined ? 'nothing has to be freed' : 'the goal is met without it',
+      });
+  }
+  return stays;
+}
+
+export function planDocument(parts: {
+  readonly runtime: NodePlanDocument['runtime'];
+  readonly imagePath: string;
+  readonly configuration: NodeConfiguration;
+  readonly images: ImagePlan;
+  readonly containers: ContainerPlan | undefined;
+  readonly stranded: readonly { readonly name: string; readonly bytes: bigint }[];
+}): NodePlanDocument {
+  const { runtime, imagePath, configuration, images, containers, stranded } = parts;
+  const { result, shared, inventory } = images;
+  const stays = reasonsToStay(images);
+  return {
+    apiVersion: API_VERSION,
+    kind: 'NodePlan',
+    runtime,
+    imageFilesystem: diskDocument(imagePath, images.disk),
+    thresholds: {
+      highPercent: configuration.imageGCHighThresholdPercent,
+      lowPercent: configuration.imageGCLowThresholdPercent,
+    },
+    accounting: configuration.accounting,
+    goalBytes: result.goal === undefined ? null : Number(result.goal),
+    goalMet: result.outcome === 'success' || result.outcome === 'noop',
+    remove: result.removed.map(({ record, reason, bytes, exact }) => ({
+      ...imageDocument(record, shared),
+      reason,
+      bytes: Number(bytes),
+      exact,
+    })),
+    keep: [...stays].map(([key, why]) => ({ ...imageDocument(inventory.get(key)!, shared), ...why })),
+    containers: (containers?.containers ?? []).map(({ container, reason }) => ({
+      id: container.id,
+      name: container.name,
+      pod: container.podName === '' ? container.podUid : `${container.podNamespace}/${container.podName}`,
+      reason,
+    })),
+    sandboxes: (containers?.sandboxes ?? []).map(({ sandbox, reason }) => ({ id: sandbox.id, reason })),
+    logDirectories: containers?.logDirectories ?? [],
+    deadLinks: containers?.deadLinks ?? [],
+    findings: stranded.map(({ name, bytes }) => ({ kind: 'StrandedImageRecord', name, bytes: Number(bytes) })),
+  };
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { parse, YAMLError } from 'yaml';
+import { DurationError, parseDuration } from '../../nodegc/config/go-duration.ts';
+import { defaultConfiguration, type NodeConfiguration } from '../../nodegc/config/node-configuration.ts';
+import { readConfiguration, withDefaults } from '../../nodegc/config/read-configuration.ts';
+import { ConfigurationError, validateConfiguration } from '../../nodegc/config/validate-configuration.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import type { NodeFlags } from './node-options.ts';
+
+/** Where runtimes have their sockets, in the order in which they are tried. */
+const USUAL_ENDPOINTS = [
+  'unix:///run/containerd/containerd.sock',
+  'unix:///run/crio/crio.sock',
+  'unix:///run/cri-dockerd.sock',
+  'unix:///run/k3s/containerd/containerd.sock',
+];
+const ADVICE = 'Nothing was removed. Mend the configuration, then try again.';
+
+async function readFileSettings(path: string, base: NodeConfiguration): Promise<NodeConfiguration> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`cannot read the configuration ${path}: ${systemReason(error)}`, 'See --config.', {
+      cause: error,
+    });
+  });
+  try {
+    return readConfiguration(parse(text), base);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) && !(error instanceof YAMLError)) throw error;
+    throw new CommandError(`failed to load the configuration ${path}: ${error.message}`, ADVICE, { cause: error });
+  }
+}
+
+function integerOf(flag: string, text: string): number {
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  throw new CommandError(`invalid ${flag} "${text}"`, 'Give an integer.');
+}
+
+function durationOf(flag: string, text: string): bigint {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error;
+    throw new CommandError(`invalid ${flag} "${text}": ${error.message}`, 'Give a duration such as 2m or 1h30m.', {
+      cause: error,
+    });
+  }
+}
+
+/** Settings of files and flags, validated. Throws a {@link CommandError} in the kubelet's words. */
+export async function nodeSettings(
+  flags: NodeFlags,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<NodeConfiguration> {
+  let settings = defaultConfiguration;
+  for (const path of flags.config ?? []) settings = await readFileSettings(path, settings);
+  const given = <K extends string, T>(
+    key: K,
+    text: string | undefined,
+    read: (text: string) => T,
+  ): Partial<Record<K, T>> => (text === undefined ? {} : ({ [key]: read(text) } as Partial<Record<K, T>>));
+  const integer = (flag: string) => (text: string) => integerOf(flag, text);
+  const duration = (flag: string) => (text: string) => durationOf(flag, text);
+  const plain = (text: string): string => text;
+  settings = withDefaults({
+    ...settings,
+    ...given('imageGCHighThresholdPercent', flags.imageGcHighThreshold, integer('--image-gc-high-threshold')),
+    ...given('imageGCLowThresholdPercent', flags.imageGcLowThreshold, integer('--image-gc-low-threshold')),
+    ...given('imageMinimumGCAge', flags.minimumImageTtlDuration, duration('--minimum-image-ttl-duration')),
+    ...given('runtimeRequestTimeout', flags.runtimeRequestTimeout, duration('--runtime-request-timeout')),
+    ...given('containerRuntimeEndpoint', flags.containerRuntimeEndpoint, plain),
+    ...given('stateFile', flags.stateFile, plain),
+    ...given('accounting', flags.accounting, (text) => text as NodeConfiguration['accounting']),
+    protect: [...settings.protect, ...(flags.protect ?? [])],
+    containerGC: {
+      ...settings.containerGC,
+      ...given('minAge', flags.minimumContainerTtlDuration, duration('--minimum-container-ttl-duration')),
+      ...given(
+        'maxPerPodContainer',
+        flags.maximumDeadContainersPerContainer,
+        integer('--maximum-dead-containers-per-container'),
+      ),
+      ...given('maxContainers', flags.maximumDeadContainers, integer('--maximum-dead-containers')),
+    },
+  });
+  if (settings.containerRuntimeEndpoint === '') {
+    settings = { ...settings, containerRuntimeEndpoint: environment['CONTAINER_RUNTIME_ENDPOINT'] ?? usualEndpoint() };
+  }
+  try {
+    validateConfiguration(settings);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new CommandError(error.message, ADVICE, { cause: error });
+  }
+  return settings;
+}
+
+function usualEndpoint(): string {
+  const found = USUAL_ENDPOINTS.find((endpoint) => existsSync(endpoint.slice('unix://'.length)));
+  if (found !== undefined) return found;
+  throw new CommandError(
+    'no container runtime was found on this machine',
+    `Start one, or give its socket with --container-runtime-endpoint. These were tried: ${USUAL_ENDPOINTS.join(', ')}`,
+  );
+}

@@ -1,0 +1,63 @@
+import { EXIT_DONE } from '../cascade/exit-codes.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { planDocument, type NodePlanDocument } from './node-documents.ts';
+import type { NodeFlags } from './node-options.ts';
+import { containerText, diskText, findingText, removalText, stayText } from './node-tables.ts';
+import { asCommandError, openNode, type OpenNode } from './open-node.ts';
+import type { ImageOperation } from '../../nodegc/images/image-cycle.ts';
+
+export interface PlanFlags extends NodeFlags {
+  readonly output?: 'json';
+  readonly containers?: boolean;
+}
+
+/** What one pass would do on this node, as a document. */
+export async function readPlan(
+  node: OpenNode,
+  operation: ImageOperation,
+  withContainers: boolean,
+): Promise<NodePlanDocument> {
+  const { collection, configuration } = node;
+  try {
+    const images = await collection.images.plan(operation);
+    const containers = withContainers ? await collection.containers.plan() : undefined;
+    const { name, version } = collection.info;
+    return planDocument({
+      runtime: { name, version, endpoint: configuration.containerRuntimeEndpoint },
+      imagePath: collection.imagePath,
+      configuration,
+      images,
+      containers,
+      stranded: collection.stranded,
+    });
+  } catch (error) {
+    throw asCommandError(error, configuration);
+  }
+}
+
+/** `kubegc node plan` */
+export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
+  const node = await openNode(flags, terminal, { byHand: true });
+  try {
+    const document = await readPlan(node, 'garbageCollect', flags.containers === true);
+    if (flags.output === 'json') terminal.stdout(`${JSON.stringify(document, undefined, 2)}\n`);
+    else {
+      const now = Date.now();
+      terminal.stdout(
+        `${diskText(document)}\n${removalText(document, now)}${goalText(document)}${stayText(document)}${containerText(document)}${findingText(document)}`,
+      );
+    }
+    return EXIT_DONE;
+  } finally {
+    await node.close();
+  }
+}
+
+function goalText({ goalBytes, goalMet, thresholds, imageFilesystem }: NodePlanDocument): string {
+  if (goalBytes === null) {
+    return imageFilesystem.usagePercent === null
+      ? ''
+      : `The disk is below ${thresholds.highPercent}%: nothing has to be freed.\n`;
+  }
+  return goalMet ? '' : `That is not enough: ${goalBytes} bytes have to be freed to reach ${thresholds.lowPercent}%.\n`;
+}

@@ -1,0 +1,41 @@
+import { CommandError } from '../process/command-error.ts';
+import { EXIT_DONE, EXIT_REFUSED } from '../cascade/exit-codes.ts';
+import { counted } from '../cascade/text-table.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { findingText } from './node-tables.ts';
+import { asCommandError, openNode } from './open-node.ts';
+import { type PlanFlags, readPlan } from './plan.ts';
+
+export interface RepairFlags extends PlanFlags {
+  readonly stranded?: boolean;
+  readonly confirm?: boolean;
+}
+
+/** `kubegc node repair --stranded`: removes records that hold space although no image shows them (NODE-229). */
+export async function repair(flags: RepairFlags, terminal: Terminal): Promise<number> {
+  if (flags.stranded !== true) throw new CommandError('nothing to repair was named', 'Give --stranded.');
+  const node = await openNode(flags, terminal, { byHand: true });
+  try {
+    const document = await readPlan(node, 'garbageCollect', false);
+    const { stranded } = node.collection;
+    if (stranded.length === 0) {
+      terminal.stdout('There are no stranded image records.\n');
+      return EXIT_DONE;
+    }
+    if (flags.confirm !== true) {
+      terminal.stdout(findingText(document).trimStart());
+      terminal.stderr('Nothing was removed. Give --confirm to remove these records.\n');
+      return EXIT_REFUSED;
+    }
+    for (const record of stranded) {
+      await node.collection.removeStranded(record);
+      terminal.stdout(`removed the record ${record.name}\n`);
+    }
+    terminal.stdout(`Removed ${counted(stranded.length, 'stranded image record')}.\n`);
+    return EXIT_DONE;
+  } catch (error) {
+    throw asCommandError(error, node.configuration);
+  } finally {
+    await node.close();
+  }
+}

@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import { systemClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { EventRecorder } from '../../client/events/event-recorder.ts';
+import { NodeDaemon } from '../../nodegc/daemon/node-daemon.ts';
+import { NodeMetrics } from '../../nodegc/daemon/node-metrics.ts';
+import type { NodeConfiguration, NodeMode } from '../../nodegc/config/node-configuration.ts';
+import type { NodeEvent } from '../../nodegc/images/image-cycle.ts';
+import { EXIT_DONE, EXIT_REFUSED } from '../cascade/exit-codes.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import { parseListenAddress } from '../flags/listen-address.ts';
+import type { LogFormat, LogLevel } from '../process/log-level.ts';
+import { createLogger } from '../process/logger.ts';
+import { ObservationServer } from '../metrics/observation-server.ts';
+import { processMetrics } from '../metrics/process-metrics.ts';
+import { PrometheusMetrics } from '../metrics/prometheus.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { untilSignal } from '../process/termination.ts';
+import { findKubelet } from './find-kubelet.ts';
+import type { NodeFlags } from './node-options.ts';
+import { nodeSettings } from './node-settings.ts';
+import { openNode, type OpenNode } from './open-node.ts';
+
+export interface RunFlags extends NodeFlags {
+  readonly mode?: NodeMode;
+  readonly dryRun?: boolean;
+  readonly bindAddress?: string;
+  readonly bindTokenFile?: string;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** `kubegc node run`: collects until SIGINT or SIGTERM. */
+export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort());
+  const wanted = flags.mode ?? (await nodeSettings(flags)).mode;
+  const kubelet = await findKubelet();
+  if (wanted === 'standalone' && kubelet !== undefined) {
+    terminal.stderr(
+      `error: --mode standalone is refused: a kubelet runs on this node (${kubelet}), and it may need its dead containers\n` +
+        'Use --mode besideKubelet, which leaves containers, sandboxes and logs to the kubelet.\n',
+    );
+    return EXIT_REFUSED;
+  }
+  const mode = wanted === 'auto' ? (kubelet === undefined ? 'standalone' : 'besideKubelet') : wanted;
+  const { logLevel: level, logFormat: format } = flags;
+  const logger = createLogger({ level, format, write: terminal.stderr, now: () => systemClock.now() });
+  const metrics = new PrometheusMetrics();
+  processMetrics(metrics, process, systemClock.now());
+  const listen = flags.bindAddress === undefined ? undefined : parseListenAddress(flags.bindAddress, '--bind-address');
+  const token = flags.bindTokenFile === undefined ? undefined : await readToken(flags.bindTokenFile);
+  const node = await openNode(flags, terminal, {
+    logger,
+    metrics,
+    byHand: false,
+    adjust: (configuration) => ({
+      ...configuration,
+      mode,
+      dryRun: configuration.dryRun || flags.dryRun === true || mode === 'audit',
+    }),
+    onRemoval: ({ record, reason }, outcome) => {
+      const fields = {
+        image: record.image.tags[0] ?? record.image.id,
+        id: record.image.id,
+        tags: record.image.tags,
+        reason,
+      };
+      if (outcome.outcome === 'removed') logger.info('removed an image', fields);
+      else if (outcome.outcome === 'spared') logger.info('left an image', { ...fields, why: outcome.why });
+    },
+  });
+  const { collection, configuration } = node;
+  const recorder = await recordTo(node, logger);
+  const daemon = new NodeDaemon({
+    configuration,
+    mode,
+    images: collection.images,
+    containers: collection.containers,
+    clock: systemClock,
+    logger,
+    metrics: new NodeMetrics(metrics, configuration.metrics.kubeletNames),
+    memoryFile: configuration.dryRun ? undefined : collection.memoryFile,
+    readDisks: () => collection.readDisks(),
+    emit: recorder.emit,
+  });
+  const server =
+    listen &&
+    (await ObservationServer.start({
+      listen,
+      token,
+      notReadyBecause: () => (daemon.ready ? undefined : 'the first pass over the images has not ended'),
+      metrics: () => metrics.expose(),
+      debug: { prefixes: [], handler: () => Promise.reject(new Error('there is no debug page')) },
+    }));
+  try {
+    if (server !== undefined) terminal.stdout(`health and metrics: ${server.url}\n`);
+    terminal.stdout(readyText(node, mode, kubelet));
+    if (mode === 'besideKubelet') warnOfKubelet(configuration, logger);
+    const recording = recorder.run(stop.signal);
+    await daemon.run(stop.signal);
+    await recording;
+    return EXIT_DONE;
+  } finally {
+    await server?.close();
+    await node.close();
+  }
+}
+
+function readyText({ collection, configuration }: OpenNode, mode: string, kubelet: string | undefined): string {
+  const { name, version } = collection.info;
+  const how = configuration.dryRun ? `${mode}, removes nothing` : mode;
+  const beside = kubelet === undefined ? '' : `, beside a kubelet (${kubelet})`;
+  return `kubegc node is ready: ${name} ${version} at ${configuration.containerRuntimeEndpoint} (mode ${how}${beside})\n`;
+}
+
+function warnOfKubelet(configuration: NodeConfiguration, logger: ReturnType<typeof createLogger>): void {
+  logger.info(
+    'set imageGCHighThresholdPercent: 100 and imageMaximumGCAge: 0s for the kubelet, so that only one of the two collects images',
+    {
+      highThresholdPercent: configuration.imageGCHighThresholdPercent,
+    },
+  );
+}
+
+interface Recorder {
+  readonly emit: (event: NodeEvent) => void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Events on the Node, with its real uid where the API server tells it (NODE-130). */
+async function recordTo({ cluster }: OpenNode, logger: ReturnType<typeof createLogger>): Promise<Recorder> {
+  if (cluster === undefined) return { emit: () => undefined, run: () => Promise.resolve() };
+  const { client, nodeName } = cluster;
+  const events = new EventRecorder({
+    client,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    component: 'kubegc-node',
+  });
+  const node = { gvr: { group: '', version: 'v1', resource: 'nodes' }, name: nodeName };
+  const uid = await client.get(node, { timeoutMs: 10_000 }).then(
+    (object) => (object as { metadata?: { uid?: string } }).metadata?.uid,
+    () => undefined,
+  );
+  const involved = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: uid ?? nodeName };
+  return {
+    emit: ({ reason, message }) => events.event(involved, { type: 'Warning', reason, message }),
+    run: (signal) => events.run(signal),
+  };
+}
+
+async function readToken(path: string): Promise<string> {
+  const token = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`cannot read the token file ${path}: ${systemReason(error)}`, 'See --bind-token-file.', {
+      cause: error,
+    });
+  });
+  if (token.trim() !== '') return token.trim();
+  throw new CommandError(`the token file ${path} is empty`, 'Put a long random word into it.');
+}
