@@ -71,8 +71,8 @@ export class ContainerdReader {
       const blobs: Blob[] = [];
       for await (const { info } of this.#content.list({}, options)) for (const each of info) blobs.push(each);
       const snapshotters = new Set(blobs.flatMap(({ labels }) => Object.keys(labels).flatMap(snapshotterOf)));
-      const snapshots: Snapshot[] = [];
-      for (const snapshotter of snapshotters) snapshots.push(...(await this.#readSnapshots(snapshotter)));
+      let snapshots: Snapshot[] = [];
+      for (const snapshotter of snapshotters) snapshots = [...snapshots, ...(await this.#readSnapshots(snapshotter))];
       return { blobs, snapshots, images: images.map(entryOf) };
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unimplemented) return undefined;
