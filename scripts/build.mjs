@@ -2,10 +2,11 @@
 // start-up pays only for what `kubegc up` uses at once. Everything but the optional store is bundled; an installed package
 // has no dependencies.
 import { build } from 'esbuild';
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { dirname, join, resolve } from 'node:path';
 import { emitTypes } from './emit-types.mjs';
+import { thirdPartyLicenses } from './third-party-licenses.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { version, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -110,6 +111,9 @@ const result = await build({
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'kubegc.js'), 0o755);
+// For `npm run licenses`, and the test that compares it with what ships.
+mkdirSync(join(root, '.cache'), { recursive: true });
+writeFileSync(join(root, '.cache/THIRD-PARTY-LICENSES'), thirdPartyLicenses(root, result.metafile));
 const files = Object.keys(result.metafile.outputs);
 const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
 const types = emitTypes(
