@@ -37,6 +37,8 @@ export interface ReconcileLoopOptions {
   readonly workers: number;
   /** Longest wait of a key that fails; 1000 s in general (LIFE-003). There is no last attempt: only the pace is bounded. */
   readonly backOffCapMs?: number;
+  /** Failures in a row after which a key is dropped until its next event. Unless given there is no last attempt. */
+  readonly maxRetries?: number;
   /** Brings one key to its goal. What it throws is logged and tried again, like `back-off`. The signal is the loop's own. */
   readonly sync: (key: string, signal: AbortSignal) => Promise<SyncOutcome>;
   /** Keys to look at again every so often, whatever the events said. */
@@ -119,8 +121,14 @@ export class ReconcileLoop implements Service {
     } catch (error) {
       if (signal.aborted) return;
       const retries = this.#queue.numRequeues(key);
-      this.#options.logger.warn('sync failed', { key, retries, error: StatusError.from(error).message });
-      this.#queue.addRateLimited(key);
+      const dropped = retries >= (this.#options.maxRetries ?? Number.POSITIVE_INFINITY);
+      this.#options.logger.warn(dropped ? 'sync failed, will not retry before the next event' : 'sync failed', {
+        key,
+        retries,
+        error: StatusError.from(error).message,
+      });
+      if (dropped) this.#queue.forget(key);
+      else this.#queue.addRateLimited(key);
     }
   }
 }

@@ -1,0 +1,177 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { deepEqual } from '../../base/deep-equal.ts';
+import type { PodTemplate } from '../pods/pod-control.ts';
+import { controllerReference, type OwnerKind } from '../ownership/controller-reference.ts';
+import type { ReplicaSet } from '../replicaset/replica-set.ts';
+import { type Deployment, desiredReplicas, fenceposts } from './deployment.ts';
+
+export const DEPLOYMENT_KIND: OwnerKind = { apiVersion: 'apps/v1', kind: 'Deployment' };
+export const TEMPLATE_HASH = 'pod-template-hash';
+export const REVISION = 'deployment.kubernetes.io/revision';
+const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
+const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas';
+const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
+/** Of a Deployment's annotations these are its own business. */
+const NOT_COPIED: ReadonlySet<string> = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  REVISION,
+  REVISION_HISTORY,
+  DESIRED_REPLICAS,
+  MAX_REPLICAS,
+  'deprecated.deployment.rollback.to',
+]);
+/** Characters that the history of revisions of one ReplicaSet may have. */
+const MAX_HISTORY = 2000;
+/** No vowels and no digits that look like them, so that no word comes about (apimachinery `rand.SafeEncodeString`). */
+const SAFE = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** Two templates make the same pods, whatever their hash label says and whether empty fields are there (LIFE-302). */
+export function sameTemplate(a: PodTemplate | undefined, b: PodTemplate | undefined): boolean {
+  return deepEqual(withoutEmpty(withoutHash(a)), withoutEmpty(withoutHash(b)));
+}
+
+function withoutHash(template: PodTemplate = {}): PodTemplate {
+  const { [TEMPLATE_HASH]: _, ...labels } = template.metadata?.labels ?? {};
+  return { ...template, metadata: { ...template.metadata, labels } };
+}
+
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([field, inner]) => [field, withoutEmpty(inner)] as const)
+      .filter(([, inner]) => inner !== null && inner !== undefined && !isEmpty(inner)),
+  );
+}
+
+const isEmpty = (value: unknown): boolean => typeof value === 'object' && Object.keys(value as object).length === 0;
+
+/** The oldest ReplicaSet with the Deployment's template (LIFE-302). */
+export function findNewReplicaSet(deployment: Deployment, all: readonly ReplicaSet[]): ReplicaSet | undefined {
+  return all.toSorted(byCreation).find(({ spec }) => sameTemplate(spec?.template, deployment.spec?.template));
+}
+
+/** The oldest first, then by name. */
+export function byCreation(a: KubeObject, b: KubeObject): number {
+  return (
+    compareText(a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? '') ||
+    compareText(a.metadata?.name ?? '', b.metadata?.name ?? '')
+  );
+}
+
+/** The lowest revision first, then the oldest. */
+export function byRevision(a: ReplicaSet, b: ReplicaSet): number {
+  return revisionOf(a) - revisionOf(b) || byCreation(a, b);
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** 0 for a ReplicaSet without one. */
+export function revisionOf({ metadata }: KubeObject): number {
+  const number = Number(metadata?.annotations?.[REVISION] ?? '');
+  return Number.isSafeInteger(number) ? number : 0;
+}
+
+/** How many replicas the Deployment asked for when this was scaled last. */
+export function desiredAnnotation({ metadata }: ReplicaSet): number | undefined {
+  return numberIn(metadata?.annotations?.[DESIRED_REPLICAS]);
+}
+
+/** The most pods that the Deployment could have when this was scaled last. */
+export function maxReplicasAnnotation({ metadata }: ReplicaSet): number | undefined {
+  return numberIn(metadata?.annotations?.[MAX_REPLICAS]);
+}
+
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** The ReplicaSet with this size, and with what the Deployment asks for as annotations. */
+export function withReplicas(replicaSet: ReplicaSet, replicas: number, deployment: Deployment): ReplicaSet {
+  const annotations = { ...replicaSet.metadata?.annotations, ...replicasAnnotations(deployment) };
+  return { ...replicaSet, metadata: { ...replicaSet.metadata, annotations }, spec: { ...replicaSet.spec, replicas } };
+}
+
+function replicasAnnotations(deployment: Deployment): Record<string, string> {
+  const desired = desiredReplicas(deployment);
+  return { [DESIRED_REPLICAS]: String(desired), [MAX_REPLICAS]: String(desired + fenceposts(deployment).maxSurge) };
+}
+
+/** The ReplicaSet with revision, history and copied annotations as the new one has them (LIFE-303, LIFE-306). The same object if nothing changes. */
+export function asNewReplicaSet(replicaSet: ReplicaSet, deployment: Deployment, revision: number): ReplicaSet {
+  const before = replicaSet.metadata?.annotations ?? {};
+  const annotations: Record<string, string> = { ...before, ...copiedAnnotations(deployment) };
+  const known = before[REVISION];
+  const present = known === undefined ? 0 : Number(known);
+  if (Number.isSafeInteger(present) && present < revision) {
+    annotations[REVISION] = String(revision);
+    if (known !== undefined) annotations[REVISION_HISTORY] = withRevision(before[REVISION_HISTORY] ?? '', known);
+  }
+  const minReadySeconds = deployment.spec?.minReadySeconds ?? 0;
+  if (deepEqual(before, annotations) && (replicaSet.spec?.minReadySeconds ?? 0) === minReadySeconds) return replicaSet;
+  return {
+    ...replicaSet,
+    metadata: { ...replicaSet.metadata, annotations },
+    spec: { ...replicaSet.spec, minReadySeconds },
+  };
+}
+
+function copiedAnnotations({ metadata }: Deployment): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata?.annotations ?? {}).filter(([name]) => !NOT_COPIED.has(name)));
+}
+
+/** The oldest revisions go when the text would be too long. */
+function withRevision(history: string, revision: string): string {
+  const revisions = history === '' ? [] : history.split(',');
+  revisions.push(revision);
+  while (revisions.length > 1 && revisions.join(',').length > MAX_HISTORY) revisions.shift();
+  return revisions.join(',');
+}
+
+/** The ReplicaSet to make for the Deployment's present template (LIFE-303, LIFE-304). */
+export function newReplicaSet(
+  deployment: Deployment,
+  { replicas, revision }: { readonly replicas: number; readonly revision: number },
+): ReplicaSet {
+  const { template = {}, selector, minReadySeconds = 0 } = deployment.spec ?? {};
+  const hash = templateHash(template, deployment.status?.collisionCount);
+  const labels = { ...template.metadata?.labels, [TEMPLATE_HASH]: hash };
+  const { namespace = '', name = '' } = deployment.metadata ?? {};
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: `${name}-${hash}`,
+      namespace,
+      labels,
+      annotations: {
+        ...copiedAnnotations(deployment),
+        [REVISION]: String(revision),
+        ...replicasAnnotations(deployment),
+      },
+      ownerReferences: [controllerReference(DEPLOYMENT_KIND, deployment)],
+    },
+    spec: {
+      replicas,
+      minReadySeconds,
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, [TEMPLATE_HASH]: hash } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  };
+}
+
+/** FNV-1a of the template and the number of collisions, in letters that are safe in a name. */
+function templateHash(template: PodTemplate, collisionCount: number | undefined): string {
+  const text = JSON.stringify([sorted(withoutEmpty(template)), collisionCount ?? 0]);
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return [...String(hash)].map((digit) => SAFE[digit.charCodeAt(0) % SAFE.length]).join('');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
+  return Object.fromEntries(entries.map(([field, inner]) => [field, sorted(inner)]));
+}
