@@ -51,7 +51,8 @@ const undiciConnections = {
 /** Files of the server that some other file loads with `import('…')`. */
 function loadedOnDemand() {
   const server = ['apiserver', 'lifecycle'].map((room) => join(root, 'src', room));
-  const files = [...server, join(root, 'src', 'cli')].flatMap((room) =>
+  const callers = ['assembly', 'cli'].map((room) => join(root, 'src', room));
+  const files = [...server, ...callers].flatMap((room) =>
     readdirSync(room, { recursive: true })
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
       .map((name) => join(room, name)),

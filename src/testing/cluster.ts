@@ -3,7 +3,6 @@ import type { ResourceInfo } from '../api/kinds/resource-info.ts';
 import { formatGroupResource } from '../api/meta/group-version-kind.ts';
 import type { ApiObject } from '../api/meta/api-object.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
-import { defaultPluginNames, type ImplementedPlugin } from '../apiserver/admission/plugin-selection.ts';
 import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
 import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import { staticTokenVerifier, tokenAuthenticator } from '../apiserver/authentication/token-authenticator.ts';
@@ -11,16 +10,18 @@ import { x509Authenticator } from '../apiserver/authentication/x509-authenticato
 import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.ts';
 import { openMemoryStore } from '../apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
+import { buildControllers } from '../assembly/build-controllers.ts';
+import { pluginsBeside } from '../assembly/default-plugins.ts';
+import { inProcessClient, MASTERS } from '../assembly/in-process-client.ts';
 import { linkSignals } from '../base/abort.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { messageOf } from '../base/thrown.ts';
 import { writeFileAtomically } from '../base/write-file-atomically.ts';
-import { inProcessTransport } from '../client/http/in-process-transport.ts';
 import { Informer } from '../client/reflector/informer.ts';
 import type { Interceptor, Send } from '../client/rest/interceptor.ts';
-import { RestClient } from '../client/rest/rest-client.ts';
+import type { RestClient } from '../client/rest/rest-client.ts';
 import type { SimulationSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
 import { Activity } from './activity/activity.ts';
 import { observedHandler, USER_AGENT } from './actors/actor.ts';
@@ -29,7 +30,7 @@ import { checkKeys } from './client/check-options.ts';
 import { checkSimulation } from './check-simulation.ts';
 import { ClusterSnapshot } from './cluster-snapshot.ts';
 import {
-  buildControllers,
+  chanceOf,
   checkControllers,
   type ControllerName,
   controllerNames,
@@ -92,7 +93,6 @@ const OPTIONS: readonly (keyof ClusterOptions)[] = [
   'simulate',
   'from',
 ];
-const MASTERS = ['system:masters'];
 /** What `kube-root-ca.crt` holds in a cluster that nobody can reach from outside. */
 const NO_AUTHORITY = '# This cluster listens nowhere, so it has no certificate authority.\n';
 /** Fake time that starting may take, and how it is cut; and real time that requests under way may take before any of it passes. */
@@ -182,7 +182,7 @@ export class TestCluster implements AsyncDisposable {
     const stopping = new AbortController();
     // One for each controller and informer: Node takes more than ten for a leak.
     setMaxListeners(0, stopping.signal);
-    const selected = options.controllers ?? controllerNames;
+    const selected = new Set(options.controllers ?? controllerNames);
     let listener: Listener | undefined;
     let started: ApiServer | undefined;
     try {
@@ -198,7 +198,7 @@ export class TestCluster implements AsyncDisposable {
         version: serverVersion(),
         authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
         authorizer: systemMastersAuthorizer,
-        admissionPlugins: admissionPlugins(selected),
+        admissionPlugins: pluginsBeside(selected, { authorization: '' }),
         tokens,
         address: () => ({ host: '127.0.0.1', port: listener?.server.port ?? 443 }),
       });
@@ -250,13 +250,15 @@ export class TestCluster implements AsyncDisposable {
       // Before the collector looks at discovery: it would look again only when time passes, and here it stands still.
       await createObjects(seeder, definitions);
       await servedAll(definitions, common);
-      const { services, collector } = buildControllers({
+      const { services, collector } = await buildControllers({
         selected,
         client: restClient(common, undefined, [gate.intercept, faults.intercept]),
         clock,
-        seed,
+        randomOf: (name) => randomOf(seed, chanceOf(name)),
         logger,
         metrics: queues,
+        collector: {},
+        issueSecretToken: undefined,
         rootCaPem: options.listen ? (await processCertificates()).caPem : NO_AUTHORITY,
         mount: (prefix, mounted) => server.mount(prefix, mounted),
         lifecycle: options.simulate === undefined ? {} : { simulate: options.simulate },
@@ -481,26 +483,13 @@ export function startCluster(options?: ClusterOptions): Promise<TestCluster> {
   return TestCluster.start(options);
 }
 
-/** As `kubegc up`: volumes and claims are protected from the start when their protection also ends. */
-function admissionPlugins(selected: readonly ControllerName[]): ReadonlySet<ImplementedPlugin> {
-  const plugins = new Set<ImplementedPlugin>(defaultPluginNames({ authorization: '' }));
-  const protectors = ['persistentvolumeclaim-protection-controller', 'persistentvolume-protection-controller'] as const;
-  if (protectors.every((name) => selected.includes(name))) plugins.add('StorageObjectInUseProtection');
-  return plugins;
-}
-
 function restClient(
   { handler, clock }: Pick<Parts, 'handler' | 'clock'>,
   name: string | undefined,
   interceptors: readonly Interceptor[],
 ): RestClient {
-  const peer = { commonName: name ?? 'system:kube-controller-manager', organizations: MASTERS };
-  return new RestClient({
-    transport: inProcessTransport(handler, { peer }),
-    clock,
-    userAgent: name === undefined ? USER_AGENT : `${USER_AGENT}/${name}`,
-    interceptors,
-  });
+  const userAgent = name === undefined ? USER_AGENT : `${USER_AGENT}/${name}`;
+  return inProcessClient(handler, { clock, userAgent, interceptors, username: name });
 }
 
 /** Until every definition's kind is served. Rejects with a SeedError when another definition has a name already. */

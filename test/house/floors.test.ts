@@ -20,8 +20,9 @@ const mayImport: Record<string, readonly string[]> = {
   apiserver: ['base', 'api'],
   nodegc: ['base', 'api', 'client'],
   cascade: ['base', 'api', 'client', 'collector'],
-  testing: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver'],
-  cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'cascade', 'nodegc'],
+  assembly: ['base', 'api', 'client', 'collector', 'lifecycle', 'apiserver'],
+  testing: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'assembly'],
+  cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'cascade', 'nodegc', 'assembly'],
   doors: ['base', 'api', 'client', 'collector', 'apiserver', 'testing', 'cli', 'cascade', 'nodegc'],
 };
 

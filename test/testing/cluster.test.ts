@@ -2,7 +2,7 @@ import { request } from 'node:https';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { knownControllers } from '../../src/cli/cluster/controllers.ts';
+import { knownControllers } from '../../src/assembly/controller-names.ts';
 import { kubernetesVersion } from '../../src/cli/process/version.ts';
 import {
   controllerNames,

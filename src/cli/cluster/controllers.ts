@@ -1,26 +1,5 @@
-import { onDemandControllers } from '../../lifecycle/assembly/on-demand-controllers.ts';
+import { type ControllerName, controllerNames as names, knownControllers } from '../../assembly/controller-names.ts';
 import { CommandError } from '../process/command-error.ts';
-
-/**
- * Controllers that `kubegc up` can run, by kube-controller-manager's names, each with the short alias that
- * kube-controller-manager still accepts (`cmd/kube-controller-manager/names`).
- */
-export const knownControllers = {
-  'garbage-collector-controller': 'garbagecollector',
-  'namespace-controller': 'namespace',
-  'serviceaccount-controller': 'serviceaccount',
-  'root-ca-certificate-publisher-controller': 'root-ca-cert-publisher',
-  'serviceaccount-token-controller': 'serviceaccount-token',
-  'clusterrole-aggregation-controller': 'clusterrole-aggregation',
-  'resourcequota-controller': 'resourcequota',
-  'persistentvolumeclaim-protection-controller': 'pvc-protection',
-  'persistentvolume-protection-controller': 'pv-protection',
-  ...onDemandControllers,
-} as const;
-
-export type ControllerName = keyof typeof knownControllers;
-
-const names = Object.keys(knownControllers) as ControllerName[];
 
 function canonicalName(text: string): ControllerName {
   const found = names.find((name) => name === text || knownControllers[name] === text);

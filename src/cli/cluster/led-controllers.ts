@@ -1,14 +1,17 @@
 import { hostname } from 'node:os';
+import type { Random } from '../../base/random.ts';
 import type { Service } from '../../base/service.ts';
 import { LeaderElector } from '../../client/election/leader-elector.ts';
 import type { LeaseTimes } from '../../client/election/leader-election.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
-import { buildCollector, buildControllers, type ControllerOptions } from './build-controllers.ts';
+import { buildCollector, buildControllers, type ControllersOptions } from '../../assembly/build-controllers.ts';
 
 /** Of all servers on one store the one that holds it runs the controllers. */
 export const CONTROLLERS_LEASE = { namespace: 'kube-system', name: 'kubegc-controllers' } as const;
 
-export interface LedControllersOptions extends ControllerOptions {
+export interface LedControllersOptions extends ControllersOptions {
+  /** For the identity of this process in the lease. */
+  readonly random: Random;
   /** For the lease; its writes must not be guarded by it. */
   readonly leaseClient: RestClient;
   readonly times: LeaseTimes;
@@ -52,7 +55,7 @@ export class LedControllers implements Service {
     const collecting = collector?.run(watching.signal);
     const leading = this.#elector
       .run(signal, async (term) => {
-        const services = await buildControllers({ ...this.#options, selected: others });
+        const { services } = await buildControllers({ ...this.#options, selected: others });
         await Promise.all([collector?.lead(term), ...services.map((service) => service.run(term))]);
       })
       .finally(() => watching.abort());

@@ -1,0 +1,144 @@
+import type { Clock } from '../base/clock.ts';
+import type { HttpHandler } from '../base/http-message.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Random } from '../base/random.ts';
+import type { Service } from '../base/service.ts';
+import type { RestClient } from '../client/rest/rest-client.ts';
+import type { GarbageCollector, GarbageCollectorOptions } from '../collector/garbage-collector.ts';
+import type { LifecycleSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
+import type { ControllerContext } from '../lifecycle/kit/object-per-namespace.ts';
+import type { TokenSecretControllerOptions } from '../lifecycle/serviceaccount/token-secret-controller.ts';
+import type { ControllerName, FixedControllerName } from './controller-names.ts';
+
+export interface ControllersOptions {
+  readonly selected: ReadonlySet<ControllerName>;
+  /** Each controller uses it under its own name. */
+  readonly client: RestClient;
+  readonly clock: Clock;
+  /** A controller's source of randomness, by the controller's name. */
+  readonly randomOf: (name: string) => Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly collector: Pick<
+    GarbageCollectorOptions,
+    'concurrentGcSyncs' | 'fewCalls' | 'selfCheckPeriodMs' | 'orphanRecords'
+  >;
+  /** Settings of the controllers that start on demand. */
+  readonly lifecycle: LifecycleSettings;
+  /** For ConfigMap `kube-root-ca.crt`. */
+  readonly rootCaPem: string;
+  /** A token for a Secret of a service account. Required by `serviceaccount-token-controller`, which is otherwise not built. */
+  readonly issueSecretToken: TokenSecretControllerOptions['issue'] | undefined;
+  /** Serves a debug page from the API server. */
+  readonly mount: (prefix: string, handler: HttpHandler) => void;
+  /** Called around the loading of a module, for callers that must know that loading is under way. */
+  readonly loading?: <T>(load: () => Promise<T>) => Promise<T>;
+}
+
+export interface Controllers {
+  readonly services: readonly Service[];
+  /** Undefined when it is not selected. */
+  readonly collector: GarbageCollector | undefined;
+}
+
+const COLLECTOR = 'garbage-collector-controller';
+
+/** With workers `whenLeading` the collector watches all the time, but decides and writes only during its `lead`. */
+export async function buildCollector(
+  options: ControllersOptions,
+  workers: 'always' | 'whenLeading',
+): Promise<GarbageCollector> {
+  const [{ GarbageCollector }, { DEBUG_BASES }] = await Promise.all([
+    import('../collector/garbage-collector.ts'),
+    import('../collector/observation/debug-handler.ts'),
+  ]);
+  const collector = new GarbageCollector({ ...contextOf(options, COLLECTOR), ...options.collector, workers });
+  for (const base of DEBUG_BASES) options.mount(base, collector.debugHandler);
+  return collector;
+}
+
+/**
+ * Builds the selected controllers, in the order of the selection. A controller that is not selected is not loaded, nor is one whose kind
+ * has no object yet (designs/0020-controllers-start-with-their-kind.md).
+ */
+export async function buildControllers(options: ControllersOptions): Promise<Controllers> {
+  const { selected } = options;
+  const [{ OnFirstUse }, { selectOnDemand }, ...built] = await Promise.all([
+    import('../lifecycle/kit/on-first-use.ts'),
+    import('../lifecycle/assembly/on-demand-controllers.ts'),
+    ...[...selected].filter(isFixed).map(async (name) => ({ name, service: await builders[name](options) })),
+  ]);
+  const services = built.flatMap(({ service }) => (service === undefined ? [] : [service]));
+  const collector = built.find(({ name }) => name === COLLECTOR)?.service as GarbageCollector | undefined;
+  const controllers = selectOnDemand(selected, options.lifecycle);
+  if (controllers.length > 0) {
+    const { loading } = options;
+    services.push(
+      new OnFirstUse({
+        ...contextOf(options, 'shared-informers'),
+        controllers,
+        contextOf: (name) => contextOf(options, name),
+        ...(loading === undefined ? {} : { loading }),
+      }),
+    );
+  }
+  return { services, collector };
+}
+
+function isFixed(name: ControllerName): name is FixedControllerName {
+  return name in builders;
+}
+
+function contextOf({ client, clock, randomOf, logger, metrics }: ControllersOptions, name: string): ControllerContext {
+  return {
+    client: client.as(name),
+    clock,
+    random: randomOf(name),
+    logger: logger.child({ controller: name }),
+    metrics,
+  };
+}
+
+/** One entry for each controller that runs from the start; `lifecycle/assembly/on-demand-controllers.ts` has the others. */
+const builders: Record<FixedControllerName, (options: ControllersOptions) => Promise<Service | undefined>> = {
+  [COLLECTOR]: (options) => buildCollector(options, 'always'),
+  'namespace-controller': async (options) => {
+    const { NamespaceController } = await import('../lifecycle/namespace/namespace-controller.ts');
+    return new NamespaceController(contextOf(options, 'namespace-controller'));
+  },
+  'serviceaccount-controller': async (options) => {
+    const { DefaultServiceAccountController } =
+      await import('../lifecycle/serviceaccount/default-service-account-controller.ts');
+    return new DefaultServiceAccountController(contextOf(options, 'serviceaccount-controller'));
+  },
+  'root-ca-certificate-publisher-controller': async (options) => {
+    const { RootCaController } = await import('../lifecycle/root-ca/root-ca-controller.ts');
+    const { rootCaPem } = options;
+    return new RootCaController({ ...contextOf(options, 'root-ca-certificate-publisher-controller'), rootCaPem });
+  },
+  'serviceaccount-token-controller': async (options) => {
+    const { issueSecretToken: issue, rootCaPem } = options;
+    if (issue === undefined) return undefined;
+    const { TokenSecretController } = await import('../lifecycle/serviceaccount/token-secret-controller.ts');
+    return new TokenSecretController({ ...contextOf(options, 'serviceaccount-token-controller'), rootCaPem, issue });
+  },
+  'clusterrole-aggregation-controller': async (options) => {
+    const { ClusterRoleAggregationController } =
+      await import('../lifecycle/clusterrole-aggregation/clusterrole-aggregation-controller.ts');
+    return new ClusterRoleAggregationController(contextOf(options, 'clusterrole-aggregation-controller'));
+  },
+  'resourcequota-controller': async (options) => {
+    const { ResourceQuotaController } = await import('../lifecycle/resourcequota/resourcequota-controller.ts');
+    return new ResourceQuotaController(contextOf(options, 'resourcequota-controller'));
+  },
+  'persistentvolumeclaim-protection-controller': async (options) => {
+    const { ClaimProtectionController } = await import('../lifecycle/volume-protection/claim-protection-controller.ts');
+    return new ClaimProtectionController(contextOf(options, 'persistentvolumeclaim-protection-controller'));
+  },
+  'persistentvolume-protection-controller': async (options) => {
+    const { VolumeProtectionController } =
+      await import('../lifecycle/volume-protection/volume-protection-controller.ts');
+    return new VolumeProtectionController(contextOf(options, 'persistentvolume-protection-controller'));
+  },
+};

@@ -1,0 +1,25 @@
+import type { Clock } from '../base/clock.ts';
+import type { HttpHandler } from '../base/http-message.ts';
+import { inProcessTransport } from '../client/http/in-process-transport.ts';
+import type { Interceptor } from '../client/rest/interceptor.ts';
+import { RestClient } from '../client/rest/rest-client.ts';
+
+/** The group that may do everything. */
+export const MASTERS: readonly string[] = ['system:masters'];
+
+export interface InProcessClientOptions {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly interceptors: readonly Interceptor[];
+  /** `system:kube-controller-manager` unless given. */
+  readonly username?: string | undefined;
+}
+
+/** A client of the API server in this process; it may do everything, as kube-controller-manager's may. */
+export function inProcessClient(
+  handler: HttpHandler,
+  { clock, userAgent, interceptors, username = 'system:kube-controller-manager' }: InProcessClientOptions,
+): RestClient {
+  const transport = inProcessTransport(handler, { peer: { commonName: username, organizations: MASTERS } });
+  return new RestClient({ transport, clock, interceptors, userAgent });
+}
