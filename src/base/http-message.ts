@@ -19,8 +19,14 @@ export interface HttpRequest {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: HttpHeaders;
-  /** The whole body; absent or empty when there is none. */
+  /** The whole body; absent or empty when there is none, and before {@link HttpRequest.load} has read it. */
   readonly body?: Uint8Array | undefined;
+  /**
+   * Reads the body from the connection into `body`, once. Absent where there is nothing to read. A server calls it when it knows that the user
+   * may make the request: until then a body costs no memory. `refused`: bodies under way take as much memory as they may, now. `aborted`:
+   * the client is gone, or was cut because it sent too slowly.
+   */
+  readonly load?: (() => Promise<'complete' | 'refused' | 'aborted'>) | undefined;
   /** Aborted when the caller goes away; a handler ends its stream then. */
   readonly signal?: AbortNotice | undefined;
   /** Asked when the request is about to be sent, after all that it had to wait for: an error is what it rejects with instead. */

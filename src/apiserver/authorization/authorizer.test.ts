@@ -102,7 +102,9 @@ describe('isPublicPath', () => {
     ['/healthzz', false],
     ['/', false],
   ])('API-013 API-014 %s served without credentials: %s', (at, open) => {
-    expect(isPublicPath(at)).toBe(open);
+    expect(isPublicPath(at, 'get')).toBe(open);
+    // A body of anything else would have to be read.
+    expect(isPublicPath(at, 'post')).toBe(false);
   });
 });
 

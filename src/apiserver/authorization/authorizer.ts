@@ -78,14 +78,17 @@ export const systemMastersAuthorizer: Authorizer = {
 };
 
 /** Paths that answer without credentials too (API-013, API-014). `path` is without the query. */
-export function isPublicPath(path: string): boolean {
-  return isHealthPath(path) || VERSION_PATHS.has(path);
+export function isPublicPath(path: string, verb: string): boolean {
+  return isHealthPath(path, verb) || (READING.has(verb) && VERSION_PATHS.has(path));
 }
 
 /** Nobody needs a right to ask whether the server lives, whoever decides (kube-apiserver `--authorization-always-allow-paths`). */
-export function isHealthPath(path: string): boolean {
-  return HEALTH_PATHS.has(path);
+export function isHealthPath(path: string, verb: string): boolean {
+  return READING.has(verb) && HEALTH_PATHS.has(path);
 }
+
+/** Anything else may bring a body, which nobody without rights gets read. */
+const READING: ReadonlySet<string> = new Set(['get', 'head']);
 
 const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 const VERSION_PATHS: ReadonlySet<string> = new Set(['/version', '/version/']);

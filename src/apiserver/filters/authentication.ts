@@ -20,7 +20,7 @@ export function authenticate(
 ): UserInfo | Promise<UserInfo> {
   const orAnonymous = (user: UserInfo | undefined): UserInfo => {
     if (user !== undefined) return user;
-    if (anonymous === 'refused' && !isPublicPath(context.path)) throw newUnauthorized();
+    if (anonymous === 'refused' && !isPublicPath(context.path, context.info.verb)) throw newUnauthorized();
     return anonymousUser;
   };
   const user = authenticator?.authenticate(context.request);

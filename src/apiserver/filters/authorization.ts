@@ -6,7 +6,7 @@ import type { RequestContext } from '../endpoints/request/request-context.ts';
 /** Throws the 403 of a request its user may not make, and lets the endpoints ask for a further verb on the same object. */
 export function authorize(context: RequestContext, authorizer: Authorizer): void {
   context.requireVerb = (verb) => requireAllowed({ ...attributesOf(context), verb }, authorizer);
-  if (isHealthPath(context.path)) return;
+  if (isHealthPath(context.path, context.info.verb)) return;
   requireAllowed(attributesOf(context), authorizer);
 }
 

@@ -51,7 +51,7 @@ export interface ServedPath extends GroupVersionResource {
 const MAX_AUDIT_ID = 128;
 
 /**
- * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, who it is, as whom, whether he may, size,
+ * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, who it is, as whom, whether he may, body, size,
  * number in flight, time; and on the way back warnings, headers, compression, numbers.
  */
 export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
@@ -67,6 +67,13 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
     if (asked !== context.user) context.impersonator = context.user;
     context.user = asked;
     authorize(context, options.authorizer);
+    const { load } = context.request;
+    if (load !== undefined) {
+      const loaded = await load();
+      if (loaded === 'refused') return tooManyRequests();
+      // Nobody is there to read the answer.
+      if (loaded === 'aborted') throw newBadRequest('the body of the request did not come');
+    }
     limitBody(context);
     const kind = inFlightKind(context);
     const timeoutMs = requestTimeout(context, kind);

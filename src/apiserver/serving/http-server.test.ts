@@ -80,8 +80,9 @@ async function overHttp2(
 }
 
 const text = (body: string) => ({ status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from(body) });
-const echo: HttpHandler = async (request) =>
-  text(
+const echo: HttpHandler = async (request) => {
+  await request.load?.();
+  return text(
     JSON.stringify({
       method: request.method,
       target: request.target,
@@ -89,6 +90,7 @@ const echo: HttpHandler = async (request) =>
       peer: request.peer,
     }),
   );
+};
 
 describe('http server', () => {
   it('API-015 speaks HTTP/1.1 and HTTP/2 on one port', async () => {
@@ -153,6 +155,7 @@ describe('http server', () => {
   it('API-007 an oversized body reaches the handler one byte over the limit, and the connection ends', async () => {
     let seen = 0;
     const server = await start(async (request) => {
+      await request.load?.();
       seen = request.body?.length ?? 0;
       return { status: 413, headers: {}, body: Buffer.from('too large') };
     }, 1000);
@@ -188,6 +191,7 @@ describe('http server', () => {
   it('API-015 a large request that comes while the last answer is under way is answered too', async () => {
     const answerBytes = 16 << 20;
     const server = await start(async (request) => {
+      await request.load?.();
       const headers = { 'x-length': String(request.body?.length) };
       return { status: 200, headers, body: new Uint8Array(answerBytes).fill(0x61) };
     });

@@ -6,9 +6,10 @@ import { Bag } from '../../base/bag.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { HttpHandler, HttpHeaders } from '../../base/http-message.ts';
+import { BodyBudget } from './body-budget.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { peerOf } from './peer.ts';
-import { readBody } from './request-body.ts';
+import { announcesBody, BodyReader } from './request-body.ts';
 import { type ResponseStream, SLICE, writeResponse } from './response-body.ts';
 
 /** What a server proves itself with. */
@@ -57,6 +58,8 @@ const WRITE_STALL_MS = 60_000;
 
 /** A body has to be there in the time a request has as a whole (API-006). */
 const BODY_TIMEOUT_MS = 60_000;
+/** A client that sends nothing of its body for so long is cut: it holds memory that others need. */
+const BODY_IDLE_MS = 10_000;
 
 /** After so long without a sign of life the kernel asks whether a client is still there. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
@@ -181,6 +184,7 @@ class Exchanges {
   readonly #clock: Clock;
   readonly #bodyLimit: number;
   readonly #active = new Bag<IncomingRequest>();
+  readonly #bodies = new BodyBudget();
   #onIdle: (() => void) | undefined;
 
   constructor(options: ServeOptions) {
@@ -198,17 +202,21 @@ class Exchanges {
     }
     // Read first: a connection that breaks forgets who was at its other end.
     const peer = peerOf(request.socket as TLSSocket);
-    const body = await readBody(request, {
-      limit: this.#bodyLimit,
-      timeoutMs: BODY_TIMEOUT_MS,
-      clock: this.#clock,
-    });
-    if (body === 'aborted') return;
+    const reader = announcesBody(request)
+      ? new BodyReader(request, {
+          limit: this.#bodyLimit,
+          timeoutMs: BODY_TIMEOUT_MS,
+          idleMs: BODY_IDLE_MS,
+          clock: this.#clock,
+          budget: this.#bodies,
+        })
+      : undefined;
+    if (reader === undefined) request.resume();
     const incoming = new IncomingRequest({
       method: request.method ?? 'GET',
       target: originForm(request.url ?? '/'),
       headers: requestHeaders(request),
-      body: body.bytes,
+      reader,
       peer,
     });
     const slot = this.#active.add(incoming);
@@ -224,8 +232,7 @@ class Exchanges {
       const answer = await this.#handler(incoming);
       await writeResponse(response, answer, {
         head: request.method === 'HEAD',
-        // The rest of an oversized body is still coming: the connection cannot carry another request.
-        lastOnConnection: body.cut && !multiplexed,
+        lastOnConnection: !multiplexed && reader?.lastOnConnection === true,
         gone: () => gone,
         stallMs: WRITE_STALL_MS,
         clock: this.#clock,
@@ -235,6 +242,7 @@ class Exchanges {
       response.destroy();
     } finally {
       response.off('close', onClose);
+      reader?.release();
       this.#active.remove(slot);
       if (this.#active.size === 0) this.#onIdle?.();
     }

@@ -1,21 +1,25 @@
+import type { BodyReader } from './request-body.ts';
 import type { HttpHeaders, HttpRequest } from '../../base/http-message.ts';
 
 interface IncomingRequestFields {
   readonly method: string;
   readonly target: string;
   readonly headers: HttpHeaders;
-  readonly body: Uint8Array | undefined;
+  /** Absent: no body follows. */
+  readonly reader: BodyReader | undefined;
   readonly peer: HttpRequest['peer'] | undefined;
 }
 
-/** A request read from a connection. The signal is made only for handlers that look at it: most never do. */
+/** The head of a request from a connection; the body is read when the handler asks for it. The signal is made only for handlers that look at it: most never do. */
 export class IncomingRequest implements HttpRequest {
   readonly remote = true;
   readonly method: string;
   readonly target: string;
   readonly headers: HttpHeaders;
-  readonly body?: Uint8Array;
+  body?: Uint8Array;
+  readonly load?: NonNullable<HttpRequest['load']>;
   readonly peer?: NonNullable<HttpRequest['peer']>;
+  readonly #reader: BodyReader | undefined;
   #controller: AbortController | undefined;
   #aborted = false;
 
@@ -23,7 +27,15 @@ export class IncomingRequest implements HttpRequest {
     this.method = fields.method;
     this.target = fields.target;
     this.headers = fields.headers;
-    if (fields.body !== undefined) this.body = fields.body;
+    const { reader } = fields;
+    this.#reader = reader;
+    if (reader !== undefined) {
+      this.load = async () => {
+        const { outcome, bytes } = await reader.read();
+        if (bytes !== undefined && bytes.length > 0) this.body = bytes;
+        return outcome;
+      };
+    }
     if (fields.peer !== undefined) this.peer = fields.peer;
   }
 
@@ -38,6 +50,7 @@ export class IncomingRequest implements HttpRequest {
   /** The client went away, or the server is closing. */
   abort(): void {
     this.#aborted = true;
+    this.#reader?.cut();
     this.#controller?.abort();
   }
 }

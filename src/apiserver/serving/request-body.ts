@@ -1,68 +1,127 @@
 import type { IncomingMessage } from 'node:http';
 import { constants, Http2ServerRequest } from 'node:http2';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { BodyBudget } from './body-budget.ts';
 
-export interface RequestBody {
-  readonly bytes: Uint8Array | undefined;
-  /** The body is longer than the limit; `bytes` holds one byte more than it, the rest is not kept. */
-  readonly cut: boolean;
-}
+export type BodyOutcome = 'complete' | 'refused' | 'aborted';
 
-const noBody: RequestBody = { bytes: undefined, cut: false };
-
-interface ReadOptions {
+export interface BodyReaderOptions {
   /** Bytes. */
   readonly limit: number;
+  /** For the whole body, ms. */
   readonly timeoutMs: number;
+  /** For the next piece of it, ms. */
+  readonly idleMs: number;
   readonly clock: Clock;
+  readonly budget: BodyBudget;
 }
+
+type Request = IncomingMessage | Http2ServerRequest;
+
+/** A small body that nobody wanted is read to its end and dropped, so that an HTTP/1.1 connection can be used again (as in Go), bytes. */
+const DROPPED_BYTES = 256 * 1024;
 
 /**
- * The whole body, up to `limit` bytes and one. Resolves to `aborted` when the client goes away before its end, or takes longer
- * than it may: then the request is cut.
+ * The body of one request. Nothing is read before {@link BodyReader.read}: until then flow control holds the client back. Invariant: what is kept is
+ * counted in the budget until {@link BodyReader.release}.
  */
-export async function readBody(
-  request: IncomingMessage | Http2ServerRequest,
-  { limit, timeoutMs, clock }: ReadOptions,
-): Promise<RequestBody | 'aborted'> {
-  if (!announcesBody(request)) {
-    request.resume();
-    return noBody;
+export class BodyReader {
+  readonly #request: Request;
+  readonly #options: BodyReaderOptions;
+  readonly #connection: object;
+  #taken = 0;
+  #cut: () => void = () => undefined;
+  #state: 'unread' | 'reading' | 'done' | 'cut' = 'unread';
+
+  constructor(request: Request, options: BodyReaderOptions) {
+    this.#request = request;
+    this.#options = options;
+    this.#connection = request instanceof Http2ServerRequest ? (request.stream.session ?? request) : request.socket;
   }
-  return new Promise((settle) => {
-    const timer = clock.setTimer(timeoutMs, () => {
-      settle('aborted');
-      abandon(request);
+
+  /**
+   * The whole body, up to the limit and one byte, so that a body that is too large is seen without being held. A client that takes too long
+   * is cut.
+   */
+  read(): Promise<{ readonly outcome: BodyOutcome; readonly bytes?: Uint8Array }> {
+    const { limit, timeoutMs, idleMs, clock, budget } = this.#options;
+    const request = this.#request;
+    if (request.destroyed) {
+      this.#state = 'cut';
+      return Promise.resolve({ outcome: 'aborted' });
+    }
+    this.#state = 'reading';
+    return new Promise((settle) => {
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      const deadline = clock.monotonic() + timeoutMs;
+      let timer: Timer | undefined;
+      const resolve = (outcome: BodyOutcome, bytes?: Uint8Array): void => {
+        if (this.#state !== 'reading') return;
+        this.#state = outcome === 'complete' && length <= limit ? 'done' : 'cut';
+        timer?.cancel();
+        settle(bytes === undefined ? { outcome } : { outcome, bytes });
+      };
+      this.#cut = () => {
+        resolve('aborted');
+        abandon(request);
+      };
+      const awaitNext = (): void => {
+        timer?.cancel();
+        timer = clock.setTimer(Math.min(idleMs, deadline - clock.monotonic()), () => this.cut());
+      };
+      awaitNext();
+      request.on('data', (chunk: Uint8Array) => {
+        if (this.#state !== 'reading') return;
+        if (!budget.take(this.#connection, chunk.length)) return resolve('refused');
+        this.#taken += chunk.length;
+        length += chunk.length;
+        chunks.push(chunk);
+        if (length > limit) resolve('complete', Buffer.concat(chunks, limit + 1));
+        else awaitNext();
+      });
+      request.once('end', () => {
+        const only = chunks[0];
+        resolve('complete', chunks.length === 1 ? only : Buffer.concat(chunks, length));
+      });
+      request.once('error', () => resolve('aborted'));
+      request.once('close', () => resolve('aborted'));
     });
-    const resolve = (body: RequestBody | 'aborted'): void => {
-      timer.cancel();
-      settle(body);
-    };
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    let cut = false;
-    request.on('data', (chunk: Uint8Array) => {
-      if (cut) return;
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length > limit) {
-        cut = true;
-        const bytes = Buffer.concat(chunks, limit + 1);
-        chunks.length = 0;
-        resolve({ bytes, cut });
-      }
-    });
-    request.once('end', () => {
-      const only = chunks[0];
-      if (only === undefined) resolve(noBody);
-      else resolve({ bytes: chunks.length === 1 ? only : Buffer.concat(chunks, length), cut: false });
-    });
-    request.once('error', () => resolve('aborted'));
-    request.once('close', () => resolve('aborted'));
-  });
+  }
+
+  /** Ends a body that is being read: the client is gone, or the server closes. */
+  cut(): void {
+    if (this.#state === 'reading') this.#cut();
+  }
+
+  /** The rest of the body is still to come. Then an HTTP/1.1 connection can carry another request only if the rest is small. */
+  get lastOnConnection(): boolean {
+    if (this.#state === 'done') return false;
+    const announced = Number(this.#request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    return this.#state !== 'unread' || announced > DROPPED_BYTES;
+  }
+
+  /** After the answer: stops a client that still sends, and gives back what the body took of the budget. */
+  release(): void {
+    const request = this.#request;
+    this.#options.budget.giveBack(this.#connection, this.#taken);
+    this.#taken = 0;
+    if (this.#state === 'done') return;
+    if (!(request instanceof Http2ServerRequest)) {
+      request.resume();
+      return;
+    }
+    // The answer is whole, so the client need not send the rest (RFC 9113, 8.1). In the turn in which the answer ends, Node would never send
+    // the reset, and the client would wait for ever.
+    const { stream } = request;
+    const stop = (): void => void setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
+    if (stream.writableFinished) stop();
+    else stream.once('finish', stop);
+  }
 }
 
-function announcesBody(request: IncomingMessage | Http2ServerRequest): boolean {
+/** Whether the head of a request says that a body follows. */
+export function announcesBody(request: Request): boolean {
   const { headers } = request;
   if (headers['content-length'] !== undefined) return headers['content-length'] !== '0';
   // The version in the request line is the client's word, the class is not.
@@ -70,7 +129,7 @@ function announcesBody(request: IncomingMessage | Http2ServerRequest): boolean {
   return headers['transfer-encoding'] !== undefined;
 }
 
-function abandon(request: IncomingMessage | Http2ServerRequest): void {
+function abandon(request: Request): void {
   if (request instanceof Http2ServerRequest) request.stream.close(constants.NGHTTP2_CANCEL);
   else request.destroy();
 }

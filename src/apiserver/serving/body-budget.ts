@@ -1,0 +1,36 @@
+import { assert } from '../../base/assert.ts';
+
+/** All bodies under way of one server, bytes: 85 of the largest size that is accepted. */
+export const MAX_BODIES_BYTES = 256 * 1024 * 1024;
+/** Those of one connection, bytes: 16 of the largest size. */
+export const MAX_CONNECTION_BODIES_BYTES = 48 * 1024 * 1024;
+
+/**
+ * Counts the bytes of request bodies under way against one bound for the server and one for each connection, so that nobody makes the server
+ * hold more. Invariant: neither count ever exceeds its bound, and both return to zero when all requests have been answered.
+ */
+export class BodyBudget {
+  readonly #ofConnection = new WeakMap<object, number>();
+  #total = 0;
+
+  /** Bytes under way. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Counts `bytes` more for a connection. False, and nothing is counted, when a bound would be exceeded. */
+  take(connection: object, bytes: number): boolean {
+    const held = this.#ofConnection.get(connection) ?? 0;
+    if (this.#total + bytes > MAX_BODIES_BYTES || held + bytes > MAX_CONNECTION_BODIES_BYTES) return false;
+    this.#total += bytes;
+    this.#ofConnection.set(connection, held + bytes);
+    return true;
+  }
+
+  giveBack(connection: object, bytes: number): void {
+    const held = (this.#ofConnection.get(connection) ?? 0) - bytes;
+    this.#total -= bytes;
+    assert(held >= 0 && this.#total >= 0, 'more body bytes are given back than were taken');
+    this.#ofConnection.set(connection, held);
+  }
+}
