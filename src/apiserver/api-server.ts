@@ -306,7 +306,7 @@ class EmbeddedApiServer implements ApiServer {
     const health = this.#health.handle(path, query);
     if (health !== undefined) return health;
     if (path === '/version' || path === '/version/') {
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw newMethodNotSupported();
+      if (request.method !== 'GET') throw newMethodNotSupported();
       return jsonDocument(this.#options.version);
     }
     const { metricsHandler } = this.#options;

@@ -133,7 +133,7 @@ async function translated(document: KubeObject, mediaType: MediaType): Promise<H
 }
 
 function isRead(request: HttpRequest): boolean {
-  return request.method === 'GET' || request.method === 'HEAD';
+  return request.method === 'GET';
 }
 
 function acceptOf(request: HttpRequest): string | undefined {

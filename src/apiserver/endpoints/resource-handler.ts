@@ -101,7 +101,8 @@ export class ResourceHandler {
     const custom = info.typeName === undefined;
     const verbs = subresource === undefined ? info.verbs : subresource.verbs;
     const unsupported = (): Error => (custom ? newVerbNotSupported(info, verb) : newMethodNotSupported());
-    if (verb === 'unknown') throw unsupported();
+    // Built-in resources have no route for HEAD; those of definitions are served by verb, and HEAD is a get or a list.
+    if (verb === 'unknown' || (method === 'HEAD' && !custom)) throw unsupported();
     // The deprecated prefix makes a watch of every method (API-003), and rights are asked for that; it is served to GET only.
     if (verb === 'watch' && method !== 'GET' && method !== 'HEAD') throw unsupported();
     if (custom && verb === 'update' && name === '') throw newBadRequest('name must be provided');

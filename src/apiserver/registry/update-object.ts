@@ -211,7 +211,8 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
     else metadataOf(next).generation = generation;
   } else {
     if (request.part === 'object' && hasStatusSubresource(info)) keepStatus(next, previous);
-    setUpdatedGeneration(next, previous, info.generation);
+    // To bind a pod is not to ask for another one.
+    if (request.subresource !== 'binding') setUpdatedGeneration(next, previous, info.generation);
   }
   const preparation = strategy.prepareForUpdate?.(next, previous, context);
   if (preparation !== undefined) await preparation;

@@ -54,6 +54,7 @@ describe('pods', () => {
     const bound = await server.post(`${pods}/p/binding`, binding);
     expect([bound.status, bound.json.status]).toEqual([201, 'Success']);
     expect((await server.get(`${pods}/p`)).json).toMatchObject({
+      metadata: { generation: 1 },
       spec: { nodeName: 'n1' },
       status: { conditions: [{ type: 'PodScheduled', status: 'True' }] },
     });

@@ -80,11 +80,37 @@ describe('paths and methods', () => {
     expect((await server.get('/api/v1/nodes/%zz')).status).toBe(400);
   });
 
-  it('HEAD is GET', async () => {
+  it('HEAD is 405 where kube-apiserver has a route for GET only, and GET for custom resources and health', async () => {
     await server.post(configMaps, configMap('a'));
-    expect((await server.request('HEAD', `${configMaps}/a`)).status).toBe(200);
-    expect((await server.request('HEAD', `${configMaps}/b`)).status).toBe(404);
+    server.server.resources.add(widgets);
+    for (const path of [configMaps, `${configMaps}/a`, '/api', '/apis/apps/v1', '/version']) {
+      expect((await server.request('HEAD', path)).status, path).toBe(405);
+    }
+    expect((await server.request('HEAD', '/apis/example.com/v1/widgets')).status).toBe(200);
+    expect((await server.request('HEAD', '/livez')).status).toBe(200);
   });
+
+  it.each(['apps/v1', 'batch/v1', 'policy/v1beta1', 'example.com/v1', 'nope.io/v1', 'meta.k8s.io/v1', 'v1', ''])(
+    'API-240 DeleteOptions of %j are taken',
+    async (apiVersion) => {
+      const { metadata } = (await server.post(configMaps, configMap('a'))).json as { metadata: { uid: string } };
+      const options = { kind: 'DeleteOptions', apiVersion, preconditions: { uid: 'other' } };
+      expect((await server.delete(`${configMaps}/a`, options)).status).toBe(409);
+      const right = { ...options, preconditions: { uid: metadata.uid } };
+      expect((await server.delete(`${configMaps}/a`, right)).status).toBe(200);
+    },
+  );
+
+  it.each(['application/json', 'application/vnd.kubernetes.protobuf'])(
+    'API-021 %s;stream=watch is taken for a list and an object, and answered plainly',
+    async (type) => {
+      await server.post(configMaps, configMap('a'));
+      for (const path of [configMaps, `${configMaps}/a`]) {
+        const { status, headers } = await server.get(path, { accept: `${type};stream=watch` });
+        expect([status, headers['content-type']]).toEqual([200, type]);
+      }
+    },
+  );
 
   it('API-013 API-014 health and version, also without credentials', async () => {
     const closed = await startTestServer({ authenticator: x509Authenticator, authorizer: systemMastersAuthorizer });

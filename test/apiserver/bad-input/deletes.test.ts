@@ -56,12 +56,6 @@ const bodies: readonly Bad[] = [
     refusal(400, 'decoded object cannot be converted to DeleteOptions'),
   ],
   [
-    'another group',
-    { kind: 'DeleteOptions', apiVersion: 'nosuch.io/v1' },
-    JSON_TYPE,
-    refusal(400, 'no kind "DeleteOptions" is registered for version "nosuch.io/v1"'),
-  ],
-  [
     'an unknown content type',
     '{}',
     { 'content-type': 'text/plain' },

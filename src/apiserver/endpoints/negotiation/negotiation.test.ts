@@ -69,6 +69,13 @@ describe('negotiation', () => {
     ['unknown parameters are tolerated', 'application/json; charset=utf-8', object, { mediaType: 'application/json' }],
     ['pretty=1', 'application/json;pretty=1', object, { mediaType: 'application/json', pretty: true }],
     ['stream=watch', 'application/json;stream=watch', watch, { mediaType: 'application/json' }],
+    ['stream=watch of a list', 'application/json;stream=watch', list, { mediaType: 'application/json' }],
+    [
+      'stream=watch of an object',
+      'application/vnd.kubernetes.protobuf;stream=watch',
+      object,
+      { mediaType: 'application/vnd.kubernetes.protobuf' },
+    ],
     [
       'a storage version is refused, the next clause counts',
       'application/json;sv=v1,application/yaml',
@@ -93,6 +100,7 @@ describe('negotiation', () => {
     ['application/json;as=Nosuch;g=meta.k8s.io;v=v1', object, `only the following media types are accepted: ${plain}`],
     ['application/json;as=Table;g=meta.k8s.io;v=v9', list, `only the following media types are accepted: ${plain}`],
     ['application/json;as=Table;g=meta.k8s.io;v=v1', review, `only the following media types are accepted: ${plain}`],
+    ['application/json;stream=list', list, `only the following media types are accepted: ${plain}`],
     ['application/yaml', watch, `only the following media types are accepted: ${stream}`],
     ['text/html', custom, `only the following media types are accepted: ${plain}`],
     ['application/vnd.kubernetes.protobuf', custom, `only the following media types are accepted: ${plain}`],

@@ -107,7 +107,8 @@ function meet(clause: Clause, mediaType: MediaType, target: Representable): Repr
   }
   if (clause.parameters.has('sv')) return undefined;
   const stream = clause.parameters.get('stream');
-  if (stream !== undefined && (stream !== 'watch' || target.shape !== 'watch')) return undefined;
+  // A client that will watch may ask for the streaming form of a list or an object too, and gets the plain one.
+  if (stream !== undefined && stream !== 'watch') return undefined;
   if (target.shape === 'watch' && mediaType === YAML_TYPE) return undefined;
   if (target.custom && mediaType === PROTOBUF_TYPE && transform === undefined) return undefined;
   const pretty = clause.parameters.get('pretty') === '1';

@@ -13,7 +13,7 @@ export async function handleDeleteCollection(scope: ResourceScope): Promise<Http
   const { context, resource, info, namespace } = scope;
   const list = parseListOptions(context.query);
   validateListOptions(list);
-  const options = await readDeleteOptions(context, info);
+  const options = await readDeleteOptions(context);
   for (const warning of deleteWarnings(info, options)) context.warn(warning);
   const deleted = await deleteCollection(resource, {
     selection: new Selection(resource, namespace, list),

@@ -7,10 +7,8 @@ import {
   isDryRun,
   validateDeleteOptions,
 } from '../../../api/deletion/delete-options.ts';
-import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import { parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
-import { isStatus, newBadRequest } from '../../../api/status-error.ts';
+import { isStatus } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import { type DeleteResult, deleteObject } from '../../registry/delete-object.ts';
 import { TransientObject } from '../../registry/served-object.ts';
@@ -23,7 +21,7 @@ import { deletionContext, type ResourceScope } from '../request/resource-scope.t
 /** DELETE of one object (section 13). */
 export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace, name } = scope;
-  const options = await readDeleteOptions(context, info);
+  const options = await readDeleteOptions(context);
   for (const warning of deleteWarnings(info, options)) context.warn(warning);
   const { decision, object } = await deleteObject(resource, {
     namespace,
@@ -44,15 +42,12 @@ function shownAs(decision: DeleteResult['decision'], object: KubeObject): Delete
 }
 
 /** API-240: a body counts alone, even if the query says something else. */
-export async function readDeleteOptions(
-  context: RequestContext,
-  info: Pick<ResourceInfo, 'group'>,
-): Promise<DeleteOptions> {
+export async function readDeleteOptions(context: RequestContext): Promise<DeleteOptions> {
   const { body } = context.request;
   let options: DeleteOptions;
   if (body !== undefined && body.length > 0) {
     const { object } = await decodeBody(context, { kind: 'DeleteOptions', protobuf: 'accepted' });
-    requireOptionsVersion(object.apiVersion ?? '', info.group);
+    // The options are the same in every group and version, also in those that nobody serves.
     options = deleteOptionsFromBody(object);
   } else {
     options = context.query.size === 0 ? {} : deleteOptionsFromQuery(context.query);
@@ -60,11 +55,4 @@ export async function readDeleteOptions(
   const invalid = validateDeleteOptions(options);
   if (invalid !== undefined) throw invalid;
   return options;
-}
-
-/** The options are the same in every group; a client names the core, the one of meta kinds, or the resource's own. */
-function requireOptionsVersion(apiVersion: string, group: string): void {
-  const given = parseGroupVersion(apiVersion)?.group;
-  if (apiVersion === '' || apiVersion === 'v1' || given === 'meta.k8s.io' || (given === group && group !== '')) return;
-  throw newBadRequest(`no kind "DeleteOptions" is registered for version ${JSON.stringify(apiVersion)}`);
 }
