@@ -5,8 +5,8 @@ import { fieldElement, fieldNameOf } from './path-element.ts';
 import { formOf, memberType, type TypeSchema } from './schema.ts';
 
 /**
- * A value without the members of a set; what is left of it is shared. A list or map of which nothing is left is null, and so
- * is an atomic one of which a part is named (structured-merge-diff `RemoveItems`).
+ * A value without the members of a set; what is left of it is shared. A list or map of which nothing is left is empty: it goes only
+ * when it is a member itself. An atomic one of which a part is named is null (structured-merge-diff `RemoveItems`).
  */
 export function removeItems(value: unknown, items: FieldSet, type: TypeSchema): unknown {
   switch (formOf(type, value)) {
@@ -21,7 +21,7 @@ export function removeItems(value: unknown, items: FieldSet, type: TypeSchema): 
         const below = items[element];
         return [below === undefined ? item : removeItems(item, below, list.element())];
       });
-      return left.length === 0 ? null : left;
+      return left;
     }
     default: {
       const map = type.map!;
@@ -38,7 +38,7 @@ export function removeItems(value: unknown, items: FieldSet, type: TypeSchema): 
           below === undefined || item === undefined ? value[name] : removeItems(value[name], below, item),
         );
       }
-      return Object.keys(left).length === 0 ? null : left;
+      return left;
     }
   }
 }

@@ -78,11 +78,11 @@ export class VersionSchema implements ObjectSchema {
   }
 
   /** API-234, API-461. */
-  decode(object: KubeObject): DecodedObject {
+  decode(object: KubeObject, nulls?: 'kept'): DecodedObject {
     const { metadata, unknownFields } = decodeMetadata(object.metadata, this);
     const { metadata: _metadata, ...rest } = object;
     const pruned = prune(rest, this.structural);
-    dropUnsetNulls(pruned.object, this.structural);
+    if (nulls !== 'kept') dropUnsetNulls(pruned.object, this.structural);
     const unknownEmbedded = coerceEmbedded(pruned.object, this.structural, this);
     return {
       object: { ...pruned.object, metadata },

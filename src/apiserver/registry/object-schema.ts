@@ -22,8 +22,11 @@ export interface ObjectSchema {
   readonly typeName?: string;
   /** How managers share values; absent where the type table says it, and where nothing is known. */
   readonly typeSchema?: TypeSchema;
-  /** 400 for values of the wrong type. */
-  decode(object: KubeObject): DecodedObject;
+  /**
+   * 400 for values of the wrong type. Nulls where there may be none mean "not set" and go; `kept` leaves those of a custom resource for
+   * validation to refuse, as an apply does.
+   */
+  decode(object: KubeObject, nulls?: 'kept'): DecodedObject;
   applyDefaults(object: KubeObject): void;
   /** Defaults write into metadata as well: labels of a template. Absent: they do not. */
   readonly defaultsMetadata?: boolean;

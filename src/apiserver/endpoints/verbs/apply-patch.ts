@@ -127,7 +127,8 @@ async function applied(scope: ResourceScope, { previous, config, options }: Appl
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
     throw newConflict(info, name, why);
   }
-  const { object } = schema.decode(result);
+  // What is stored has no null where there may be none: such a null is one of the configuration.
+  const { object } = schema.decode(result, 'kept');
   schema.applyDefaults(object);
   checkName(object, name);
   return object;
