@@ -2,9 +2,19 @@
 // start-up pays only for what `kubegc up` uses at once. Everything but the optional store is bundled; an installed package
 // has no dependencies.
 import { build } from 'esbuild';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { emitTypes } from './emit-types.mjs';
 import { thirdPartyLicenses } from './third-party-licenses.mjs';
 
@@ -80,6 +90,15 @@ const fewChunks = {
   },
 };
 
+/** Links the command into node_modules/.bin. There `npx kubegc` finds it; else npx packs, installs and builds this folder once more. */
+function linkCommand() {
+  const bin = join(root, 'node_modules', '.bin');
+  if (process.platform === 'win32' || !existsSync(bin)) return;
+  const link = join(bin, 'kubegc');
+  rmSync(link, { force: true });
+  symlinkSync(relative(bin, join(outdir, 'kubegc.js')), link);
+}
+
 rmSync(outdir, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
@@ -115,6 +134,7 @@ chmodSync(join(outdir, 'kubegc.js'), 0o755);
 // For `npm run licenses`, and the test that compares it with what ships.
 mkdirSync(join(root, '.cache'), { recursive: true });
 writeFileSync(join(root, '.cache/THIRD-PARTY-LICENSES'), thirdPartyLicenses(root, result.metafile));
+linkCommand();
 const files = Object.keys(result.metafile.outputs);
 const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
 const types = emitTypes(

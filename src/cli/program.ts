@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { cascadeCommand } from './cascade/cascade-command.ts';
+import { addOptions } from './flags/add-options.ts';
 import { collectCommand } from './collect/collect-command.ts';
 import { endWithError, exitCodeError } from './process/command-error.ts';
 import { completionScript } from './completion.ts';
@@ -10,8 +11,6 @@ import type { Terminal } from './process/terminal.ts';
 import type { UpFlags } from './up/up.ts';
 import { upOptions } from './up/up-options.ts';
 import { kubegcVersion, kubernetesVersion } from './process/version.ts';
-
-const collect = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
 
 function upCommand(terminal: Terminal, setExitCode: (code: number) => void): Command {
   const command = new Command('up')
@@ -40,19 +39,19 @@ Examples:
       const { up } = await import('./up/up.ts');
       setExitCode(await up(flags, terminal));
     });
-  for (const each of upOptions) {
-    const option = new Option(each.flags, each.description);
-    if (each.choices) option.choices(each.choices);
-    if (each.repeatable) option.argParser(collect);
-    command.addOption(each.default === undefined ? option : option.default(each.default));
-  }
+  addOptions(command, upOptions);
   return command;
+}
+
+function versionLine(): string {
+  return `kubegc ${kubegcVersion} (Kubernetes API ${kubernetesVersion}, Node ${process.versions.node})`;
 }
 
 /** Builds the whole command tree; completion and the reference page are made from it. */
 export function buildProgram(terminal: Terminal, setExitCode: (code: number) => void): Command {
   const program = new Command('kubegc')
     .description('See it, test it, take it back: the deletion system for Kubernetes.')
+    .version(versionLine(), '--version', 'print the version')
     .addCommand(upCommand(terminal, setExitCode))
     .addCommand(collectCommand(terminal, setExitCode))
     .addCommand(nodeCommand(terminal, setExitCode))
@@ -72,7 +71,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
       terminal.stdout(
         output === 'json'
           ? `${JSON.stringify({ apiVersion: 'kubegc/v1', kind: 'Version', ...version })}\n`
-          : `kubegc ${version.kubegc} (Kubernetes API ${version.kubernetes}, Node ${version.node})\n`,
+          : `${versionLine()}\n`,
       );
     });
   program

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../src/base/abort.ts';
 import { MemoryLogger } from '../../src/base/memory-logger.ts';
 import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
 import { seededRandom } from '../../src/base/random.ts';
@@ -67,19 +68,24 @@ export class LedProcess implements Process {
     this.#leadership = new Leadership({
       mode: probe === undefined ? 'collect' : 'auto',
       elector,
-      watchOther: (signal, onChange) =>
-        new ProbedCollectorWatch({
+      watchOther: (signal, onChange) => {
+        if (probe === undefined) {
+          onChange({ runs: 'no', why: 'asked' });
+          return untilAborted(signal);
+        }
+        return new ProbedCollectorWatch({
           probe: new CollectorProbe({
             client: rig.clientWith('collector-probe', wire.intercept),
             clock,
             random,
-            namespace: probe ?? '',
+            namespace: probe,
           }),
           watchOther: watch(otherCollectorsLease),
           watchPeers: watch(COLLECTORS_LEASE),
           clock,
           onChange,
-        }).run(signal),
+        }).run(signal);
+      },
       lead: (signal) => {
         this.ledSince ??= clock.monotonic();
         return this.#collector.lead(signal);

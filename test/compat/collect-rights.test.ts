@@ -175,7 +175,7 @@ async function eventsIn(namespace: string): Promise<readonly unknown[]> {
 
 describe('with the rights of the manifest', () => {
   it('COL-220 COL-211 COL-214 collects in all three ways, reports references into other namespaces, and leads', async () => {
-    const running = collector('--mode', 'auto');
+    const running = collector('--mode', 'collect');
     await running.ready();
     for (const policy of ['Background', 'Foreground', 'Orphan']) {
       const one = await family();
@@ -206,7 +206,7 @@ describe('with the rights of the manifest', () => {
   }
 
   it('COL-220 COL-200 does all of that in a pod, by what the kubelet gives it', async () => {
-    const running = inPod(['collect']);
+    const running = inPod(['collect', '--mode', 'collect']);
     await running.ready();
     for (const policy of ['Background', 'Foreground', 'Orphan']) {
       const one = await family();
@@ -225,7 +225,14 @@ describe('with the rights of the manifest', () => {
     const [{ args, ports, readinessProbe, livenessProbe, volumeMounts } = missingContainer()] = spec.containers;
     const [{ mountPath } = { mountPath: '' }] = volumeMounts;
     await writeFile(join(directory.path, 'token'), 'open-sesame\n');
-    const here = args.map((arg) => arg.replace(/:10257$/, ':0').replace(mountPath, directory.path));
+    // It only watches until somebody says otherwise.
+    expect(args).toContain('--mode=observe');
+    const here = args.map((arg) =>
+      arg
+        .replace(/:10257$/, ':0')
+        .replace(mountPath, directory.path)
+        .replace('--mode=observe', '--mode=collect'),
+    );
     expect(args).toContain(`--bind-address=0.0.0.0:${ports[0]?.containerPort}`);
     const running = inPod(here);
     await running.ready();
@@ -333,6 +340,7 @@ interface Missing {
   readonly widest?: Partial<Rule>;
   readonly provoke: () => Promise<unknown>;
   readonly said: RegExp;
+  readonly mode?: 'auto';
 }
 
 /**
@@ -398,13 +406,14 @@ const missing: readonly Missing[] = [
     widest: narrow,
     provoke: nothing,
     said: /observing only .*cannot get resource "leases"/,
+    mode: 'auto',
   },
 ];
 
 describe('with one right less', () => {
   it.each(missing)(
     'COL-220 COL-221 says so: $path rule $rule without $verb',
-    async ({ path, rule, verb, widest, provoke, said }) => {
+    async ({ path, rule, verb, widest, provoke, said, mode = 'collect' }) => {
       const clusterRoles = `${rbac}/clusterroles`;
       const where = path === 'roles' ? systemRoles : clusterRoles;
       if (widest !== undefined) {
@@ -420,7 +429,7 @@ describe('with one right less', () => {
         where,
         less.filter(({ verbs }) => verbs.length > 0),
       );
-      const running = collector('--mode', 'auto');
+      const running = collector('--mode', mode);
       await provoke();
       await until(`it says ${String(said)}`, async () => said.test(plain(running))).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${running.output}`);

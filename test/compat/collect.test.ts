@@ -267,7 +267,7 @@ describe('kubegc collect --mode observe', () => {
 });
 
 describe('kubegc collect --mode auto', () => {
-  it('COL-204 observes while kube-controller-manager renews its lease, says so, and collects when there is none', async () => {
+  it('COL-204 observes while kube-controller-manager renews its lease, and when there is none, and says so', async () => {
     const name = 'kube-controller-manager';
     const spec = (renewal: number) => ({
       holderIdentity: 'master-1_x',
@@ -275,7 +275,7 @@ describe('kubegc collect --mode auto', () => {
       renewTime: `2026-01-01T00:00:${String(renewal).padStart(2, '0')}.000000Z`,
     });
     await client.send('POST', leases, { metadata: { name }, spec: spec(0) });
-    const running = await ready(collector(...quick));
+    const running = await ready(collector('--mode', 'auto', ...quick));
     await until('it has seen the lease', async () =>
       running.output.includes('not known whether another collector runs'),
     );
@@ -289,7 +289,39 @@ describe('kubegc collect --mode auto', () => {
     expect(await dependents()).toHaveLength(2);
     expect(running.output).not.toContain('took the lease');
     await client.send('DELETE', `${leases}/${name}`);
-    await until('the dependents are gone', allAreGone);
+    await until('it says that no lease is no proof', async () => /observing only.*reason=noLease/.test(running.output));
+    expect(running.output).toContain('--probe NAMESPACE');
+    await new Promise((next) => setTimeout(next, 1000));
+    expect(await dependents()).toHaveLength(2);
+  });
+});
+
+describe('kubegc collect without a mode', () => {
+  it('only observes, also where nothing else collects', async () => {
+    const running = await ready(collector(...quick));
+    await family(2);
+    await deleteOwner('Background');
+    await new Promise((next) => setTimeout(next, 1000));
+    expect(await dependents()).toHaveLength(2);
+    expect(running.output).toContain('observing only');
+  });
+});
+
+describe('kubegc collect --mode collect beside the collector of kubegc up', () => {
+  it('COL-204 says so and stands by', async () => {
+    await using own = await temporaryDirectory();
+    const file = join(own.path, 'kubeconfig');
+    const flags = ['--store', 'memory', '--listen', '127.0.0.1:0', '--write-kubeconfig', file];
+    const server = new KubegcProcess(['up', ...flags]);
+    await server.ready();
+    const running = new KubegcProcess(['collect', '--kubeconfig', file, '--mode', 'collect', ...quick]);
+    await running.ready();
+    await until('it says so', async () =>
+      /another collector runs, observing only.*reason=embedded/.test(running.output),
+    );
+    expect(running.output).not.toContain('took the lease');
+    await running.stop();
+    await server.stop();
   });
 });
 
@@ -308,7 +340,9 @@ describe('kubegc collect --mode auto --probe', () => {
 
   it('observes beside a collector without a lease that is known, and says that somebody deleted its probe', async () => {
     await ready(collector('--mode', 'collect', '--leader-elect=false'));
-    const one = await ready(collector('--probe', namespace, '--bind-address', '127.0.0.1:0', ...quick));
+    const one = await ready(
+      collector('--mode', 'auto', '--probe', namespace, '--bind-address', '127.0.0.1:0', ...quick),
+    );
     await until('it observes', async () => one.output.includes('somebody deleted the probe'));
     expect(one.output).toMatch(/INFO {2}another collector runs, observing only .*reason=probeCollected/);
     expect((await page(one, '/metrics')).text).toMatch(/^kubegc_collector_acting 0$/m);
@@ -316,7 +350,7 @@ describe('kubegc collect --mode auto --probe', () => {
   });
 
   it('collects where nobody deletes its probe, and takes it away before', async () => {
-    const one = await ready(collector('--probe', namespace, ...quick));
+    const one = await ready(collector('--mode', 'auto', '--probe', namespace, ...quick));
     await until('the probe is there', async () => (await probes()).length === 1);
     expect(one.output).not.toContain('took the lease');
     await until('it leads', async () => one.output.includes('took the lease'));
@@ -390,7 +424,8 @@ describe('two collectors', () => {
 
 it('explains itself, and is completed', async () => {
   const { stdout } = await kubegc(['collect', '--help']);
-  expect(stdout).toContain('kubegc collect --mode observe --bind-address 127.0.0.1:10257');
+  expect(stdout).toContain('curl http://127.0.0.1:10257/');
+  expect(stdout.indexOf('Common flags:')).toBeLessThan(stdout.indexOf('Leader election:'));
   const { stdout: script } = await kubegc(['completion', 'bash']);
   const typed = `${script}\nCOMP_WORDS=(kubegc collect --mo) COMP_CWORD=2; _kubegc; echo "\${COMPREPLY[@]}"`;
   expect((await runCommand('bash', ['-c', typed])).stdout).toBe('--mode\n');
@@ -431,7 +466,7 @@ describe('a server that goes away', () => {
 
 describe('kubegc collect that cannot', () => {
   it.each([
-    [['--mode', 'destroy'], /'destroy' is invalid\. Allowed choices are auto, observe, collect/],
+    [['--mode', 'destroy'], /'destroy' is invalid\. Allowed choices are observe, auto, collect/],
     [['--concurrent-gc-syncs', 'many'], /invalid --concurrent-gc-syncs "many"\nGive a whole number/],
     [['--leader-elect-renew-deadline', '15s'], /leaseDuration must be greater than renewDeadline/],
     [['--leader-elect-resource-name', 'kube-controller-manager'], /is that of kube-controller-manager/],
@@ -446,7 +481,7 @@ describe('kubegc collect that cannot', () => {
     ],
     [['--bind-token-file', '/does/not/exist'], /--bind-token-file does nothing without --bind-address/],
     [['--explain-every-action', '--log-level', 'error'], /--explain-every-action logs at level info/],
-    [['--explain-every-action', '--mode', 'observe'], /--explain-every-action does nothing with --mode observe/],
+    [['--probe', 'default'], /--probe does nothing with --mode observe\nGive --mode auto/],
     [['--context', 'other'], /cannot tell which cluster to use: context "other" does not exist\nGive --kubeconfig/],
     [['--kubeconfig', '/does/not/exist'], /cannot tell which cluster to use: \/does\/not\/exist: .*no such file/],
     [['extra'], /too many arguments/],

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { request } from 'node:https';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateRequest } from '../../src/apiserver/authentication/certificate-request.fixture.ts';
 import { ApiClient } from '../program/api-client.ts';
@@ -16,6 +16,7 @@ const kubegc = (...args: string[]) => runCommand(process.execPath, [kubegcComman
 describe('kubegc', () => {
   it('prints version, help and completion', async () => {
     expect((await kubegc('version')).stdout).toMatch(/^kubegc \d+\.\d+\.\d+ \(Kubernetes API 1\.36\.\d+, Node \d+/);
+    expect((await kubegc('--version')).stdout).toBe((await kubegc('version')).stdout);
     expect(JSON.parse((await kubegc('version', '-o', 'json')).stdout)).toMatchObject({ kind: 'Version' });
     expect((await kubegc('--help')).stdout).toContain('Examples:');
     expect((await kubegc('help', 'up')).stdout).toContain('--data-dir <DIR>');
@@ -87,6 +88,10 @@ describe('kubegc', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(file);
   });
+});
+
+it('is what npx runs in this folder after npm ci: npx would else pack and build the folder once more', () => {
+  expect(realpathSync(join(dirname(dirname(kubegcCommand)), 'node_modules', '.bin', 'kubegc'))).toBe(kubegcCommand);
 });
 
 describe('kubegc up --exit-with-parent', () => {

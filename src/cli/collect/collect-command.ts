@@ -1,8 +1,7 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
+import { addOptions } from '../flags/add-options.ts';
 import { type CollectFlags, collectOptions } from './collect-options.ts';
 import type { Terminal } from '../process/terminal.ts';
-
-const append = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
 
 /** `kubegc collect` in the command tree. */
 export function collectCommand(terminal: Terminal, setExitCode: (code: number) => void): Command {
@@ -10,34 +9,29 @@ export function collectCommand(terminal: Terminal, setExitCode: (code: number) =
     .summary('Run the garbage collector alone against any cluster')
     .description(
       'Run the garbage collector alone against any Kubernetes API server.\n\n' +
-        'Where kube-controller-manager runs, its collector does the work and this one only observes; --mode says otherwise.\n' +
-        'Prints one line when it is ready. Ctrl-C gives the lease back and ends it.',
+        'Without --mode it observes: it watches the cluster, shows what the collector would do and why, and writes nothing.\n' +
+        'Prints one line when it is ready. Ctrl-C releases the lease and ends it.',
     )
     .addHelpText(
       'after',
       `
 Examples:
-  # Against the current context: observe if another collector runs, collect if none does
-  kubegc collect
+  # Watch the current context without changing anything, and see what would be deleted and why
+  kubegc collect --explain-every-action
 
-  # An API server without a collector, and this one beside it
+  # Collect for an API server that has no collector
   kubegc up --controllers '*,-garbage-collector-controller'
   kubegc collect --kubeconfig .kubegc/kubeconfig --mode collect --explain-every-action
 
-  # Look into a cluster without changing anything
-  kubegc collect --mode observe --bind-address 127.0.0.1:10257
-  curl http://127.0.0.1:10257/debug/controllers/garbage-collector-controller/graph`,
+  # The graph and the metrics in a browser
+  kubegc collect --bind-address 127.0.0.1:10257
+  curl http://127.0.0.1:10257/`,
     )
     .allowExcessArguments(false)
     .action(async (flags: CollectFlags) => {
       const { collect } = await import('./collect.ts');
       setExitCode(await collect(flags, terminal));
     });
-  for (const each of collectOptions) {
-    const option = new Option(each.flags, each.description);
-    if (each.choices) option.choices(each.choices);
-    if (each.repeatable) option.argParser(append);
-    command.addOption(each.default === undefined ? option : option.default(each.default));
-  }
+  addOptions(command, collectOptions);
   return command;
 }

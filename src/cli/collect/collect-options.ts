@@ -6,7 +6,7 @@ export interface CollectFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly master?: string;
-  readonly mode: 'auto' | 'observe' | 'collect';
+  readonly mode: 'observe' | 'auto' | 'collect';
   readonly probe?: string;
   /** `true` when given without a value. */
   readonly enableGarbageCollector: string | true;
@@ -50,147 +50,227 @@ export interface CollectOption {
   readonly choices?: readonly string[];
   /** May be given several times; the value is a list. */
   readonly repeatable?: true;
+  /** Heading of the help under which it stands. */
+  readonly group: CollectOptionGroup;
 }
+
+/** Headings of `kubegc collect --help`, in this order. */
+export const collectOptionGroups = [
+  'Common flags:',
+  'Collection:',
+  'Retries and limits:',
+  'Leader election:',
+  'Debug server:',
+  'Logging:',
+] as const;
+
+export type CollectOptionGroup = (typeof collectOptionGroups)[number];
 
 /** The flags of `kubegc collect`, with the names and defaults of kube-controller-manager where it has them (COL-200, COL-201). */
 export const collectOptions: readonly CollectOption[] = [
   {
-    flags: '--kubeconfig <FILE>',
-    description: 'which cluster; else KUBECONFIG, ~/.kube/config, or the pod this runs in',
-  },
-  { flags: '--context <NAME>', description: 'context of the kubeconfig' },
-  { flags: '--master <URL>', description: 'another server than the one the kubeconfig names' },
-  {
+    group: 'Common flags:',
     flags: '--mode <MODE>',
     description:
-      'observe: watch and show, write nothing; collect: do the work; auto: observe while kube-controller-manager runs, else collect',
-    choices: ['auto', 'observe', 'collect'],
-    default: 'auto',
+      'observe: watch and explain, write nothing. collect: delete, while holding the lease. auto: collect where it is proven that no other collector runs',
+    choices: ['observe', 'auto', 'collect'],
+    default: 'observe',
   },
   {
+    group: 'Common flags:',
+    flags: '--kubeconfig <FILE>',
+    description: "kubeconfig of the cluster (default: $KUBECONFIG, ~/.kube/config, or the pod's service account)",
+  },
+  {
+    group: 'Common flags:',
+    flags: '--context <NAME>',
+    description: 'context of the kubeconfig',
+  },
+  {
+    group: 'Common flags:',
+    flags: '--master <URL>',
+    description: 'API server address; overrides the one in the kubeconfig',
+  },
+  {
+    group: 'Common flags:',
+    flags: '--explain-every-action',
+    description: 'log each decision with its reason, one line each; with --mode observe what would be done',
+  },
+  {
+    group: 'Common flags:',
+    flags: '--bind-address <HOST:PORT>',
+    description: 'serve health, metrics and debug pages over plain HTTP; off unless given; :PORT means 127.0.0.1:PORT',
+  },
+  {
+    group: 'Common flags:',
     flags: '--probe <NAMESPACE>',
     description:
-      'with --mode auto: may create a ConfigMap there that is garbage, to see whether somebody else collects it; deleted afterwards',
+      'with --mode auto: create a ConfigMap in this namespace that is garbage, to see whether another collector deletes it; removed afterwards',
   },
   {
+    group: 'Collection:',
     flags: '--enable-garbage-collector [BOOL]',
-    description: 'false: do nothing at all, and end at once with 0',
+    description: 'false: collect nothing and exit with 0',
     default: 'true',
   },
   {
-    flags: '--concurrent-gc-syncs <N>',
-    description: 'workers of each of the two queues',
-    default: '20',
-  },
-  { flags: '--sync-period <DURATION>', description: 'between two looks at what is served', default: '30s' },
-  {
-    flags: '--initial-sync-timeout <DURATION>',
-    description: 'how long the first lists are waited for before work begins all the same',
-    default: '30s',
-  },
-  {
-    flags: '--absent-owner-cache-size <N>',
-    description: 'owners proven absent that are remembered, beside those that something refers to',
-    default: '500',
-  },
-  {
-    flags: '--retry-base <DURATION>',
-    description: 'the wait after the first failure of an object; doubled by each further one',
-    default: '5ms',
-  },
-  { flags: '--retry-qps <N>', description: 'retries a second of each of the two queues', default: '10' },
-  { flags: '--retry-burst <N>', description: 'retries at once after a pause', default: '100' },
-  {
-    flags: '--retry-cap <DURATION>',
-    description:
-      'the longest wait that its own failures bring an object; more of them than --retry-qps carries take turns',
-    default: '1m',
-  },
-  {
-    flags: '--self-check-period <DURATION>',
-    description: 'between two comparisons of the ownership graph with fresh lists of everything; 0 for none',
-    default: '0',
-  },
-  {
+    group: 'Collection:',
     flags: '--gc-ignored-resources <LIST>',
     description:
-      'GROUP/RESOURCE to leave alone, beside events (repeat, or separate by commas); core resources without group',
+      'GROUP/RESOURCE to ignore besides events (repeat, or separate by commas); core resources without a group',
     repeatable: true,
   },
   {
+    group: 'Collection:',
     flags: '--orphan-barrier [BOOL]',
-    description: 'before an owner that is orphaned goes, look with fresh lists for dependents that came late',
+    description:
+      'before an orphaned owner is removed, read its namespace once more for dependents that were added late',
     default: 'true',
   },
   {
+    group: 'Collection:',
     flags: '--orphan-records <WHERE>',
-    description: 'where it is noted for an hour which owners were orphaned, so that who comes late is let go too',
+    description: 'where orphaned owners are remembered for an hour, so that dependents added late are orphaned too',
     choices: ['events', 'memory'],
     default: 'events',
   },
   {
+    group: 'Collection:',
     flags: '--resolve-unserved-versions',
-    description: 'look for owners named in a version that is not served any more in one that is',
-  },
-  { flags: '--leader-elect [BOOL]', description: 'work only while holding the lease', default: 'true' },
-  {
-    flags: '--leader-elect-lease-duration <DURATION>',
-    description: 'how long others wait after the last renewal they saw',
-    default: usualLeaseTimes.leaderElectLeaseDuration,
+    description: 'look up an owner in a served version if its reference names a version that is not served',
   },
   {
-    flags: '--leader-elect-renew-deadline <DURATION>',
-    description: 'how long the leader acts without a renewal',
-    default: usualLeaseTimes.leaderElectRenewDeadline,
+    group: 'Collection:',
+    flags: '--sync-period <DURATION>',
+    description: 'interval between discovery refreshes',
+    default: '30s',
   },
   {
-    flags: '--leader-elect-retry-period <DURATION>',
-    description: 'between two attempts',
-    default: usualLeaseTimes.leaderElectRetryPeriod,
+    group: 'Collection:',
+    flags: '--initial-sync-timeout <DURATION>',
+    description: 'maximum wait for the first lists before work begins',
+    default: '30s',
   },
   {
-    flags: '--leader-elect-resource-lock <KIND>',
-    description: 'what the lock is',
-    choices: ['leases'],
-    default: 'leases',
+    group: 'Collection:',
+    flags: '--absent-owner-cache-size <N>',
+    description: 'number of absent owners to remember besides those that something refers to',
+    default: '500',
   },
-  { flags: '--leader-elect-resource-name <NAME>', description: 'the lease', default: 'kubegc-collector' },
-  { flags: '--leader-elect-resource-namespace <NAME>', description: 'where the lease is', default: 'kube-system' },
   {
-    flags: '--kube-api-qps <N>',
-    description: "requests a second; 0 sets no limit and leaves it to the server's own fairness",
+    group: 'Collection:',
+    flags: '--self-check-period <DURATION>',
+    description: 'interval between comparisons of the graph with fresh lists; 0 disables them',
     default: '0',
   },
   {
-    flags: '--kube-api-burst <N>',
-    description: 'requests at once after a pause; 0 is one and a half seconds of --kube-api-qps',
-    default: '0',
-  },
-  {
+    group: 'Collection:',
     flags: '--kube-api-content-type <TYPE>',
-    description: 'what lists and watches are asked for in; all else is JSON',
+    description: 'content type of lists and watches; everything else is JSON',
     choices: ['application/vnd.kubernetes.protobuf', 'application/json'] satisfies KubeApiContentType[],
     default: 'application/vnd.kubernetes.protobuf',
   },
   {
-    flags: '--bind-address <HOST:PORT>',
-    description:
-      'serve /healthz, /readyz, /metrics and the debug pages over plain HTTP; off unless given; :PORT is 127.0.0.1 alone',
+    group: 'Retries and limits:',
+    flags: '--concurrent-gc-syncs <N>',
+    description: 'number of workers of each of the two queues',
+    default: '20',
   },
   {
+    group: 'Retries and limits:',
+    flags: '--retry-base <DURATION>',
+    description: 'backoff after the first failure of an object; doubles with each further failure',
+    default: '5ms',
+  },
+  {
+    group: 'Retries and limits:',
+    flags: '--retry-cap <DURATION>',
+    description: 'maximum per-object retry backoff',
+    default: '1m',
+  },
+  {
+    group: 'Retries and limits:',
+    flags: '--retry-qps <N>',
+    description: 'retries per second of each of the two queues',
+    default: '10',
+  },
+  {
+    group: 'Retries and limits:',
+    flags: '--retry-burst <N>',
+    description: 'retries in a burst',
+    default: '100',
+  },
+  {
+    group: 'Retries and limits:',
+    flags: '--kube-api-qps <N>',
+    description: "requests per second; 0 sets no limit and relies on the server's priority and fairness",
+    default: '0',
+  },
+  {
+    group: 'Retries and limits:',
+    flags: '--kube-api-burst <N>',
+    description: 'requests in a burst; 0 means 1.5 times --kube-api-qps',
+    default: '0',
+  },
+  {
+    group: 'Leader election:',
+    flags: '--leader-elect [BOOL]',
+    description: 'collect only while holding the lease',
+    default: 'true',
+  },
+  {
+    group: 'Leader election:',
+    flags: '--leader-elect-resource-namespace <NAME>',
+    description: 'namespace of the lease',
+    default: 'kube-system',
+  },
+  {
+    group: 'Leader election:',
+    flags: '--leader-elect-resource-name <NAME>',
+    description: 'name of the lease',
+    default: 'kubegc-collector',
+  },
+  {
+    group: 'Leader election:',
+    flags: '--leader-elect-resource-lock <KIND>',
+    description: 'kind of the lock',
+    choices: ['leases'],
+    default: 'leases',
+  },
+  {
+    group: 'Leader election:',
+    flags: '--leader-elect-lease-duration <DURATION>',
+    description: 'time that standbys wait after the last renewal before they take over',
+    default: usualLeaseTimes.leaderElectLeaseDuration,
+  },
+  {
+    group: 'Leader election:',
+    flags: '--leader-elect-renew-deadline <DURATION>',
+    description: 'time that the leader acts without a renewal',
+    default: usualLeaseTimes.leaderElectRenewDeadline,
+  },
+  {
+    group: 'Leader election:',
+    flags: '--leader-elect-retry-period <DURATION>',
+    description: 'interval between attempts to acquire or renew the lease',
+    default: usualLeaseTimes.leaderElectRetryPeriod,
+  },
+  {
+    group: 'Debug server:',
     flags: '--bind-token-file <FILE>',
-    description: 'bearer token that /metrics and the debug graph ask for; needed for addresses other than loopback',
+    description: 'bearer token for /metrics and the debug pages; required for addresses other than loopback',
   },
-  { flags: '--explain-every-action', description: 'log every decision with its reason, one line each' },
   {
+    group: 'Logging:',
     flags: '--log-level <LEVEL>',
-    description: 'least level to log',
+    description: 'minimum log level',
     choices: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
   },
   {
+    group: 'Logging:',
     flags: '--log-format <FORMAT>',
-    description: 'text for people, json for programs',
+    description: 'log format: text or json',
     choices: ['text', 'json'],
     default: 'text',
   },

@@ -20,7 +20,7 @@ describe('collectSettings', () => {
   it("COL-200 COL-201 COL-204 BETTER-8 BETTER-19 has kube-controller-manager's defaults, a lease of its own and no client limit", () => {
     expect(settings({})).toEqual({
       garbageCollector: 'on',
-      mode: 'auto',
+      mode: 'observe',
       probe: undefined,
       concurrentGcSyncs: 20,
       syncPeriodMs: 30_000,
@@ -53,7 +53,10 @@ describe('collectSettings', () => {
     [{ kubeApiContentType: 'application/json' }, { contentType: 'application/json' }],
     [{ selfCheckPeriod: '0s' }, { selfCheckPeriodMs: undefined }],
     [{ selfCheckPeriod: '1h30m' }, { selfCheckPeriodMs: 5_400_000 }],
-    [{ probe: 'default' }, { probe: 'default' }],
+    [
+      { probe: 'default', mode: 'auto' },
+      { probe: 'default', mode: 'auto' },
+    ],
     [
       { initialSyncTimeout: '5s', absentOwnerCacheSize: '7', retryBase: '1s', retryQps: '0.5', retryBurst: '3' },
       { initialSyncTimeoutMs: 5000, absentOwners: 7, retry: { baseMs: 1000, ratePerSecond: 0.5, burst: 3 } },
@@ -110,7 +113,7 @@ describe('collectSettings', () => {
     [{ retryBase: '0s' }, 'invalid --retry-base "0s"'],
     [{ retryQps: '0' }, 'invalid --retry-qps "0"'],
     [{ retryBurst: '1.5' }, 'invalid --retry-burst "1.5"'],
-    [{ probe: 'Not A Name' }, 'invalid --probe "Not A Name"'],
+    [{ probe: 'Not A Name', mode: 'auto' }, 'invalid --probe "Not A Name"'],
     [{ probe: 'default', mode: 'collect' }, '--probe does nothing with --mode collect'],
     [{ orphanBarrier: 'no' }, 'invalid --orphan-barrier "no"'],
     [{ enableGarbageCollector: 'no' }, 'invalid --enable-garbage-collector "no"'],

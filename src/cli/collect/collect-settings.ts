@@ -116,7 +116,7 @@ function waitsOf({ retryBase, retryCap }: CollectFlags): { readonly baseMs: numb
 function probeOf({ mode, probe }: CollectFlags): string | undefined {
   if (probe === undefined) return undefined;
   if (mode !== 'auto') {
-    throw new CommandError(`--probe does nothing with --mode ${mode}`, 'It is for --mode auto, which is the default.');
+    throw new CommandError(`--probe does nothing with --mode ${mode}`, 'Give --mode auto with it.');
   }
   if (isDns1123Label(probe).length === 0) return probe;
   throw new CommandError(`invalid --probe "${probe}"`, 'Give the name of a namespace.');

@@ -11,7 +11,7 @@ import { KubeconfigError } from '../../client/kubeconfig/kubeconfig.ts';
 import { LeaderElector } from '../../client/election/leader-elector.ts';
 import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
-import { DEBUG_BASES } from '../../collector/observation/debug-handler.ts';
+import { DEBUG_BASES, debugPages } from '../../collector/observation/debug-handler.ts';
 import { GarbageCollector } from '../../collector/garbage-collector.ts';
 import { jsonOnly } from './collect-content-type.ts';
 import type { CollectFlags } from './collect-options.ts';
@@ -19,6 +19,7 @@ import { collectSettings, type CollectSettings, otherCollectorsLease } from './c
 import { CollectorProbe } from './collector-probe.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { explainDecision } from './explain-decision.ts';
+import { CombinedVerdict, watchEmbeddedCollector } from './embedded-collector.ts';
 import { firstContact } from './first-contact.ts';
 import { Leadership } from './leadership.ts';
 import { parseListenAddress } from '../flags/listen-address.ts';
@@ -58,12 +59,6 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
       'Leave one of the two away.',
     );
   }
-  if (flags.explainEveryAction === true && settings.mode === 'observe') {
-    throw new CommandError(
-      '--explain-every-action does nothing with --mode observe, which decides nothing',
-      'Leave one of the two away.',
-    );
-  }
   if (flags.bindTokenFile !== undefined && flags.bindAddress === undefined) {
     throw new CommandError('--bind-token-file does nothing without --bind-address', 'Give both, or neither.');
   }
@@ -86,7 +81,7 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
         return collector.started ? undefined : 'the first lists are not complete';
       },
       metrics: () => metrics.expose(),
-      debug: { prefixes: DEBUG_BASES, handler: collector.debugHandler },
+      debug: { prefixes: DEBUG_BASES, handler: collector.debugHandler, pages: debugPages },
     }));
   try {
     if (server !== undefined) terminal.stdout(`health, metrics and the debug graph: ${server.url}\n`);
@@ -198,8 +193,23 @@ function assemble(options: {
   return { collector, leadership, client, metrics };
 }
 
+/** Reports whether another collector runs: one inside the API server in every mode, and with `auto` what a lease or a probe proves. */
+async function watchOther(
+  settings: CollectSettings,
+  client: RestClient,
+  { signal, onChange }: { readonly signal: AbortSignal; readonly onChange: (verdict: OtherCollector) => void },
+): Promise<void> {
+  const verdicts = new CombinedVerdict(onChange);
+  if (settings.mode !== 'auto') verdicts.elsewhere({ runs: 'no', why: 'asked' });
+  await Promise.all([
+    watchEmbeddedCollector({ client, clock }, signal, (embedded) => verdicts.embedded(embedded)),
+    settings.mode === 'auto' &&
+      watchElsewhere(settings, client, { signal, onChange: (verdict) => verdicts.elsewhere(verdict) }),
+  ]);
+}
+
 /** Goes by the lease of kube-controller-manager, or by a probe where one may be made. */
-function watchOther(
+function watchElsewhere(
   { probe: namespace, lease }: CollectSettings,
   client: RestClient,
   { signal, onChange }: { readonly signal: AbortSignal; readonly onChange: (verdict: OtherCollector) => void },

@@ -10,7 +10,9 @@ import { RestClient } from '../../client/rest/rest-client.ts';
 import { Leadership, type LeadershipOptions } from './leadership.ts';
 import type { OtherCollector } from './other-collector.ts';
 
-const none: OtherCollector = { runs: 'no', why: 'noLease' };
+const none: OtherCollector = { runs: 'no', why: 'notRenewed' };
+const asked: OtherCollector = { runs: 'no', why: 'asked' };
+const embedded: OtherCollector = { runs: 'yes', why: 'embedded', holder: '' };
 const runs: OtherCollector = { runs: 'yes', why: 'renewed', holder: 'master-1' };
 const unknown: OtherCollector = { runs: 'unknown', why: 'firstLook', detail: 'waiting' };
 
@@ -36,6 +38,7 @@ function rig(mode: LeadershipOptions['mode'], { election = true } = {}) {
     elector: election ? elector : undefined,
     watchOther: (signal, onChange) => {
       tell = onChange;
+      if (mode === 'collect') onChange(asked);
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     },
     lead: async (signal) => {
@@ -84,6 +87,18 @@ it('COL-214 collect: may write only while it works and the lease certainly holds
   expect(it.server.get('lock')?.spec?.holderIdentity).toBe('');
 });
 
+it('COL-204 collect: stands by while the API server collects itself, and says so', async () => {
+  const it = rig('collect', { election: false });
+  await it.other(embedded);
+  expect([it.work.running, it.leadership.mayWrite]).toEqual([false, false]);
+  const [line] = it.logger.lines.filter(({ fields }) => fields['reason'] === 'embedded');
+  expect(line?.fields['why']).toContain("--controllers '*,-garbage-collector-controller'");
+  await it.other(asked);
+  expect([it.work.running, it.leadership.mayWrite]).toEqual([true, true]);
+  it.stop.abort();
+  await it.done;
+});
+
 it('collect without an election: works at once', async () => {
   const it = rig('collect', { election: false });
   await it.clock.settle();
@@ -122,9 +137,9 @@ describe('COL-204 auto', () => {
     expect(lines.map(({ message, fields }) => [message.split(',')[0], fields['holder'] ?? fields['why']])).toEqual([
       ['not known whether another collector runs', 'waiting'],
       ['another collector runs', 'master-1'],
-      ['no other collector runs', 'there is no such lease'],
+      ['no other collector runs', 'the lease is not renewed any more'],
       ['another collector runs', 'master-1'],
-      ['no other collector runs', 'there is no such lease'],
+      ['no other collector runs', 'the lease is not renewed any more'],
     ]);
     it.stop.abort();
     await it.clock.advanceAsync(100);

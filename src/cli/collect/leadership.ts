@@ -10,7 +10,7 @@ export interface LeadershipOptions {
   readonly mode: CollectFlags['mode'];
   /** Undefined: nobody else is asked. */
   readonly elector: LeaderElector | undefined;
-  /** Tells whether another collector runs, until aborted; for `auto`. */
+  /** Reports whether another collector runs, until aborted. Nothing is collected before the first report. */
   readonly watchOther: (signal: AbortSignal, onChange: (verdict: OtherCollector) => void) => Promise<void>;
   /** Does the work until aborted. */
   readonly lead: (signal: AbortSignal) => Promise<void>;
@@ -19,18 +19,17 @@ export interface LeadershipOptions {
 }
 
 /**
- * When this process may collect: never (`observe`), while it holds its lease (`collect`), or while besides that no other
- * collector runs (`auto`).
+ * Decides when this process may collect: never (`observe`); else while it holds its lease and `watchOther` reports that no other collector
+ * runs. With `collect` only a collector inside the API server counts as another one.
  */
 export class Leadership {
   readonly #options: LeadershipOptions;
   /** No reason against collecting is known. */
-  #allowed: boolean;
+  #allowed = false;
   #acting = false;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
-    this.#allowed = options.mode === 'collect';
     options.metrics.gauge({
       name: 'kubegc_collector_acting',
       help: '1 while this process decides and writes, 0 while it only observes',
@@ -47,10 +46,9 @@ export class Leadership {
   async run(parent: AbortSignal): Promise<void> {
     const { mode, logger } = this.#options;
     if (mode === 'observe') {
-      logger.info('observing only: nothing is decided, nothing is written');
+      logger.info('observing only, nothing is written; --mode collect or --mode auto collects');
       return untilAborted(parent);
     }
-    if (mode === 'collect') return this.#compete(parent);
     using own = linkSignals(parent);
     let term: LinkedSignal | undefined;
     let competing = Promise.resolve();
@@ -93,33 +91,39 @@ export class Leadership {
   #tell(verdict: OtherCollector): void {
     const { logger } = this.#options;
     const lease = `${otherCollectorsLease.namespace}/${otherCollectorsLease.name}`;
+    const reason = verdict.why;
     switch (verdict.runs) {
       case 'yes':
-        return verdict.why === 'probeCollected'
-          ? logger.info('another collector runs, observing only', {
-              why: YES_WORDS.probeCollected,
-              reason: verdict.why,
-            })
-          : logger.info('another collector runs, observing only; --mode collect if its collector is turned off', {
-              lease,
-              holder: verdict.holder,
-              reason: verdict.why,
-            });
+        if (verdict.why === 'renewed') {
+          return logger.info('another collector runs, observing only; --mode collect if its collector is turned off', {
+            lease,
+            holder: verdict.holder,
+            reason,
+          });
+        }
+        return logger.info('another collector runs, observing only', { why: YES_WORDS[verdict.why], reason });
       case 'unknown':
         return logger.info('not known whether another collector runs, observing only', {
           lease,
           why: verdict.detail,
-          reason: verdict.why,
+          advice: verdict.why === 'noLease' ? NO_PROOF : undefined,
+          reason,
         });
       case 'no':
-        return logger.info('no other collector runs', { lease, why: NO_WORDS[verdict.why], reason: verdict.why });
+        if (verdict.why !== 'asked') {
+          logger.info('no other collector runs', { lease, why: NO_WORDS[verdict.why], reason });
+        }
     }
   }
 }
 
-const YES_WORDS = { probeCollected: 'somebody deleted the probe' } as const;
+const NO_PROOF = '--probe NAMESPACE lets kubegc find out; --mode collect collects without proof';
+const YES_WORDS = {
+  probeCollected: 'somebody deleted the probe',
+  embedded:
+    "the API server is kubegc and collects itself; start it with --controllers '*,-garbage-collector-controller'",
+} as const;
 const NO_WORDS = {
-  noLease: 'there is no such lease',
   notRenewed: 'the lease is not renewed any more',
   probeKept: 'nobody deleted the probe',
   peerLeads: 'an instance of kubegc leads, and would have found it',

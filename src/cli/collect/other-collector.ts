@@ -8,14 +8,14 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 
 /** Whether another collector runs, and what says so: its lease, or what became of a probe. */
 export type OtherCollector =
-  /** `peerLeads`: an instance of this program does the work, and has found that no other does. */
-  | { readonly runs: 'no'; readonly why: 'noLease' | 'notRenewed' | 'probeKept' | 'peerLeads' }
-  /** `holder` of the lease; empty when there is none. */
-  | { readonly runs: 'yes'; readonly why: 'renewed' | 'probeCollected'; readonly holder: string }
-  /** Too little is known so far, or it cannot be told. */
+  /** `peerLeads`: an instance of kubegc leads, and has found that no other collector runs. `asked`: `--mode collect` does not ask. */
+  | { readonly runs: 'no'; readonly why: 'notRenewed' | 'probeKept' | 'peerLeads' | 'asked' }
+  /** `holder` of the lease; empty when there is none. `embedded`: the API server is kubegc and collects itself. */
+  | { readonly runs: 'yes'; readonly why: 'renewed' | 'probeCollected' | 'embedded'; readonly holder: string }
+  /** Too little is known so far, or it cannot be known. `noLease` proves nothing: a collector without leader election has none. */
   | {
       readonly runs: 'unknown';
-      readonly why: 'firstLook' | 'forbidden' | 'unreadable' | 'probing' | 'probeFailed';
+      readonly why: 'firstLook' | 'noLease' | 'forbidden' | 'unreadable' | 'probing' | 'probeFailed';
       readonly detail: string;
       /** Of the lease, as far as it was read. */
       readonly holder?: string;
@@ -50,7 +50,9 @@ function unseen(sighting: Sighting | undefined, monotonic: number): Sighting | u
 
 /** Whether the other one runs, going by what this process saw the lease do, never by the times in it. */
 function judgeOther({ observed, renewedOnce }: Sighting, monotonic: number): OtherCollector {
-  if (observed === undefined) return { runs: 'no', why: 'noLease' };
+  if (observed === undefined) {
+    return { runs: 'unknown', why: 'noLease', holder: '', detail: 'a collector without leader election has no lease' };
+  }
   const { holderIdentity = '', leaseDurationSeconds = 0 } = observed.lease.spec ?? {};
   const silentMs = SILENT_DURATIONS * Math.max(leaseDurationSeconds * 1000, LEAST_DURATION_MS);
   if (monotonic - observed.observedAt >= silentMs) return { runs: 'no', why: 'notRenewed' };

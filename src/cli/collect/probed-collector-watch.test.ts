@@ -8,7 +8,7 @@ const kept: ProbeOutcome = { probe: 'kept', afterMs: 15_000 };
 const collected: ProbeOutcome = { probe: 'collected', afterMs: 1000 };
 const failed: ProbeOutcome = { probe: 'failed', detail: 'connection reset by peer' };
 const refused: ProbeOutcome = { probe: 'refused', detail: 'forbidden' };
-const noLease: OtherCollector = { runs: 'no', why: 'noLease' };
+const noLease: OtherCollector = { runs: 'unknown', why: 'noLease', holder: '', detail: 'no lease' };
 const held = (holder: string): OtherCollector => ({ runs: 'yes', why: 'renewed', holder });
 const firstLook = (holder: string): OtherCollector => ({ runs: 'unknown', why: 'firstLook', detail: '', holder });
 
@@ -151,7 +151,7 @@ describe('ProbedCollectorWatch', () => {
   });
 
   it.each([
-    { says: noLease, expected: 'no noLease', later: 3 },
+    { says: noLease, expected: 'unknown noLease', later: 7 },
     { says: held('kcm'), expected: 'yes renewed', later: 4 },
   ])(
     'a probe that is refused three times in a row leaves it to the lease: $expected',

@@ -29,10 +29,9 @@ const SOON_MS = 5000;
 const LASTING_REFUSALS = 3;
 
 /**
- * Whether another collector runs, by what becomes of a probe. The lease only says when to ask again, because it has another
- * holder; and it decides where the server lastingly refuses the probe. Any other failure passes and says nothing, so this one
- * observes meanwhile: would it collect because there is no lease, it would never ask again. Where an instance of ours leads it
- * has asked, and would collect the probe itself: this one stands by.
+ * Whether another collector runs, by what becomes of a probe. The lease says when to probe again, because it has another holder. The lease
+ * decides only where the server refuses the probe for good. Any other failure is temporary and proves nothing, so this process observes
+ * meanwhile. Where an instance of kubegc leads, it has probed already and would collect this probe too, so this process stands by.
  */
 export class ProbedCollectorWatch {
   readonly #options: ProbedCollectorWatchOptions;
@@ -70,7 +69,7 @@ export class ProbedCollectorWatch {
 
   #noteLease(verdict: OtherCollector): void {
     this.#lease = verdict;
-    if (verdict.runs === 'unknown' && verdict.why !== 'firstLook') return;
+    if (verdict.runs === 'unknown' && verdict.why !== 'firstLook' && verdict.why !== 'noLease') return;
     const holder = verdict.runs === 'no' ? '' : (verdict.holder ?? '');
     if (holder === this.#holder) return;
     const first = this.#holder === undefined;

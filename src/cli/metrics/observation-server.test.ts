@@ -16,6 +16,7 @@ const options: ObservationOptions = {
   metrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
   debug: {
     prefixes: ['/debug/graph-of'],
+    pages: [{ method: 'GET', path: '/debug/graph-of/all', shows: 'the graph' }],
     handler: ({ method, target }) =>
       Promise.resolve({
         status: 200,
@@ -50,6 +51,19 @@ function ask(
 }
 
 describe('ObservationServer', () => {
+  it('lists its pages at /, and says so elsewhere', async () => {
+    server = await ObservationServer.start(options);
+    const { status, body } = await ask('/');
+    expect(status).toBe(200);
+    expect(
+      body
+        .split('\n')
+        .filter((line) => line.startsWith('GET '))
+        .map((line) => line.split(' ')[1]),
+    ).toEqual(['/healthz', '/readyz', '/metrics', '/debug/graph-of/all']);
+    expect(await ask('/nowhere')).toMatchObject({ status: 404, body: expect.stringContaining('/ lists the pages') });
+  });
+
   it('serves health, readiness, metrics and debug pages, and nothing else', async () => {
     let reason: string | undefined = 'the first lists are not complete';
     server = await ObservationServer.start({ ...options, notReadyBecause: () => reason });
@@ -63,7 +77,6 @@ describe('ObservationServer', () => {
       body: 'graph /debug/graph-of/graph?uid=1',
     });
     expect((await ask('/debug/graph-office')).status).toBe(404);
-    expect((await ask('/')).status).toBe(404);
     expect(await ask('/metrics', { method: 'POST' })).toMatchObject({ status: 405, allow: 'GET, HEAD' });
     expect(await ask('/metrics', { method: 'HEAD' })).toEqual({ status: 200, body: '' });
   });

@@ -13,7 +13,11 @@ export interface ObservationOptions {
   /** Undefined: ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  readonly debug: { readonly prefixes: readonly string[]; readonly handler: HttpHandler };
+  readonly debug: {
+    readonly prefixes: readonly string[];
+    readonly handler: HttpHandler;
+    readonly pages: readonly ObservationPage[];
+  };
 }
 
 /** Scrapes and probes are few; more connections than this are refused. */
@@ -68,6 +72,14 @@ export class ObservationServer {
     return `http://${formatHost(host)}:${typeof address === 'object' && address !== null ? address.port : port}`;
   }
 
+  /** A line for each page, its path first. */
+  #index(): string {
+    const pages = [...ownPages, ...this.#options.debug.pages];
+    const width = Math.max(...pages.map(({ method, path }) => method.length + path.length + 1));
+    const lines = pages.map(({ method, path, shows }) => `${`${method} ${path}`.padEnd(width)}  ${shows}\n`);
+    return `kubegc\n\n${lines.join('')}`;
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
@@ -91,7 +103,8 @@ export class ObservationServer {
       const reason = notReadyBecause();
       return reason === undefined ? text(200, 'ok') : text(503, `not ready: ${reason}`);
     }
-    if (path !== '/metrics' && !isDebug) return text(404, 'there are /healthz, /readyz, /metrics and /debug');
+    if (path === '/') return text(200, this.#index());
+    if (path !== '/metrics' && !isDebug) return text(404, `there is no ${path} here; / lists the pages`);
     if (token !== undefined && !isBearer(headers.authorization, token)) {
       return withHeaders(text(401, 'Unauthorized'), { 'www-authenticate': 'Bearer' });
     }
@@ -102,6 +115,20 @@ export class ObservationServer {
 }
 
 const PLAIN = 'text/plain; charset=utf-8';
+
+/** A page of this server, for its index. */
+export interface ObservationPage {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** What the page shows, a noun phrase. */
+  readonly shows: string;
+}
+
+const ownPages: readonly ObservationPage[] = [
+  { method: 'GET', path: '/healthz', shows: 'whether the process answers' },
+  { method: 'GET', path: '/readyz', shows: 'whether the process is ready to work' },
+  { method: 'GET', path: '/metrics', shows: 'metrics in the Prometheus format' },
+];
 
 function text(status: number, words: string): HttpResponse {
   return { status, headers: { 'content-type': PLAIN, 'x-content-type-options': 'nosniff' }, body: Buffer.from(words) };

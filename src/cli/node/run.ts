@@ -91,7 +91,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       token,
       notReadyBecause: () => (daemon.ready ? undefined : 'the first pass over the images has not ended'),
       metrics: () => metrics.expose(),
-      debug: { prefixes: [], handler: () => Promise.reject(new Error('there is no debug page')) },
+      debug: { pages: [], prefixes: [], handler: () => Promise.reject(new Error('there is no debug page')) },
     }));
   try {
     if (server !== undefined) terminal.stdout(`health and metrics: ${server.url}\n`);

@@ -11,6 +11,17 @@ export const DEBUG_BASES = [
   '/debug/controllers/garbagecollector',
 ] as const;
 
+/** The pages, for an index of the server that mounts them. */
+export const debugPages = [
+  {
+    method: 'GET',
+    path: `${DEBUG_BASES[0]}/graph`,
+    shows: 'the ownership graph in DOT; ?uid=UID: what belongs to one object',
+  },
+  { method: 'POST', path: `${DEBUG_BASES[0]}/consistency`, shows: 'the differences between the graph and fresh lists' },
+  { method: 'POST', path: `${DEBUG_BASES[0]}/rescan`, shows: 'the kinds that are listed anew because of this request' },
+] as const;
+
 const PLAIN = 'text/plain; charset=utf-8';
 const notFound: HttpResponse = { status: 404, headers: {}, body: new Uint8Array() };
 
@@ -20,7 +31,7 @@ export interface DebugOptions {
 }
 
 /**
- * `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`: compares it with fresh lists
+ * `GET <base>/`: the pages, one line each. `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`: compares it with fresh lists
  * and answers with what is different. `POST <base>/rescan`: lists everything anew, and answers with what that is. Both answer 503
  * before the collector runs and when it stops, and 405 to other methods. Who may ask is decided by the server it is mounted in (COL-18A).
  */
@@ -30,6 +41,12 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
     const base = DEBUG_BASES.find((each) => url.pathname.startsWith(`${each}/`));
     const page = base === undefined ? '' : url.pathname.slice(base.length);
     switch (`${method} ${page}`) {
+      case 'GET /':
+        return answer(
+          200,
+          PLAIN,
+          debugPages.map(({ method, path, shows }) => `${method} ${path}  ${shows}\n`).join(''),
+        );
       case 'GET /graph':
         return answer(200, 'text/vnd.graphviz', dumpGraph(graph, url.searchParams.getAll('uid')));
       case 'POST /consistency': {
