@@ -1,3 +1,5 @@
+import type { MonitoredResource, VanishLimit } from './types/event.ts';
+import type { Target } from './decide/target.ts';
 import { setMaxListeners } from 'node:events';
 import { apiVersionOf } from '../api/meta/group-version-kind.ts';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
@@ -21,7 +23,7 @@ import {
 import { ConsistencyCheck } from './observation/consistency-check.ts';
 import { debugHandler } from './observation/debug-handler.ts';
 import { AbsentOwnerCache, type InDoubt } from './caches/absent-owner-cache.ts';
-import type { DropAbsentOwnerEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
+import type { DropAbsentOwnerEffect, HeldAbsencesEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
 import type { Identity } from './types/identity.ts';
 import { workKey, type WorkKey } from './queues/work-key.ts';
 import { OrphanedOwners } from './caches/orphaned-owners.ts';
@@ -53,6 +55,9 @@ import {
 import { ResourceSync } from './monitors/resource-sync.ts';
 import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
 import { SettledDoubts } from './settled-doubts.ts';
+import { HeldAbsences } from './trust/held-absences.ts';
+import { Relists } from './trust/relists.ts';
+import { versionFor } from './trust/version-for.ts';
 import { AcceptedEnds } from './workers/accepted-ends.ts';
 import { AwaitedNews } from './workers/awaited-news.ts';
 import { Backlog } from './workers/backlog.ts';
@@ -104,6 +109,11 @@ export interface GarbageCollectorOptions {
   readonly ignoredResources?: readonly GroupResourceName[];
   /** Before an owner that is orphaned goes, whether fresh lists are asked for dependents nobody knows yet (BETTER-13). Default `on`. */
   readonly orphanBarrier?: 'on' | 'off';
+  /**
+   * How much of a resource may be missing from one list before nothing is deleted because of it until a second list confirms it. Default:
+   * 50 objects, and a share of 0.2.
+   */
+  readonly vanishLimit?: VanishLimit | undefined;
   /** Default `unresolved` (BETTER-12). */
   readonly unservedVersions?: UnservedVersions;
   /**
@@ -133,6 +143,10 @@ const CALLS_A_SYNC = 4;
 const LEAST_CEILING = 100;
 /** Of writes that did not happen: as many lines at once, then one in this time. */
 const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
+/** A list that lacked too much is asked for again so much later, ms. */
+const CONFIRM_MS = 10_000;
+/** Where Events about the collector itself are shown. */
+const KUBE_SYSTEM = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'kube-system', uid: '' } as const;
 /** Changes of admission within this time wake the keys that wait only once, ms. */
 const WAKE_APART_MS = 1000;
 
@@ -155,6 +169,8 @@ export class GarbageCollector implements Service {
   readonly #monitors: Monitors;
   readonly #historyScopes: HistoryScopes;
   readonly #troubles: TroubleLog;
+  readonly #heldAbsences: HeldAbsences;
+  readonly #relists: Relists;
   readonly #resumedWatches: ResumedWatches;
   readonly #kinds: KindMapper;
   readonly #resourceSync: ResourceSync;
@@ -206,6 +222,15 @@ export class GarbageCollector implements Service {
     this.#graph = new OwnershipGraph({ hashSeed, absentOwners: this.#absentOwners });
     this.#awaitedNews = new AwaitedNews(this.#graph);
     this.#reader = new ObjectReader(this.#graph);
+    this.#heldAbsences = new HeldAbsences(options.vanishLimit);
+    this.#relists = new Relists({
+      clock,
+      list: (key) => {
+        const offered = this.#monitors.resources.find((each) => resourceKey(each) === key);
+        if (offered !== undefined) this.#heldAbsences.ask(monitoredResourceOf(offered));
+        void this.#monitors.restart((each) => resourceKey(each) === key);
+      },
+    });
     this.#troubles = new TroubleLog({ clock, logger });
     this.#resumedWatches = new ResumedWatches({
       clock,
@@ -230,6 +255,7 @@ export class GarbageCollector implements Service {
       metrics,
       onQueued: this.#onQueued,
       onAbsence: this.#onAbsence,
+      onHeld: this.#onHeld,
       report: this.#invalidNamespaces.report,
     });
     this.#kinds = new KindMapper(
@@ -248,6 +274,8 @@ export class GarbageCollector implements Service {
         ...(isServedByKubeApiserver(apiVersionOf(offered)) ? { resumedWatches: this.#resumedWatches } : {}),
         reader: this.#reader,
         apply: this.#writer.apply,
+        vanishLimit: () => this.#heldAbsences.limitOf(monitoredResourceOf(offered)),
+        onListed: () => this.#onListed(offered),
         onWaitingListed: this.#writer.lookAgain,
         onTouched: this.#writer.touched,
         ...events,
@@ -273,7 +301,10 @@ export class GarbageCollector implements Service {
         this.#support.forget();
         this.#writer.wakeAll();
       },
-      onVanished: (resource) => this.#writer.apply({ type: 'resourceVanished', resource }),
+      onVanished: (resource) => {
+        this.#heldAbsences.forget(resource);
+        this.#writer.apply({ type: 'resourceVanished', resource });
+      },
       onDiscovered: (served) => {
         forgetVanished(this.#metrics, served);
         this.#acceptedEnds.forgetOld();
@@ -287,6 +318,7 @@ export class GarbageCollector implements Service {
       monitors: this.#monitors,
       kinds: this.#kinds,
       calls: this.#calls,
+      heldAbsences: this.#heldAbsences,
     });
     this.consistency = new ConsistencyCheck({
       client,
@@ -320,7 +352,10 @@ export class GarbageCollector implements Service {
   get atRest(): boolean {
     const { attemptToDelete, attemptToOrphan } = this.#queues;
     const waiting = attemptToDelete.len() + attemptToOrphan.len() + attemptToDelete.delayed + attemptToOrphan.delayed;
-    return this.#pools.length > 0 && this.synced && waiting === 0 && this.#pools.every(({ busy }) => busy === 0);
+    const settled = this.#heldAbsences.size === 0 && this.#relists.size === 0;
+    return (
+      settled && this.#pools.length > 0 && this.synced && waiting === 0 && this.#pools.every(({ busy }) => busy === 0)
+    );
   }
 
   /** Runs until aborted, once; a half-done cascade is completed by the next instance (COL-215). */
@@ -354,6 +389,7 @@ export class GarbageCollector implements Service {
     await Promise.all(services);
     await this.#monitors.stop();
     this.#troubles.stop();
+    this.#relists.stop();
     await this.#resumedWatches.stop();
     this.#wakeTimer?.cancel();
     if (failures.length > 0) throw failures[0];
@@ -434,6 +470,11 @@ export class GarbageCollector implements Service {
       metrics: this.#metrics,
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
+      follows: (apiVersion, kind) => this.#monitors.follows(apiVersion, kind),
+      holdsAbsences: (apiVersion, kind) => this.#heldAbsences.holds(apiVersion, kind),
+      versionFor: (owner, dependent) =>
+        versionFor(owner, dependent, this.#monitors.versionOf(owner.apiVersion, owner.resource)),
+      onContradicted: (target) => this.#onContradicted(target),
       doubt: (about) => this.#doubt(about),
       doubtsOfServer: () => this.#doubtsOfServer,
       onReleasedLate: this.#onReleasedLate,
@@ -497,6 +538,39 @@ export class GarbageCollector implements Service {
     const about = effect.effect === 'noteAbsentOwner' ? effect.identity : { uid: effect.uid };
     this.#logger.debug(sentenceOf(reason), { ...about, reason });
   };
+
+  /** Until a second list, a while later, lacks the same objects. */
+  readonly #onHeld = ({ resource, missing, known }: HeldAbsencesEffect): void => {
+    if (this.#heldAbsences.begin({ resource, missing, known }) === 'goesOn') return;
+    const { apiVersion, kind, resource: plural } = resource;
+    const reason = 'VanishedObjectsNotBelieved';
+    const message = `${missing} of ${known} objects of ${plural} (${apiVersion}) vanished at once: nothing is deleted because of it until a second list has confirmed it`;
+    this.#logger.warn(message, { apiVersion, kind, resource: plural, missing, known, reason });
+    this.#recorder.event(KUBE_SYSTEM, { type: 'Warning', reason, message });
+    const offered = this.#offeredOf(apiVersion, plural);
+    if (offered !== undefined) this.#relists.ask(resourceKey(offered), CONFIRM_MS);
+  };
+
+  #onListed(offered: OfferedResource): void {
+    const resource = monitoredResourceOf(offered);
+    const end = this.#heldAbsences.listed(resource);
+    if (end === undefined) return;
+    const { apiVersion, kind, resource: plural } = resource;
+    const said =
+      end === 'confirmed'
+        ? 'a second list has confirmed what vanished; owners are read before anything is deleted'
+        : 'a later list shows the objects again that had vanished';
+    this.#logger.info(said, { apiVersion, kind, resource: plural });
+  }
+
+  #onContradicted({ apiVersion, resource }: Target): void {
+    const offered = this.#offeredOf(apiVersion, resource);
+    if (offered !== undefined) this.#relists.ask(resourceKey(offered));
+  }
+
+  #offeredOf(apiVersion: string, resource: string): OfferedResource | undefined {
+    return this.#monitors.resources.find((each) => each.resource === resource && apiVersionOf(each) === apiVersion);
+  }
 
   #takeReason(queue: keyof Queues, key: WorkKey): QueueReason | undefined {
     const reason = this.#queuedFor[queue].get(key);
@@ -563,4 +637,8 @@ export class GarbageCollector implements Service {
     void this.#orphanRecords.reset(this.#gate.term.stopping);
     void this.#monitors.restart();
   }
+}
+
+function monitoredResourceOf(offered: OfferedResource): MonitoredResource {
+  return { apiVersion: apiVersionOf(offered), kind: offered.kind, resource: offered.resource };
 }

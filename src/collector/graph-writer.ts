@@ -8,6 +8,7 @@ import type {
   ApplyOutcome,
   DropAbsentOwnerEffect,
   Effect,
+  HeldAbsencesEffect,
   InvalidNamespaceReport,
   NoteAbsentOwnerEffect,
 } from './graph/effect.ts';
@@ -25,6 +26,8 @@ export interface GraphWriterOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly report: (report: InvalidNamespaceReport) => void;
+  /** Told of a list that lacked too much to be believed. */
+  readonly onHeld?: (effect: HeldAbsencesEffect) => void;
   /** Told of everything that is queued, and why. */
   readonly onQueued?: OnQueued;
   /** Told of what the cache of absent owners is to remember or to forget, and why. */
@@ -128,6 +131,8 @@ export class GraphWriter {
         return absentOwners.drop(effect.uid);
       case 'reportInvalidNamespace':
         return report(effect);
+      case 'heldAbsences':
+        return this.#options.onHeld?.(effect);
     }
   }
 

@@ -276,8 +276,8 @@ describe('the bodies', () => {
 });
 
 describe('the headers', () => {
-  it('COL-040 COL-170 lists and watches ask for metadata, and reads by name for the most recent state', async () => {
-    await rig.create(secret, 'd', {
+  it('COL-040 COL-116 COL-170 lists and watches ask for metadata, and the read of an owner for a state in which it may be known', async () => {
+    const dependent = await rig.create(secret, 'd', {
       owners: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'ghost-uid' }],
     });
     await rig.rest();
@@ -290,7 +290,10 @@ describe('the headers', () => {
     }
     const reads = rig.recorder.calls.filter(({ method }) => method === 'GET');
     expect(reads.map(({ headers, query }) => [headers['accept'], query])).toEqual([
-      ['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json', {}],
+      [
+        'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
+        { resourceVersion: dependent.metadata?.resourceVersion },
+      ],
     ]);
   });
 

@@ -75,6 +75,16 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.create(secret, 'late', { owners: [refTo(owner)] });
     await rig.rest();
   },
+  'owners that a list lacks, one and many': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    await listedAnew(rig, 'configmaps', () => rig.delete(configMap, 'owner'));
+    for (let i = 0; i < 60; i++) await rig.create(configMap, `many-${i}`);
+    await rig.rest();
+    const all = { gvr: configMap.gvr, namespace: 'default' };
+    await listedAnew(rig, 'configmaps', () => rig.wait(rig.client.deleteCollection(all)));
+  },
   'a resource that vanishes and comes back': async (rig) => {
     const owner = await rig.create(widget, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });

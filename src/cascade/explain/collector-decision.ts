@@ -49,6 +49,9 @@ export function collectorDecision(
     queuedAs: 'observed',
     node: {
       state: 'observed',
+      unlisted: false,
+      shown: false,
+      notOlderThan: undefined,
       identity,
       mapping,
       beingDeleted: isTerminating(metadata),

@@ -111,6 +111,9 @@ function factsOf(world: World, latest: LatestAnswer, answered: ReadonlySet<numbe
       ? undefined
       : {
           state: world.state,
+          unlisted: false,
+          shown: isShown(world),
+          notOlderThan: undefined,
           identity: identityOf(world),
           mapping: MAPPINGS[world.scope],
           beingDeleted: world.beingDeleted,
@@ -135,6 +138,11 @@ function factsOf(world: World, latest: LatestAnswer, answered: ReadonlySet<numbe
   };
 }
 
+/** By a watch that works. */
+function isShown({ state, trust }: World): boolean {
+  return state === 'observed' && trust !== 'untrusted';
+}
+
 function ownerFactsOf(owner: Owner, i: number, asked: boolean): OwnerFacts {
   const live = owner.truth === 'unreadable' ? 'error' : owner.truth;
   return {
@@ -157,9 +165,9 @@ function table(world: World): string {
   // Of an object that stands for itself, a change would show in the precondition of the delete (COL-098).
   const believed = world.trust === 'believed' && world.state === 'observed';
   if (!believed) {
-    if (world.live === 'absent') return '5 done virtualDelete';
+    if (world.live === 'absent') return isShown(world) ? '5 retry' : '5 done virtualDelete';
     if (world.live === 'unreadable') return '6 retry';
-    if (world.live === 'replaced') return '7 done virtualDelete';
+    if (world.live === 'replaced') return isShown(world) ? '7 retry' : '7 done virtualDelete';
   }
   if (world.deletingDependents) {
     if (!believed && world.live === 'living') return `8 ${retryWhileVirtual}`;
@@ -199,7 +207,7 @@ function table(world: World): string {
 }
 
 function readOutcome(world: World): string {
-  return world.live === 'unreadable' ? 'retry' : 'done virtualDelete';
+  return world.live === 'unreadable' || isShown(world) ? 'retry' : 'done virtualDelete';
 }
 
 function summary({ verdict, actions }: Verdict): string {

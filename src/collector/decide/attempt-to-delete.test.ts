@@ -13,6 +13,9 @@ const reference: OwnerReference = { apiVersion: 'v1', kind: 'Pod', name: 'o', ui
 function node(change: Partial<NodeFacts> = {}): NodeFacts {
   return {
     state: 'observed',
+    unlisted: false,
+    shown: false,
+    notOlderThan: undefined,
     identity: { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'n', uid: 'n' },
     mapping: pods,
     beingDeleted: false,

@@ -32,8 +32,10 @@ export function attemptToDelete(facts: Facts): Step {
   // Rows 1 to 4: what the graph alone decides.
   if (node === undefined) return forget('goneFromGraph');
   if (facts.queuedAs === 'virtual' && node.state === 'observed') return forget('virtualEntryOutdated');
-  if (node.beingDeleted && !node.deletingDependents) return forget('alreadyTerminating');
-  if (node.endAccepted) return forget('endNotShownYet');
+  if (!node.unlisted) {
+    if (node.beingDeleted && !node.deletingDependents) return forget('alreadyTerminating');
+    if (node.endAccepted) return forget('endNotShownYet');
+  }
   const { mapping } = node;
   if (mapping === undefined) return requeue('kindUnknown');
   if (mapping.namespaced && node.identity.namespace === '') return forget('namespaceUnknown');
@@ -44,15 +46,22 @@ export function attemptToDelete(facts: Facts): Step {
     return decideWith(facts, { node, mapping, target, live: undefined });
   }
   const look = lookAt(latest, target, mapping);
-  if (look === 'unread') return { need: 'latest', target };
+  if (look === 'unread') return { need: 'latest', target, ...versionToRead(facts, node) };
   if (look === 'unreadable') return requeue('objectUnreadable');
+  // COL-116: one answer does not outweigh a watch that still shows it. Asked again until the two agree.
+  if ('gone' in look && node.shown) return requeue('absentButShown');
   if ('gone' in look) return { verdict: 'forget', reason: look.gone, actions: [virtualDelete(node)] };
   return decideWith(facts, { node, mapping, target, live: look.live });
 }
 
 /** The recorded state may be used instead of a GET, because a precondition will prove it (COL-098). */
 function mayStandForItself(facts: Facts, node: NodeFacts): boolean {
-  return node.state === 'observed' && node.resourceVersion !== undefined && believesGraph(facts);
+  return node.state === 'observed' && !node.unlisted && node.resourceVersion !== undefined && believesGraph(facts);
+}
+
+/** After a conflict only the most recent state will do. */
+function versionToRead({ shortcut }: Facts, { notOlderThan }: NodeFacts): { readonly notOlderThan?: string } {
+  return notOlderThan === undefined || shortcut === 'spent' ? {} : { notOlderThan };
 }
 
 interface Case {
@@ -158,11 +167,11 @@ function openCycle(deletion: DeleteAction, live: LiveObject): Action[] {
 
 function lookups(facts: Facts, classes: readonly OwnerClass[], namespace: string): OwnerLookup[] {
   const found = new Map<string, OwnerLookup>();
-  facts.owners.forEach(({ reference, mapping }, i) => {
+  facts.owners.forEach(({ reference, mapping, notOlderThan }, i) => {
     if (classes[i] !== 'unread') return;
     assert(mapping !== undefined, 'an owner to be read has a mapping');
     const lookup = ownerLookup(reference, mapping, namespace);
-    found.set(lookup.key, lookup);
+    found.set(lookup.key, notOlderThan === undefined ? lookup : { ...lookup, notOlderThan });
   });
   return [...found.values()];
 }

@@ -54,6 +54,9 @@ describe('COL-110 several references', () => {
     queuedAs: 'observed',
     node: {
       state: 'observed',
+      unlisted: false,
+      shown: false,
+      notOlderThan: undefined,
       identity: { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'n', uid: 'n' },
       mapping: pods,
       beingDeleted: false,

@@ -31,6 +31,12 @@ export interface Facts {
 
 export interface NodeFacts {
   readonly state: NodeState;
+  /** The last list of its resource lacked it, and a read must tell whether it is gone. */
+  readonly unlisted: boolean;
+  /** A watch that can be believed shows it: whoever says that it is absent is wrong, or ahead of the watch. */
+  readonly shown: boolean;
+  /** The object existed at this version: a read of it must come from no older state. Undefined: any state will do. */
+  readonly notOlderThan: string | undefined;
   /** As recorded; of a virtual node a guess (COL-070). */
   readonly identity: Identity;
   /** Undefined: the mapper does not know the kind of the node (row 3). */
@@ -82,6 +88,8 @@ export interface OwnerFacts {
   readonly graph: 'solid' | 'waiting' | 'unproven';
   /** The graph has seen the object with this uid go, and it was exactly what the reference means. */
   readonly uidGone?: true;
+  /** The owner existed at this version, because a dependent referred to it: a read of it must come from no older state. */
+  readonly notOlderThan?: string;
   /** The live read at the reference's coordinates. */
   readonly live: OwnerAnswer;
 }

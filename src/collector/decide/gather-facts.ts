@@ -21,6 +21,15 @@ export interface FactSource {
    */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined;
   readonly trust: Facts['graph'];
+  /** Whether the watch of this kind works, so that what it shows outweighs one read. Absent: as `trust` says. */
+  readonly follows?: (apiVersion: string, kind: string) => boolean;
+  /** Whether so many objects of this kind vanished at once that nothing is believed about their absence yet. Absent: never. */
+  readonly holdsAbsences?: (apiVersion: string, kind: string) => boolean;
+  /**
+   * The version that a read of `owner` may name, so that it comes from no older state than the one in which `dependent` had `version`:
+   * that one where both are stored together, else the newest that is known of the owner's resource. Undefined: none is known.
+   */
+  readonly versionFor?: (owner: KindMapping, dependent: VersionedKind) => string | undefined;
   /**
    * While the graph is not to be trusted, whether discovery was read since the server may have become another one: then a kind that is not
    * served was not brought back with a backup either. Absent: it was not.
@@ -31,6 +40,13 @@ export interface FactSource {
    * Custom resources are its own too, but what is behind their groups may as well be another server. Absent: none is certain.
    */
   readonly isOfKubeApiserver?: (apiVersion: string) => boolean;
+}
+
+/** A version of an object of this apiVersion and resource. */
+export interface VersionedKind {
+  readonly apiVersion: string;
+  readonly resource: string;
+  readonly version: string;
 }
 
 /** One round about one key: what has been answered so far. */
@@ -70,10 +86,18 @@ function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, en
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
   // Of these and `dependents` each is only looked at in its own branch, and may cost a walk over all dependents.
   const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, lastAddition: 0 };
+  const mapping = source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id));
   return {
     state,
+    unlisted: node.unlisted,
+    shown: state === 'observed' && !node.unlisted && follows(source, identity),
+    notOlderThan: node.unlisted
+      ? resourceVersion
+      : state === 'virtual'
+        ? versionOfDependent(source, id, mapping)
+        : undefined,
     identity,
-    mapping: source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id)),
+    mapping,
     beingDeleted,
     deletingDependents,
     resourceVersion,
@@ -87,6 +111,34 @@ function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, en
     blockingWhenQueued,
   };
 }
+
+function follows({ follows: works, trust }: FactSource, { apiVersion, kind }: Kind): boolean {
+  return works === undefined ? trust === 'trusted' : works(apiVersion, kind);
+}
+
+/** Somebody referred to it in this version, so that it existed before. */
+function versionOfDependent(source: FactSource, id: number, mapping: KindMapping | undefined): string | undefined {
+  if (source.versionFor === undefined || mapping === undefined) return undefined;
+  let found: string | undefined;
+  source.graph.forEachDependent(id, (dependent) => {
+    found = versionToName(source, mapping, source.graph.at(dependent));
+    return found === undefined;
+  });
+  return found;
+}
+
+function versionToName(
+  source: FactSource,
+  owner: KindMapping,
+  dependent: GraphNode,
+  version = dependent.resourceVersion,
+) {
+  const resource = source.graph.resourceAt(dependent.id);
+  if (resource === undefined || version === undefined) return undefined;
+  return source.versionFor?.(owner, { apiVersion: dependent.identity.apiVersion, resource, version });
+}
+
+type Kind = Pick<Coordinates, 'apiVersion' | 'kind'>;
 
 function awaitsNews({ resourceVersion, beingDeleted }: GraphNode, end: AcceptedEnd): boolean {
   if (resourceVersion !== end.resourceVersion) return false;
@@ -108,21 +160,32 @@ function ownersInForce(source: FactSource, node: GraphNode, { latest, owners }: 
   const live = latest.state === 'found' && latest.object.uid === node.identity.uid ? latest.object : undefined;
   const references = live?.ownerReferences ?? node.ownerReferences;
   const namespace = live?.namespace ?? node.identity.namespace;
-  return references.map((reference) => ownerFacts(source, { reference, namespace, answers: owners }));
+  const question = {
+    namespace,
+    answers: owners,
+    dependent: node,
+    version: live?.resourceVersion ?? node.resourceVersion,
+  };
+  return references.map((reference) => ownerFacts(source, { reference, ...question }));
 }
 
 interface Question {
   readonly reference: OwnerReference;
   readonly namespace: string;
   readonly answers: Round['owners'];
+  readonly dependent: GraphNode;
+  /** In which the dependent has this reference. */
+  readonly version: string | undefined;
 }
 
-function ownerFacts(source: FactSource, { reference, namespace, answers }: Question): OwnerFacts {
+function ownerFacts(source: FactSource, { reference, namespace, answers, dependent, version }: Question): OwnerFacts {
   const { graph } = source;
   const state = ownerInGraph(graph, reference, namespace);
   const mapping = ownerMapping(source, reference, state);
   const key = mapping === undefined || answers.size === 0 ? undefined : ownerLookup(reference, mapping, namespace).key;
-  const live = (key === undefined ? undefined : answers.get(key)) ?? 'unasked';
+  const answer = (key === undefined ? undefined : answers.get(key)) ?? 'unasked';
+  const live = answer === 'absent' && contradictsWatch(source, reference, state) ? 'error' : answer;
+  const notOlderThan = mapping === undefined ? undefined : versionToName(source, mapping, dependent, version);
   const gone = graph.isKnownGone(reference, namespace);
   const knownAbsent = isKnownAbsent(source, reference, { mapping, namespace, gone });
   // While there is no proof that it went, what was recorded of it says nothing.
@@ -134,8 +197,17 @@ function ownerFacts(source: FactSource, { reference, namespace, answers }: Quest
     mapping,
     graph: state,
     ...(gone ? { uidGone: true } : {}),
+    ...(notOlderThan === undefined ? {} : { notOlderThan }),
     live,
   };
+}
+
+/** COL-116: a watch that works shows the owner, or it vanished together with so many others that nothing is believed yet. */
+function contradictsWatch(source: FactSource, owner: Coordinates, state: OwnerFacts['graph']): boolean {
+  if (state === 'unproven') return false;
+  const { graph } = source;
+  if (!graph.isUnlisted(graph.find(owner.uid))) return follows(source, owner);
+  return source.holdsAbsences?.(owner.apiVersion, owner.kind) === true;
 }
 
 /**

@@ -10,6 +10,8 @@ export interface OwnerLookup {
   readonly key: OwnerKey;
   readonly reference: OwnerReference;
   readonly target: Target;
+  /** The read must come from no older state than this version. */
+  readonly notOlderThan?: string;
   /** The owner may be in another resource of its kind too: only its presence in this one says something. */
   readonly alsoElsewhere?: true;
 }

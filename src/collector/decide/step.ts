@@ -7,6 +7,8 @@ import type { Target } from './target.ts';
 export interface NeedLatest {
   readonly need: 'latest';
   readonly target: Target;
+  /** The read must come from no older state than this version. */
+  readonly notOlderThan?: string;
 }
 
 /** GET these owners (in any order, at once); come back with their answers. Never empty. */

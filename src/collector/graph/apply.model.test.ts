@@ -95,8 +95,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .record({ resource, consistent: fc.boolean() })
-      .map((of): Command => ({ type: 'listFinished', ...of })),
+      .record({ resource, objects: fc.integer({ min: 1, max: 4 }), isLimited: fc.boolean() })
+      .map(({ resource: of, objects, isLimited }): Command => {
+        return { type: 'listFinished', resource: of, ...(isLimited ? { limit: { objects, share: 0.5 } } : {}) };
+      }),
   },
   { weight: 1, arbitrary: resource.map((of): Command => ({ type: 'resourceVanished', resource: { ...of } })) },
   {
@@ -155,6 +157,8 @@ function lines(effects: readonly Effect[]): Set<string> {
         }
         case 'dropAbsentOwner':
           return `alive ${effect.uid}`;
+        case 'heldAbsences':
+          return `held ${effect.resource.resource} ${effect.missing} of ${effect.known}`;
       }
     }),
   );

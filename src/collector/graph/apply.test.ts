@@ -7,7 +7,7 @@ import { apply, applied } from './apply.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { checkInvariants } from './check-consistency.ts';
 import type { Effect } from './effect.ts';
-import type { GraphEvent, MonitoredResource, ObservedObject } from '../types/event.ts';
+import type { GraphEvent, MonitoredResource, ObservedObject, VanishLimit } from '../types/event.ts';
 import type { Identity } from '../types/identity.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { cluster, deleted, observed, pods, ref, replicaSets, nodes, standbyPods } from './testing/events.ts';
@@ -33,6 +33,8 @@ function said(effects: readonly Effect[]): string[] {
         return `absent ${effect.identity.uid} ${effect.identity.kind} ${effect.identity.namespace}/${effect.identity.name}`;
       case 'dropAbsentOwner':
         return `alive ${effect.uid}`;
+      case 'heldAbsences':
+        return `held ${effect.resource.resource} ${effect.missing} of ${effect.known}`;
     }
   });
 }
@@ -65,6 +67,7 @@ describe('nodes', () => {
       id: 0,
       identity: { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'pod-a', uid: 'a' },
       state: 'observed',
+      unlisted: false,
       beingDeleted: false,
       deletingDependents: false,
       foregroundFinalizer: false,
@@ -715,19 +718,58 @@ describe('virtual deletes', () => {
 });
 
 describe('lists and vanished resources', () => {
-  it('COL-047 what a consistent list lacks is deleted', () => {
+  it('COL-047 BETTER-9 reads what a list lacks while anything depends on it, and lets go of the rest', () => {
     const graph = new OwnershipGraph();
     run(
       graph,
       observed(pods, { uid: 'o' }),
       observed(pods, { uid: 'a', owners: [ref('o')] }),
       observed(replicaSets, { uid: 'r' }),
+      observed(pods, { uid: 'free' }),
       { type: 'listStarted', resource: pods },
       observed(pods, { uid: 'a', owners: [ref('o')] }),
     );
-    const effects = run(graph, { type: 'listFinished', resource: pods, consistent: true });
-    expect(said(effects)).toEqual(['absent o Pod ns/o', 'observed a ownerGone']);
+    const effects = run(graph, { type: 'listFinished', resource: pods });
+    expect(said(effects)).toEqual(['observed o notListed']);
+    expect([graph.node('o')?.unlisted, graph.node('a')?.unlisted, graph.find('free')]).toEqual([true, false, -1]);
+    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(false);
     expect(graph.find('r')).toBeGreaterThanOrEqual(0);
+    expect(said(run(graph, virtualDelete(podIdentity('o'))))).toEqual(['absent o Pod ns/o', 'observed a ownerGone']);
+  });
+
+  it('COL-101 COL-122 keeps what a list lacks while its owner waits for it, or lets it go', () => {
+    for (const finalizer of ['foregroundDeletion', 'orphan']) {
+      const graph = new OwnershipGraph();
+      const deletion = { deleting: true, finalizers: [finalizer] };
+      run(
+        graph,
+        observed(replicaSets, { uid: 'r', ...deletion }),
+        observed(pods, { uid: 'd', owners: [ref('r', rsRef)] }),
+      );
+      run(graph, { type: 'listStarted', resource: pods });
+      expect(said(run(graph, { type: 'listFinished', resource: pods }))).toEqual(['observed d notListed']);
+      expect(graph.dependents('r')).toEqual(['d']);
+    }
+  });
+
+  it('COL-116 believes nothing when more than the limit is missing from a list, until another one confirms it', () => {
+    const graph = new OwnershipGraph();
+    for (const uid of ['o', 'a', 'b', 'c', 'd']) run(graph, observed(pods, { uid }));
+    run(graph, observed(replicaSets, { uid: 'r', owners: [ref('o')] }));
+    const list = (limit: VanishLimit | undefined, ...shown: string[]): readonly Effect[] =>
+      run(graph, { type: 'listStarted', resource: pods }, ...shown.map((uid) => observed(pods, { uid })), {
+        type: 'listFinished',
+        resource: pods,
+        ...(limit === undefined ? {} : { limit }),
+      });
+    const limit = { objects: 3, share: 0.5 };
+    expect(list(limit, 'd')).toEqual([{ effect: 'heldAbsences', resource: pods, missing: 4, known: 5 }]);
+    expect([graph.counts.observed, graph.node('a')?.unlisted]).toEqual([6, true]);
+    expect(said(list(limit, 'o', 'b', 'c', 'd'))).toEqual([]);
+    expect([graph.counts.observed, graph.find('a')]).toEqual([5, -1]);
+    expect(list(limit, 'd')).toHaveLength(1);
+    expect(said(list(undefined, 'd'))).toEqual(['observed o notListed']);
+    expect(graph.counts.observed).toBe(3);
   });
 
   it('COL-053 COL-063 a list queues what changed unseen and refers to an owner that is not there, once, and nothing else', () => {
@@ -791,14 +833,11 @@ describe('lists and vanished resources', () => {
   it('COL-002 COL-047 the list of one of two resources of a kind says nothing about the objects of the other', () => {
     const graph = new OwnershipGraph();
     run(graph, observed(pods, { uid: 'o' }), observed(replicaSets, { uid: 'd', owners: [ref('o')] }));
-    for (const consistent of [true, false]) {
-      const effects = run(graph, { type: 'listStarted', resource: standbyPods }, observed(standbyPods, { uid: 's' }), {
-        type: 'listFinished',
-        resource: standbyPods,
-        consistent,
-      });
-      expect(effects).toEqual([]);
-    }
+    const effects = run(graph, { type: 'listStarted', resource: standbyPods }, observed(standbyPods, { uid: 's' }), {
+      type: 'listFinished',
+      resource: standbyPods,
+    });
+    expect(effects).toEqual([]);
     expect(graph.resourceAt(graph.find('o'))).toBe('pods');
     expect(graph.resourceAt(graph.find('s'))).toBe('standbypods');
     const list = (...events: GraphEvent[]): string[] =>
@@ -806,11 +845,10 @@ describe('lists and vanished resources', () => {
         run(graph, { type: 'listStarted', resource: pods }, ...events, {
           type: 'listFinished',
           resource: pods,
-          consistent: true,
         }),
       );
     expect(list(observed(pods, { uid: 'o' }))).toEqual([]);
-    expect(list()).toEqual(['absent o Pod ns/o', 'observed d ownerGone']);
+    expect(list()).toEqual(['observed o notListed']);
     expect(graph.find('s')).toBeGreaterThanOrEqual(0);
   });
 
@@ -901,10 +939,10 @@ describe('lists and vanished resources', () => {
     const graph = new OwnershipGraph();
     run(graph, observed(pods, { uid: 'o' }), observed(standbyPods, { uid: 'o' }));
     expect(graph.resourceAt(graph.find('o'))).toBe('standbypods');
-    run(graph, { type: 'listStarted', resource: pods }, { type: 'listFinished', resource: pods, consistent: true });
+    run(graph, { type: 'listStarted', resource: pods }, { type: 'listFinished', resource: pods });
     expect(graph.counts.observed).toBe(1);
     run(graph, { type: 'listStarted', resource: standbyPods }, observed(pods, { uid: 'o' }));
-    run(graph, { type: 'listFinished', resource: standbyPods, consistent: true });
+    run(graph, { type: 'listFinished', resource: standbyPods });
     expect(graph.counts.observed).toBe(1);
   });
 
@@ -921,23 +959,6 @@ describe('lists and vanished resources', () => {
     expect([graph.counts.nodes, graph.nodes.sharedTextCount, graph.resources.size]).toEqual([0, 0, 0]);
   });
 
-  it('COL-116 what a cached list lacks is questioned, not believed', () => {
-    const graph = new OwnershipGraph();
-    run(
-      graph,
-      observed(pods, { uid: 'o' }),
-      observed(pods, { uid: 'free' }),
-      observed(pods, { uid: 'a', owners: [ref('o')] }),
-      { type: 'listStarted', resource: pods },
-      observed(pods, { uid: 'a', owners: [ref('o')] }),
-    );
-    const effects = run(graph, { type: 'listFinished', resource: pods, consistent: false });
-    expect(said(effects)).toEqual(['alive o', 'virtual o observationLost']);
-    expect(graph.node('o')?.state).toBe('virtual');
-    expect(graph.isKnownGone(ref('o'), 'ns')).toBe(false);
-    expect(graph.find('free')).toBe(-1);
-  });
-
   it('COL-047 a list that is begun again starts over', () => {
     const graph = new OwnershipGraph();
     run(
@@ -945,7 +966,7 @@ describe('lists and vanished resources', () => {
       { type: 'listStarted', resource: pods },
       observed(pods, { uid: 'a' }),
       { type: 'listStarted', resource: pods },
-      { type: 'listFinished', resource: pods, consistent: true },
+      { type: 'listFinished', resource: pods },
     );
     expect(graph.counts.nodes).toBe(0);
   });

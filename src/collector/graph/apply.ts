@@ -3,7 +3,13 @@ import type { QueueReason } from '../types/reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { type ApplyOutcome, type Effect, EnqueueEffect } from './effect.ts';
-import type { GraphEvent, HistoryResetEvent, MonitoredResource, VirtualDeleteEvent } from '../types/event.ts';
+import type {
+  GraphEvent,
+  HistoryResetEvent,
+  MonitoredResource,
+  VirtualDeleteEvent,
+  ListFinishedEvent,
+} from '../types/event.ts';
 import { sameIdentity, type Identity } from '../types/identity.ts';
 import { linkReferences, replaceReferences } from './link-references.ts';
 import {
@@ -53,7 +59,7 @@ export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[
     case 'listStarted':
       return startList(graph, event.resource);
     case 'listFinished':
-      return finishList(graph, event.resource, event.consistent, effects);
+      return finishList(graph, event, effects);
     case 'resourceVanished':
       return vanish(graph, event.resource, effects);
     case 'historyReset':
@@ -395,21 +401,39 @@ function startList(graph: OwnershipGraph, resource: MonitoredResource): ApplyOut
   return 'unchanged';
 }
 
-/** COL-042, COL-047: what a complete list does not have is gone, if the list is no older than what we saw. */
-function finishList(
-  graph: OwnershipGraph,
-  resource: MonitoredResource,
-  consistent: boolean,
-  effects: Effect[],
-): ApplyOutcome {
+/**
+ * COL-042, COL-047: a complete list does not prove that what it lacks is gone. Nodes that nobody depends on go. The others stay, unlisted,
+ * and are queued to be read. When more than `limit` allows are missing, all of them stay, and nothing is queued.
+ */
+function finishList(graph: OwnershipGraph, { resource, limit }: ListFinishedEvent, effects: Effect[]): ApplyOutcome {
   const missing: number[] = [];
+  let known = 0;
   forEachOf(graph, resource, (node) => {
+    known++;
     if (!graph.nodes.has(node, SEEN)) missing.push(node);
   });
   if (missing.length === 0) return 'unchanged';
-  if (consistent) for (const node of missing) removeNode(graph, node, effects);
-  else loseObservation(graph, missing, effects);
+  if (limit !== undefined && missing.length >= limit.objects && missing.length >= limit.share * known) {
+    effects.push({ effect: 'heldAbsences', resource, missing: missing.length, known });
+    return 'unchanged';
+  }
+  // First of all, so that none is kept for the sake of another that goes.
+  const unproven = missing.filter((node) => needsProof(graph, node));
+  const kept = new Set(unproven);
+  for (const node of missing) if (!kept.has(node)) removeNode(graph, node, effects);
+  for (const node of unproven) enqueue(graph, node, 'notListed', effects);
   return 'changed';
+}
+
+/** Something is decided by its absence: by its dependents, or by an owner that waits for it or lets it go. */
+function needsProof(graph: OwnershipGraph, node: number): boolean {
+  const { nodes, references } = graph;
+  if (references.firstDependent(node) !== NONE) return true;
+  for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
+    const owner = references.ownerOf(edge);
+    if (nodes.has(owner, BEING_DELETED) && (nodes.table.get(owner, FLAGS) & (FOREGROUND | ORPHAN)) !== 0) return true;
+  }
+  return false;
 }
 
 /** BETTER-2. */

@@ -1,3 +1,4 @@
+import type { MonitoredResource } from '../types/event.ts';
 import { formatUuid } from '../../base/uuid.ts';
 import type { AbsenceReason, EventReason, QueueReason } from '../types/reasons.ts';
 import type { Coordinates, Identity, Uid } from '../types/identity.ts';
@@ -78,7 +79,20 @@ export interface DropAbsentOwnerEffect {
   readonly reason: AbsenceReason;
 }
 
-export type Effect = EnqueueEffect | InvalidNamespaceReport | NoteAbsentOwnerEffect | DropAbsentOwnerEffect;
+/** A list lacked so many of the objects that are known of a resource that nothing is believed of it until another one confirms it. */
+export interface HeldAbsencesEffect {
+  readonly effect: 'heldAbsences';
+  readonly resource: MonitoredResource;
+  readonly missing: number;
+  readonly known: number;
+}
+
+export type Effect =
+  | EnqueueEffect
+  | InvalidNamespaceReport
+  | NoteAbsentOwnerEffect
+  | DropAbsentOwnerEffect
+  | HeldAbsencesEffect;
 
 /**
  * - `ignored`: the event concerns a uid the graph does not know (COL-058).

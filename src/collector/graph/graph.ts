@@ -15,6 +15,8 @@ export interface GraphNode {
   readonly id: NodeId;
   readonly identity: Identity;
   readonly state: NodeState;
+  /** Observed, and not shown since the last list of its resource began: it may be gone. */
+  readonly unlisted: boolean;
   /** Seen with `deletionTimestamp`; taken back only by a server that went back in time (COL-055, designs/0011). */
   readonly beingDeleted: boolean;
   /** Began to wait for its dependents; stays so while it is being deleted (COL-062, COL-065). */
@@ -72,6 +74,8 @@ export interface Graph {
   uidAt(id: NodeId): Uid;
   identityAt(id: NodeId): Identity;
   isObserved(id: NodeId): boolean;
+  /** See {@link GraphNode.unlisted}. */
+  isUnlisted(id: NodeId): boolean;
   isBeingDeleted(id: NodeId): boolean;
   isDeletingDependents(id: NodeId): boolean;
   /** `deletionTimestamp` and FG, both at the last event: a waiting owner (section 0.2). Unlike `deletingDependents` this ends when FG goes. */

@@ -13,6 +13,7 @@ import {
   ORPHAN,
   OTHER_FINALIZERS,
   RESOURCE_MASK,
+  SEEN,
   STATE_FREE,
   STATE_GONE,
   STATE_OBSERVED,
@@ -115,6 +116,7 @@ export class OwnershipGraph implements Graph {
       id,
       identity: this.nodes.identity(id),
       state: this.isObserved(id) ? 'observed' : 'virtual',
+      unlisted: this.isUnlisted(id),
       beingDeleted: (flags & BEING_DELETED) !== 0,
       deletingDependents: (flags & DELETING_DEPENDENTS) !== 0,
       foregroundFinalizer: (flags & FOREGROUND) !== 0,
@@ -135,6 +137,10 @@ export class OwnershipGraph implements Graph {
 
   isObserved(id: NodeId): boolean {
     return this.nodes.state(id) === STATE_OBSERVED;
+  }
+
+  isUnlisted(id: NodeId): boolean {
+    return this.isObserved(id) && !this.nodes.has(id, SEEN);
   }
 
   isBeingDeleted(id: NodeId): boolean {

@@ -1,7 +1,7 @@
-import type { EnumerationGaps, ReflectorSink } from '../../client/reflector/reflector-sink.ts';
+import type { ReflectorSink } from '../../client/reflector/reflector-sink.ts';
 import type { InDoubt } from '../caches/absent-owner-cache.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
-import type { GraphEvent, MonitoredResource } from '../types/event.ts';
+import type { GraphEvent, MonitoredResource, VanishLimit } from '../types/event.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 import { isAnswer } from '../operations/is-answer.ts';
 import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
@@ -20,10 +20,14 @@ export interface MonitorSinkOptions {
   readonly ahead?: (bytes: Uint8Array, ranges: Int32Array, count: number) => void;
   /** The one writer of the graph (COL-043). */
   readonly apply: (event: GraphEvent) => ApplyOutcome;
+  /** How much may be missing from the list that ends now. Absent, or undefined: anything. */
+  readonly vanishLimit?: () => VanishLimit | undefined;
   /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   /** A watch has shown a change of the object that is none for the graph: of a label, a status or its specification. */
   readonly onTouched?: (columns: ObjectColumns) => void;
+  /** An enumeration is complete, and was applied. */
+  readonly onListed?: () => void;
   readonly onSynced: () => void;
   /** {@link MonitorSink.trouble} has begun or is over. */
   readonly onTrouble: () => void;
@@ -72,6 +76,11 @@ export class MonitorSink implements ReflectorSink {
     return this.#synced;
   }
 
+  /** The newest version that a list, a bookmark or an event was of; NaN before the first, and where it is no number. */
+  get version(): number {
+    return this.#version;
+  }
+
   /** Why the last request failed; undefined as soon as the server has shown anything again. */
   get trouble(): Error | undefined {
     return this.#trouble;
@@ -88,13 +97,15 @@ export class MonitorSink implements ReflectorSink {
     this.#options.apply({ type: 'listStarted', resource: this.#options.resource });
   }
 
-  replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void {
+  replaceEnd(resourceVersion: string): void {
     if (this.#silent) return;
     const { apply, resource, onHistoryReset, onChanged } = this.#options;
     this.#setTrouble(undefined);
     this.#enumerating = false;
     this.#recover();
-    apply({ type: 'listFinished', resource, consistent: gaps === 'proven' });
+    const limit = this.#options.vanishLimit?.();
+    apply({ type: 'listFinished', resource, ...(limit === undefined ? {} : { limit }) });
+    this.#options.onListed?.();
     const version = versionNumber(resourceVersion);
     const wentBack = version < this.#version;
     this.#version = version;

@@ -40,6 +40,7 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
     });
     return {
       resource: { apiVersion: version, kind, resource },
+      version: Number.NaN,
       get synced() {
         asked.count++;
         return state.synced;

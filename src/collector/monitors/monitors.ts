@@ -14,6 +14,8 @@ export interface Monitor {
   readonly resource: MonitoredResource;
   /** Its first enumeration is complete; stays true through later lists (COL-025). */
   readonly synced: boolean;
+  /** The newest that it has shown; NaN if it is no number. */
+  readonly version: number;
   /** Why its last list or watch failed; undefined while it works. */
   readonly trouble: Error | undefined;
   /** It waits before it asks again, because the server had no such resource, or ended its watch as soon as it had begun. */
@@ -88,6 +90,8 @@ export class Monitors {
   readonly #onSynced = new Set<() => void>();
   /** What {@link current} found; undefined when something has happened since. */
   #current: boolean | undefined;
+  /** The same for each kind; made when it is first asked for. */
+  #followed: Map<string, boolean> | undefined;
 
   constructor(start: StartMonitor) {
     this.#start = start;
@@ -109,6 +113,30 @@ export class Monitors {
    */
   get current(): boolean {
     return (this.#current ??= this.#areCurrent());
+  }
+
+  /** Whether every monitor that shows objects of this kind is synced and works; false when none does. */
+  follows(apiVersion: string, kind: string): boolean {
+    if (this.current) return true;
+    this.#followed ??= this.#followedKinds();
+    return this.#followed.get(`${apiVersion} ${kind}`) === true;
+  }
+
+  #followedKinds(): Map<string, boolean> {
+    const followed = new Map<string, boolean>();
+    for (const { monitor } of this.#entries.values()) {
+      const key = `${monitor.resource.apiVersion} ${monitor.resource.kind}`;
+      followed.set(key, followed.get(key) !== false && monitor.synced && monitor.trouble === undefined);
+    }
+    return followed;
+  }
+
+  /** The newest version that is known of a resource; NaN if none is. */
+  versionOf(apiVersion: string, resource: string): number {
+    for (const { monitor } of this.#entries.values()) {
+      if (monitor.resource.resource === resource && monitor.resource.apiVersion === apiVersion) return monitor.version;
+    }
+    return Number.NaN;
   }
 
   #areCurrent(): boolean {
@@ -180,7 +208,7 @@ export class Monitors {
     const anew = [...new Set([...rescoped, ...this.#sharing(removing)])];
     const failed = this.#startAll(added);
     const { unstarted, stopped } = this.#restartAll(anew);
-    this.#current = undefined;
+    this.#forgetCurrent();
     // It may have been the only one that was not synced.
     if (removing.length > 0) this.#tellSynced();
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
@@ -244,7 +272,7 @@ export class Monitors {
   async stop(): Promise<void> {
     const monitors = [...this.#entries.values()].map(({ monitor }) => monitor);
     this.#entries.clear();
-    this.#current = undefined;
+    this.#forgetCurrent();
     await Promise.all(monitors.map((monitor) => monitor.stop()));
   }
 
@@ -260,21 +288,26 @@ export class Monitors {
         failed.push({ resource, error: asError(error) });
       }
     }
-    this.#current = undefined;
+    this.#forgetCurrent();
     return failed;
   }
 
   #started(resource: OfferedResource, before: Entry | undefined): Entry {
     const monitor = this.#start(resource, {
       onSynced: () => {
-        this.#current = undefined;
+        this.#forgetCurrent();
         this.#tellSynced();
       },
       onTrouble: () => {
-        this.#current = undefined;
+        this.#forgetCurrent();
       },
     });
     return entryOf(resource, monitor, before);
+  }
+
+  #forgetCurrent(): void {
+    this.#current = undefined;
+    this.#followed = undefined;
   }
 
   #tellSynced(): void {

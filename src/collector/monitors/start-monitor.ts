@@ -7,7 +7,7 @@ import { Reflector } from '../../client/reflector/reflector.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { InDoubt } from '../caches/absent-owner-cache.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
-import type { GraphEvent, MonitoredResource } from '../types/event.ts';
+import type { GraphEvent, MonitoredResource, VanishLimit } from '../types/event.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import { versionNumber } from '../types/version-number.ts';
@@ -29,6 +29,9 @@ export interface MonitorOptions {
   /** May be shared by all monitors: `apply` reads its columns before the next object is read. */
   readonly reader: ObjectReader;
   readonly apply: (event: GraphEvent) => ApplyOutcome;
+  /** See MonitorSinkOptions. */
+  readonly vanishLimit?: () => VanishLimit | undefined;
+  readonly onListed?: () => void;
   readonly onWaitingListed: (columns: ObjectColumns) => void;
   readonly onTouched: (columns: ObjectColumns) => void;
   readonly onSynced: () => void;
@@ -58,6 +61,8 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     read: (bytes, start, end) => reader.read(bytes, start, end),
     ahead: (bytes, ranges, count) => reader.ahead(bytes, ranges, count),
     apply,
+    ...(options.vanishLimit === undefined ? {} : { vanishLimit: options.vanishLimit }),
+    ...(options.onListed === undefined ? {} : { onListed: options.onListed }),
     onWaitingListed,
     onTouched,
     onSynced: () => {
@@ -97,6 +102,9 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     resource,
     get synced() {
       return sink.isSynced;
+    },
+    get version() {
+      return sink.version;
     },
     get trouble() {
       return sink.trouble;

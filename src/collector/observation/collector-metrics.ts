@@ -6,6 +6,7 @@ import type { KindMapper } from '../resources/kind-mapper.ts';
 import type { Monitors } from '../monitors/monitors.ts';
 import type { AdaptiveConcurrency } from '../operations/adaptive-concurrency.ts';
 import type { Queues } from '../queues/queues.ts';
+import type { HeldAbsences } from '../trust/held-absences.ts';
 
 /** What the collector counts beside its queues (COL-190, BETTER-21). */
 export interface CollectorMetrics {
@@ -88,12 +89,13 @@ export interface ObservedParts {
   readonly monitors: Monitors;
   readonly kinds: KindMapper;
   readonly calls: AdaptiveConcurrency;
+  readonly heldAbsences: HeldAbsences;
 }
 
 /** What is there at the moment of a scrape, and what is stuck (BETTER-21). Costs a scrape one walk over the graph. */
 export function collectorGauges(
   metrics: Metrics,
-  { clock, graph, queues, monitors, kinds, calls }: ObservedParts,
+  { clock, graph, queues, monitors, kinds, calls, heldAbsences }: ObservedParts,
 ): void {
   metrics.gauge({
     name: 'kubegc_collector_graph_nodes',
@@ -153,6 +155,11 @@ export function collectorGauges(
     name: 'kubegc_collector_unsynced_monitors',
     help: 'Watched resources whose first list is not complete',
     collect: (gauge) => gauge.set(monitors.unsynced.length),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_held_absences',
+    help: 'Objects that vanished with so many others of their kind that nothing is deleted because of it yet',
+    collect: (gauge) => gauge.set(heldAbsences.all.reduce((sum, { missing }) => sum + missing, 0)),
   });
   metrics.gauge({
     name: 'kubegc_collector_failing_monitors',

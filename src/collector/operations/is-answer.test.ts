@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newStatusError } from '../../api/status-error.ts';
+import { newStatusError, newTooLargeResourceVersion } from '../../api/status-error.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { isAnswer } from './is-answer.ts';
 import { NoObjectError } from './read-metadata.ts';
@@ -12,6 +12,7 @@ it.each([
   { error: newStatusError(429, 'later'), answer: true },
   { error: newStatusError(500, 'broken'), answer: false },
   { error: newStatusError(503, 'away'), answer: false },
+  { error: newTooLargeResourceVersion(12, 3), answer: true },
   { error: new TransportError('reset', 'connection reset by peer'), answer: false },
   { error: new TransportError('timeout', 'too late'), answer: false },
   { error: new NoObjectError(target), answer: false },

@@ -35,11 +35,18 @@ export type ReadAnswer =
   | { readonly state: 'absent'; readonly target: Target }
   | { readonly state: 'error'; readonly target: Target; readonly error: Error };
 
-/** GET by name, most recent state: no resourceVersion parameter (COL-170). */
-export async function readMetadata(context: CallContext, target: Target): Promise<ReadAnswer> {
+/**
+ * GET by name. The most recent state, without a resourceVersion parameter (COL-170), unless a version is given: then a state that is not
+ * older, so that a server which lags behind answers 504 instead of 404 for what it has not heard of.
+ */
+export async function readMetadata(context: CallContext, target: Target, notOlderThan?: string): Promise<ReadAnswer> {
   const { client, signal, onPathNotFound } = context;
   try {
-    const object = await client.get<KubeObject | null>(resourceRefOf(target), { accept: ACCEPT_METADATA_JSON, signal });
+    const object = await client.get<KubeObject | null>(resourceRefOf(target), {
+      accept: ACCEPT_METADATA_JSON,
+      query: { resourceVersion: notOlderThan },
+      signal,
+    });
     const live = liveObjectOf(object?.metadata ?? {});
     // Without this a page of a proxy would read as an object with another uid, and so prove the absence of ours.
     if (live.uid === '' || live.name !== target.name) throw new NoObjectError(target);

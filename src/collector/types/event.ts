@@ -83,16 +83,20 @@ export interface ListStartedEvent {
 }
 
 /**
- * The list is complete: nodes of this resource that were not in it are gone (COL-042, COL-047).
- *
- * `consistent` is true for a list that the server read from storage (no resourceVersion parameter, or a watch-list that
- * ended with its bookmark). Only then is a missing node treated like a DELETED event. A list from a cache may be older
- * than what the watch had shown, so a missing node that somebody refers to becomes virtual and is verified by a read.
+ * The list is complete (COL-042, COL-047). A node of this resource that was not in it may be gone, or the list may be older than what
+ * was seen, or of another server. A node on which a decision rests stays *unlisted* until a read proves its absence.
  */
 export interface ListFinishedEvent {
   readonly type: 'listFinished';
   readonly resource: MonitoredResource;
-  readonly consistent: boolean;
+  /** Above both numbers nothing is believed about what is missing. Absent: a second list has confirmed it. */
+  readonly limit?: VanishLimit;
+}
+
+/** How much of a resource may be missing from one list: so many objects, and this share of those that are known (0 to 1). */
+export interface VanishLimit {
+  readonly objects: number;
+  readonly share: number;
 }
 
 /**

@@ -7,7 +7,8 @@ export const reasons = {
   queued: {
     virtualOwner: 'A reference named an owner that has not been seen.',
     alternativeIdentity: 'Nothing is at the coordinates tried so far, but another reference to this uid names others.',
-    observationLost: 'Its resource is not watched any more, or a list lacked it, which proves nothing.',
+    observationLost: 'Its resource is not watched any more, which proves nothing.',
+    notListed: 'A list lacked it, which does not prove that it is gone.',
     historyReset: 'The server went back in time, so that every absence is a question again.',
     deletionTakenBack: 'The server went back to a time at which the object was not being deleted.',
     newsInDoubt:
@@ -34,6 +35,8 @@ export const reasons = {
   },
   /** Reasons of Events, in the spelling of Kubernetes. */
   events: {
+    VanishedObjectsNotBelieved:
+      'So many objects of a kind vanished from one list that nothing is deleted because of it until a second list has confirmed it.',
     OwnerRefInvalidNamespace: 'A reference names an owner in another namespace, which is not valid.',
     DependentsOrphaned: 'The owner was deleted with policy Orphan: who refers to it is let go, also if it comes late.',
     OrphanedOwnerReferenceReleased:
@@ -55,6 +58,7 @@ export const reasons = {
     namespaceUnknown: 'The kind is namespaced, but the object is only known from a cluster-scoped dependent.',
     objectAbsent: 'The server proved that the object does not exist.',
     objectReplaced: 'Another object has taken the name; the one with this uid does not exist.',
+    absentButShown: 'A read says that the object does not exist, and its watch shows it.',
     objectUnreadable:
       'Reading the object failed, or it may be in another resource of its kind than the one asked: that proves nothing.',
     factsKeptChanging: 'What the object is, or what it refers to, kept changing while it was looked at.',

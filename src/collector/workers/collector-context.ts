@@ -1,3 +1,4 @@
+import type { Target } from '../decide/target.ts';
 import type { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -44,6 +45,12 @@ export interface CollectorContext extends DeleteContext {
   readonly through: (interceptor: Interceptor) => RestClient;
   /** Whether the graph may answer instead of the server, as of now. */
   readonly trust: () => FactSource['trust'];
+  /** See FactSource. */
+  readonly follows: NonNullable<FactSource['follows']>;
+  readonly holdsAbsences: NonNullable<FactSource['holdsAbsences']>;
+  readonly versionFor: NonNullable<FactSource['versionFor']>;
+  /** A read of this object said something else than the list or the watch of its resource, which is to be listed anew. */
+  readonly onContradicted: (target: Target) => void;
   /** A call got no answer: whoever is asked next may be another one. Answers how many doubts there have been (AbsentOwnerCache). */
   readonly doubt: (about: InDoubt) => number;
   /** How many doubts there had been, with the last time that kube-apiserver was away for a watch of its own (AbsentOwnerCache). */
@@ -77,6 +84,9 @@ export function factSource(context: CollectorContext, inDoubtSince?: number): Fa
     wasOrphaned: (owner) => orphanedOwners.has(owner, now),
     mapping: (apiVersion, kind, resource) => kinds.mapping(apiVersion, kind, resource),
     trust: inDoubtSince === undefined ? context.trust() : 'untrusted',
+    follows: context.follows,
+    holdsAbsences: context.holdsAbsences,
+    versionFor: context.versionFor,
     isOfKubeApiserver: isServedByKubeApiserver,
     kindsReadSince: kinds.doubts >= Math.max(context.doubtsOfServer(), inDoubtSince ?? 0),
   };

@@ -18,7 +18,7 @@ import type { LiveObject } from '../decide/live-object.ts';
 import { ownerAnswer, type OwnerKey, type OwnerLookup } from '../decide/owner-lookup.ts';
 import type { Target } from '../decide/target.ts';
 import { type Reason, sentenceOf } from '../types/reasons.ts';
-import type { Verdict } from '../decide/step.ts';
+import type { Verdict, NeedLatest } from '../decide/step.ts';
 import type { BlockingDependents } from '../graph/graph.ts';
 import type { Uid } from '../types/identity.ts';
 import { parseWorkKey, workKey, type WorkKey } from '../queues/work-key.ts';
@@ -45,6 +45,9 @@ const MAX_QUESTIONS = 8;
  * then its key goes back to the queue. Six tries in all; client-go's `retry.DefaultRetry` makes five, 10 ms apart.
  */
 const MAX_CONFLICTS = 5;
+
+/** Retries of a key, ten seconds altogether, within which a watch shows what a read has said already. */
+const LATE_WATCH_RETRIES = 11;
 
 /** Owners whose blocking dependents were queued; for one that is forgotten they are queued once more than necessary. */
 const MAX_WAITING_OWNERS = 10_000;
@@ -125,7 +128,7 @@ export class DeleteWorker {
       if ('need' in step) {
         questions++;
         if (step.need === 'latest') {
-          round = { ...round, latest: await this.#read(key, step.target) };
+          round = { ...round, latest: await this.#readItem(key, step) };
         } else {
           round = { ...round, owners: await this.#readOwners(key, round.owners, step.lookups) };
         }
@@ -194,6 +197,19 @@ export class DeleteWorker {
     return actions.some(({ action }) => action === 'emitVirtualDelete') ? 'leave' : 'forget';
   }
 
+  /** What a read says otherwise than the graph has is said to the graph by a new list, if its watch does not say it soon. */
+  async #readItem(key: WorkKey, { target, notOlderThan }: NeedLatest): Promise<ReadAnswer> {
+    const { graph, follows, queues, onContradicted } = this.#context;
+    const read = await this.#read(key, target, notOlderThan);
+    const node = graph.node(target.uid);
+    if (read.state === 'error' || node?.state !== 'observed') return read;
+    const isThere = read.state === 'found' && read.object.uid === target.uid;
+    const { apiVersion, kind } = node.identity;
+    const waitsForWatch = follows(apiVersion, kind) && queues.attemptToDelete.numRequeues(key) < LATE_WATCH_RETRIES;
+    if (isThere ? node.unlisted : !node.unlisted && !waitsForWatch) onContradicted(target);
+    return read;
+  }
+
   async #readOwners(
     key: WorkKey,
     known: ReadonlyMap<OwnerKey, OwnerAnswer>,
@@ -202,7 +218,7 @@ export class DeleteWorker {
     const answers = new Map(known);
     await Promise.all(
       lookups.map(async (lookup) => {
-        const read = await this.#read(key, lookup.target);
+        const read = await this.#read(key, lookup.target, lookup.notOlderThan);
         answers.set(lookup.key, ownerAnswer(lookup, read.state === 'found' ? read.object : read.state));
       }),
     );
@@ -210,9 +226,9 @@ export class DeleteWorker {
   }
 
   /** Who lacks a right must be told (COL-221); every other failure passes, or is told by the watch of the resource. */
-  async #read(key: WorkKey, target: Target): Promise<ReadAnswer> {
+  async #read(key: WorkKey, target: Target, notOlderThan?: string): Promise<ReadAnswer> {
     const { logger, failures } = this.#context;
-    const read = await readMetadata(this.#context, target);
+    const read = await readMetadata(this.#context, target, notOlderThan);
     if (read.state === 'error') {
       this.#noteFailure(key, target, read.error);
       const log = isForbidden(read.error) ? failures : { warn: logger.debug.bind(logger) };
@@ -303,6 +319,10 @@ export class DeleteWorker {
       tellDeletion(this.#context, action, errand.reason);
     }
     if (next.verdict === 'requeue') return this.#failed(action, answer, errand, next.reason);
+    if (answer.answer === 'absent' && this.#isShown(target.uid)) {
+      errand.results.push({ action, answered: next.reason });
+      return { next: 'requeue', reason: 'absentButShown' };
+    }
     errand.results.push({ action, answered: next.reason });
     for (const follow of next.actions) {
       if (follow.action !== 'emitVirtualDelete') continue;
@@ -310,6 +330,14 @@ export class DeleteWorker {
       errand.results.push({ action: follow, answered: undefined });
     }
     return done;
+  }
+
+  /** By a watch that works: it will show the end, if there was one (COL-116). */
+  #isShown(uid: Uid): boolean {
+    const { graph, follows } = this.#context;
+    const node = graph.node(uid);
+    if (node?.state !== 'observed' || node.unlisted) return false;
+    return follows(node.identity.apiVersion, node.identity.kind);
   }
 
   async #removeFinalizer(action: RemoveFinalizerAction, errand: Errand): Promise<ActionOutcome> {

@@ -403,6 +403,8 @@ function carriedOut(state: State, effect: Effect): State {
       return { ...state, absent: state.absent.filter(({ uid }) => uid !== effect.uid) };
     case 'reportInvalidNamespace':
       return { ...state, reports: [...state.reports, `${effect.dependent.uid}->${effect.ownerReference.uid}`] };
+    case 'heldAbsences':
+      throw new Error('no list of this model has a limit');
   }
 }
 

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../../api/meta/object-meta.ts';
-import type { GraphEvent, MonitoredResource, ObservedObject } from '../../types/event.ts';
+import type { GraphEvent, MonitoredResource, ObservedObject, ListFinishedEvent } from '../../types/event.ts';
 import { compareIdentities, type Identity, type Uid } from '../../types/identity.ts';
 
 /** What the graph should know of one uid. */
@@ -48,8 +48,10 @@ export class NaiveGraph {
         break;
       case 'listFinished': {
         const missing = this.#ofResource(event.resource).filter(({ seen }) => !seen);
-        if (event.consistent) for (const { identity } of missing) this.#remove(identity);
-        else this.#lose(missing);
+        if (this.#isHeld(event, missing.length)) break;
+        const unproven = missing.filter((node) => this.#needsProof(node));
+        for (const node of missing) if (!unproven.includes(node)) this.#remove(node.identity);
+        for (const { identity } of unproven) this.#queue(identity.uid);
         break;
       }
       case 'resourceVanished':
@@ -283,6 +285,21 @@ export class NaiveGraph {
       if (state === 'virtual' && this.dependents(uid).length === 0) this.nodes.delete(uid);
     }
     for (const uid of this.gone.keys()) if (this.dependents(uid).length === 0) this.gone.delete(uid);
+  }
+
+  #isHeld({ resource, limit }: ListFinishedEvent, missing: number): boolean {
+    const known = this.#ofResource(resource).length;
+    const holds = missing > 0 && limit !== undefined && missing >= limit.objects && missing >= limit.share * known;
+    if (holds) this.effects.add(`held ${resource.resource} ${missing} of ${known}`);
+    return holds;
+  }
+
+  #needsProof({ identity, refs }: NaiveNode): boolean {
+    if (this.dependents(identity.uid).length > 0) return true;
+    return refs.some(({ uid }) => {
+      const owner = this.nodes.get(uid);
+      return owner?.beingDeleted === true && [FG, ORPHAN].some((finalizer) => owner.finalizers.includes(finalizer));
+    });
   }
 
   #queue(uid: Uid): void {
