@@ -32,6 +32,17 @@ describe('documentation', () => {
     expect(described.toSorted()).toEqual(flags?.toSorted());
   });
 
+  it('docs/node-service.md names every flag of kubegc node run, and no other', () => {
+    const run = commands.find((each) => each.name() === 'node')?.commands.find((each) => each.name() === 'run');
+    const described = [...page('node-service.md').matchAll(/^\| `(--[\w-]+)/gm)].map((match) => match[1]);
+    expect(described.filter((flag) => flag !== '--mode').toSorted()).toEqual(
+      run?.options
+        .map((option) => option.long)
+        .filter((flag) => flag !== '--mode')
+        .toSorted(),
+    );
+  });
+
   it('docs/metrics.md names every metric, and no other', () => {
     const pattern =
       /name: '((?:kubegc|workqueue|apiserver|etcd|rest_client|garbagecollector|leader_election|process|pod_gc|ttl_after_finished)_\w+)'/g;
