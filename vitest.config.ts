@@ -1,16 +1,47 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+// Two tiers (CONTRIBUTING.md, "Tests"): `npm test` runs the projects pure and quick, `npm run test:all` also the slow files.
+// Suites that need real programs live in test/compat and test/crash; .ci/run starts them by vitest.compat.config.ts.
+const programs = ['test/compat/**', 'test/crash/**'];
+const slow = '**/*.slow.test.ts';
+
+/** Rooms without I/O, timers and state: their files share one process and read each module once. */
+const pure = [
+  'src/base',
+  'src/api',
+  'src/workqueue',
+  'src/collector/types',
+  'src/collector/graph',
+  'src/collector/caches',
+  'src/collector/queues',
+  'src/collector/decide',
+].map((room) => `${room}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Suites that need real programs (kubectl, a built dist, kill -9) live in test/compat and test/crash and are
-    // started by name from .ci/run, so that `npm test` needs nothing but Node.
-    exclude: ['**/node_modules/**', 'test/compat/**', 'test/crash/**'],
     setupFiles: ['test/property-seed.ts'],
     pool: 'threads',
     maxWorkers: 2,
     // They only end what hangs: a machine with much else to do takes several times as long as usual.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'pure', include: pure, exclude: [...configDefaults.exclude, slow], isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...programs, ...pure, slow],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'slow', include: [`{src,test}/${slow}`], exclude: [...configDefaults.exclude, ...programs] },
+      },
+    ],
   },
 });

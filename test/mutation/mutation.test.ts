@@ -97,10 +97,10 @@ describe('what the tests said', () => {
 it('the nearest tests run first', () => {
   const tests = [
     'test/collector/simulation.test.ts',
-    'test/collector/orphan.test.ts',
+    'test/collector/orphan.slow.test.ts',
     'test/collector/decide.test.ts',
     'src/collector/graph/apply.test.ts',
-    'src/collector/decide/interleavings.test.ts',
+    'src/collector/decide/interleavings.slow.test.ts',
     'src/collector/decide/reasons.test.ts',
     'src/collector/decide/facts.test.ts',
     'src/collector/decide/facts.enumeration.test.ts',
@@ -109,10 +109,10 @@ it('the nearest tests run first', () => {
     'src/collector/decide/facts.test.ts',
     'src/collector/decide/facts.enumeration.test.ts',
     'src/collector/decide/reasons.test.ts',
-    'src/collector/decide/interleavings.test.ts',
+    'src/collector/decide/interleavings.slow.test.ts',
     'test/collector/decide.test.ts',
     'src/collector/graph/apply.test.ts',
-    'test/collector/orphan.test.ts',
+    'test/collector/orphan.slow.test.ts',
     'test/collector/simulation.test.ts',
   ]);
 });

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
  * histories, and last a collector that is killed at every call. The nearer, the sooner a fault is found, and the cheaper.
  */
 function distance(source: string, test: string): number {
-  if (test === 'test/collector/killed.test.ts') return 7;
+  if (test === 'test/collector/killed.slow.test.ts') return 7;
   if (test.startsWith('test/collector/simulat')) return 6;
   // Scenarios about one folder have its name.
   if (test === `test/collector/${basename(dirname(source))}.test.ts`) return 3;

@@ -75,7 +75,7 @@ export class Tester {
           'test/collector/**/*.test.ts',
         ],
         // Measures the memory of its process, which is here that of all tests.
-        exclude: ['src/collector/monitors/come-and-go.test.ts'],
+        exclude: ['src/collector/monitors/come-and-go.slow.test.ts'],
         setupFiles: ['test/property-seed.ts'],
         pool: 'threads',
         // One after the other, each module read once: most of the time would go into reading them anew.

@@ -7,7 +7,7 @@ import { Play } from './play.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 /**
- * As `killed.test.ts`, with all that `kubegc collect` sends besides: the calls of the election, from the first look at the lease over
+ * As `killed.slow.test.ts`, with all that `kubegc collect` sends besides: the calls of the election, from the first look at the lease over
  * its renewals to the one that gives it back, and those by which it finds out whether another collector runs. Killed at any of
  * them, right before it reaches the server or right after it took effect, the next process ends the same (COL-214, COL-215).
  */

@@ -7,7 +7,7 @@ import { configMaps, EmbeddedCluster, gvrOf } from '../lifecycle/embedded-cluste
 
 /**
  * The whole collector, with discovery, kinds, monitors, queues and the metrics page, on the real server with real definitions.
- * `monitors/come-and-go.test.ts` looks at the tables of monitors and graph alone, and can therefore count ten thousand.
+ * `monitors/come-and-go.slow.test.ts` looks at the tables of monitors and graph alone, and can therefore count ten thousand.
  */
 const definitions = gvrOf('customresourcedefinitions', 'apiextensions.k8s.io');
 const namespace = 'default';

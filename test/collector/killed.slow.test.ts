@@ -7,7 +7,7 @@ import { type Scenario, scenarios } from './scenarios.ts';
 /**
  * The collector is killed at every single one of its calls, right before the call reaches the server and right after it took
  * effect but before the answer; then another one starts. Whatever the call was: the end is the same (COL-215, COL-217). Here it
- * works alone; `killed-leader.test.ts` has the election and the probe.
+ * works alone; `killed-leader.slow.test.ts` has the election and the probe.
  */
 async function start(rig: Rig, wire: MortalWire): Promise<Process> {
   rig.weather = wire.intercept;

@@ -111,7 +111,7 @@ function setUp() {
   return { clock, graph, monitors, news, watch };
 }
 
-/** Monitors and graph alone, for their number. The whole collector, with real definitions: `test/collector/come-and-go.test.ts`. */
+/** Monitors and graph alone, for their number. The whole collector, with real definitions: `test/collector/come-and-go.slow.test.ts`. */
 describe('resources that come and go', () => {
   it('COL-028 BETTER-2 ten thousand of them leave nothing: no monitor, no node, no text, no byte', async () => {
     const { clock, graph, monitors, news, watch } = setUp();

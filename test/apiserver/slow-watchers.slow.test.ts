@@ -21,7 +21,7 @@ import { systemRandom } from '../../src/base/random.ts';
 /**
  * Watchers that read more slowly than others write, over real connections: by how much they may be behind before they are cut
  * (docs/up.md, "Bounds": 64 MiB of events), what their client sees of it, and that it can go on from where it was. No time passes here, so nobody
- * is cut for taking nothing (`connections.test.ts` has that).
+ * is cut for taking nothing (`connections.slow.test.ts` has that).
  */
 const KEPT_BYTES = 64 * 1024 * 1024;
 const OBJECT_BYTES = 900_000;
