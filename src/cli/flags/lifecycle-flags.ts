@@ -5,6 +5,7 @@ import { CommandError } from '../process/command-error.ts';
 export interface LifecycleFlags {
   readonly terminatedPodGcThreshold?: string;
   readonly concurrentTtlAfterFinishedSyncs?: string;
+  readonly concurrentJobSyncs?: string;
   readonly podTtl?: boolean;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
@@ -28,9 +29,11 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
   });
   const workers = { least: 1, most: MAX_WORKERS };
   const ttlSyncs = wholeNumber('--concurrent-ttl-after-finished-syncs', flags.concurrentTtlAfterFinishedSyncs, workers);
+  const jobSyncs = wholeNumber('--concurrent-job-syncs', flags.concurrentJobSyncs, workers);
   return {
     ...(threshold === undefined ? {} : { terminatedPodThreshold: threshold }),
     ...(ttlSyncs === undefined ? {} : { concurrentTtlSyncs: ttlSyncs }),
+    ...(jobSyncs === undefined ? {} : { concurrentJobSyncs: jobSyncs }),
     ...(flags.podTtl === true ? { podTtl: true } : {}),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };

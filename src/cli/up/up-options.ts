@@ -186,6 +186,11 @@ export const upOptions: readonly UpOption[] = [
     description: 'finished Jobs deleted at once (default: 5)',
   },
   {
+    key: 'concurrentJobSyncs',
+    flags: '--concurrent-job-syncs <COUNT>',
+    description: 'Jobs synced at once (default: 5)',
+  },
+  {
     key: 'podTtl',
     group: 'Controllers and admission:',
     flags: '--pod-ttl',

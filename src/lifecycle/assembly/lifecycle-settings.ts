@@ -6,6 +6,8 @@ export interface LifecycleSettings {
   readonly terminatedPodThreshold?: number;
   /** Jobs whose time is over, deleted at once. */
   readonly concurrentTtlSyncs?: number;
+  /** Jobs synced at once. */
+  readonly concurrentJobSyncs?: number;
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;
   readonly simulate?: SimulationSettings;

@@ -3,6 +3,7 @@ import { PODS } from '../pods/pod-object.ts';
 import type { SharedContext } from '../kit/shared-informers.ts';
 import { cleanUpControllers } from './clean-up-controllers.ts';
 import type { ControllerEntry } from './controller-entry.ts';
+import { jobControllers } from './job-controllers.ts';
 import type { LifecycleSettings } from './lifecycle-settings.ts';
 
 const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' };
@@ -36,6 +37,7 @@ const entries = {
     },
   },
   ...cleanUpControllers,
+  ...jobControllers,
 } as const satisfies Record<string, ControllerEntry>;
 
 export type OnDemandControllerName = keyof typeof entries;

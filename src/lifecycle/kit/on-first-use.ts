@@ -1,4 +1,5 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { abortErrorOf, isAbortError } from '../../base/abort-error.ts';
 import type { Service } from '../../base/service.ts';
 import type { ControllerContext } from './object-per-namespace.ts';
@@ -9,6 +10,8 @@ export interface WakingResource {
   readonly gvr: GroupVersionResource;
   /** Only objects of this namespace count. */
   readonly namespace?: string;
+  /** Only objects that were first seen like this count. */
+  readonly when?: (object: KubeObject) => boolean;
 }
 
 /** A controller that is loaded when the first object appears that it is about. */
@@ -74,8 +77,14 @@ async function firstObject(
       if (signal.aborted) onAbort();
       signal.addEventListener('abort', onAbort, { once: true });
       removals.push(() => signal.removeEventListener('abort', onAbort));
-      for (const { gvr, namespace } of wakes) {
-        removals.push(informers.of(gvr, namespace).addHandler({ added: () => resolve() }));
+      for (const { gvr, namespace, when = () => true } of wakes) {
+        removals.push(
+          informers.of(gvr, namespace).addHandler({
+            added: (object) => {
+              if (when(object)) resolve();
+            },
+          }),
+        );
       }
     });
   } finally {

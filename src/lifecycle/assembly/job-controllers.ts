@@ -1,0 +1,21 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { PODS } from '../pods/pod-object.ts';
+import { type ControllerEntry, given } from './controller-entry.ts';
+
+const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' };
+
+const isTracked = ({ metadata }: KubeObject): boolean =>
+  metadata?.finalizers?.includes('batch.kubernetes.io/job-tracking') ?? false;
+
+/** Jobs, and what makes them. */
+export const jobControllers = {
+  'job-controller': {
+    alias: 'job',
+    // A pod may have lost its Job while no controller ran (LIFE-354).
+    wakes: [{ gvr: JOBS }, { gvr: PODS, when: isTracked }],
+    load: async (context, { concurrentJobSyncs: workers }) => {
+      const { JobController } = await import('../job/job-controller.ts');
+      return new JobController({ ...context, ...given({ workers }) });
+    },
+  },
+} as const satisfies Record<string, ControllerEntry>;

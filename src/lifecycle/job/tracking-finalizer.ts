@@ -1,0 +1,37 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isInvalid, isObjectNotFound } from '../../api/status-error.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import { controllerOf } from '../ownership/controller-reference.ts';
+import { type Pod, PODS } from '../pods/pod-object.ts';
+import { isJobFinished, isManagedByOthers, isTracked, type Job, TRACKING_FINALIZER } from './job.ts';
+
+/**
+ * Whether a pod may lose the tracking finalizer although nobody counted it (LIFE-353): no Job will ever count it.
+ * @param jobOf the Job of that namespace and name, as cached
+ */
+export function isBeyondCounting(pod: Pod, jobOf: (name: string) => Job | undefined): boolean {
+  if (!isTracked(pod)) return false;
+  const controller = controllerOf(pod);
+  if (controller === undefined) return true;
+  if (controller.kind !== 'Job' || !controller.apiVersion.startsWith('batch/')) return false;
+  const job = jobOf(controller.name);
+  if (job === undefined || job.metadata?.uid !== controller.uid) return true;
+  return !isManagedByOthers(job) && isJobFinished(job);
+}
+
+/** Takes the finalizer from exactly this pod. Undefined when the pod is gone or was made anew. */
+export async function removeTracking(
+  client: RestClient,
+  pod: KubeObject,
+  signal: AbortSignal,
+): Promise<Pod | undefined> {
+  const { namespace = '', name = '', uid } = pod.metadata ?? {};
+  const body = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [TRACKING_FINALIZER] } };
+  const patch = { type: 'application/strategic-merge-patch+json', body } as const;
+  try {
+    return await client.patch<Pod>({ gvr: PODS, namespace, name }, patch, { signal });
+  } catch (error) {
+    if (isObjectNotFound(error, name) || isInvalid(error)) return undefined;
+    throw error;
+  }
+}
