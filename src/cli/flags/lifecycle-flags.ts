@@ -6,6 +6,7 @@ export interface LifecycleFlags {
   readonly terminatedPodGcThreshold?: string;
   readonly concurrentTtlAfterFinishedSyncs?: string;
   readonly concurrentJobSyncs?: string;
+  readonly concurrentCronJobSyncs?: string;
   readonly podTtl?: boolean;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
@@ -30,10 +31,12 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
   const workers = { least: 1, most: MAX_WORKERS };
   const ttlSyncs = wholeNumber('--concurrent-ttl-after-finished-syncs', flags.concurrentTtlAfterFinishedSyncs, workers);
   const jobSyncs = wholeNumber('--concurrent-job-syncs', flags.concurrentJobSyncs, workers);
+  const cronJobSyncs = wholeNumber('--concurrent-cron-job-syncs', flags.concurrentCronJobSyncs, workers);
   return {
     ...(threshold === undefined ? {} : { terminatedPodThreshold: threshold }),
     ...(ttlSyncs === undefined ? {} : { concurrentTtlSyncs: ttlSyncs }),
     ...(jobSyncs === undefined ? {} : { concurrentJobSyncs: jobSyncs }),
+    ...(cronJobSyncs === undefined ? {} : { concurrentCronJobSyncs: cronJobSyncs }),
     ...(flags.podTtl === true ? { podTtl: true } : {}),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };

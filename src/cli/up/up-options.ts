@@ -191,6 +191,11 @@ export const upOptions: readonly UpOption[] = [
     description: 'Jobs synced at once (default: 5)',
   },
   {
+    key: 'concurrentCronJobSyncs',
+    flags: '--concurrent-cron-job-syncs <COUNT>',
+    description: 'CronJobs synced at once (default: 5)',
+  },
+  {
     key: 'podTtl',
     group: 'Controllers and admission:',
     flags: '--pod-ttl',

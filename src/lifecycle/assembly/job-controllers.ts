@@ -3,6 +3,7 @@ import { PODS } from '../pods/pod-object.ts';
 import { type ControllerEntry, given } from './controller-entry.ts';
 
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' };
+const CRON_JOBS = { group: 'batch', version: 'v1', resource: 'cronjobs' };
 
 const isTracked = ({ metadata }: KubeObject): boolean =>
   metadata?.finalizers?.includes('batch.kubernetes.io/job-tracking') ?? false;
@@ -16,6 +17,14 @@ export const jobControllers = {
     load: async (context, { concurrentJobSyncs: workers }) => {
       const { JobController } = await import('../job/job-controller.ts');
       return new JobController({ ...context, ...given({ workers }) });
+    },
+  },
+  'cronjob-controller': {
+    alias: 'cronjob',
+    wakes: [{ gvr: CRON_JOBS }],
+    load: async (context, { concurrentCronJobSyncs: workers }) => {
+      const { CronJobController } = await import('../cronjob/cronjob-controller.ts');
+      return new CronJobController({ ...context, ...given({ workers }) });
     },
   },
 } as const satisfies Record<string, ControllerEntry>;

@@ -8,6 +8,8 @@ export interface LifecycleSettings {
   readonly concurrentTtlSyncs?: number;
   /** Jobs synced at once. */
   readonly concurrentJobSyncs?: number;
+  /** CronJobs synced at once. */
+  readonly concurrentCronJobSyncs?: number;
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;
   readonly simulate?: SimulationSettings;
