@@ -1,4 +1,4 @@
-import { PODS } from '../pods/pod-object.ts';
+import { NODES, PODS } from '../pods/pod-object.ts';
 import { type ControllerEntry, given } from './controller-entry.ts';
 
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' };
@@ -36,6 +36,14 @@ export const cleanUpControllers = {
     load: async (context) => {
       const { NodeLeaseController } = await import('../node-lease/node-lease-controller.ts');
       return new NodeLeaseController(context);
+    },
+  },
+  'taint-eviction-controller': {
+    alias: 'taint-eviction-controller',
+    wakes: [{ gvr: NODES }],
+    load: async (context) => {
+      const { TaintEvictionController } = await import('../taint-eviction/taint-eviction-controller.ts');
+      return new TaintEvictionController(context);
     },
   },
 } as const satisfies Record<string, ControllerEntry>;

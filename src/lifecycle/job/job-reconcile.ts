@@ -59,7 +59,7 @@ const MOST_AT_ONCE = 500;
 type Outcome = Pick<JobCondition, 'reason' | 'message'> & { readonly type: 'SuccessCriteriaMet' | 'FailureTarget' };
 
 /**
- * What a Job needs (LIFE-350 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so that a crash between
+ * What a Job needs (LIFE-351 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so that a crash between
  * two of them counts it once: its uid goes into `uncountedTerminatedPods`, then its finalizer goes, then the counter moves.
  */
 export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
