@@ -187,11 +187,13 @@ export const upOptions: readonly UpOption[] = [
   },
   {
     key: 'concurrentJobSyncs',
+    group: 'Controllers and admission:',
     flags: '--concurrent-job-syncs <COUNT>',
     description: 'Jobs synced at once (default: 5)',
   },
   {
     key: 'concurrentCronJobSyncs',
+    group: 'Controllers and admission:',
     flags: '--concurrent-cron-job-syncs <COUNT>',
     description: 'CronJobs synced at once (default: 5)',
   },

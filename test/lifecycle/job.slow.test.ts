@@ -272,8 +272,9 @@ describe('a Job', () => {
     await cluster.settled();
     await cluster.client.create(job({ parallelism: 100 }));
     await cluster.clock.advance(600_000);
-    const refused = cluster.trace().entries.filter(({ kind }) => kind === 'refused');
-    console.log(refused.slice(0,3), refused.length);
+    const refused = cluster.trace().entries.filter(({ kind, who }) => kind === 'refused' && who === 'job-controller');
+    expect(refused.length).toBeGreaterThan(5);
+    expect(refused.length).toBeLessThan(60);
     expect(await pods()).toEqual([]);
     expect((await events()).some((text) => text.startsWith('Warning FailedCreate Error creating: pods "j-'))).toBe(
       true,
