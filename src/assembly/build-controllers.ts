@@ -7,6 +7,7 @@ import type { Service } from '../base/service.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
 import type { GarbageCollector, GarbageCollectorOptions } from '../collector/garbage-collector.ts';
 import type { LifecycleSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
+import { selectOnDemand } from '../lifecycle/assembly/on-demand-controllers.ts';
 import type { ControllerContext } from '../lifecycle/kit/object-per-namespace.ts';
 import type { TokenSecretControllerOptions } from '../lifecycle/serviceaccount/token-secret-controller.ts';
 import type { ControllerName, FixedControllerName } from './controller-names.ts';
@@ -64,9 +65,8 @@ export async function buildCollector(
  */
 export async function buildControllers(options: ControllersOptions): Promise<Controllers> {
   const { selected } = options;
-  const [{ OnFirstUse }, { selectOnDemand }, ...built] = await Promise.all([
+  const [{ OnFirstUse }, ...built] = await Promise.all([
     import('../lifecycle/kit/on-first-use.ts'),
-    import('../lifecycle/assembly/on-demand-controllers.ts'),
     ...[...selected].filter(isFixed).map(async (name) => ({ name, service: await builders[name](options) })),
   ]);
   const services = built.flatMap(({ service }) => (service === undefined ? [] : [service]));

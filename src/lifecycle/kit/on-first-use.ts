@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { abortErrorOf, isAbortError } from '../../base/abort-error.ts';
@@ -45,6 +46,8 @@ export class OnFirstUse implements Service {
   /** Rejects with what keeps a controller from being loaded. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, clock, random, logger, controllers } = this.#options;
+    // One listener or two for each controller and each cache.
+    setMaxListeners(0, signal);
     const informers = new SharedInformers({ client, clock, random, logger, signal });
     await Promise.all(controllers.map((controller) => this.#runOne(controller, informers, signal)));
     await informers.ended();
