@@ -144,7 +144,7 @@ class EmbeddedApiServer implements ApiServer {
       store,
       clock,
       logger,
-      keys: bootstrapKeys({ address: '', port: 0, serviceRange: defaultServiceRange }),
+      keys: bootstrapKeys({ address: '', port: 0, serviceRange: defaultServiceRange, now: 0 }),
       restore: () => this.#makeBootstrapObjects(),
     });
     this.#rbac = options.authorizationMode === 'RBAC' ? new RbacAuthorizer({ store, clock, logger }) : undefined;
@@ -272,7 +272,7 @@ class EmbeddedApiServer implements ApiServer {
   async #makeBootstrapObjects(): Promise<void> {
     const { host, port } = this.#address();
     const { serviceRange = defaultServiceRange } = this.#options;
-    await bootstrap(this.#options, { address: host, port, serviceRange });
+    await bootstrap(this.#options, { address: host, port, serviceRange, now: this.#options.clock.now() });
   }
 
   #address(): ServerAddress {

@@ -86,7 +86,9 @@ describe('metrics', () => {
       'workqueue_retries_total',
     ];
     expect(rig.metrics.names).toEqual(expect.arrayContaining(names));
-    expect(rig.metrics.definition(names[0] ?? '')?.help).toBe('Number of garbage collector resources sync errors');
+    expect(rig.metrics.definition(names[0] ?? '')?.help).toBe(
+      '[ALPHA] Number of garbage collector resources sync errors',
+    );
     for (const name of ['graph_changes', 'attempt_to_delete', 'attempt_to_orphan']) {
       const labels = { name: `garbage_collector_${name}` };
       expect(rig.metrics.value('workqueue_depth', labels)).toBe(0);

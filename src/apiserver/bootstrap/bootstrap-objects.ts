@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { formatTime } from '../../api/meta/time.ts';
 import { formatAddress, type ServiceRange } from '../registry/strategies/services/service-range.ts';
 
 /** One object the server makes at its first start; `resource` says under which key it lies. */
@@ -11,6 +12,7 @@ const namespaces = { group: '', resource: 'namespaces', namespaced: false };
 const services = { group: '', resource: 'services', namespaced: true };
 const endpoints = { group: '', resource: 'endpoints', namespaced: true };
 const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
+const serviceCidrs = { group: 'networking.k8s.io', resource: 'servicecidrs', namespaced: false };
 const priorityClasses = { group: 'scheduling.k8s.io', resource: 'priorityclasses', namespaced: false };
 
 export interface BootstrapOptions {
@@ -19,6 +21,8 @@ export interface BootstrapOptions {
   readonly port: number;
   /** Its first address is the server's own (API-511). */
   readonly serviceRange: ServiceRange;
+  /** Epoch ms. */
+  readonly now: number;
 }
 
 function namespace(name: string): BootstrapObject {
@@ -49,7 +53,7 @@ function priorityClass(name: string, value: number, description: string): Bootst
 }
 
 /** API-510..512, in the shape that creating them through the API would give them. Namespaces come first. */
-export function bootstrapObjects({ address, port, serviceRange }: BootstrapOptions): readonly BootstrapObject[] {
+export function bootstrapObjects({ address, port, serviceRange, now }: BootstrapOptions): readonly BootstrapObject[] {
   const clusterIP = formatAddress(serviceRange.first);
   const labels = { component: 'apiserver', provider: 'kubernetes' };
   const addressType = address.includes(':') ? 'IPv6' : 'IPv4';
@@ -101,6 +105,26 @@ export function bootstrapObjects({ address, port, serviceRange }: BootstrapOptio
         addressType,
         endpoints: [{ addresses: [address], conditions: { ready: true } }],
         ports: [{ name: 'https', port, protocol: 'TCP' }],
+      },
+    },
+    {
+      resource: serviceCidrs,
+      object: {
+        kind: 'ServiceCIDR',
+        apiVersion: 'networking.k8s.io/v1',
+        metadata: { name: 'kubernetes' },
+        spec: { cidrs: [serviceRange.cidr] },
+        status: {
+          conditions: [
+            {
+              type: 'Ready',
+              status: 'True',
+              lastTransitionTime: formatTime(now),
+              reason: '',
+              message: 'Kubernetes default Service CIDR is ready',
+            },
+          ],
+        },
       },
     },
     priorityClass(

@@ -43,6 +43,15 @@ describe('pods', () => {
     expect(headers['warning']).toEqual([expect.stringContaining("metadata.name: this is used in the Pod's hostname")]);
   });
 
+  it('has the range of cluster addresses as ServiceCIDR kubernetes', async () => {
+    const { status, json } = await server.get('/apis/networking.k8s.io/v1/servicecidrs/kubernetes');
+    expect([status, json['spec'], json['status']]).toMatchObject([
+      200,
+      { cidrs: ['10.96.0.0/12'] },
+      { conditions: [{ type: 'Ready', status: 'True' }] },
+    ]);
+  });
+
   it('API-316 binding sets the node once', async () => {
     await server.post(pods, pod('p'));
     const binding = {

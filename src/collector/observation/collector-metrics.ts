@@ -27,7 +27,7 @@ export function collectorMetrics(metrics: Metrics): CollectorMetrics {
   return {
     syncErrors: metrics.counter({
       name: 'garbagecollector_controller_resources_sync_error_total',
-      help: 'Number of garbage collector resources sync errors',
+      help: '[ALPHA] Number of garbage collector resources sync errors',
     }),
     deletions: metrics.counter({
       name: 'kubegc_collector_deletions_total',
