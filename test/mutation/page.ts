@@ -16,7 +16,7 @@ export function mutationPage(results: readonly Result[]): string {
   return `# Does the net hold?
 
 Written by \`npm run mutation -- --write\`. ${results.length} faults, each kept as data in [test/mutation/faults](../test/mutation/faults), are put into the
-collector and its leader election one at a time; the tests nearest to the fault run first, then the rest of the room, the scenarios with a server, and random
+collector, its leader election and node collection one at a time; the tests nearest to the fault run first, then the rest of the room, the scenarios with a server, and random
 histories. One that no test finds makes the command fail, and so does one that does not fit the source any more. \`.ci/run\` runs all of them, each
 beginning with the file that found it here.
 

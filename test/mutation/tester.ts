@@ -73,6 +73,8 @@ export class Tester {
           'src/collector/**/*.test.ts',
           'src/client/election/leader-elect*.test.ts',
           'test/collector/**/*.test.ts',
+          'src/nodegc/**/*.test.ts',
+          'test/nodegc/**/*.test.ts',
         ],
         // Measures the memory of its process, which is here that of all tests.
         exclude: ['src/collector/monitors/come-and-go.slow.test.ts'],

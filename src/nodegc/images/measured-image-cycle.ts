@@ -1,3 +1,4 @@
+import { Heap } from '../../base/heap.ts';
 import { formatDuration } from '../config/go-duration.ts';
 import { aggregate } from '../config/validate-configuration.ts';
 import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
@@ -51,9 +52,13 @@ export class MeasuredImageCycle implements ImageCycle {
   readonly #removed: Removal[] = [];
   readonly #failed: { record: ImageRecord; message: string }[] = [];
   readonly #events: NodeEvent[] = [];
-  /** Those that may go, not yet tried, least recently used first. */
-  #left: ImageRecord[] = [];
-  #aged: ImageRecord[] = [];
+  /** Those that may go, least recently used first; `#open` has those that were not tried yet. */
+  readonly #order: ImageRecord[] = [];
+  readonly #open = new Map<string, ImageRecord>();
+  #position = 0;
+  /** Those not used lately, the one that frees most on top; an entry whose bytes have changed since is passed over. */
+  #largest: Heap<Estimate> | undefined;
+  readonly #aged: ImageRecord[];
   #phase: 'age' | 'disk' | 'space' | 'measure' | 'end' = 'age';
   #ageErrors: string[] = [];
   #spaceErrors: string[] = [];
@@ -75,22 +80,20 @@ export class MeasuredImageCycle implements ImageCycle {
       else if ((record.lastUsed ?? -1n) >= freeTime) this.#skip(record, 'usedMeanwhile');
       else if (tooYoung(record, freeTime, minimumAge, minimumAgeFrom) !== undefined) this.#skip(record, 'minimumAge');
       else if (retryLater?.has(record.key) === true) this.#skip(record, 'retryLater');
-      else this.#left.push(record);
+      else this.#order.push(record);
     }
-    this.#left.sort(byUse);
-    if (operation === 'garbageCollect' && maximumAge > 0n) {
-      // Never used counts from the first detection, so that what was just pulled is not infinitely old (NODE-211).
-      this.#aged = this.#left.filter((record) => freeTime - lastSeen(record) > maximumAge);
-    }
+    this.#order.sort(byUse);
+    for (const record of this.#order) this.#open.set(record.key, record);
+    // Never used counts from the first detection, so that what was just pulled is not infinitely old (NODE-211).
+    const byAge = operation === 'garbageCollect' && maximumAge > 0n;
+    this.#aged = byAge ? this.#order.filter((record) => freeTime - lastSeen(record) > maximumAge) : [];
   }
 
   next(): ImageStep {
     if (this.#phase === 'age') {
       const batch = this.#aged.splice(0, this.#facts.parallelRemovals);
       if (batch.length > 0) {
-        const tried = new Set(batch);
-        this.#left = this.#left.filter((record) => !tried.has(record));
-        return { step: 'remove', removals: batch.map((record) => this.#removal(record, 'age')) };
+        return { step: 'remove', removals: batch.map((record) => this.#take(record, 'age')) };
       }
       this.#phase = 'disk';
     }
@@ -111,8 +114,10 @@ export class MeasuredImageCycle implements ImageCycle {
     const { record, reason } = removal;
     if (outcome.outcome === 'removed') {
       this.#removed.push(removal);
-      this.#shared?.remove(record.key);
-    } else if (outcome.outcome === 'spared') this.#skip(record, 'spared');
+      return;
+    }
+    this.#changed(this.#shared?.restore(record.key) ?? []);
+    if (outcome.outcome === 'spared') this.#skip(record, 'spared');
     else {
       this.#failed.push({ record, message: outcome.message });
       (reason === 'age' ? this.#ageErrors : this.#spaceErrors).push(outcome.message);
@@ -157,9 +162,30 @@ export class MeasuredImageCycle implements ImageCycle {
     this.#skipped.push({ record, reason });
   }
 
-  #removal(record: ImageRecord, reason: Removal['reason']): Removal {
+  #bytesOf(record: ImageRecord): Estimate {
     const exact = this.#shared?.knows(record.key) === true;
-    return { record, reason, bytes: exact ? this.#shared!.own(record.key) : record.image.size, exact };
+    return { record, bytes: exact ? this.#shared!.own(record.key) : record.image.size, exact };
+  }
+
+  /** Takes an image out of those that may go; what it shares counts as gone until its removal fails. */
+  #take(record: ImageRecord, reason: Removal['reason']): Removal {
+    const removal = { ...this.#bytesOf(record), reason };
+    this.#open.delete(record.key);
+    this.#changed(this.#shared?.remove(record.key) ?? []);
+    return removal;
+  }
+
+  /** What these give back is another number by now. */
+  #changed(keys: readonly string[]): void {
+    if (this.#largest === undefined) return;
+    for (const key of new Set(keys)) {
+      const record = this.#open.get(key);
+      if (record !== undefined && !this.#isRecent(record)) this.#largest.push(this.#bytesOf(record));
+    }
+  }
+
+  #isRecent(record: ImageRecord): boolean {
+    return this.#facts.freeTime - lastSeen(record) <= this.#facts.protectRecent;
   }
 
   #missing(): bigint {
@@ -176,43 +202,49 @@ export class MeasuredImageCycle implements ImageCycle {
     const inodesOnly = this.#missing() <= 0n;
     const batch: Removal[] = [];
     let missing = this.#missing();
-    const model = this.#shared?.clone();
-    while (this.#left.length > 0 && batch.length < this.#facts.parallelRemovals) {
+    while (this.#open.size > 0 && batch.length < this.#facts.parallelRemovals) {
       if (!all && batch.length > 0 && (missing <= 0n || inodesOnly)) break;
-      const record = all || inodesOnly ? this.#left[0]! : this.#choose(missing, model);
-      const exact = model?.knows(record.key) === true;
-      const bytes = exact ? model!.own(record.key) : record.image.size;
-      this.#left.splice(this.#left.indexOf(record), 1);
-      batch.push({ record, reason: 'space', bytes, exact });
-      model?.remove(record.key);
-      missing -= exact ? bytes : bytes * EXPANSION;
+      const removal = this.#take(all || inodesOnly ? this.#oldest() : this.#choose(missing), 'space');
+      batch.push(removal);
+      missing -= removal.exact ? removal.bytes : removal.bytes * EXPANSION;
     }
     return batch;
+  }
+
+  /** The least recently used of those that were not tried. */
+  #oldest(): ImageRecord {
+    while (!this.#open.has(this.#order[this.#position]!.key)) this.#position++;
+    return this.#order[this.#position]!;
   }
 
   /**
    * The next one to go (NODE-203): of those that were not used lately the one that frees most, but when one alone meets the goal the
    * smallest that does; then, of those that were, the least recently used.
    */
-  #choose(missing: bigint, model: SharedBytes | undefined): ImageRecord {
-    const { choose, freeTime, protectRecent } = this.#facts;
-    const [first] = this.#left;
-    if (choose === 'leastRecentlyUsed') return first!;
-    let largest: { record: ImageRecord; bytes: bigint } | undefined;
-    let enough: { record: ImageRecord; bytes: bigint } | undefined;
-    for (const record of this.#left) {
-      if (freeTime - lastSeen(record) <= protectRecent) continue;
-      const exact = model?.knows(record.key) === true;
-      const bytes = exact ? model!.own(record.key) : record.image.size;
-      // An image of which everything is shared frees nothing until its sisters go: the size breaks the tie.
-      const isLarger =
-        largest === undefined ||
-        bytes > largest.bytes ||
-        (bytes === largest.bytes && record.image.size > largest.record.image.size);
-      if (isLarger) largest = { record, bytes };
-      if (exact && bytes >= missing && (enough === undefined || bytes < enough.bytes)) enough = { record, bytes };
+  #choose(missing: bigint): ImageRecord {
+    if (this.#facts.choose === 'leastRecentlyUsed') return this.#oldest();
+    const largest = this.#pickLargest();
+    if (largest === undefined) return this.#oldest();
+    if (!largest.exact || largest.bytes < missing) return largest.record;
+    let enough = largest;
+    for (const record of this.#order) {
+      if (!this.#open.has(record.key) || this.#isRecent(record)) continue;
+      const each = this.#bytesOf(record);
+      if (each.exact && each.bytes >= missing && each.bytes < enough.bytes) enough = each;
     }
-    return (enough ?? largest)?.record ?? first!;
+    return enough.record;
+  }
+
+  #pickLargest(): Estimate | undefined {
+    if (this.#largest === undefined) {
+      this.#largest = new Heap(mostFirst);
+      for (const record of this.#open.values()) if (!this.#isRecent(record)) this.#largest.push(this.#bytesOf(record));
+    }
+    for (let top = this.#largest.peek(); top !== undefined; top = this.#largest.peek()) {
+      if (this.#open.has(top.record.key) && this.#bytesOf(top.record).bytes === top.bytes) return top;
+      this.#largest.pop();
+    }
+    return undefined;
   }
 
   #endWithoutSpacePass(): void {
@@ -283,6 +315,19 @@ export class MeasuredImageCycle implements ImageCycle {
       measuredFreed: this.#measured(),
     };
   }
+}
+
+interface Estimate {
+  readonly record: ImageRecord;
+  readonly bytes: bigint;
+  readonly exact: boolean;
+}
+
+const sign = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** An image of which everything is shared frees nothing until its sisters go: the size breaks the tie, then the use. */
+function mostFirst(a: Estimate, b: Estimate): number {
+  return sign(b.bytes, a.bytes) || sign(b.record.image.size, a.record.image.size) || byUse(a.record, b.record);
 }
 
 /** When the image was last of use, as far as anybody knows. */

@@ -5,7 +5,8 @@
 export class SharedBytes {
   readonly #sizes: ReadonlyMap<string, bigint>;
   readonly #pieces: ReadonlyMap<string, readonly string[]>;
-  readonly #holders = new Map<string, number>();
+  /** By piece: who holds it, those that are gone included, and how many still do. */
+  readonly #holders = new Map<string, { readonly keys: string[]; present: number }>();
   readonly #gone = new Set<string>();
 
   /**
@@ -15,7 +16,16 @@ export class SharedBytes {
   constructor(pieces: ReadonlyMap<string, readonly string[]>, sizes: ReadonlyMap<string, bigint>) {
     this.#pieces = pieces;
     this.#sizes = sizes;
-    for (const ids of pieces.values()) for (const id of ids) this.#holders.set(id, (this.#holders.get(id) ?? 0) + 1);
+    for (const [key, ids] of pieces) {
+      for (const id of ids) {
+        const known = this.#holders.get(id);
+        if (known === undefined) this.#holders.set(id, { keys: [key], present: 1 });
+        else {
+          known.keys.push(key);
+          known.present++;
+        }
+      }
+    }
   }
 
   /** True when the pieces of this image are known. */
@@ -33,11 +43,32 @@ export class SharedBytes {
     return this.#sum(key, (holders) => holders > 1);
   }
 
-  /** Lets the image go. */
-  remove(key: string): void {
-    if (this.#gone.has(key)) return;
+  /** Lets the image go. Returns the keys of images that are now the only holders of a piece, and give back more than before. */
+  remove(key: string): readonly string[] {
+    if (this.#gone.has(key)) return [];
     this.#gone.add(key);
-    for (const id of this.#pieces.get(key) ?? []) this.#holders.set(id, (this.#holders.get(id) ?? 0) - 1);
+    const changed: string[] = [];
+    for (const id of this.#pieces.get(key) ?? []) {
+      const holders = this.#holders.get(id)!;
+      if (--holders.present !== 1) continue;
+      const last = holders.keys.find((each) => !this.#gone.has(each));
+      if (last !== undefined) changed.push(last);
+    }
+    return changed;
+  }
+
+  /** Takes back a removal that did not happen. Returns the keys of images that give back less than before. */
+  restore(key: string): readonly string[] {
+    if (!this.#gone.has(key)) return [];
+    const changed: string[] = [];
+    for (const id of this.#pieces.get(key) ?? []) {
+      const holders = this.#holders.get(id)!;
+      if (++holders.present !== 2) continue;
+      const other = holders.keys.find((each) => !this.#gone.has(each));
+      if (other !== undefined) changed.push(other);
+    }
+    this.#gone.delete(key);
+    return changed;
   }
 
   /** A copy for a plan that is not carried out. */
@@ -51,7 +82,7 @@ export class SharedBytes {
     if (this.#gone.has(key)) return 0n;
     let total = 0n;
     for (const id of this.#pieces.get(key) ?? []) {
-      if (when(this.#holders.get(id) ?? 0)) total += this.#sizes.get(id) ?? 0n;
+      if (when(this.#holders.get(id)?.present ?? 0)) total += this.#sizes.get(id) ?? 0n;
     }
     return total;
   }
