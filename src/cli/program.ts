@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import { cascadeCommand } from './cascade/cascade-command.ts';
+import { cascadeCommand } from './cascade-command.ts';
 import { addOptions } from './flags/add-options.ts';
+import { recordCommand } from './take-back/record-command.ts';
 import { collectCommand } from './collect/collect-command.ts';
 import { endWithError, exitCodeError } from './process/command-error.ts';
 import { completionScript } from './completion.ts';
@@ -57,6 +58,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .addCommand(nodeCommand(terminal, setExitCode))
     .addCommand(envtestAssetsCommand(terminal))
     .addCommand(cascadeCommand(terminal, setExitCode))
+    .addCommand(recordCommand(terminal, setExitCode))
     .allowExcessArguments(false);
   for (const command of envtestExecutables(terminal, setExitCode)) program.addCommand(command, { hidden: true });
   program

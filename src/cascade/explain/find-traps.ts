@@ -132,7 +132,7 @@ function* finalizerTraps({ ref, metadata }: ObservedObject, evidence: ExplainEvi
     if (served === 'yes') continue;
     const known = knownFinalizer(name);
     const owner = known?.removedBy ?? (setBy === undefined ? 'its controller' : `its controller (${setBy} set it)`);
-    const guards = known?.guards ?? `what ${owner} has not cleaned up, which nobody here can name`;
+    const guards = known?.guards ?? 'what that controller has not cleaned up';
     yield found(
       'finalizerWithoutController',
       `${nameOf(ref)} waits for finalizer ${name}: ${said}`,

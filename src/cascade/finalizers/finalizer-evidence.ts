@@ -20,25 +20,19 @@ export interface FinalizerEvidence {
 
 /** Parts of domains that say nothing about whose it is. */
 const COMMON = new Set([
-  'com',
-  'dev',
-  'finalizer',
-  'finalizers',
-  'io',
-  'k8s',
-  'kubernetes',
-  'net',
-  'org',
-  'resources',
-  'sh',
-  'x-k8s',
   'cluster',
   'controller',
+  'example',
+  'finalizer',
+  'finalizers',
+  'k8s',
+  'kubernetes',
   'operator',
-  'local',
-  'svc',
+  'resources',
+  'x-k8s',
 ]);
-const LEAST_LENGTH = 4;
+/** Shorter words are looked for as a whole: `kro` is in many words. */
+const LEAST_LENGTH = 5;
 
 /**
  * Whether anything seems to serve a finalizer (CAS-031). `no` needs something that bears its domain and is not alive; without a
@@ -51,9 +45,7 @@ export function finalizerEvidence(
   sightings: readonly ControllerSighting[],
 ): FinalizerEvidence {
   const words = isKubernetesFinalizer(finalizer) ? ['kube-controller-manager'] : wordsOf(finalizer, manager);
-  const found = sightings.filter((sighting) =>
-    words.some((word) => sighting.words.some((each) => each.includes(word))),
-  );
+  const found = sightings.filter((sighting) => words.some((word) => sighting.words.some((each) => bears(each, word))));
   const alive = found.find((each) => each.alive);
   if (alive !== undefined) return { served: 'yes', evidence: `${alive.what} bears its name, and ${alive.proof}` };
   const [dead] = found;
@@ -64,13 +56,22 @@ export function finalizerEvidence(
   };
 }
 
-/** The domain, its telling parts, and the manager. */
+const bears = (name: string, word: string): boolean =>
+  name.split(/[^a-z0-9-]+/).includes(word) ||
+  name.split(/[^a-z0-9]+/).includes(word) ||
+  (word.length >= LEAST_LENGTH && name.includes(word));
+
+/** The domain, whose it is, and the manager. */
 function wordsOf(finalizer: string, manager: string | undefined): string[] {
   const [domain = ''] = finalizer.toLowerCase().split('/');
-  const parts = domain.split('.').filter((part) => part.length >= LEAST_LENGTH && !COMMON.has(part));
+  // Whose it is stands right before the end: `cert-manager` of acme.cert-manager.io.
+  const owner = domain
+    .split('.')
+    .slice(0, -1)
+    .findLast((part) => !COMMON.has(part));
   const by = manager?.toLowerCase();
   // Tools of people and names of no program say nothing.
   const telling =
     by !== undefined && by.length >= LEAST_LENGTH && !/^(kubectl|kubegc|node|python|unknown|manager$|go-http)/.test(by);
-  return [...new Set([domain, ...parts.slice(0, 2), ...(telling ? [by] : [])])];
+  return [...new Set([domain, ...(owner === undefined ? [] : [owner]), ...(telling ? [by] : [])])];
 }

@@ -9,11 +9,11 @@ import { discover, type DiscoveryResult } from '../../client/discovery/discovery
 import { CommandError } from '../process/command-error.ts';
 import { readManifests } from '../flags/manifests.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { ask } from './ask.ts';
-import { withCluster } from './cluster-access.ts';
-import type { ClusterFlags } from './cluster-options.ts';
-import { EXIT_DONE, EXIT_ERROR } from './exit-codes.ts';
-import { counted } from './text-table.ts';
+import { ask } from '../cascade/ask.ts';
+import { withCluster } from '../cascade/cluster-access.ts';
+import type { ClusterFlags } from '../cascade/cluster-options.ts';
+import { EXIT_DONE, EXIT_ERROR } from '../cascade/exit-codes.ts';
+import { counted } from '../cascade/text-table.ts';
 
 export interface RelinkFlags extends ClusterFlags {
   readonly live?: boolean;

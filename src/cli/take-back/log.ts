@@ -6,9 +6,9 @@ import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { EXIT_DONE } from './exit-codes.ts';
-import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
-import { counted, textTable } from './text-table.ts';
+import { EXIT_DONE } from '../cascade/exit-codes.ts';
+import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import { counted, textTable } from '../cascade/text-table.ts';
 
 export interface LogFlags extends RecordFlags {
   readonly output?: 'json';
@@ -58,7 +58,7 @@ export function listAsText(records: readonly CascadeRecord[], now: number): stri
 export function recordAsText(record: CascadeRecord, objects: readonly RecordedObject[], now: number): string {
   const age = humanDuration(Math.max(0, now - (parseTime(record.time) ?? now)));
   const lines = [
-    `${record.requester} deleted ${rootsOf(record)} ${age} ago; ${counted(record.objects, 'object')} can be brought back.`,
+    `${rootsOf(record)} was deleted ${age} ago${byWhom(record)}; ${counted(record.objects, 'object')} can be brought back.`,
     '',
     `ID        ${record.id}`,
     `WHEN      ${record.time}`,
@@ -89,6 +89,10 @@ export function rootsOf({ roots }: Pick<CascadeRecord, 'roots'>): string {
   if (first === undefined) return '(nothing)';
   return `${rootName(first)}${rest.length === 0 ? '' : ` and ${rest.length} more`}`;
 }
+
+/** ` by ada`; empty when a recorder saw the deletion, which does not know who asked. */
+export const byWhom = ({ requester }: Pick<CascadeRecord, 'requester'>): string =>
+  requester.startsWith('(') ? '' : ` by ${requester}`;
 
 const rootName = ({ kind, name, namespace }: ObjectReference): string =>
   `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;

@@ -18,14 +18,14 @@ import { discover, type DiscoveryResult } from '../../client/discovery/discovery
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { ask } from './ask.ts';
-import { type ClusterAccess, withCluster } from './cluster-access.ts';
-import type { ClusterFlags } from './cluster-options.ts';
-import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from './exit-codes.ts';
-import { rootsOf } from './log.ts';
-import { parseObjectArguments, resourceOf } from './object-arguments.ts';
-import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
-import { counted, textTable } from './text-table.ts';
+import { ask } from '../cascade/ask.ts';
+import { type ClusterAccess, withCluster } from '../cascade/cluster-access.ts';
+import type { ClusterFlags } from '../cascade/cluster-options.ts';
+import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../cascade/exit-codes.ts';
+import { byWhom, rootsOf } from './log.ts';
+import { parseObjectArguments, resourceOf } from '../cascade/object-arguments.ts';
+import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import { counted, textTable } from '../cascade/text-table.ts';
 
 export interface UndoFlags extends ClusterFlags, RecordFlags {
   readonly managed: ManagedPolicy;
@@ -174,7 +174,7 @@ export function planAsText(plan: UndoPlan, record: CascadeRecord, now: number): 
     [impossible, 'cannot be restored', 'cannot be restored'],
   ] as const;
   const clauses = rest.flatMap(([count, one, many]) => (count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]));
-  const head = `Undoing the deletion of ${rootsOf(record)} (${age} ago, by ${record.requester}) creates ${counted(create, 'object')}${clauses.map((clause) => `; ${clause}`).join('')}.`;
+  const head = `Undoing the deletion of ${rootsOf(record)} (${age} ago${byWhom(record)}) creates ${counted(create, 'object')}${clauses.map((clause) => `; ${clause}`).join('')}.`;
   const ordered = plan.objects.toSorted((a, b) => (a.wave ?? Infinity) - (b.wave ?? Infinity) || 0);
   const rows: string[][] = [];
   const alike = new Map<string, { shown: number; folded: number; kind: string }>();

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { withOptions } from './command-option.ts';
+import { withOptions } from '../cascade/command-option.ts';
 import type { LogFlags } from './log.ts';
-import { recordFolderOption } from './record-options.ts';
+import { recordFolderOption } from '../cascade/record-options.ts';
 
 /** `kubectl cascade log [ID]` */
 export function logCommand(terminal: Terminal, setExitCode: (code: number) => void): Command {

@@ -9,10 +9,10 @@ import { discover } from '../../client/discovery/discovery.ts';
 import { durationOf } from '../flags/duration-flag.ts';
 import { readManifests } from '../flags/manifests.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { withCluster } from './cluster-access.ts';
-import type { ClusterFlags } from './cluster-options.ts';
-import { EXIT_DONE, EXIT_FINDINGS } from './exit-codes.ts';
-import { counted, textTable } from './text-table.ts';
+import { withCluster } from '../cascade/cluster-access.ts';
+import type { ClusterFlags } from '../cascade/cluster-options.ts';
+import { EXIT_DONE, EXIT_FINDINGS } from '../cascade/exit-codes.ts';
+import { counted, textTable } from '../cascade/text-table.ts';
 
 export interface LintFlags extends ClusterFlags {
   readonly filename?: readonly string[];

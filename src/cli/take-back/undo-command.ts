@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { clusterOptions } from './cluster-options.ts';
-import { type CommandOption, withOptions } from './command-option.ts';
-import { recordFolderOption } from './record-options.ts';
+import { clusterOptions } from '../cascade/cluster-options.ts';
+import { type CommandOption, withOptions } from '../cascade/command-option.ts';
+import { recordFolderOption } from '../cascade/record-options.ts';
 import type { UndoFlags } from './undo.ts';
 
 const undoOptions: readonly CommandOption[] = [

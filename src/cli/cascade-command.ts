@@ -1,11 +1,12 @@
 import { Command } from 'commander';
-import { explainCommand } from './explain-command.ts';
-import { lintCommand } from './lint-command.ts';
-import { logCommand } from './log-command.ts';
-import { previewCommand } from './preview-command.ts';
-import { relinkCommand } from './relink-command.ts';
-import { undeleteCommand, undoCommand } from './undo-command.ts';
-import type { Terminal } from '../process/terminal.ts';
+import { explainCommand } from './take-back/explain-command.ts';
+import { lintCommand } from './take-back/lint-command.ts';
+import { logCommand } from './take-back/log-command.ts';
+import { previewCommand } from './cascade/preview-command.ts';
+import { recordCommand } from './take-back/record-command.ts';
+import { relinkCommand } from './take-back/relink-command.ts';
+import { undeleteCommand, undoCommand } from './take-back/undo-command.ts';
+import type { Terminal } from './process/terminal.ts';
 
 /** Gives the exit code of the command that ran. */
 export type SetExitCode = (code: number) => void;
@@ -22,6 +23,7 @@ const subcommands: readonly Subcommand[] = [
   relinkCommand,
   lintCommand,
   explainCommand,
+  recordCommand,
 ];
 
 /** `kubegc cascade`, which is also `kubectl cascade`. */

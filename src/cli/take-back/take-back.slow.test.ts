@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { systemRandom } from '../../base/random.ts';
 import { RecordStore } from '../../cascade/record/record-store.ts';
 import { startCluster, type TestCluster } from '../../testing/testing.ts';
 import { run } from '../program.ts';
+import { recordUntil } from './record.ts';
 
 let folder: string;
 let kubeconfig: string;
@@ -98,7 +100,7 @@ describe('the commands that take a deletion back', () => {
 
     const preview = await withRecords('undo', id, '--dry-run');
     expect(preview.out).toMatch(
-      /^Undoing the deletion of configmap\/web -n default \(\d+s ago, by ada\) creates 2 objects\.\n/,
+      /^Undoing the deletion of configmap\/web -n default \(\d+s ago by ada\) creates 2 objects\.\n/,
     );
     expect(await cluster.client.list({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default' })).toHaveLength(1);
 
@@ -119,6 +121,44 @@ describe('the commands that take a deletion back', () => {
       code: 1,
       err: expect.stringContaining('no record has cm/nobody'),
     });
+  });
+
+  it('CAS-066 records what anybody deletes beside a cluster, and undelete brings it back', async () => {
+    const { cluster: started } = await start();
+    await using cluster = started;
+    const { client } = cluster;
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const said = { out: '', err: '' };
+    const terminal = {
+      stdout: (text: string) => void (said.out += text),
+      stderr: (text: string) => void (said.err += text),
+      columns: 120,
+    };
+    const flags = { kubeconfig, recordDir: records, requestTimeout: '60s', namespace: 'default' };
+    const recording = recordUntil(flags, terminal, stop.signal);
+    while (!said.out.includes('records deletions')) await new Promise((resolve) => void setTimeout(resolve, 20));
+    const web = await client.create(configMap('web'));
+    const child = await client.create(configMap('web-config', web));
+    await client.create({ ...configMap('pw', web), kind: 'Secret', data: { pw: 'cHc=' } });
+    await client.delete(web);
+    await cluster.settled();
+    expect(await client.find(child)).toBeUndefined();
+    // The last events are under way to the recorder.
+    await new Promise((resolve) => void setTimeout(resolve, 500));
+    stop.abort();
+    expect(await recording).toBe(0);
+    expect(said.out).toMatch(/recorded \S+: 3 objects; kubectl cascade undo/);
+    const list = await cascade('log', '--record-dir', records);
+    expect(list.out).toContain('configmap/web -n default');
+    const undone = await withRecords('undelete', 'cm/web', '--yes');
+    expect(undone).toMatchObject({ code: 0, out: expect.stringContaining('Owner references: 2 of 2 are valid.') });
+    const secret = await client.get({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'pw', namespace: 'default' },
+    });
+    expect(secret['data']).toEqual({ pw: 'cHc=' });
   });
 
   it('CAS-063 refuses a taken name and another cluster, and says what to do', async () => {

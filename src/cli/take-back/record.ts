@@ -1,0 +1,173 @@
+import { setMaxListeners } from 'node:events';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isAbortError } from '../../base/abort-error.ts';
+import { sleep, systemClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { DeletionRecorder } from '../../cascade/record/deletion-recorder.ts';
+import { isRebuiltByController } from '../../cascade/undo/rebuilt-by-controller.ts';
+import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery/discovery.ts';
+import { Informer } from '../../client/reflector/informer.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { untilSignal } from '../process/termination.ts';
+import { withCluster } from '../cascade/cluster-access.ts';
+import type { ClusterFlags } from '../cascade/cluster-options.ts';
+import { EXIT_DONE } from '../cascade/exit-codes.ts';
+import { resourceOf } from '../cascade/object-arguments.ts';
+import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import { counted } from '../cascade/text-table.ts';
+import { clusterUid } from './undo.ts';
+
+export interface RecorderFlags extends ClusterFlags, RecordFlags {
+  readonly types?: string;
+  readonly rebuilt?: boolean;
+  readonly allNamespaces?: boolean;
+}
+
+/** Change all the time, and are made again by those who change them. */
+const NOISE = new Set([
+  '/events',
+  'events.k8s.io/events',
+  'coordination.k8s.io/leases',
+  '/endpoints',
+  'discovery.k8s.io/endpointslices',
+]);
+/** Kinds that are defined later are found this often. */
+const DISCOVERY_PERIOD_MS = 30_000;
+
+/** Runs `record` until SIGINT or SIGTERM. Resolves with the exit code. */
+export function record(flags: RecorderFlags, terminal: Terminal): Promise<number> {
+  const stop = new AbortController();
+  // One listener for each type: Node takes more than ten for a leak.
+  setMaxListeners(0, stop.signal);
+  void untilSignal().then(() => stop.abort());
+  return recordUntil(flags, terminal, stop.signal);
+}
+
+/** The same until the signal is aborted. */
+export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  return withRecords(() =>
+    withCluster(flags, terminal, async ({ client, namespace, server, source }) => {
+      const store = openRecordStore(flags);
+      let discovery = await discover(client);
+      const uid = await clusterUid(client);
+      const recorder = new DeletionRecorder({
+        writer: store,
+        clock: systemClock,
+        context: { name: source, server, ...(uid === undefined ? {} : { clusterUid: uid }) },
+        resourceOf: (apiVersion, kind) => pluralOf(discovery, apiVersion, kind),
+        ...(flags.rebuilt === true ? {} : { ignores: isRebuiltByController }),
+        onRecorded: (id, objects) => {
+          terminal.stdout(
+            `recorded ${id}: ${counted(objects, 'object')}; kubectl cascade undo ${id} brings them back\n`,
+          );
+          void store.expire().catch((error: unknown) => void terminal.stderr(`Warning: ${String(error)}\n`));
+        },
+        onFailure: (error, objects) =>
+          terminal.stderr(`error: ${counted(objects, 'deleted object')} could not be recorded: ${error.message}\n`),
+      });
+      const scope = flags.allNamespaces === true ? undefined : namespace;
+      const watches = new Watches(client, { recorder, namespace: scope, signal });
+      watches.follow(wantedResources(discovery, flags.types, scope));
+      if (await watches.synced()) {
+        const where = scope === undefined ? 'the cluster' : `namespace ${scope}`;
+        terminal.stdout(`kubegc records deletions in ${where}: ${counted(watches.size, 'type')}, ${server}\n`);
+      }
+      while (!signal.aborted) {
+        try {
+          await sleep(systemClock, DISCOVERY_PERIOD_MS, signal);
+          discovery = await discover(client);
+          watches.follow(wantedResources(discovery, flags.types, scope));
+        } catch (error) {
+          if (!isAbortError(error) && !signal.aborted) terminal.stderr(`Warning: discovery failed: ${String(error)}\n`);
+        }
+      }
+      await watches.ended();
+      await recorder.close();
+      return EXIT_DONE;
+    }),
+  );
+}
+
+/** Types as given, or all that can be watched and deleted. In one namespace only namespaced ones. */
+function wantedResources(
+  discovery: DiscoveryResult,
+  types: string | undefined,
+  namespace: string | undefined,
+): DiscoveredResource[] {
+  const all =
+    types === undefined
+      ? discovery.preferred.filter(({ group, resource }) => !NOISE.has(`${group}/${resource}`))
+      : types.split(',').map((type) => resourceOf(discovery, type.trim()));
+  return all.filter(
+    ({ verbs, namespaced }) =>
+      ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb)) && (namespaced || namespace === undefined),
+  );
+}
+
+interface WatchOptions {
+  readonly recorder: DeletionRecorder;
+  readonly namespace: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One informer a resource; a resource is followed from when it is first wanted until the end. */
+class Watches {
+  readonly #client: RestClient;
+  readonly #options: WatchOptions;
+  readonly #informers = new Map<string, Informer>();
+  readonly #running: Promise<void>[] = [];
+
+  constructor(client: RestClient, options: WatchOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#informers.size;
+  }
+
+  follow(resources: readonly DiscoveredResource[]): void {
+    const { recorder, namespace, signal } = this.#options;
+    for (const resource of resources) {
+      const { group, version, resource: plural, kind } = resource;
+      const key = `${group}/${plural}`;
+      if (this.#informers.has(key)) continue;
+      const informer = new Informer({
+        client: this.#client,
+        clock: systemClock,
+        random: systemRandom,
+        gvr: { group, version, resource: plural },
+        ...(namespace === undefined ? {} : { namespace }),
+      });
+      // Items of lists do not say what they are.
+      const apiVersion = apiVersionOf(resource);
+      informer.addHandler({ deleted: (body: KubeObject) => recorder.deleted({ ...body, apiVersion, kind }) });
+      this.#informers.set(key, informer);
+      this.#running.push(informer.run(signal));
+    }
+  }
+
+  /** False when the signal was aborted before. A type that may not be listed is not waited for longer than ten seconds. */
+  async synced(): Promise<boolean> {
+    const patience = sleep(systemClock, PATIENCE_MS, this.#options.signal);
+    const all = Promise.all([...this.#informers.values()].map((each) => each.waitForSync(this.#options.signal)));
+    try {
+      await Promise.race([all, patience]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+}
+
+const PATIENCE_MS = 10_000;
+
+function pluralOf({ resources }: DiscoveryResult, apiVersion: string, kind: string): string {
+  return resources.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion)?.resource ?? '';
+}
