@@ -3,6 +3,8 @@ import { assertCollected, assertNotCollected, type SeedObject, startCluster } fr
 import { owner, tree } from './tree.ts';
 
 const pod = { apiVersion: 'v1', kind: 'Pod', name: 'web', namespace: 'default' };
+/** Without it the pod would be collected as one of a node that is gone (LIFE-058). */
+const node: SeedObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } };
 const podOf = (spec: object): SeedObject => ({
   apiVersion: pod.apiVersion,
   kind: pod.kind,
@@ -11,7 +13,7 @@ const podOf = (spec: object): SeedObject => ({
 });
 
 it('a pod on a node that is deleted stays, and keeps its owner, until the test removes it in the place of a kubelet', async () => {
-  await using cluster = await startCluster({ objects: [tree(), podOf({ nodeName: 'n' })] });
+  await using cluster = await startCluster({ objects: [node, tree(), podOf({ nodeName: 'n' })] });
   await cluster.client.delete(owner, { propagationPolicy: 'Foreground' });
   expect(await cluster.settled({ advanceMs: 600_000 })).toEqual({ waiting: [] });
   await assertNotCollected(cluster, pod);

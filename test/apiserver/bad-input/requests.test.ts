@@ -346,7 +346,6 @@ describe('Accept', () => {
       'application/json;as=Table;g=meta.k8s.io;v=v9',
       'application/json;as=Table;g=apps;v=v1',
       'application/json;as=Table',
-      'application/json;stream=watch',
       'application/json;sv=1',
       'application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1',
     ].map((accept): Row => [accept, get(WITNESS, accept), refusal(406, unmet)]),
