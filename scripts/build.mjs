@@ -58,21 +58,23 @@ const undiciConnections = {
   },
 };
 
-/** Files of the server that some other file loads with `import('…')`. */
+/**
+ * Files of the server that some other file loads with `import('…')`, and that none imports at once: in a file of both kinds the import of `up`
+ * below would close a cycle, and its values would be undefined where they are first read.
+ */
 function loadedOnDemand() {
-  const server = ['apiserver', 'lifecycle'].map((room) => join(root, 'src', room));
-  const callers = ['assembly', 'cli'].map((room) => join(root, 'src', room));
-  const files = [...server, ...callers].flatMap((room) =>
-    readdirSync(room, { recursive: true })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-      .map((name) => join(room, name)),
-  );
-  const targets = files.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/\bimport\(\s*'(\.[^']+)'\s*\)/g)].map(([, target]) =>
-      resolve(dirname(file), target),
-    ),
-  );
-  return new Set(targets.filter((target) => server.some((room) => target.startsWith(room))));
+  const source = join(root, 'src');
+  const server = ['apiserver', 'lifecycle'].map((room) => join(source, room));
+  const files = readdirSync(source, { recursive: true })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => join(source, name));
+  const targets = (pattern) =>
+    files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, target]) => resolve(dirname(file), target)),
+    );
+  const imported = new Set(targets(/^(?:import|export)\s(?!type\b)[^;]*?from\s+'(\.[^']+)'/gm));
+  const lazy = targets(/\bimport\(\s*'(\.[^']+)'\s*\)/g);
+  return new Set(lazy.filter((target) => server.some((room) => target.startsWith(room)) && !imported.has(target)));
 }
 
 /**

@@ -9,6 +9,8 @@ import { certificateRequest } from '../../src/apiserver/authentication/certifica
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, kubegcCommand, temporaryDirectory } from '../program/kubegc-process.ts';
 import { runCommand } from '../program/run-command.ts';
+import { until } from '../program/until.ts';
+import { controllerNames } from '../../src/assembly/controller-names.ts';
 
 /** The command as a person meets it: what it prints, refuses, and leaves behind. */
 const kubegc = (...args: string[]) => runCommand(process.execPath, [kubegcCommand, ...args], { timeoutMs: 20_000 });
@@ -88,6 +90,28 @@ describe('kubegc', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(file);
   });
+});
+
+it('runs every controller of the sources in the bundle too, and warns of nothing at its start', async () => {
+  await using own = await temporaryDirectory();
+  const file = join(own.path, 'kubeconfig');
+  const flags = ['--store', 'memory', '--listen', '127.0.0.1:0', '--write-kubeconfig', file, '--simulate-pods', 'run'];
+  const server = new KubegcProcess(['up', ...flags]);
+  await server.ready();
+  expect((await kubegc('up', '--help')).stdout).toContain(`Controllers: ${controllerNames.join(', ')}`);
+  const client = new ApiClient(file);
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const path = '/apis/apps/v1/namespaces/default/deployments';
+  const spec = { replicas: 2, selector: { matchLabels: labels }, template };
+  expect((await client.send('POST', path, { metadata: { name: 'web' }, spec })).status).toBe(201);
+  await until('it is rolled out', async () => {
+    const { body } = await client.send('GET', `${path}/web`);
+    return (body['status'] as { readyReplicas?: number } | undefined)?.readyReplicas === 2;
+  });
+  client.close();
+  await server.stop();
+  expect(server.output).not.toContain('Warning');
 });
 
 it('is what npx runs in this folder after npm ci: npx would else pack and build the folder once more', () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
@@ -243,6 +244,8 @@ export class Cluster {
     const controllers =
       this.#options.store === 'etcd' ? [await this.#led(options)] : (await buildControllers(options)).services;
     const services: readonly Service[] = [...controllers, compactor];
+    // Each service listens to it; Node warns at eleven.
+    setMaxListeners(0, this.#stopping.signal);
     await Promise.all(services.map((service) => service.run(this.#stopping.signal).catch(this.#fail)));
   }
 
