@@ -12,6 +12,7 @@ import { LeaderElector } from '../../client/election/leader-elector.ts';
 import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { DEBUG_BASES, debugPages } from '../../collector/observation/debug-handler.ts';
+import { ClusterIdentity, type ForeignClusterError } from '../../collector/trust/cluster-identity.ts';
 import { GarbageCollector } from '../../collector/garbage-collector.ts';
 import { jsonOnly } from './collect-content-type.ts';
 import type { CollectFlags } from './collect-options.ts';
@@ -68,7 +69,12 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
   const { logLevel: level, logFormat: format } = flags;
   const logger = createLogger({ level, format, write: terminal.stderr, now: () => clock.now() });
 
-  const parts = assemble({ settings, config, logger, explain: flags.explainEveryAction === true });
+  const met: { foreign?: ForeignClusterError } = {};
+  const onForeign = (error: ForeignClusterError): void => {
+    met.foreign = error;
+    stop.abort();
+  };
+  const parts = assemble({ settings, config, logger, explain: flags.explainEveryAction === true, onForeign });
   const { collector, leadership, client, metrics } = parts;
   const progress: { answered: boolean } = { answered: false };
   const server =
@@ -93,8 +99,10 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
       terminal.stdout(`kubegc is ready: ${config.server} (${source}, mode ${settings.mode})\n`);
     };
     await run({ collector, leadership, stop, ready });
+    if (met.foreign !== undefined) throw met.foreign;
     return 0;
   } catch (error) {
+    if (met.foreign !== undefined) throw met.foreign;
     if (isAbortError(error) && stop.signal.aborted) return 0;
     throw error;
   } finally {
@@ -115,6 +123,8 @@ function assemble(options: {
   readonly config: ClientConfig;
   readonly logger: Logger;
   readonly explain: boolean;
+  /** The server is of another cluster than at the start. */
+  readonly onForeign: (error: ForeignClusterError) => void;
 }): Parts {
   const { settings, config, logger, explain } = options;
   const { initialSyncTimeoutMs, absentOwners, retry } = settings;
@@ -130,7 +140,8 @@ function assemble(options: {
     defaultTimeoutMs: REQUEST_TIMEOUT_MS,
   };
   // For the lease alone: it has to be renewed however many requests wait for their turn, and to be taken by who may not write yet.
-  const client = new RestClient({ ...common, interceptors: [counted] });
+  const identity = new ClusterIdentity({ clock, logger, onForeign: options.onForeign });
+  const client = new RestClient({ ...common, interceptors: [identity.intercept, counted] });
   const elector =
     lease &&
     new LeaderElector({
@@ -145,6 +156,7 @@ function assemble(options: {
   const guarded = new RestClient({
     ...common,
     interceptors: [
+      identity.intercept,
       ...(rate === undefined ? [] : [requestRate(rate, clock)]),
       writeGuard(mayWrite),
       ...(contentType === 'application/json' ? [jsonOnly] : []),

@@ -1,3 +1,4 @@
+import { ForeignClusterError } from '../../collector/trust/cluster-identity.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -35,8 +36,15 @@ export function systemReason(error: unknown): string {
 /** Bad usage and refusals end with 1 (2 and above have other meanings: findings, guard, time-out). */
 export const exitCodeError = 1;
 
+/** `kubegc collect` met another cluster than the one it had begun with. */
+export const exitCodeForeignCluster = 5;
+
 /** Says why the command cannot go on: what is wrong for a {@link CommandError}, everything for a fault of ours. */
 export function endWithError(error: unknown, terminal: Terminal): number {
+  if (error instanceof ForeignClusterError) {
+    terminal.stderr(`error: ${error.message}\n`);
+    return exitCodeForeignCluster;
+  }
   if (error instanceof CommandError) {
     terminal.stderr(`error: ${error.message}\n${error.advice ? `${error.advice}\n` : ''}`);
     return exitCodeError;

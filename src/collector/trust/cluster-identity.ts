@@ -1,0 +1,147 @@
+import type { Clock } from '../../base/clock.ts';
+import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import type { Logger } from '../../base/logger.ts';
+import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
+import type { Interceptor, Send } from '../../client/rest/interceptor.ts';
+import { TransportError } from '../../client/http/transport.ts';
+
+/** Every cluster has it, and its uid is the cluster's for as long as the cluster lives. */
+const PATH = '/api/v1/namespaces/kube-system';
+/** A write goes without a new look if the last one was so short ago and no request has failed since, ms. */
+const FRESH_MS = 2000;
+
+/** The server behind the address is of another cluster than at the start. Nothing more is written. */
+export class ForeignClusterError extends Error {
+  constructor(expected: string, met: string) {
+    super(
+      `this address led to another cluster: the uid of Namespace kube-system was ${expected}, and is ${met}. Nothing more is written. ` +
+        'Check the server of the kubeconfig and what balances its load, then start again.',
+    );
+    this.name = 'ForeignClusterError';
+  }
+}
+
+export interface ClusterIdentityOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called once, when the first answer of another cluster was met. */
+  readonly onForeign: (error: ForeignClusterError) => void;
+}
+
+/**
+ * Holds all requests to one cluster. Before a list, a watch or a 404 is handed on, the identity of the cluster is read, in a request that
+ * begins after that answer; before a write it was read within two seconds, and after the last request that failed. Requests at the same time
+ * share one look. Of a cluster that does not let it read the namespace it knows nothing, and says so once.
+ */
+export class ClusterIdentity {
+  readonly #options: ClusterIdentityOptions;
+  #expected: string | undefined;
+  #foreign: ForeignClusterError | undefined;
+  #unknown = false;
+  /** The look that is under way, and the one that begins after it. */
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #freshUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ClusterIdentityOptions) {
+    this.#options = options;
+  }
+
+  readonly intercept: Interceptor = async (request, next) => {
+    if (this.#foreign !== undefined) throw this.#foreign;
+    if (request.method !== 'GET') {
+      if (this.#options.clock.monotonic() >= this.#freshUntil) await this.#lookAfterNow(request, next);
+      return await this.#send(request, next);
+    }
+    const response = await this.#send(request, next);
+    if (!isEvidence(request, response)) return response;
+    try {
+      await this.#lookAfterNow(request, next);
+      return response;
+    } catch (error) {
+      letGo(response);
+      throw error;
+    }
+  };
+
+  async #send(request: HttpRequest, next: Send): Promise<HttpResponse> {
+    try {
+      return await next(request);
+    } catch (error) {
+      // Whoever answers next may be another one.
+      if (!(error instanceof TransportError) || error.code !== 'aborted') this.#freshUntil = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
+  }
+
+  /** A look that begins now or later: the one under way may have been answered before. */
+  #lookAfterNow({ headers }: HttpRequest, next: Send): Promise<void> {
+    this.#next ??= (this.#running ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        this.#running = this.#look(headers['user-agent'], next);
+        return this.#running;
+      });
+    return this.#next;
+  }
+
+  async #look(userAgent: HttpRequest['headers'][string] | undefined, next: Send): Promise<void> {
+    const began = this.#options.clock.monotonic();
+    const headers = { accept: ACCEPT_METADATA_JSON, ...(userAgent === undefined ? {} : { 'user-agent': userAgent }) };
+    const { status, body } = await next({ method: 'GET', target: PATH, headers });
+    const text = await textOf(body);
+    if (status !== 200) return this.#notTold(status, began);
+    const met = uidIn(text);
+    if (met === undefined) return this.#notTold(status, began);
+    this.#expected ??= met;
+    if (met !== this.#expected) {
+      this.#foreign ??= new ForeignClusterError(this.#expected, met);
+      this.#options.onForeign(this.#foreign);
+      throw this.#foreign;
+    }
+    this.#freshUntil = began + FRESH_MS;
+  }
+
+  /** Once it was known, an answer without it is none. */
+  #notTold(status: number, began: number): void {
+    if (this.#expected !== undefined || status >= 500) {
+      throw new TransportError(
+        'protocol',
+        `the identity of the cluster could not be read: the server answered ${status}`,
+      );
+    }
+    this.#freshUntil = began + FRESH_MS;
+    if (this.#unknown) return;
+    this.#unknown = true;
+    const message = 'which cluster this is cannot be told: Namespace kube-system could not be read';
+    this.#options.logger.warn(message, { status });
+  }
+}
+
+/** What is learnt from it that the graph goes by: lists and watches, and absences. */
+function isEvidence({ target }: HttpRequest, { status }: HttpResponse): boolean {
+  return status === 404 || (status < 300 && /[?&](?:watch=true|limit=)/.test(target));
+}
+
+async function textOf(body: HttpResponse['body']): Promise<string> {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+function uidIn(text: string): string | undefined {
+  try {
+    const object = JSON.parse(text) as { readonly metadata?: { readonly name?: string; readonly uid?: string } } | null;
+    const { name, uid } = object?.metadata ?? {};
+    return name === 'kube-system' && typeof uid === 'string' && uid !== '' ? uid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function letGo({ body }: HttpResponse): void {
+  if (body instanceof Uint8Array) return;
+  void Promise.resolve(body[Symbol.asyncIterator]().return?.()).catch(() => undefined);
+}
