@@ -21,23 +21,38 @@ export interface ContainerGCSettings {
 
 /** Settings of node collection, all defaults applied. Durations in nanoseconds. */
 export interface NodeConfiguration {
+  /** An image that was first seen within this time stays. */
   readonly imageMinimumGCAge: bigint;
   /** 0: images are not collected by age. */
   readonly imageMaximumGCAge: bigint;
+  /** Use of the disk that starts a collection, in percent. */
   readonly imageGCHighThresholdPercent: number;
+  /** Use of the disk that ends a collection, in percent. */
   readonly imageGCLowThresholdPercent: number;
+  /** Which dead containers stay. */
   readonly containerGC: ContainerGCSettings;
+  /** Directory of logs, one entry for each pod. */
   readonly podLogsDir: string;
+  /** Directory of links to the logs of containers. */
   readonly containerLogsDir: string;
+  /** Socket of the runtime service, `unix:///…`. */
   readonly containerRuntimeEndpoint: string;
+  /** Socket of the image service; empty: that of the runtime service. */
   readonly imageServiceEndpoint: string;
+  /** Limit of one call to the runtime; a removal of an image has none. */
   readonly runtimeRequestTimeout: bigint;
+  /** Thresholds of pressure by signal, as the kubelet has them. */
   readonly evictionHard: Readonly<Record<string, string>>;
+  /** Read for a file of the kubelet that has it; nothing rests on it. */
   readonly evictionMinimumReclaim: Readonly<Record<string, string>>;
+  /** Read for a file of the kubelet that has it; nothing rests on it. */
   readonly nodeStatusMaxImages: number;
+  /** Gates of the kubelet; `ImageMaximumGCAge` is heeded. */
   readonly featureGates: Readonly<Record<string, boolean>>;
 
+  /** What is collected beside a kubelet, and whether anything is removed. */
   readonly mode: NodeMode;
+  /** `measured` goes by the file system, `kubelet` by the sizes that the runtime tells. */
   readonly accounting: Accounting;
   /** `independent` lifts the rule that the maximum age is above the minimum age (NODE-214). */
   readonly imageAges: 'kubelet' | 'independent';
@@ -45,8 +60,11 @@ export interface NodeConfiguration {
   readonly choose: 'fewest' | 'leastRecentlyUsed';
   /** Images used within this time go last (NODE-203). */
   readonly protectRecent: bigint;
+  /** Removals of images side by side, at most. */
   readonly parallelRemovals: number;
+  /** Use of inodes that starts a collection, in percent. */
   readonly inodesHighPercent: number;
+  /** Use of inodes that ends a collection, in percent. */
   readonly inodesLowPercent: number;
   /** References, globs, digests and ids that are never removed (NODE-212). */
   readonly protect: readonly string[];
@@ -54,10 +72,15 @@ export interface NodeConfiguration {
   readonly keepNewest: Readonly<Record<string, number>>;
   /** `cluster` leaves images alone that no pod of this node has used (NODE-215). */
   readonly scope: 'node' | 'cluster';
+  /** Also collects containers and sandboxes that carry no uid of a pod. */
   readonly collectForeign: boolean;
+  /** Images that a container mounts as a volume are in use. */
   readonly imageVolumes: boolean;
+  /** Plans and reports, removes nothing. */
   readonly dryRun: boolean;
+  /** Where uses of images are remembered; an absolute path. */
   readonly stateFile: string;
+  /** Whether metrics are also counted under the names of the kubelet. */
   readonly metrics: { readonly kubeletNames: boolean };
 }
 

@@ -42,11 +42,17 @@ const FINISHED: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 /** Everything that collects on one node, put together over a runtime's socket. Close it when done. */
 export class NodeCollection {
+  /** What the runtime says of itself. */
   readonly info: RuntimeInfo;
+  /** The runtime, call by call. */
   readonly runtime: Runtime;
+  /** Finds, plans and removes images. */
   readonly images: ImageManager;
+  /** Plans and removes dead containers, sandboxes and logs. */
   readonly containers: ContainerManager;
+  /** The state file, where there is one. */
   readonly memoryFile: ImageMemoryFile | undefined;
+  /** The file systems of this machine. */
   readonly files: FileSystem;
   /** Where the runtime keeps images. */
   readonly imagePath: string;
@@ -154,6 +160,7 @@ export class NodeCollection {
     await this.#reader?.removeEntry(record.name);
   }
 
+  /** Ends the connections to the runtime. */
   close(): void {
     this.#close();
   }

@@ -79,7 +79,9 @@ export type RuntimeFailure = 'unreachable' | 'unsupported' | 'refused' | 'failed
 
 /** A call that the runtime did not answer, or answered with an error. */
 export class RuntimeCallError extends Error {
+  /** The call, as metrics name it. */
   readonly operation: string;
+  /** What kind of failure it was. */
   readonly failure: RuntimeFailure;
 
   constructor(operation: string, failure: RuntimeFailure, message: string, options?: ErrorOptions) {

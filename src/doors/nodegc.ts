@@ -1,0 +1,39 @@
+/** The module behind `kubegc/nodegc`: image and container collection on one node, as a component of a program. */
+import { systemClock } from '../base/clock.ts';
+import { type Logger, silentLogger } from '../base/logger.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { defaultConfiguration, type NodeConfiguration } from '../nodegc/config/node-configuration.ts';
+import { NodeCollection } from '../nodegc/daemon/node-collection.ts';
+
+/** What a program tells about its node. */
+export interface OpenNodeOptions {
+  /** Socket of the container runtime, `unix:///…`. */
+  readonly containerRuntimeEndpoint: string;
+  /** Settings that are not the kubelet's defaults; durations in nanoseconds. */
+  readonly configuration?: Partial<NodeConfiguration> | undefined;
+  /** Silent unless given. */
+  readonly logger?: Logger | undefined;
+  /** Counts nothing unless given. */
+  readonly metrics?: Metrics | undefined;
+}
+
+/**
+ * Connects to the container runtime of this machine; nothing is removed before `images.collect` or `containers.collect` is called. Without
+ * a state file: images count as old as the runtime's own record of them. Close it when done.
+ */
+export function openNodeCollection(options: OpenNodeOptions): Promise<NodeCollection> {
+  const { containerRuntimeEndpoint, configuration = {}, logger = silentLogger, metrics } = options;
+  return NodeCollection.open({
+    configuration: { ...defaultConfiguration, ...configuration, containerRuntimeEndpoint },
+    clock: systemClock,
+    logger,
+    ...(metrics === undefined ? {} : { metrics }),
+    remember: false,
+    unknownImages: 'asRecorded',
+  });
+}
+
+export { NodeCollection } from '../nodegc/daemon/node-collection.ts';
+export { defaultConfiguration, type NodeConfiguration } from '../nodegc/config/node-configuration.ts';
+export { ConfigurationError } from '../nodegc/config/validate-configuration.ts';
+export { RuntimeCallError } from '../nodegc/inventory/runtime.ts';
