@@ -2,7 +2,9 @@ import { Command } from 'commander';
 import { explainCommand } from './take-back/explain-command.ts';
 import { lintCommand } from './take-back/lint-command.ts';
 import { logCommand } from './take-back/log-command.ts';
+import { deleteCommand, waitCommand } from './cascade/delete-command.ts';
 import { previewCommand } from './cascade/preview-command.ts';
+import { graphCommand, topCommand, treeCommand } from './cascade/tree-command.ts';
 import { recordCommand } from './take-back/record-command.ts';
 import { relinkCommand } from './take-back/relink-command.ts';
 import { undeleteCommand, undoCommand } from './take-back/undo-command.ts';
@@ -17,6 +19,11 @@ export type Subcommand = (terminal: Terminal, setExitCode: SetExitCode) => Comma
 /** In the order in which help lists them. */
 const subcommands: readonly Subcommand[] = [
   previewCommand,
+  deleteCommand,
+  waitCommand,
+  treeCommand,
+  graphCommand,
+  topCommand,
   logCommand,
   undoCommand,
   undeleteCommand,

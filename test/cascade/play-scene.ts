@@ -49,7 +49,16 @@ export async function playScene(
     return ['the same snapshot gives two plans'];
 
   const races = order === 'atOnce' && roots.length > 1;
-  const other = races ? simulate(snapshot, { ...request, order: 'oneByOne' }) : result;
+  // The collector and the controller of a namespace or a definition race, too: what they leave of a held object may differ.
+  const others = [
+    simulate(snapshot, { ...request, first: 'collector' }),
+    ...(races
+      ? [
+          simulate(snapshot, { ...request, order: 'oneByOne' }),
+          simulate(snapshot, { ...request, order: 'oneByOne', first: 'collector' }),
+        ]
+      : []),
+  ];
 
   stage.removals();
   for (const { uid, policy } of roots) {
@@ -67,9 +76,14 @@ export async function playScene(
     if (!snapshot.graph.isObserved(id)) return;
     const { uid, namespace, name, kind } = snapshot.graph.identityAt(id);
     if (!`${namespace}/${name}`.includes(prefix)) return;
-    const previewed = stateOf(result.server.get(uid));
-    const real = stateOf(realObject(after, uid));
-    if (races && stateOf(other.server.get(uid)) === real) return;
+    // What its namespace or definition deletes may lose references to what goes, or be too late for that.
+    const ignored = result.emptied.has(uid) ? result.server.removed : NONE;
+    const previewed = stateOf(result.server.get(uid), ignored);
+    const real = stateOf(realObject(after, uid), ignored);
+    if (previewed !== real && others.some(({ server }) => stateOf(server.get(uid), ignored) === real)) {
+      stage.raced?.();
+      return;
+    }
     if (previewed !== real) differences.push(`${kind} ${namespace}/${name}: previewed ${previewed}, real ${real}`);
     const planned = plan.objects.find(({ ref }) => ref.uid === uid);
     const goes = planned?.sequence !== undefined;
@@ -77,7 +91,7 @@ export async function playScene(
       differences.push(`${kind} ${name}: the plan says ${planned?.outcome}, the simulation does not`);
     if (goes && planned?.outcome !== 'deleted' && planned?.outcome !== 'waits')
       differences.push(`${kind} ${name} goes, but is ${planned?.outcome}`);
-    if (planned === undefined && stateOf(realObject(snapshot, uid)) !== real)
+    if (planned === undefined && stateOf(realObject(snapshot, uid), ignored) !== real)
       differences.push(`${kind} ${name} changed, but is not in the plan`);
     if (planned?.outcome === 'stuck' && planned.reason === 'nothingFreesIt' && real === 'gone')
       differences.push(`${kind} ${name} is no stuck object`);
@@ -103,13 +117,15 @@ function realObject(snapshot: Snapshot, uid: string): KubeObject | undefined {
   return id < 0 || !snapshot.graph.isObserved(id) ? undefined : { metadata: snapshot.metadataOf(id) };
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** What is compared: whether it is there, terminating, its references and finalizers. */
-function stateOf(object: KubeObject | undefined): string {
+function stateOf(object: KubeObject | undefined, ignored: ReadonlySet<string>): string {
   if (object === undefined) return 'gone';
   const { deletionTimestamp, ownerReferences = [], finalizers = [] } = object.metadata ?? {};
-  const references = ownerReferences.map(
-    ({ uid, kind, name, blockOwnerDeletion }) => `${kind}/${name} ${uid} ${blockOwnerDeletion === true}`,
-  );
+  const references = ownerReferences
+    .filter(({ uid }) => !ignored.has(uid))
+    .map(({ uid, kind, name, blockOwnerDeletion }) => `${kind}/${name} ${uid} ${blockOwnerDeletion === true}`);
   return JSON.stringify({ terminating: Boolean(deletionTimestamp), references, finalizers: finalizers.toSorted() });
 }
 

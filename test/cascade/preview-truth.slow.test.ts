@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts';
 import { Truth } from './truth.ts';
 
 /** More of them: npm run preview-truth -- --seeds 10000 */
-const SEEDS = Number(process.env['KUBEGC_PREVIEW_SEEDS'] ?? 60);
+const SEEDS = Number(process.env['KUBEGC_PREVIEW_SEEDS'] ?? 30);
 const FIRST = 1_000_000;
 /** Scenes that once differed. */
 const KEPT = join(import.meta.dirname, 'scenes');

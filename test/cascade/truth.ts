@@ -12,6 +12,8 @@ export class Truth {
   readonly #scenesPerStage: number;
   #stage: Stage | undefined;
   #played = 0;
+  /** Objects that ended as previewed for the other order of two that race. */
+  raced = 0;
 
   constructor(open: (seed: number) => Promise<Stage>, scenesPerStage: number) {
     this.#open = open;
@@ -26,6 +28,7 @@ export class Truth {
   async play(scene: Scene, seed: number): Promise<string[]> {
     if (this.#stage !== undefined && this.#played % this.#scenesPerStage === 0) await this.close();
     this.#stage ??= await this.#open(seed);
+    this.#stage.raced = () => void this.raced++;
     const prefix = `s${seed}n${this.#played++}`;
     try {
       return await playScene(this.#stage, scene, { prefix, seed });

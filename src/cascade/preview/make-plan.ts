@@ -123,11 +123,15 @@ function plannedObject(
 }
 
 /** Those that go before it, or that it waits for in vain. What was let go in between holds nothing up. */
-function waitedFor({ sequence, waitsFor }: Trail, { trails, server }: SimulationResult): string[] {
-  return [...waitsFor].filter((uid) => {
-    if (sequence === undefined) return !server.removed.has(uid) || trails.find(uid)?.sequence !== undefined;
-    const other = trails.find(uid)?.sequence;
-    return other !== undefined && other < sequence;
+function waitedFor(
+  { uid, sequence, waitsFor, usedBy, via }: Trail,
+  { trails, server, emptied }: SimulationResult,
+): string[] {
+  return [...waitsFor].filter((other) => {
+    if (emptied.has(uid) && !usedBy.has(other) && via !== 'volume') return false;
+    const ended = trails.find(other)?.sequence;
+    if (sequence === undefined) return !server.removed.has(other) || ended !== undefined;
+    return ended !== undefined && ended < sequence;
   });
 }
 

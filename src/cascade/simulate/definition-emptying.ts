@@ -39,13 +39,19 @@ export class DefinitionEmptying implements SimulatedController {
     }
   }
 
+  /** All that a definition deletes, gone or not. */
+  readonly content = new Set<string>();
+
   terminating(uid: string, object: KubeObject): void {
     if (!isDefinition(object)) return;
     const resource = resourceOf(this.#snapshot, object);
     const objects = resource === undefined ? [] : objectsOf(this.#snapshot, resource);
     this.#emptying.set(uid, { resource, objects });
     const { waitsFor } = this.#trails.of(uid);
-    for (const each of objects) waitsFor.add(each);
+    for (const each of objects) {
+      waitsFor.add(each);
+      this.content.add(each);
+    }
   }
 
   removed(_uid: string, object: KubeObject): void {

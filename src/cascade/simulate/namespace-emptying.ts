@@ -42,6 +42,9 @@ export class NamespaceEmptying implements SimulatedController {
     }
   }
 
+  /** All that a namespace deletes, gone or not. */
+  readonly content = new Set<string>();
+
   terminating(uid: string, object: KubeObject): void {
     if (!isOfKind(object, 'v1', 'Namespace')) return;
     this.#needs.add({ resource: 'namespaces' });
@@ -49,7 +52,10 @@ export class NamespaceEmptying implements SimulatedController {
     const content = contentOf(this.#snapshot, name);
     this.#emptying.set(name, { uid, ...content });
     const { waitsFor } = this.#trails.of(uid);
-    for (const each of [...content.pods, ...content.others]) waitsFor.add(each);
+    for (const each of [...content.pods, ...content.others]) {
+      waitsFor.add(each);
+      this.content.add(each);
+    }
   }
 
   removed(_uid: string, { metadata }: KubeObject): void {
@@ -80,6 +86,7 @@ export class NamespaceEmptying implements SimulatedController {
       if (this.#server.removed.has(uid)) continue;
       const trail = this.#trails.of(uid, 'namespace');
       trail.cause ??= 'namespaceEmptied';
+      this.content.add(uid);
       const { answer } = this.#server.delete(uid, { propagationPolicy: 'Background' });
       if (answer !== 'removed' && answer !== 'absent') empty = false;
     }

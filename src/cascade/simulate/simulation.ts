@@ -32,6 +32,8 @@ export interface SimulationRequest {
   readonly roots: readonly SimulatedRoot[];
   /** Whether finalizers that nobody here removes are removed by their owners in the end, or stay (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
+  /** Who acts first where both may: the collector, or namespaces and definitions, as it is unless given. */
+  readonly first?: 'collector' | 'controllers';
   /** `oneByOne`: each root's cascade ends before the next root is deleted. All at once unless given. */
   readonly order?: 'atOnce' | 'oneByOne';
   readonly gracePeriodSeconds?: number;
@@ -47,6 +49,11 @@ export interface SimulationResult {
   readonly needs: readonly BodyNeed[];
   /** Terminating namespaces and definitions, with what is left in them. */
   readonly held: readonly { readonly uid: string; readonly left: readonly string[]; readonly podsFirst: boolean }[];
+  /**
+   * Objects that a namespace or a definition deletes, while the collector may be about them, too: when they go among each other, and which
+   * references they lose before, is not promised.
+   */
+  readonly emptied: ReadonlySet<string>;
   /** Objects whose decision the collector would retry for ever. */
   readonly parked: ReadonlySet<string>;
 }
@@ -119,6 +126,7 @@ class Simulation {
         ...this.#namespaces.remaining(),
         ...[...this.#definitions.remaining()].map((each) => ({ ...each, podsFirst: false })),
       ],
+      emptied: new Set([...this.#namespaces.content, ...this.#definitions.content]),
       parked: new Set(this.#collector.parked),
     };
   }
@@ -140,6 +148,7 @@ class Simulation {
   #toRest(): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const before = this.#server.version;
+      if (this.#request.first === 'collector') this.#collector.work();
       for (const controller of this.#controllers) {
         controller.work();
         this.#collector.work();

@@ -1,5 +1,5 @@
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import { FINALIZER_ORPHAN, type KubeObject, type ObjectMeta } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
@@ -107,6 +107,12 @@ export class Snapshot {
   /** Whether a resource could not be listed, or not wholly. */
   isIncomplete(resource: DiscoveredResource): boolean {
     return this.#unlisted.has(resourceName(resource));
+  }
+
+  /** Whether the object goes with policy Orphan, whoever deletes it without a policy. */
+  hasOrphanFinalizer(uid: string): boolean {
+    const kept = this.#kept.get(uid);
+    return kept !== undefined && decodeKeptMetadata(kept).finalizers?.includes(FINALIZER_ORPHAN) === true;
   }
 
   /** uids of objects that were being deleted when they were read, of one kind. */

@@ -1,4 +1,5 @@
 import { systemClock } from '../../base/clock.ts';
+import { grouped } from '../../base/grouped.ts';
 import type { CascadePlan, CascadePolicy } from '../../cascade/documents/cascade-plan.ts';
 import { previewCascade } from '../../cascade/preview/preview.ts';
 import type { SimulationRequest } from '../../cascade/simulate/simulation.ts';
@@ -50,10 +51,16 @@ export async function requestedPlan(
   return { snapshot, request, plan };
 }
 
-/** One warning for each kind that could not be read (CAS-002). */
+/** Kinds that one warning names. */
+const MOST_NAMED = 5;
+
+/** One warning for each reason, with the kinds that could not be read (CAS-002). */
 export function warnIncomplete({ incomplete = [] }: Pick<CascadePlan, 'incomplete'>, terminal: Terminal): void {
-  for (const { resource, reason } of incomplete) {
-    terminal.stderr(`Warning: ${resource} could not be read, and its objects are missing here: ${reason}\n`);
+  for (const [reason, resources] of grouped(incomplete, (each) => each.reason)) {
+    const named = resources.slice(0, MOST_NAMED).map(({ resource }) => resource);
+    const more = resources.length - named.length;
+    const names = `${named.join(', ')}${more > 0 ? ` and ${more} more kinds` : ''}`;
+    terminal.stderr(`Warning: ${names} could not be read, and what is in there is missing here: ${reason}\n`);
   }
 }
 
@@ -65,13 +72,18 @@ async function requestedUids(
   const found = await findObjects(client, snapshot, requests);
   const missing = requests.filter(({ name }, i) => name !== undefined && found[i]!.length === 0);
   const [first] = missing;
-  if (first !== undefined) throw notFound(snapshot, first, missing.length);
+  if (first !== undefined) throw missingObject(snapshot, first, missing.length);
   const uids = [...new Set(found.flat())];
   if (uids.length > 0) return uids;
   throw new CommandError('no resources found', 'No object has these labels: nothing would be deleted.');
 }
 
-function notFound(snapshot: Snapshot, { resource, name = '', namespace }: ObjectRequest, count: number): CommandError {
+/** What to say of an object that is not in the snapshot. */
+export function missingObject(
+  snapshot: Snapshot,
+  { resource, name = '', namespace }: ObjectRequest,
+  count: number,
+): CommandError {
   const type = resourceName(resource);
   const unread = snapshot.incomplete.find((each) => each.resource === type);
   if (unread !== undefined) {
@@ -112,7 +124,8 @@ function policyOf(value: string | true | undefined): CascadePolicy | undefined {
   }
 }
 
-function graceOf(text: string | undefined): number | undefined {
+/** `--grace-period`; undefined for each object's own. Throws a {@link CommandError}. */
+export function graceOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const seconds = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
   // kubectl takes -1 for the object's own.

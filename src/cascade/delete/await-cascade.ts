@@ -1,0 +1,165 @@
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
+import { isNotFound } from '../../api/status-error.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { grouped } from '../../base/grouped.ts';
+import { ACCEPT_METADATA_JSON, ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { CascadePlan, PlannedObject } from '../documents/cascade-plan.ts';
+import type { ObjectReference } from '../documents/object-reference.ts';
+import { objectName } from '../preview/object-name.ts';
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 2000;
+/** Objects of one collection that are read one by one; more of them are listed. */
+const ONE_BY_ONE = 8;
+const PAGE_SIZE = 500;
+
+/** An object that is still there. */
+export interface Remaining {
+  readonly ref: ObjectReference;
+  readonly terminating: boolean;
+  readonly finalizers: readonly string[];
+  /** Seconds that its node has. */
+  readonly graceSeconds?: number;
+}
+
+export interface CascadeProgress {
+  readonly done: number;
+  readonly total: number;
+  /** What is waited for, first of all. */
+  readonly waitsFor: Remaining | undefined;
+}
+
+export interface AwaitOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+  /** Milliseconds; forever when it is not given. */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (progress: CascadeProgress) => void;
+}
+
+/** How a cascade ended, against its plan. */
+export interface CascadeEnd {
+  readonly end: 'asPlanned' | 'different' | 'timedOut' | 'interrupted';
+  /** Objects that should be gone and are not. */
+  readonly remaining: readonly Remaining[];
+  /** One sentence for each difference from the plan. */
+  readonly differences: readonly string[];
+}
+
+/** Whether the plan says that the object goes in the end. */
+export function isToGo({ outcome, sequence }: PlannedObject): boolean {
+  return outcome === 'deleted' || (outcome === 'waits' && sequence !== undefined);
+}
+
+/** Waits until everything is gone that the plan says goes, then compares what stays with the plan (CAS-050). Never throws for an abort. */
+export async function awaitCascade({ objects }: CascadePlan, options: AwaitOptions): Promise<CascadeEnd> {
+  const { client, clock, signal, timeoutMs, onProgress } = options;
+  const toGo = objects.filter(isToGo);
+  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + timeoutMs;
+  let remaining: Remaining[] = [];
+  let left: readonly ObjectReference[] = toGo.map(({ ref }) => ref);
+  try {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
+      remaining = await stillThere(client, left, signal);
+      left = remaining.map(({ ref }) => ref);
+      onProgress?.({ done: toGo.length - left.length, total: toGo.length, waitsFor: remaining[0] });
+      if (left.length === 0) break;
+      if (clock.monotonic() >= deadline) return { end: 'timedOut', remaining, differences: remaining.map(sentenceOf) };
+      await sleep(clock, pause, signal);
+    }
+    const toStay = objects.filter((object) => object.outcome === 'kept' || object.outcome === 'orphaned');
+    const stayed = new Set(
+      (
+        await stillThere(
+          client,
+          toStay.map(({ ref }) => ref),
+          signal,
+        )
+      ).map(({ ref }) => ref.uid),
+    );
+    const differences = toStay
+      .filter(({ ref }) => !stayed.has(ref.uid))
+      .map(({ ref, outcome }) => `${objectName(ref)} is gone, and was to be ${outcome}`);
+    return { end: differences.length === 0 ? 'asPlanned' : 'different', remaining: [], differences };
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+    return { end: 'interrupted', remaining, differences: [] };
+  }
+}
+
+/** One sentence about an object that should be gone. */
+export function sentenceOf({ ref, terminating, finalizers, graceSeconds }: Remaining): string {
+  const name = objectName(ref);
+  if (!terminating) return `${name} is not being deleted yet`;
+  if (finalizers.length > 0) return `${name} waits for finalizer ${finalizers.join(', ')}`;
+  return graceSeconds === undefined ? `${name} is terminating` : `${name} is shutting down (grace ${graceSeconds}s)`;
+}
+
+async function stillThere(
+  client: RestClient,
+  refs: readonly ObjectReference[],
+  signal: AbortSignal | undefined,
+): Promise<Remaining[]> {
+  const groups = grouped(refs, ({ apiVersion, resource, namespace }) => `${apiVersion}/${resource}/${namespace ?? ''}`);
+  const found = await Promise.all([...groups.values()].map((group) => inCollection(client, group, signal)));
+  return found.flat();
+}
+
+async function inCollection(
+  client: RestClient,
+  refs: readonly ObjectReference[],
+  signal: AbortSignal | undefined,
+): Promise<Remaining[]> {
+  const [{ apiVersion, resource, namespace }] = refs as readonly [ObjectReference];
+  const { group, version } = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
+  const collection = { gvr: { group, version, resource }, ...(namespace === undefined ? {} : { namespace }) };
+  const signalled = signal === undefined ? {} : { signal };
+  const wanted = new Map(refs.map((ref) => [ref.uid, ref]));
+  const found: Remaining[] = [];
+  const note = (metadata: ObjectMeta = {}): void => {
+    const ref = wanted.get(metadata.uid ?? '');
+    if (ref !== undefined) found.push(remainingOf(ref, metadata));
+  };
+  try {
+    if (refs.length <= ONE_BY_ONE) {
+      for (const { name } of refs) {
+        await client.get<KubeObject>({ ...collection, name }, { accept: ACCEPT_METADATA_JSON, ...signalled }).then(
+          ({ metadata }) => note(metadata),
+          (error: unknown) => {
+            if (!isNotFound(error)) throw error;
+          },
+        );
+      }
+      return found;
+    }
+    let token: string | undefined;
+    do {
+      const query = { limit: PAGE_SIZE, continue: token };
+      const { items, metadata } = await client.list<KubeObject>(collection, {
+        query,
+        accept: ACCEPT_METADATA_LIST_JSON,
+        ...signalled,
+      });
+      for (const item of items) note(item.metadata);
+      token = metadata.continue === '' ? undefined : metadata.continue;
+    } while (token !== undefined);
+    return found;
+  } catch (error) {
+    // The definition of the kind is gone, and its objects with it.
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function remainingOf(ref: ObjectReference, metadata: ObjectMeta): Remaining {
+  const grace = metadata.deletionGracePeriodSeconds ?? 0;
+  return {
+    ref,
+    terminating: Boolean(metadata.deletionTimestamp),
+    finalizers: metadata.finalizers ?? [],
+    ...(grace > 0 ? { graceSeconds: grace } : {}),
+  };
+}

@@ -1,0 +1,58 @@
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import { isConflict, isNotFound } from '../../api/status-error.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { PlanRoot } from '../documents/cascade-plan.ts';
+
+export interface SendOptions {
+  readonly gracePeriodSeconds?: number;
+  /** The server checks and changes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What became of the DELETE of one root. `changed`: it is not what the plan was made for, and was left alone. */
+export interface SentDelete {
+  readonly root: PlanRoot;
+  readonly answer: 'accepted' | 'gone' | 'changed';
+  readonly message?: string;
+}
+
+/**
+ * Deletes the roots one after the other, each with its uid and resourceVersion as preconditions (CAS-050). Stops at the first that changed
+ * since the plan. Rejects with what else the server says.
+ */
+export async function sendDeletes(
+  client: RestClient,
+  roots: readonly PlanRoot[],
+  options: SendOptions,
+): Promise<SentDelete[]> {
+  const { gracePeriodSeconds, dryRun, signal } = options;
+  const sent: SentDelete[] = [];
+  for (const root of roots) {
+    const { ref, policy, policyFrom } = root;
+    const { group, version } = parseGroupVersion(ref.apiVersion) ?? { group: '', version: '' };
+    const { namespace, name, uid, resourceVersion } = ref;
+    try {
+      await client.delete(
+        { gvr: { group, version, resource: ref.resource }, ...(namespace === undefined ? {} : { namespace }), name },
+        {
+          preconditions: { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+          ...(policyFrom === 'request' ? { propagationPolicy: policy } : {}),
+          ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+          ...(dryRun === true ? { dryRun: ['All'] } : {}),
+        },
+        signal === undefined ? {} : { signal },
+      );
+      sent.push({ root, answer: 'accepted' });
+    } catch (error) {
+      if (isNotFound(error)) {
+        sent.push({ root, answer: 'gone' });
+        continue;
+      }
+      if (!isConflict(error)) throw error;
+      sent.push({ root, answer: 'changed', message: error.message });
+      return sent;
+    }
+  }
+  return sent;
+}

@@ -1,0 +1,51 @@
+import { simulate } from '../simulate/simulation.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { type DiesWithIt, diesWithIt } from './dominators.ts';
+
+/** Kinds whose end takes more with it than owner references say. */
+const IMPLIED: ReadonlySet<string> = new Set([
+  'Namespace',
+  'CustomResourceDefinition',
+  'PersistentVolumeClaim',
+  'Node',
+]);
+
+/**
+ * How many objects go with an object, itself included (CAS-025): from the dominators of the whole graph, or from a simulation where owner
+ * references do not tell it: on a cycle, and for namespaces, definitions, claims and nodes.
+ */
+export class Dies {
+  readonly #snapshot: Snapshot;
+  readonly #dominators: DiesWithIt;
+  readonly #simulated = new Map<string, number>();
+
+  constructor(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+    this.#dominators = diesWithIt(snapshot);
+  }
+
+  /** Costs nothing; less than the truth where owner references do not tell it. */
+  atLeast(uid: string): number {
+    return this.#dominators.count(this.#snapshot.graph.find(uid));
+  }
+
+  needsSimulation(uid: string): boolean {
+    const { graph } = this.#snapshot;
+    const id = graph.find(uid);
+    if (id < 0) return false;
+    return (
+      this.#dominators.isOnCycle(id) || IMPLIED.has(graph.identityAt(id).kind) || this.#snapshot.hasOrphanFinalizer(uid)
+    );
+  }
+
+  of(uid: string): number {
+    if (!this.needsSimulation(uid)) return this.atLeast(uid);
+    let count = this.#simulated.get(uid);
+    if (count === undefined) {
+      const roots = [{ uid, policy: 'Background' as const }];
+      count = simulate(this.#snapshot, { roots, assumeFinalizers: 'removed' }).server.removed.size;
+      this.#simulated.set(uid, count);
+    }
+    return count;
+  }
+}

@@ -1,0 +1,38 @@
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { NodeId } from '../../collector/graph/graph.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/** What a reference is for the life of its object. */
+export type Holder =
+  /** This object: while it stays, the other one does. */
+  | { readonly holds: 'object'; readonly id: NodeId }
+  /** For ever: nothing about the owner can be proved, or it goes with policy Orphan. */
+  | { readonly holds: 'ever' }
+  /** Not at all: the owner is not there. */
+  | { readonly holds: 'never' };
+
+const EVER: Holder = { holds: 'ever' };
+const NEVER: Holder = { holds: 'never' };
+
+/** What the collector would take a reference for: as in `classifyOwner`, with every answer at hand. */
+export function holderOf(snapshot: Snapshot, dependent: NodeId, reference: OwnerReference): Holder {
+  const { graph, catalogue } = snapshot;
+  const mapping = catalogue.mapping(reference.apiVersion, reference.kind);
+  if (mapping === undefined) return EVER;
+  const { namespace } = graph.identityAt(dependent);
+  if (mapping.namespaced && namespace === '') return EVER;
+  const id = graph.find(reference.uid);
+  const served = catalogue.ofGroup(parseGroupVersion(mapping.apiVersion)?.group ?? '', mapping.resource);
+  if (id < 0 || !graph.isObserved(id)) {
+    return served !== undefined && !snapshot.isIncomplete(served) ? NEVER : EVER;
+  }
+  const owner = graph.identityAt(id);
+  const isMeant =
+    owner.name === reference.name &&
+    graph.resourceAt(id) === mapping.resource &&
+    snapshot.resourceOf(id) === served &&
+    owner.namespace === (mapping.namespaced ? namespace : '');
+  if (!isMeant) return NEVER;
+  return snapshot.hasOrphanFinalizer(reference.uid) ? EVER : { holds: 'object', id };
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
+import { planNames, planText } from '../report/plan-text.ts';
+import { PLAIN } from '../report/style.ts';
+import { NOW, snapshotOf, uidOf } from '../snapshot/snapshot.fixture.ts';
+import { namesDigest } from './digest.ts';
+import { planCascade } from './preview.ts';
+
+const owner = (kind: string, name: string, apiVersion = 'apps/v1'): OwnerReference => ({
+  apiVersion,
+  kind,
+  name,
+  uid: uidOf(name),
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
+function object(apiVersion: string, kind: string, name: string, metadata: KubeObject['metadata'] = {}): KubeObject {
+  return { apiVersion, kind, metadata: { name, namespace: 'shop', ...metadata } };
+}
+
+const scene = (): KubeObject[] => [
+  object('apps/v1', 'Deployment', 'web'),
+  object('apps/v1', 'Deployment', 'api'),
+  object('apps/v1', 'ReplicaSet', 'web-7d', { ownerReferences: [owner('Deployment', 'web')] }),
+  ...[0, 1, 2].map((i) => object('v1', 'Pod', `web-7d-${i}`, { ownerReferences: [owner('ReplicaSet', 'web-7d')] })),
+  object('v1', 'ConfigMap', 'shared', { ownerReferences: [owner('Deployment', 'web'), owner('Deployment', 'api')] }),
+  object('v1', 'Secret', 'tls', { ownerReferences: [owner('Deployment', 'web')] }),
+  object('v1', 'Service', 'lb', {
+    ownerReferences: [owner('Deployment', 'web')],
+    finalizers: ['example.com/lb'],
+  }),
+  object('batch/v1', 'Job', 'once'),
+  object('v1', 'Pod', 'once-1', { ownerReferences: [owner('Job', 'once', 'batch/v1')] }),
+];
+
+const plan = (name: string, objects = scene(), assumeFinalizers: 'removed' | 'kept' = 'removed') =>
+  planCascade(snapshotOf(objects), { roots: [{ uid: uidOf(name) }], assumeFinalizers }).plan;
+
+describe('a plan', () => {
+  it('CAS-012 CAS-091 gives every object that is touched one outcome with one reason, and no other object', () => {
+    const outcomes = plan('web').objects.map(({ ref, outcome, reason }) => `${ref.name} ${outcome} ${reason}`);
+    expect(outcomes.toSorted()).toEqual([
+      'lb waits finalizer',
+      'shared kept otherOwner',
+      'tls deleted ownersAbsent',
+      'web deleted requested',
+      'web-7d deleted ownersAbsent',
+      'web-7d-0 deleted ownersAbsent',
+      'web-7d-1 deleted ownersAbsent',
+      'web-7d-2 deleted ownersAbsent',
+    ]);
+  });
+
+  it('CAS-011 takes the policy of the type when none is given: a Job orphans its pods', () => {
+    const { policy, roots, objects } = plan('once');
+    expect({ policy, from: roots[0]?.policyFrom }).toEqual({ policy: 'Orphan', from: 'default' });
+    expect(objects.map(({ ref, outcome }) => `${ref.name} ${outcome}`)).toEqual(['once deleted', 'once-1 orphaned']);
+  });
+
+  it('CAS-013 says whom each deletion waits for, and numbers them accordingly', () => {
+    const { objects } = plan('web');
+    const sequence = new Map(objects.map(({ ref, sequence: number }) => [ref.uid, number ?? 0]));
+    const waits = objects.flatMap(({ ref, waitsFor = [] }) =>
+      waitsFor.map((uid) => [sequence.get(uid)!, sequence.get(ref.uid)!]),
+    );
+    expect(waits.length).toBeGreaterThan(0);
+    for (const [before, after] of waits) expect(before).toBeLessThan(after!);
+  });
+
+  it('CAS-014 CAS-092 counts per outcome, kind and namespace, and names what holds data', () => {
+    const { summary } = plan('web');
+    expect(summary.byOutcome).toEqual({ deleted: 6, kept: 1, waits: 1 });
+    expect(summary.byKind['pods']).toEqual({ deleted: 3 });
+    expect(summary.byNamespace['shop']).toEqual(summary.byOutcome);
+    expect(summary.dataBearing.map(({ ref }) => ref.name)).toEqual(['tls']);
+  });
+
+  it('CAS-016 CAS-090 has the same digest for the same state, and another when anything it rests on changes', () => {
+    const { digest } = plan('web');
+    expect(plan('web').digest).toBe(digest);
+    const changed = scene();
+    changed[5] = object('v1', 'Pod', 'web-7d-2', {
+      ownerReferences: [owner('ReplicaSet', 'web-7d')],
+      resourceVersion: '99',
+    });
+    expect(plan('web', changed).digest).not.toBe(digest);
+    expect(namesDigest(digest.slice(0, 12), digest)).toBe(true);
+    expect(namesDigest(digest.slice(0, 8), digest)).toBe(false);
+  });
+
+  it('CAS-017 keeps finalizers when told so: then the object stays', () => {
+    const lb = plan('web', scene(), 'kept').objects.find(({ ref }) => ref.name === 'lb');
+    expect(lb).toMatchObject({ outcome: 'waits', finalizers: [{ name: 'example.com/lb' }] });
+    expect(lb).not.toHaveProperty('sequence');
+  });
+
+  it('CAS-002 CAS-003 says what could not be read, when, and from where; a namespace is then not known to go', () => {
+    const objects = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }, ...scene()];
+    const incomplete = [{ resource: 'jobs.batch', reason: 'forbidden' }];
+    const { plan: made } = planCascade(snapshotOf(objects, { incomplete }), {
+      roots: [{ uid: uidOf('shop') }],
+      assumeFinalizers: 'removed',
+    });
+    expect(made).toMatchObject({ readAt: new Date(NOW).toISOString().replace('.000', ''), source: 'list', incomplete });
+    expect(made.objects[0]).toMatchObject({ outcome: 'unknown', reason: 'resourceUnread' });
+  });
+
+  it('is shown as one sentence, a tree, what holds data, and the command that does it', () => {
+    const made = plan('web');
+    const text = planText(made, {
+      style: PLAIN,
+      all: false,
+      wide: false,
+      command: 'kubectl cascade delete deployment/web',
+    });
+    const lines = text.split('\n');
+    expect(lines[0]).toBe(
+      'Deleting deployment.apps/web (background) removes 6 objects in 1 namespace; 1 is kept; 1 waits for a finalizer.',
+    );
+    expect(lines.filter((line) => line.includes('web-7d-1'))).toEqual([
+      expect.stringMatching(/^│ {2}├─ pod\/web-7d-1 +deleted +its only owner is gone$/),
+    ]);
+    expect(lines.find((line) => line.startsWith('DATA'))).toMatch(/secret\/tls {2}its data are lost$/);
+    expect(text.endsWith('Run it:    kubectl cascade delete deployment/web\n')).toBe(true);
+    expect(planNames(made).split('\n')[0]).toBe('deployment.apps/web');
+  });
+});

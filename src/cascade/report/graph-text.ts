@@ -1,0 +1,151 @@
+import { humanDuration } from '../../api/meta/duration.ts';
+import type { GraphDocument, GraphDocumentEdge, GraphDocumentNode } from '../documents/graph-document.ts';
+import { objectName, typeName } from '../preview/object-name.ts';
+import type { Drawing } from './drawing.ts';
+import { cut, dim, type Style } from './style.ts';
+import { type TreeLine, treeLines } from './tree-lines.ts';
+
+const MOST_LINES = 200;
+
+export interface GraphTextOptions {
+  readonly style: Style;
+  readonly all: boolean;
+  /** `up`: owners hang below their dependents. */
+  readonly direction: 'down' | 'up';
+  /** Milliseconds since the epoch, for ages. */
+  readonly now: number;
+  /** uids that the tree begins with; all without owners here when it is not given. */
+  readonly tops?: readonly string[];
+  /** Namespace that goes without saying. */
+  readonly home: string | undefined;
+  /** `Ready` or `Status` of an object, as the server's table says it. */
+  readonly statusOf?: (uid: string) => string | undefined;
+}
+
+interface Hung {
+  readonly node: GraphDocumentNode;
+  /** By which it hangs under the line above. */
+  readonly edge: GraphDocumentEdge | undefined;
+}
+
+/** Objects with what is below them (or above), one line each: name, status, how many die with it, age, marks (CAS-020). */
+export function graphText(document: GraphDocument, options: GraphTextOptions): string {
+  const lines = treeOf(document, options);
+  const hasStatus = options.statusOf !== undefined;
+  const header = ['OBJECT', ...(hasStatus ? ['STATUS'] : []), 'DIES', 'AGE', 'MARKS'];
+  const rows = lines.map(({ prefix, value, folded }): string[] => {
+    const { node, edge } = value;
+    if (folded !== undefined)
+      return [
+        `${prefix}… and ${folded.toLocaleString('en-US')} more like ${typeName(node.ref)}`,
+        ...header.slice(1).map(() => ''),
+      ];
+    const elsewhere =
+      node.ref.namespace === undefined || node.ref.namespace === options.home ? '' : ` (${node.ref.namespace})`;
+    return [
+      `${prefix}${objectName(node.ref)}${elsewhere}`,
+      ...(hasStatus ? [options.statusOf?.(node.ref.uid) ?? ''] : []),
+      node.dies === undefined ? '' : node.dies.toLocaleString('en-US'),
+      node.created === undefined ? '' : humanDuration(options.now - Date.parse(node.created)),
+      marksOf(node, edge),
+    ];
+  });
+  const widths = header.map((title, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column]!.length), title.length),
+  );
+  const format = (row: readonly string[]): string => {
+    const line = row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]! + 3)))
+      .join('')
+      .trimEnd();
+    return options.style.width === undefined ? line : cut(line, options.style.width);
+  };
+  return `${[dim(options.style, format(header)), ...rows.map(format)].join('\n')}\n`;
+}
+
+function treeOf({ nodes, edges }: GraphDocument, { direction, tops, style, all }: GraphTextOptions): TreeLine<Hung>[] {
+  const index = new Map(nodes.map(({ ref }, i) => [ref.uid, i]));
+  const next: { to: number; edge: GraphDocumentEdge }[][] = nodes.map(() => []);
+  const hasParent = new Set<number>();
+  for (const edge of edges) {
+    const [parent, child] = direction === 'down' ? [edge.to, edge.from] : [edge.from, edge.to];
+    const from = index.get(parent);
+    const to = index.get(child);
+    if (from === undefined || to === undefined || from === to) continue;
+    next[from]!.push({ to, edge });
+    hasParent.add(to);
+  }
+  // Each object hangs once: below whoever comes to it first. What only a cycle leads to is a top of its own.
+  const items: { value: Hung; children: number[] }[] = nodes.map((node) => ({
+    value: { node, edge: undefined },
+    children: [],
+  }));
+  const seen = new Set<number>();
+  const starts: number[] = [];
+  const hang = (top: number): void => {
+    if (seen.has(top)) return;
+    starts.push(top);
+    seen.add(top);
+    const open = [top];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      for (const { to, edge } of next[at]!) {
+        if (seen.has(to)) continue;
+        seen.add(to);
+        items[to] = { value: { node: nodes[to]!, edge }, children: items[to]!.children };
+        items[at]!.children.push(to);
+        open.push(to);
+      }
+      items[at]!.children.sort((a, b) => compare(nodes[a]!, nodes[b]!));
+    }
+  };
+  if (tops !== undefined) for (const uid of tops) hang(index.get(uid) ?? -1);
+  else {
+    for (const i of nodes.keys()) if (!hasParent.has(i)) hang(i);
+    for (const i of nodes.keys()) hang(i);
+  }
+  return treeLines(items, starts, {
+    style,
+    groupOf: ({ node }) => typeName(node.ref),
+    ...(all ? {} : { most: MOST_LINES }),
+  });
+}
+
+const NAMES = new Intl.Collator('en', { numeric: true });
+
+function compare(a: GraphDocumentNode, b: GraphDocumentNode): number {
+  return NAMES.compare(`${typeName(a.ref)}/${a.ref.name}`, `${typeName(b.ref)}/${b.ref.name}`);
+}
+
+const BROKEN: Readonly<Record<NonNullable<GraphDocumentEdge['broken']>, string>> = {
+  missing: 'owner is missing',
+  otherIdentity: 'reference names another object',
+  otherNamespace: 'owner is in another namespace',
+  namespacedOwner: 'cluster-scoped with a namespaced owner',
+  unservedKind: "owner's kind is not served",
+};
+
+function marksOf({ marks = [], finalizers = [] }: GraphDocumentNode, edge: GraphDocumentEdge | undefined): string {
+  return [
+    ...(marks.includes('missing') ? ['missing'] : []),
+    ...(marks.includes('terminating') ? ['terminating'] : []),
+    ...(finalizers.length > 0 ? [`finalizers: ${finalizers.join(', ')}`] : []),
+    ...(edge?.blockOwnerDeletion === true ? ['blocks its owner'] : []),
+    ...(edge?.broken === undefined ? [] : [BROKEN[edge.broken]]),
+    ...(marks.includes('missingOwner') && edge?.broken !== 'missing' ? ['an owner is missing'] : []),
+    ...(marks.includes('invalidReference') && (edge?.broken === undefined || edge.broken === 'missing')
+      ? ['an invalid reference']
+      : []),
+  ].join('; ');
+}
+
+/** A graph as a drawing. */
+export function graphDrawing({ nodes, edges }: GraphDocument): Drawing {
+  return {
+    nodes: nodes.map(({ ref, marks = [], dies }) => {
+      const mark = marks.includes('missing') ? 'missing' : marks.includes('terminating') ? 'terminating' : undefined;
+      const label = `${objectName(ref)}${dies === undefined || dies < 2 ? '' : `\n${dies} die with it`}`;
+      return { id: ref.uid, label, ...(mark === undefined ? {} : { mark }) };
+    }),
+    edges: edges.map(({ from, to, broken }) => ({ from, to, ...(broken === undefined ? {} : { dashed: true }) })),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Graph, NodeId } from '../../collector/graph/graph.ts';
+
+/** Objects below (or above) others, and how far: breadth first, so that each is found at its least depth. */
+export function reach(
+  graph: Graph,
+  from: readonly NodeId[],
+  { direction, depth }: { readonly direction: 'down' | 'up'; readonly depth: number },
+): Set<NodeId> {
+  const found = new Set<NodeId>(from);
+  let edge = [...from];
+  for (let step = 0; step < depth && edge.length > 0; step++) {
+    const next: NodeId[] = [];
+    const visit = (id: NodeId): void => {
+      if (id < 0 || found.has(id)) return;
+      found.add(id);
+      next.push(id);
+    };
+    for (const id of edge) {
+      if (direction === 'down') graph.forEachDependent(id, visit);
+      else graph.forEachOwner(id, visit);
+    }
+    edge = next;
+  }
+  return found;
+}
+
+/** Objects that own something and have no owner that is there: where the trees of a cluster or a namespace begin. */
+export function treeTops(graph: Graph, namespace: string | undefined): NodeId[] {
+  const tops: NodeId[] = [];
+  graph.forEachNode((id) => {
+    if (!graph.isObserved(id) || !graph.hasDependents(id)) return;
+    if (namespace !== undefined && graph.identityAt(id).namespace !== namespace) return;
+    let owned = false;
+    graph.forEachOwner(id, (owner) => {
+      owned ||= owner >= 0 && owner !== id && graph.isObserved(owner);
+    });
+    if (!owned) tops.push(id);
+  });
+  return tops;
+}

@@ -1,0 +1,367 @@
+import { readFile } from 'node:fs/promises';
+import { systemClock } from '../../base/clock.ts';
+import {
+  awaitCascade,
+  type CascadeEnd,
+  type CascadeProgress,
+  isToGo,
+  sentenceOf,
+} from '../../cascade/delete/await-cascade.ts';
+import { type Budget, exceededBudget } from '../../cascade/delete/budget.ts';
+import { planDifference } from '../../cascade/delete/plan-difference.ts';
+import { sendDeletes } from '../../cascade/delete/send-deletes.ts';
+import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
+import type { RecordContext } from '../../cascade/documents/cascade-record.ts';
+import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
+import { namesDigest, shortDigest } from '../../cascade/preview/digest.ts';
+import { objectName } from '../../cascade/preview/object-name.ts';
+import { previewCascade } from '../../cascade/preview/preview.ts';
+import { captureBodies } from '../../cascade/record/capture-bodies.ts';
+import type { RecordStore } from '../../cascade/record/record-store.ts';
+import { planText } from '../../cascade/report/plan-text.ts';
+import { readSnapshot } from '../../cascade/snapshot/read-snapshot.ts';
+import { StatusError } from '../../api/status-error.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import { durationOf } from '../flags/duration-flag.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import { untilSignal } from '../process/termination.ts';
+import type { Terminal } from '../process/terminal.ts';
+import { type ClusterAccess, withCluster } from './cluster-access.ts';
+import type { ClusterFlags } from './cluster-options.ts';
+import { graceOf, type PlanRequestFlags, requestedPlan, warnIncomplete } from './plan-request.ts';
+import { ask } from './ask.ts';
+import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED, EXIT_TIMED_OUT } from './exit-codes.ts';
+import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
+import { terminalStyle } from './terminal-style.ts';
+import { counted } from './text-table.ts';
+
+export interface DeleteFlags extends ClusterFlags, PlanRequestFlags, RecordFlags {
+  readonly digest?: string;
+  readonly plan?: string;
+  readonly budget?: readonly string[];
+  readonly dryRun?: 'client' | 'server';
+  /** commander's form of `--no-wait`. */
+  readonly wait: boolean;
+  readonly timeout: string;
+  readonly yes?: boolean;
+}
+
+export interface WaitFlags extends ClusterFlags, RecordFlags {
+  readonly timeout: string;
+}
+
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+/** Differences that are shown. */
+const MOST_SHOWN = 10;
+/** Between two lines of progress where no person watches. */
+const LINE_MS = 10_000;
+
+/** Runs `delete`. Resolves with the exit code. */
+export function deleteObjects(args: readonly string[], flags: DeleteFlags, terminal: Terminal): Promise<number> {
+  const timeoutMs = timeoutOf(flags.timeout);
+  const budget = budgetOf(flags.budget ?? []);
+  return withRecords(() =>
+    withCluster(flags, terminal, async (cluster) => {
+      const saved = flags.plan === undefined ? undefined : await savedPlan(flags.plan, args);
+      const plan =
+        saved === undefined
+          ? (await requestedPlan(cluster, args, { flags, terminal })).plan
+          : await planAnew(cluster, saved, terminal);
+      terminal.stdout(`${planText(plan, { style: terminalStyle(terminal), all: false, wide: false })}\n`);
+      const refusal = refusalOf(plan, { saved, digest: flags.digest, budget });
+      if (refusal !== undefined) return refuse(refusal, terminal);
+      if (flags.dryRun === 'client') return EXIT_DONE;
+      const gracePeriodSeconds = graceOf(flags.gracePeriod);
+      const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+      if (flags.dryRun === 'server') {
+        await sendDeletes(cluster.client, plan.roots, { ...grace, dryRun: true });
+        terminal.stdout('The server accepts the requests (dry run). Nothing was deleted.\n');
+        return EXIT_DONE;
+      }
+      const isAgreed = flags.yes === true || flags.digest !== undefined || saved !== undefined;
+      if (!isAgreed && !(await ask(`Delete ${counted(plan.objects.filter(isToGo).length, 'object')}?`))) {
+        terminal.stderr('Nothing was deleted.\n');
+        return EXIT_ERROR;
+      }
+      return await carryOut(cluster, plan, { flags, terminal, timeoutMs, ...grace });
+    }),
+  );
+}
+
+/** Runs `wait`. Resolves with the exit code. */
+export function waitFor(id: string, flags: WaitFlags, terminal: Terminal): Promise<number> {
+  const timeoutMs = timeoutOf(flags.timeout);
+  return withRecords(() =>
+    withCluster(flags, terminal, async (cluster) => {
+      const store = openRecordStore(flags);
+      const record = await store.read(id);
+      if (record.plan === undefined) {
+        throw new CommandError(
+          `record ${record.id} has no plan to wait for`,
+          'It was kept by a recorder, not by a deletion of ours.',
+        );
+      }
+      return await awaitEnd(cluster, record.plan, { store, id: record.id, terminal, timeoutMs });
+    }),
+  );
+}
+
+interface CarryOut {
+  readonly flags: DeleteFlags;
+  readonly terminal: Terminal;
+  readonly timeoutMs: number | undefined;
+  readonly gracePeriodSeconds?: number;
+}
+
+/** Records first, then deletes, then waits. */
+async function carryOut(
+  cluster: ClusterAccess,
+  plan: CascadePlan,
+  { flags, terminal, timeoutMs, gracePeriodSeconds }: CarryOut,
+): Promise<number> {
+  const { client } = cluster;
+  const store = openRecordStore(flags);
+  const goes = plan.objects.filter(({ outcome }) => outcome !== 'kept' && outcome !== 'orphaned').map(({ ref }) => ref);
+  const header = {
+    requester: await requesterOf(client),
+    context: await contextOf(cluster),
+    roots: plan.roots.map(({ ref }) => ref),
+    policy: plan.policy ?? 'mixed',
+    plan,
+  };
+  const id = await store.write(header, captureBodies(client, goes));
+  terminal.stderr(`Recorded ${counted(goes.length, 'object')} as ${id}.\n`);
+  const sent = await sendDeletes(client, plan.roots, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds });
+  const changed = sent.find(({ answer }) => answer === 'changed');
+  if (changed !== undefined) {
+    const done = sent.length - 1;
+    await store.finish(id, { outcome: 'failed', differences: [changed.message ?? 'it changed'] });
+    return refuse(
+      {
+        what: `${objectName(changed.root.ref)} changed since the plan was made`,
+        detail:
+          done === 0
+            ? ['Nothing was deleted.']
+            : [`${counted(done, 'object')} before it were deleted: kubectl cascade undo ${id} brings them back.`],
+        next: 'Preview it again.',
+      },
+      terminal,
+    );
+  }
+  if (!flags.wait) {
+    terminal.stdout(`Deleting. kubectl cascade wait ${id} waits for the end.\n`);
+    return EXIT_DONE;
+  }
+  return await awaitEnd(cluster, plan, { store, id, terminal, timeoutMs });
+}
+
+interface Awaiting {
+  readonly store: RecordStore;
+  readonly id: string;
+  readonly terminal: Terminal;
+  readonly timeoutMs: number | undefined;
+}
+
+async function awaitEnd(
+  { client }: ClusterAccess,
+  plan: CascadePlan,
+  { store, id, terminal, timeoutMs }: Awaiting,
+): Promise<number> {
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort());
+  const progress = progressLine(plan, terminal);
+  const end = await awaitCascade(plan, {
+    client,
+    clock: systemClock,
+    signal: stop.signal,
+    onProgress: progress.show,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  progress.end();
+  const outcome = end.end === 'asPlanned' ? 'asPlanned' : end.end;
+  await store.finish(id, { outcome, ...(end.differences.length === 0 ? {} : { differences: end.differences }) });
+  return say(end, plan, id, terminal);
+}
+
+function say({ end, remaining, differences }: CascadeEnd, plan: CascadePlan, id: string, terminal: Terminal): number {
+  const gone = plan.objects.filter(isToGo).length - remaining.length;
+  switch (end) {
+    case 'asPlanned':
+      terminal.stdout(`Deleted ${counted(gone, 'object')}, as planned. kubectl cascade undo ${id} brings them back.\n`);
+      return EXIT_DONE;
+    case 'different':
+      terminal.stdout(`Deleted ${counted(gone, 'object')}, and not all as planned:\n${shownLines(differences)}`);
+      terminal.stdout(`kubectl cascade undo ${id} brings back what was recorded.\n`);
+      return EXIT_ERROR;
+    case 'timedOut':
+      terminal.stderr(
+        `error: timed out with ${counted(remaining.length, 'object')} left\n${shownLines(remaining.map(sentenceOf))}`,
+      );
+      terminal.stderr(`kubectl cascade explain says why; kubectl cascade wait ${id} goes on.\n`);
+      return EXIT_TIMED_OUT;
+    case 'interrupted':
+      terminal.stderr(
+        `Interrupted; the deletion goes on in the cluster. kubectl cascade wait ${id} waits for its end.\n`,
+      );
+      return EXIT_ERROR;
+  }
+}
+
+/** One line that is rewritten on a terminal, and a line every ten seconds elsewhere. */
+function progressLine(
+  plan: CascadePlan,
+  { stderr, isInteractive = false }: Terminal,
+): { show: (progress: CascadeProgress) => void; end: () => void } {
+  const [root] = plan.roots;
+  const what = plan.roots.length === 1 && root !== undefined ? root.ref.name : counted(plan.roots.length, 'object');
+  const startedAt = systemClock.monotonic();
+  let saidAt = startedAt;
+  let shown = false;
+  return {
+    show({ done, total, waitsFor }) {
+      const now = systemClock.monotonic();
+      const rate = done / Math.max(0.001, (now - startedAt) / 1000);
+      const waits = waitsFor === undefined ? '' : `, waits: ${sentenceOf(waitsFor)}`;
+      const line = `deleting ${what}: ${done.toLocaleString('en-US')} of ${counted(total, 'object')}, ${Math.round(rate).toLocaleString('en-US')}/s${waits}`;
+      if (isInteractive) {
+        stderr(`\r\u001b[K${line}`);
+        shown = true;
+      } else if (now - saidAt >= LINE_MS) {
+        saidAt = now;
+        stderr(`${line}\n`);
+      }
+    },
+    end() {
+      if (shown) stderr('\r\u001b[K');
+    },
+  };
+}
+
+interface Refusal {
+  readonly what: string;
+  readonly detail: readonly string[];
+  readonly next: string;
+}
+
+/** What was refused, the objects it is about, and what to do next. */
+function refuse({ what, detail, next }: Refusal, terminal: Terminal): number {
+  terminal.stderr(`error: ${what}\n${shownLines(detail)}${next}\n`);
+  return EXIT_REFUSED;
+}
+
+function refusalOf(
+  plan: CascadePlan,
+  {
+    saved,
+    digest,
+    budget,
+  }: { readonly saved: CascadePlan | undefined; readonly digest: string | undefined; readonly budget: Budget },
+): Refusal | undefined {
+  const short = shortDigest(plan.digest);
+  if (saved !== undefined && saved.digest !== plan.digest) {
+    return {
+      what: `the cluster gives another plan now (${short} instead of ${shortDigest(saved.digest)}); nothing was deleted`,
+      detail: planDifference(saved, plan),
+      next: 'Look at the plan above, and save it anew if it is what you want.',
+    };
+  }
+  if (digest !== undefined && !namesDigest(digest, plan.digest)) {
+    return {
+      what: `the plan has digest ${short}, not ${digest}; nothing was deleted`,
+      detail: [],
+      next: `Look at the plan above. If it is what you want, give --digest ${short}.`,
+    };
+  }
+  const exceeded = exceededBudget(plan, budget);
+  if (exceeded.length === 0) return undefined;
+  return {
+    what: 'the plan exceeds the budget; nothing was deleted',
+    detail: exceeded,
+    next: 'Delete less, or give a larger --budget.',
+  };
+}
+
+function shownLines(lines: readonly string[]): string {
+  const shown = lines.slice(0, MOST_SHOWN).map((line) => `  ${line}\n`);
+  const more = lines.length - shown.length;
+  return shown.join('') + (more > 0 ? `  … and ${more.toLocaleString('en-US')} more\n` : '');
+}
+
+async function savedPlan(file: string, args: readonly string[]): Promise<CascadePlan> {
+  if (args.length > 0) throw new CommandError('--plan says what is deleted', 'Leave TYPE/NAME away, or --plan.');
+  let plan: CascadePlan;
+  try {
+    plan = JSON.parse(await readFile(file, 'utf8')) as CascadePlan;
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'it is not JSON' : systemReason(error);
+    throw new CommandError(`cannot read the plan ${file}: ${why}`, 'kubectl cascade preview --save FILE writes one.', {
+      cause: error,
+    });
+  }
+  const { apiVersion, kind } = plan as { readonly apiVersion?: unknown; readonly kind?: unknown };
+  if (kind === 'CascadePlan' && apiVersion === DOCUMENT_API_VERSION) return plan;
+  throw new CommandError(
+    `${file} is ${String(kind)} in ${String(apiVersion)}, not a CascadePlan in ${DOCUMENT_API_VERSION}`,
+    'Use the version of kubegc that wrote it, or preview again.',
+  );
+}
+
+async function planAnew({ client }: ClusterAccess, saved: CascadePlan, terminal: Terminal): Promise<CascadePlan> {
+  const snapshot = await readSnapshot({ client, clock: systemClock });
+  const present = saved.roots.filter(({ ref }) => snapshot.graph.find(ref.uid) >= 0);
+  if (present.length === 0)
+    throw new CommandError('none of the roots of the plan exists any more', 'There is nothing to delete.');
+  const plan = await previewCascade(client, snapshot, {
+    roots: present.map(({ ref, policy, policyFrom }) => ({
+      uid: ref.uid,
+      ...(policyFrom === 'request' ? { policy } : {}),
+    })),
+    assumeFinalizers: saved.assumeFinalizers,
+  });
+  warnIncomplete(plan, terminal);
+  return plan;
+}
+
+function budgetOf(texts: readonly string[]): Budget {
+  let total: number | undefined;
+  const byKind = new Map<string, number>();
+  for (const text of texts) {
+    const [, kind, digits] = /^(?:([a-z][a-z0-9.-]*)=)?(\d{1,9})$/.exec(text) ?? [];
+    if (digits === undefined)
+      throw new CommandError(`invalid --budget "${text}"`, 'Give a number of objects, or KIND=N, for example pods=50.');
+    if (kind === undefined) total = Number(digits);
+    else byKind.set(kind, Number(digits));
+  }
+  return { byKind, ...(total === undefined ? {} : { total }) };
+}
+
+function timeoutOf(text: string): number | undefined {
+  const ms = durationOf('--timeout', text, { least: 0, most: YEAR_MS });
+  return ms === 0 ? undefined : ms;
+}
+
+/** As the server knows it; what a server does not say is unknown. */
+async function requesterOf(client: RestClient): Promise<string> {
+  const gvr = { group: 'authentication.k8s.io', version: 'v1', resource: 'selfsubjectreviews' };
+  try {
+    const review = await client.create({ gvr }, { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
+    const { userInfo } = (review['status'] ?? {}) as { readonly userInfo?: { readonly username?: string } };
+    return userInfo?.username ?? 'unknown';
+  } catch (error) {
+    if (error instanceof StatusError) return 'unknown';
+    throw error;
+  }
+}
+
+async function contextOf({ client, server, source }: ClusterAccess): Promise<RecordContext> {
+  try {
+    const { metadata } = await client.get({
+      gvr: { group: '', version: 'v1', resource: 'namespaces' },
+      name: 'kube-system',
+    });
+    return { name: source, server, ...(metadata?.uid === undefined ? {} : { clusterUid: metadata.uid }) };
+  } catch (error) {
+    if (error instanceof StatusError) return { name: source, server };
+    throw error;
+  }
+}
