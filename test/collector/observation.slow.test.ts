@@ -19,11 +19,13 @@ const get = (target: string, method = 'GET'): Promise<HttpResponse> =>
 const textOf = ({ body }: HttpResponse) => Buffer.from(body as Uint8Array).toString();
 
 describe('the debug graph', () => {
-  it.each(DEBUG_BASES)('COL-180 COL-183 is served below %s, and nothing else is', async (base) => {
+  it.each(DEBUG_BASES)('COL-180 COL-183 is served below %s, beside a list of the pages', async (base) => {
     const { status, headers } = await get(`${base}/graph`);
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': 'text/vnd.graphviz', 'x-content-type-options': 'nosniff' });
-    for (const target of [base, `${base}/`, `${base}/graph/`, `${base}/other`]) {
+    // The root lists the pages, so that nobody has to guess.
+    expect(textOf(await get(`${base}/`))).toMatch(/^GET \S+\/graph {2}the ownership graph/);
+    for (const target of [base, `${base}/graph/`, `${base}/other`]) {
       const answer = await get(target);
       expect([answer.status, textOf(answer)]).toEqual([404, '']);
     }
