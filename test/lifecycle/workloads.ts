@@ -80,10 +80,11 @@ export class Workloads {
     );
   }
 
-  /** Reason and message of the events of an object, the oldest first. */
+  /** Reason and message of the events of an object, in the order of their writing. */
   async eventsOf(name: string): Promise<string[]> {
     const all = await this.list(events);
     return all
+      .toSorted((a, b) => Number(a.metadata?.resourceVersion) - Number(b.metadata?.resourceVersion))
       .filter((event) => (event['involvedObject'] as { name?: string }).name === name)
       .map((event) => `${String(event['type'])} ${String(event['reason'])} ${String(event['message'])}`);
   }

@@ -5,37 +5,11 @@ import { cleanUpControllers } from './clean-up-controllers.ts';
 import type { ControllerEntry } from './controller-entry.ts';
 import { jobControllers } from './job-controllers.ts';
 import type { LifecycleSettings } from './lifecycle-settings.ts';
-
-const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' };
-const REPLICA_SETS = { group: 'apps', version: 'v1', resource: 'replicasets' };
-const REPLICATION_CONTROLLERS = { group: '', version: 'v1', resource: 'replicationcontrollers' };
+import { workloadControllers } from './workload-controllers.ts';
 
 /** The controllers that start with the first object of their kind, by kube-controller-manager's names. A new one is a new entry. */
 const entries = {
-  'deployment-controller': {
-    alias: 'deployment',
-    wakes: [{ gvr: DEPLOYMENTS }],
-    load: async (context) => {
-      const { DeploymentController } = await import('../deployment/deployment-controller.ts');
-      return new DeploymentController(context);
-    },
-  },
-  'replicaset-controller': {
-    alias: 'replicaset',
-    wakes: [{ gvr: REPLICA_SETS }],
-    load: async (context) => {
-      const { ReplicaSetController } = await import('../replicaset/replicaset-controller.ts');
-      return new ReplicaSetController(context);
-    },
-  },
-  'replicationcontroller-controller': {
-    alias: 'replicationcontroller',
-    wakes: [{ gvr: REPLICATION_CONTROLLERS }],
-    load: async (context) => {
-      const { ReplicationControllerController } = await import('../replicaset/replicationcontroller-controller.ts');
-      return new ReplicationControllerController(context);
-    },
-  },
+  ...workloadControllers,
   ...cleanUpControllers,
   ...jobControllers,
 } as const satisfies Record<string, ControllerEntry>;

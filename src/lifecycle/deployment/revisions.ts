@@ -3,6 +3,7 @@ import { deepEqual } from '../../base/deep-equal.ts';
 import type { PodTemplate } from '../pods/pod-control.ts';
 import { controllerReference, type OwnerKind } from '../ownership/controller-reference.ts';
 import type { ReplicaSet } from '../replicaset/replica-set.ts';
+import { equalTemplates, templateHash } from '../revisions/controller-revision.ts';
 import { type Deployment, desiredReplicas, fenceposts } from './deployment.ts';
 
 export const DEPLOYMENT_KIND: OwnerKind = { apiVersion: 'apps/v1', kind: 'Deployment' };
@@ -22,30 +23,16 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
 ]);
 /** Characters that the history of revisions of one ReplicaSet may have. */
 const MAX_HISTORY = 2000;
-/** No vowels and no digits that look like them, so that no word comes about (apimachinery `rand.SafeEncodeString`). */
-const SAFE = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Two templates make the same pods, whatever their hash label says and whether empty fields are there (LIFE-302). */
 export function sameTemplate(a: PodTemplate | undefined, b: PodTemplate | undefined): boolean {
-  return deepEqual(withoutEmpty(withoutHash(a)), withoutEmpty(withoutHash(b)));
+  return equalTemplates(withoutHash(a), withoutHash(b));
 }
 
 function withoutHash(template: PodTemplate = {}): PodTemplate {
   const { [TEMPLATE_HASH]: _, ...labels } = template.metadata?.labels ?? {};
   return { ...template, metadata: { ...template.metadata, labels } };
 }
-
-function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutEmpty);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .map(([field, inner]) => [field, withoutEmpty(inner)] as const)
-      .filter(([, inner]) => inner !== null && inner !== undefined && !isEmpty(inner)),
-  );
-}
-
-const isEmpty = (value: unknown): boolean => typeof value === 'object' && Object.keys(value as object).length === 0;
 
 /** The oldest ReplicaSet with the Deployment's template (LIFE-302). */
 export function findNewReplicaSet(deployment: Deployment, all: readonly ReplicaSet[]): ReplicaSet | undefined {
@@ -159,19 +146,4 @@ export function newReplicaSet(
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
   };
-}
-
-/** FNV-1a of the template and the number of collisions, in letters that are safe in a name. */
-function templateHash(template: PodTemplate, collisionCount: number | undefined): string {
-  const text = JSON.stringify([sorted(withoutEmpty(template)), collisionCount ?? 0]);
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return [...String(hash)].map((digit) => SAFE[digit.charCodeAt(0) % SAFE.length]).join('');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
-  return Object.fromEntries(entries.map(([field, inner]) => [field, sorted(inner)]));
 }
