@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
 import type { KubeObject, ObjectMeta } from '../../src/api/meta/object-meta.ts';
@@ -44,6 +45,8 @@ export class EmbeddedCluster {
 
   private constructor() {
     const { clock, random, logger, metrics } = this;
+    // One listener for each cache and controller.
+    setMaxListeners(0, this.#stop.signal);
     const store = openMemoryStore({ clock });
     this.#server = createApiServer({ store, clock, random, logger, metrics, version: {} });
     this.client = this.#clientWith([]);

@@ -3,7 +3,7 @@ import type { ControllerEntry } from './controller-entry.ts';
 const apps = (resource: string) => ({ gvr: { group: 'apps', version: 'v1', resource } });
 const core = (resource: string) => ({ gvr: { group: '', version: 'v1', resource } });
 
-/** Controllers that make pods for others. */
+/** Controllers that make pods for others, or look after what others made of them. */
 export const workloadControllers = {
   'deployment-controller': {
     alias: 'deployment',
@@ -43,6 +43,22 @@ export const workloadControllers = {
     load: async (context) => {
       const { DaemonSetController } = await import('../daemonset/daemonset-controller.ts');
       return new DaemonSetController(context);
+    },
+  },
+  'disruption-controller': {
+    alias: 'disruption',
+    wakes: [{ gvr: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' } }],
+    load: async (context) => {
+      const { DisruptionController } = await import('../disruption/disruption-controller.ts');
+      return new DisruptionController(context);
+    },
+  },
+  'endpointslice-controller': {
+    alias: 'endpointslice',
+    wakes: [core('pods')],
+    load: async (context) => {
+      const { EndpointSliceController } = await import('../endpointslice/endpointslice-controller.ts');
+      return new EndpointSliceController(context);
     },
   },
 } as const satisfies Record<string, ControllerEntry>;

@@ -41,7 +41,7 @@ interface Revisions {
   readonly update: ControllerRevision;
 }
 
-/** Runs kube-controller-manager's `statefulset-controller` (LIFE-610 to LIFE-616). Does nothing for a set while a cache is behind its own writes. */
+/** Runs kube-controller-manager's `statefulset-controller` (LIFE-610 to LIFE-615). Does nothing for a set while a cache is behind its own writes. */
 export class StatefulSetController implements Service {
   readonly #options: SharedContext;
   readonly #sets: SharedCache<StatefulSet>;
