@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { endWithError } from './process/command-error.ts';
+import { wordsOfName } from './plugin-name.ts';
 import type { Terminal } from './process/terminal.ts';
 import { plainUpFlags } from './up/up-options.ts';
 
@@ -17,7 +18,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 // What nobody caught ends the process all the same, but as words: Node would print the bundle's one long line before them.
 process.on('uncaughtException', (error) => process.exit(endWithError(error, terminal)));
-const args = process.argv.slice(2);
+const args = [...wordsOfName(process.argv[1] ?? ''), ...process.argv.slice(2)];
 const upFlags = args[0] === 'up' ? plainUpFlags(args.slice(1)) : undefined;
 if (upFlags === undefined) {
   const { run } = await import('./program.ts');
