@@ -86,7 +86,10 @@ class Instance {
     this.leadership = new Leadership({
       mode: 'collect',
       elector: this.elector,
-      watchOther: () => Promise.resolve(),
+      watchOther: (_, onChange) => {
+        onChange({ runs: 'no', why: 'asked' });
+        return Promise.resolve();
+      },
       lead: (signal) => this.collector.lead(signal),
       logger,
       metrics,
