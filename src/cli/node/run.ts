@@ -16,6 +16,7 @@ import { processMetrics } from '../metrics/process-metrics.ts';
 import { PrometheusMetrics } from '../metrics/prometheus.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
+import { engineHeap } from '../up/idle-heap.ts';
 import { findKubelet } from './find-kubelet.ts';
 import type { NodeFlags } from './node-options.ts';
 import { nodeSettings } from './node-settings.ts';
@@ -32,6 +33,8 @@ export interface RunFlags extends NodeFlags {
 
 /** `kubegc node run`: collects until SIGINT or SIGTERM. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
+  // It works for a moment every few minutes, on a node whose memory is for others.
+  engineHeap.prefer('small');
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort());
   const wanted = flags.mode ?? (await nodeSettings(flags)).mode;
