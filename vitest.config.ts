@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-// Two tiers (CONTRIBUTING.md, "Tests"): `npm test` runs the projects pure and quick, `npm run test:all` also the slow files.
+// Two tiers (CONTRIBUTING.md, "Tests"): `npm test` runs the projects pure, rooms and quick, `npm run test:all` also the slow files.
 // Suites that need real programs live in test/compat and test/crash; .ci/run starts them by vitest.compat.config.ts.
 const programs = ['test/compat/**', 'test/crash/**'];
 const slow = '**/*.slow.test.ts';
@@ -16,6 +16,11 @@ const pure = [
   'src/collector/queues',
   'src/collector/decide',
 ].map((room) => `${room}/**/*.test.ts`);
+
+/** Files that share a process too, of rooms that hold no state of a module. */
+const rooms = ['src/**/*.test.ts'];
+/** These replace a module, or look at the process as a whole. */
+const alone = ['src/cli/**', 'src/apiserver/storage/lmdb/lmdb-missing.test.ts'];
 
 export default defineConfig({
   test: {
@@ -33,9 +38,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'rooms',
+          include: rooms,
+          exclude: [...configDefaults.exclude, ...pure, ...alone, slow],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'quick',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...programs, ...pure, slow],
+          include: [...alone.map((each) => each.replace(/\/\*\*$/, '/**/*.test.ts')), 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...programs, slow],
         },
       },
       {
