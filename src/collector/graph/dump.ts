@@ -4,7 +4,8 @@ import { quoted } from '../../api/meta/quoted.ts';
 import type { Graph, NodeId } from './graph.ts';
 import type { Identity, Uid } from '../types/identity.ts';
 
-interface Vertex {
+/** One node, or one uid that is referred to, of a dump. */
+export interface Vertex {
   readonly identity: Identity;
   /** A uid that is referred to but has no node (COL-189). */
   readonly missing: boolean;
@@ -13,18 +14,30 @@ interface Vertex {
   readonly virtual: boolean;
 }
 
+/** What a dump shows: vertices by uid, and the uids of each vertex's owners. */
+export interface GraphView {
+  readonly vertices: ReadonlyMap<Uid, Vertex>;
+  readonly owners: ReadonlyMap<Uid, ReadonlySet<Uid>>;
+}
+
+/** Nodes with owners or dependents, and the uids that they refer to. `uids`: only the connected components around these. O(nodes). */
+export function viewGraph(graph: Graph, uids: readonly Uid[] = []): GraphView {
+  const vertices = new Map<Uid, Vertex>();
+  const owners = new Map<Uid, Set<Uid>>();
+  const visit = (id: NodeId): void => addNode(graph, id, vertices, owners);
+  if (uids.length === 0) graph.forEachNode(visit);
+  else for (const id of componentsAround(graph, uids)) visit(id);
+  return { vertices, owners };
+}
+
 /**
  * The graph in the DOT language (COL-181...COL-189). `uids`: only the connected components around these; none: everything. One
  * vertex for each missing uid, with the coordinates of the first reference to it (BETTER-20). O(nodes), and the text
  * of a vertex is about 500 bytes: meant for debugging.
  */
 export function dumpGraph(graph: Graph, uids: readonly Uid[] = []): string {
-  const vertices = new Map<Uid, Vertex>();
-  const edges = new Map<Uid, Set<Uid>>();
-  const visit = (id: NodeId): void => addNode(graph, id, vertices, edges);
-  if (uids.length === 0) graph.forEachNode(visit);
-  else for (const id of componentsAround(graph, uids)) visit(id);
-  return render(vertices, edges);
+  const { vertices, owners } = viewGraph(graph, uids);
+  return render(vertices, owners);
 }
 
 function addNode(graph: Graph, id: NodeId, vertices: Map<Uid, Vertex>, edges: Map<Uid, Set<Uid>>): void {
@@ -67,7 +80,7 @@ function componentsAround(graph: Graph, uids: readonly Uid[]): Set<NodeId> {
   return found;
 }
 
-function render(vertices: Map<Uid, Vertex>, edges: Map<Uid, Set<Uid>>): string {
+function render(vertices: GraphView['vertices'], edges: GraphView['owners']): string {
   const lines = ['strict digraph full {'];
   const sorted = [...vertices.keys()].sort(byCodePoints);
   if (sorted.length > 0) lines.push('  // Node definitions.');

@@ -1,7 +1,8 @@
 import { isAbortError } from '../../base/abort-error.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { type ConsistencyCheck, NotRunningError } from './consistency-check.ts';
-import { dumpGraph } from '../graph/dump.ts';
+import { dumpGraph, viewGraph } from '../graph/dump.ts';
+import { graphAsJson, graphAsMermaid, graphAsTree } from '../graph/dump-people.ts';
 import type { Graph } from '../graph/graph.ts';
 import { resourceKey } from '../resources/deletable-resources.ts';
 
@@ -16,7 +17,7 @@ export const debugPages = [
   {
     method: 'GET',
     path: `${DEBUG_BASES[0]}/graph`,
-    shows: 'the ownership graph in DOT; ?uid=UID: what belongs to one object',
+    shows: 'the ownership graph; ?format=tree|json|mermaid, else DOT; ?uid=UID: what belongs to one object',
   },
   { method: 'POST', path: `${DEBUG_BASES[0]}/consistency`, shows: 'the differences between the graph and fresh lists' },
   { method: 'POST', path: `${DEBUG_BASES[0]}/rescan`, shows: 'the kinds that are listed anew because of this request' },
@@ -48,7 +49,7 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
           debugPages.map(({ method, path, shows }) => `${method} ${path}  ${shows}\n`).join(''),
         );
       case 'GET /graph':
-        return answer(200, 'text/vnd.graphviz', dumpGraph(graph, url.searchParams.getAll('uid')));
+        return graphPage(graph, url.searchParams);
       case 'POST /consistency': {
         const { differences, inconsistencies, unread, complete } = await consistency.check(signal);
         return json(200, {
@@ -65,6 +66,24 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
     }
   };
   return (request) => answerTo(request).catch(unavailable);
+}
+
+/** `?format=dot|tree|json|mermaid`, DOT unless given; `?uid=…`, also several: the connected components around these objects. */
+function graphPage(graph: Graph, query: URLSearchParams): HttpResponse {
+  const uids = query.getAll('uid');
+  const format = query.get('format') ?? 'dot';
+  switch (format) {
+    case 'dot':
+      return answer(200, 'text/vnd.graphviz', dumpGraph(graph, uids));
+    case 'tree':
+      return answer(200, PLAIN, graphAsTree(viewGraph(graph, uids)));
+    case 'json':
+      return answer(200, 'application/json', graphAsJson(viewGraph(graph, uids)));
+    case 'mermaid':
+      return answer(200, PLAIN, graphAsMermaid(viewGraph(graph, uids)));
+    default:
+      return answer(400, PLAIN, `unknown format ${JSON.stringify(format)}: give dot, tree, json or mermaid\n`);
+  }
 }
 
 function unavailable(error: unknown): HttpResponse {
