@@ -121,6 +121,11 @@ export interface GarbageCollectorOptions {
    * {@link GarbageCollector.lead} (COL-214, BETTER-23). Default `always`.
    */
   readonly workers?: 'always' | 'whenLeading';
+  /**
+   * `withheld`: decides and reads, but sends no write. What it would write stands in the results of a decision as `withheld`. Another
+   * collector does the work, and its writes come back as watch events. Default `allowed`.
+   */
+  readonly writes?: 'allowed' | 'withheld';
   /** Told of every decision after it was carried out. */
   readonly onDecision?: (decision: CarriedOut) => void;
 }
@@ -407,18 +412,19 @@ export class GarbageCollector implements Service {
     // What was orphaned before must be known before anything is taken for garbage (LIFE-561).
     await this.#orphanRecords.load(stopping.signal);
     if (stopping.signal.aborted) return;
-    this.#invalidNamespaces.beginTerm();
-    const recorder = this.#recorder.run(stopping.signal);
+    const acts = this.#options.writes !== 'withheld';
+    if (acts) this.#invalidNamespaces.beginTerm();
+    const recorder = acts ? this.#recorder.run(stopping.signal) : undefined;
     this.#gate.open({ stopping: stopping.signal, calls: calls.signal });
     // Before the workers start nothing is collected, and what they wait for says what follows.
-    if (this.started) this.#logger.info('collecting from now on');
+    if (this.started && acts) this.#logger.info('collecting from now on');
     await untilAborted(stopping.signal);
     if (signal.reason instanceof LeaseLostError) calls.abort(signal.reason);
     const graceOver = this.#options.clock.setTimer(SHUTDOWN_GRACE_MS, () => calls.abort());
     await this.#gate.close();
     graceOver.cancel();
     await recorder;
-    this.#invalidNamespaces.endTerm();
+    if (acts) this.#invalidNamespaces.endTerm();
   }
 
   /** While another one leads nobody takes the keys. */
@@ -439,7 +445,8 @@ export class GarbageCollector implements Service {
     const { clock, initialSyncTimeoutMs = DEFAULTS.initialSyncTimeoutMs } = this.#options;
     await waitForSync(this.#monitors, { clock, timeoutMs: initialSyncTimeoutMs, signal });
     if (signal.aborted) return;
-    const then = this.#gate.isOpen ? 'collecting' : 'standing by';
+    const acting = this.#options.writes === 'withheld' ? 'observing' : 'collecting';
+    const then = this.#gate.isOpen ? acting : 'standing by';
     this.#logger.info(
       this.synced ? `all monitors are synced, ${then}` : `not all monitors are synced, ${then} all the same`,
       { resources: this.#monitors.size, unsynced: this.#monitors.unsynced.map(resourceKey) },
@@ -468,6 +475,7 @@ export class GarbageCollector implements Service {
       support: this.#support,
       deleteOptions: this.#deleteOptions,
       metrics: this.#metrics,
+      writes: this.#options.writes ?? 'allowed',
       apply: this.#writer.apply,
       trust: () => (this.#monitors.current ? 'trusted' : 'untrusted'),
       follows: (apiVersion, kind) => this.#monitors.follows(apiVersion, kind),
@@ -515,7 +523,8 @@ export class GarbageCollector implements Service {
       periodMs: this.#options.syncPeriodMs ?? DEFAULTS.syncPeriodMs,
       whenLeading: (work) => gate.pass(work),
     });
-    return [...this.#pools.map((each) => each.run()), ignored.run(stopping)];
+    const pools = this.#pools.map((each) => each.run());
+    return this.#options.writes === 'withheld' ? pools : [...pools, ignored.run(stopping)];
   }
 
   readonly #onReleasedLate = (dependent: Identity, references: number): void => {

@@ -258,7 +258,8 @@ describe('kubegc collect --mode observe', () => {
     const methods = [...text.matchAll(/^rest_client_requests_total\{.*method="(\w+)"/gm)].map((match) => match[1]);
     expect(new Set(methods)).toEqual(new Set(['GET']));
     expect(text).toMatch(/^kubegc_collector_acting 0$/m);
-    expect(text).not.toContain('kubegc_collector_decisions_total{');
+    // It decides all the same, and says what it would do.
+    expect(text).toContain('kubegc_collector_decisions_total{');
     await observer.stop();
     // A collector that comes after it finds everything as it was.
     await ready(collector('--mode', 'collect', ...quick));
@@ -297,13 +298,14 @@ describe('kubegc collect --mode auto', () => {
 });
 
 describe('kubegc collect without a mode', () => {
-  it('only observes, also where nothing else collects', async () => {
-    const running = await ready(collector(...quick));
+  it('only observes, also where nothing else collects, and says what it would delete', async () => {
+    const running = await ready(collector('--explain-every-action', ...quick));
     await family(2);
     await deleteOwner('Background');
     await new Promise((next) => setTimeout(next, 1000));
     expect(await dependents()).toHaveLength(2);
     expect(running.output).toContain('observing only');
+    expect(running.output).toMatch(/object="Secret .*would="delete \(Background\)"/);
   });
 });
 

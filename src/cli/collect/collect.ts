@@ -169,7 +169,9 @@ function assemble(options: {
     random,
     logger,
     metrics,
-    workers: 'whenLeading',
+    ...(mode === 'observe'
+      ? { workers: 'always' as const, writes: 'withheld' as const }
+      : { workers: 'whenLeading' as const }),
     concurrentGcSyncs,
     syncPeriodMs,
     initialSyncTimeoutMs,

@@ -13,7 +13,8 @@ export function explainDecision({ uid, identity, queuedFor, verdict, reason, dec
   readonly fields: LogFields;
 } {
   const did = wordsOf(results.filter(tookPlace));
-  const tried = wordsOf(results.filter((result) => !tookPlace(result)));
+  const would = wordsOf(results.filter(({ withheld }) => withheld === true));
+  const tried = wordsOf(results.filter((result) => !tookPlace(result) && result.withheld !== true));
   const answered = results.flatMap((result) => result.answered ?? []).join(', ');
   return {
     message: sentenceOf(reason),
@@ -21,7 +22,7 @@ export function explainDecision({ uid, identity, queuedFor, verdict, reason, dec
       ...(identity === undefined ? {} : { object: objectName(identity) }),
       uid,
       ...(queuedFor === undefined ? {} : { because: queuedFor }),
-      did: did === '' ? 'nothing' : did,
+      ...(would === '' ? { did: did === '' ? 'nothing' : did } : { would }),
       ...(tried === '' ? {} : { tried }),
       ...(answered === '' ? {} : { answered }),
       ...(decided === reason ? {} : { decided }),
@@ -32,8 +33,8 @@ export function explainDecision({ uid, identity, queuedFor, verdict, reason, dec
 }
 
 /** Of a write: whether it was this one that changed the object. */
-function tookPlace({ answered }: ActionResult): boolean {
-  return answered === undefined || tookEffect(answered);
+function tookPlace({ answered, withheld }: ActionResult): boolean {
+  return withheld !== true && (answered === undefined || tookEffect(answered));
 }
 
 function wordsOf(results: readonly ActionResult[]): string {

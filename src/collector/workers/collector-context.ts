@@ -39,6 +39,8 @@ export interface CollectorContext extends DeleteContext {
   readonly queues: Queues;
   readonly support: PatchSupport;
   readonly metrics: CollectorMetrics;
+  /** `withheld`: what a decision wants written is reported and not sent. */
+  readonly writes: 'allowed' | 'withheld';
   /** The one writer of the graph; see GraphWriter. */
   readonly apply: (event: GraphEvent, doubts?: number) => void;
   /** The client with one interceptor more, which is asked when a request has waited for its place. */

@@ -24,6 +24,8 @@ export interface ActionResult {
   readonly action: Action;
   /** What the answer to the write came to; undefined of what this process does by itself. */
   readonly answered: Reason | undefined;
+  /** Not sent, because this collector only observes. */
+  readonly withheld?: true;
 }
 
 /** A decision after it was carried out. */

@@ -83,6 +83,14 @@ interface Errand {
   readonly results: ActionResult[];
 }
 
+/** Actions that send a write to the API server. */
+const writes: ReadonlySet<Action['action']> = new Set([
+  'delete',
+  'removeFinalizer',
+  'removeReferences',
+  'unblockReferences',
+]);
+
 /** Most keys are decided by the graph alone. */
 const NO_ANSWERS: Round['owners'] = new Map();
 
@@ -248,6 +256,10 @@ export class DeleteWorker {
     /** What an unblocking patch answered, for the delete that follows it. */
     let patched: LiveObject | undefined;
     for (const action of actions) {
+      if (this.#context.writes === 'withheld' && writes.has(action.action)) {
+        errand.results.push({ action, answered: undefined, withheld: true });
+        continue;
+      }
       if (action.action === 'unblockReferences') {
         const answer = await unblockReferences(this.#context, action);
         if (answer.answer !== 'accepted') {

@@ -58,6 +58,10 @@ export class OrphanWorker {
   async #answered(round: OrphanRound, step: Exclude<OrphanStep, Verdict>): Promise<OrphanRound | 'termEnded'> {
     const { release, barrier } = this.#options;
     const owner = round.uid;
+    // As if all had gone well, so that the decision says what follows.
+    if (this.#context.writes === 'withheld' && step.need !== 'latest') {
+      return { ...round, released: 'all', foundReleased: 'all', barrier: 'clear' };
+    }
     switch (step.need) {
       case 'latest': {
         const latest = await readMetadata(this.#context, step.target);
@@ -83,6 +87,10 @@ export class OrphanWorker {
     const results: ActionResult[] = [];
     for (const action of actions) {
       if (action.action !== 'removeFinalizer') continue;
+      if (this.#context.writes === 'withheld') {
+        results.push({ action, answered: undefined, withheld: true });
+        continue;
+      }
       const recorded = await this.#options.records.record(action.target, this.#context.signal);
       if (recorded === 'termEnded') return 'requeue';
       const answer = await removeFinalizer(this.#context, action);
