@@ -19,7 +19,7 @@ import { emitTypes } from './emit-types.mjs';
 import { thirdPartyLicenses } from './third-party-licenses.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { version, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { version, exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const outdir = join(root, 'dist');
 
 /** What can be imported, by the name of its file in dist: the export map says which source each declaration comes from. */
@@ -92,13 +92,15 @@ const fewChunks = {
   },
 };
 
-/** Links the command into node_modules/.bin. There `npx kubegc` finds it; else npx packs, installs and builds this folder once more. */
-function linkCommand() {
-  const bin = join(root, 'node_modules', '.bin');
-  if (process.platform === 'win32' || !existsSync(bin)) return;
-  const link = join(bin, 'kubegc');
-  rmSync(link, { force: true });
-  symlinkSync(relative(bin, join(outdir, 'kubegc.js')), link);
+/** Links the commands into node_modules/.bin. There `npx kubegc` finds its own; else npx packs, installs and builds this folder once more. */
+function linkCommands() {
+  const folder = join(root, 'node_modules', '.bin');
+  if (process.platform === 'win32' || !existsSync(folder)) return;
+  for (const [name, file] of Object.entries(bin)) {
+    const link = join(folder, name);
+    rmSync(link, { force: true });
+    symlinkSync(relative(folder, join(root, file)), link);
+  }
 }
 
 rmSync(outdir, { recursive: true, force: true });
@@ -136,7 +138,7 @@ chmodSync(join(outdir, 'kubegc.js'), 0o755);
 // For `npm run licenses`, and the test that compares it with what ships.
 mkdirSync(join(root, '.cache'), { recursive: true });
 writeFileSync(join(root, '.cache/THIRD-PARTY-LICENSES'), thirdPartyLicenses(root, result.metafile));
-linkCommand();
+linkCommands();
 const files = Object.keys(result.metafile.outputs);
 const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
 const types = emitTypes(
