@@ -368,7 +368,8 @@ describe('why a terminating object does not go', () => {
   });
 
   it('CAS-032 a pod on a node that does not exist', async () => {
-    await using cluster = await startCluster();
+    // Where nobody collects such pods.
+    await using cluster = await startCluster({ controllers: ['garbage-collector-controller'] });
     const { client, clock } = cluster;
     const pod: KubeObject = {
       apiVersion: 'v1',

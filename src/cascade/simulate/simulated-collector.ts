@@ -166,7 +166,11 @@ export class SimulatedCollector {
     else delete trail.requeued;
     for (const action of actions) {
       if (action.action === 'delete' && reason === 'ownersAbsent') {
-        for (const { uid: owner } of action.classified) if (this.#server.removed.has(owner)) trail.waitsFor.add(owner);
+        for (const { uid: owner } of action.classified) {
+          // An owner that waited has its dependents deleted too: which of the two comes first is a race.
+          const raced = this.#trails.find(owner)?.waited === true;
+          if (this.#server.removed.has(owner) && !raced) trail.waitsFor.add(owner);
+        }
       }
     }
   }

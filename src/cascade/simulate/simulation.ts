@@ -169,8 +169,9 @@ class Simulation {
     const { graph } = this.#server;
     const id = graph.find(uid);
     if (id >= 0 && graph.isWaiting(id)) {
-      const { waitsFor } = this.#trails.of(uid);
-      graph.forEachBlockingDependent(id, (dependent) => void waitsFor.add(graph.uidAt(dependent)));
+      const trail = this.#trails.of(uid);
+      trail.waited = true;
+      graph.forEachBlockingDependent(id, (dependent) => void trail.waitsFor.add(graph.uidAt(dependent)));
     }
     for (const controller of this.#controllers) controller.terminating?.(uid, object);
   }

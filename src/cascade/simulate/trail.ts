@@ -27,6 +27,8 @@ export interface Trail {
   sequence?: number;
   /** Whom it has to wait for before it goes. */
   readonly waitsFor: Set<string>;
+  /** It waited for its dependents (foreground), so these may go before it or after it. */
+  waited?: true;
   /** Owners whose references it loses. */
   readonly loses: Set<string>;
   /** It lost them because their owner goes with policy Orphan. */
