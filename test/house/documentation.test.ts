@@ -43,6 +43,32 @@ describe('documentation', () => {
     );
   });
 
+  it('docs/cascade.md names every command of kubegc cascade with every flag, and no other', () => {
+    const flagsIn = (text: string): string[] =>
+      [...text.matchAll(/^\| `(?:-\w, )?(--[\w-]+)/gm)].map(([, flag = '']) => flag);
+    const sections = new Map(
+      page('cascade.md')
+        .split(/^## /m)
+        .slice(1)
+        .map((section) => [section.slice(0, section.indexOf('\n')), section]),
+    );
+    const cluster = flagsIn(sections.get('The cluster') ?? '');
+    sections.delete('The cluster');
+    const described = [...sections].map(([name, text]) => {
+      const shared = text.includes('the flags of [the cluster](#the-cluster)') ? cluster : [];
+      return { name, flags: [...flagsIn(text), ...shared].toSorted() };
+    });
+    const cascade = commands.find((each) => each.name() === 'cascade');
+    const built = cascade?.commands.map((each) => ({
+      name: each.name(),
+      flags: each.options
+        .map((option) => option.long ?? '')
+        .filter((flag) => flag !== '--help')
+        .toSorted(),
+    }));
+    expect(described).toEqual(built);
+  });
+
   it('docs/metrics.md names every metric, and no other', () => {
     const pattern =
       /name: '((?:kubegc|workqueue|apiserver|etcd|rest_client|garbagecollector|leader_election|process|pod_gc|ttl_after_finished|job_controller|cronjob_controller|taint_eviction_controller)_\w+)'/g;
