@@ -17,11 +17,25 @@ limit_kib=$((20 * 1024))
 npm pack --silent --pack-destination "$folder" "$root" >/dev/null
 cd "$folder"
 export HOME=$folder
+# npm publish repairs what is wrong in package.json and warns: there is nothing to repair. Only what is meant for users is packed.
+mkdir packed
+tar -x -z -f kubegc-*.tgz -C packed --strip-components=1
+(cd packed && cp package.json before.json && npm pkg fix && diff before.json package.json && rm before.json)
+expected='LICENSE NOTICE README.md THIRD-PARTY-LICENSES deploy dist docs package.json'
+there=$(cd packed && LC_ALL=C printf '%s\n' * | LC_ALL=C sort | xargs)
+[ "$there" = "$expected" ] || { echo "the package has: $there; and should have: $expected" >&2; exit 1; }
+"$kubectl" kustomize packed/deploy/kustomize/base >/dev/null
+rm -rf packed
+
 npm init --yes >/dev/null
 npm install --silent --no-audit --no-fund ./kubegc-*.tgz
 size=$(du -sk node_modules | cut -f1)
 echo "installed: $size KiB"
 [ "$size" -lt "$limit_kib" ] || { echo "the installed package is larger than $limit_kib KiB" >&2; exit 1; }
+
+for name in kubegc kubectl-cascade kubectl-undelete; do
+  node_modules/.bin/$name --help >/dev/null || { echo "the package has no program $name that starts" >&2; exit 1; }
+done
 
 serve() { # serve ARGS...: starts it and waits for the ready line
   setsid npx kubegc up --listen 127.0.0.1:0 --write-kubeconfig "$folder/kubeconfig" "$@" >"$folder/out" 2>&1 &
