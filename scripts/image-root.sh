@@ -21,7 +21,6 @@ for package in "$state"/cache/archives/base-files_*.deb "$state"/cache/archives/
   dpkg-deb --fsys-tarfile "$package" | tar -x -C "$root" --keep-directory-symlink \
     --exclude='./usr/share/doc/*/changelog*' --exclude='./usr/share/man' --exclude='./usr/share/locale' --exclude='./usr/share/info' --exclude='./usr/include'
 done
-close_suite
 
 # What update-ca-certificates would write: Debian's Node.js trusts this file.
 mkdir -p "$root/etc/ssl/certs"
@@ -36,10 +35,10 @@ chown 1000:1000 "$root/var/lib/kubegc"
 
 # The program alone: declarations and pages are for people, and lmdb is left out, so `kubegc up` is for --store memory or etcd here.
 # The build of dist belongs to npm ci; a build here would race with whoever runs it at the same time.
-package=$(cd "$source" && npm pack --silent --ignore-scripts --pack-destination "$directory")
+package=$(cd "$source" && npm pack --silent --ignore-scripts --pack-destination "$state")
 mkdir -p "$root/usr/lib/kubegc"
-tar -x -z -f "$directory/$package" -C "$root/usr/lib/kubegc" --strip-components=1 --no-same-owner --exclude=package/docs --exclude=package/deploy --exclude=package/dist/types
-rm "$directory/$package"
+tar -x -z -f "$state/$package" -C "$root/usr/lib/kubegc" --strip-components=1 --no-same-owner --exclude=package/docs --exclude=package/deploy --exclude=package/dist/types
+close_suite
 # There is no env here to look for node.
 sed -i '1s|.*|#!/usr/bin/node|' "$root/usr/lib/kubegc/dist/kubegc.js"
 ln -s ../lib/kubegc/dist/kubegc.js "$root/usr/bin/kubegc"

@@ -16,7 +16,7 @@ limit_kib=$((20 * 1024))
 
 npm pack --silent --pack-destination "$folder" "$root" >/dev/null
 cd "$folder"
-export HOME=$folder
+export HOME=$folder npm_config_update_notifier=false
 # npm publish repairs what is wrong in package.json and warns: there is nothing to repair. Only what is meant for users is packed.
 mkdir packed
 tar -x -z -f kubegc-*.tgz -C packed --strip-components=1
