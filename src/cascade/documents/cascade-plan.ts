@@ -85,9 +85,12 @@ export interface CascadePlan extends Document<'CascadePlan'>, DataOrigin {
   readonly digest: string;
   /** Of all roots; absent where they differ. */
   readonly policy?: CascadePolicy;
+  /** Objects whose deletion is asked for. */
   readonly roots: readonly PlanRoot[];
   /** What the prediction assumes of finalizers that nobody here removes (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
+  /** Every object that the cascade touches. */
   readonly objects: readonly PlannedObject[];
+  /** Counts, and what loses data. */
   readonly summary: PlanSummary;
 }

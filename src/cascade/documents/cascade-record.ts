@@ -47,3 +47,8 @@ export interface CascadeRecord extends Document<'CascadeRecord'> {
   readonly secrets: SecretsPolicy;
   readonly undone?: readonly UndoEntry[];
 }
+
+/** The recorded deletions, newest first (`log -o json`). */
+export interface CascadeRecordList extends Document<'CascadeRecordList'> {
+  readonly items: readonly CascadeRecord[];
+}

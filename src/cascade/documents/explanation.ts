@@ -38,7 +38,9 @@ export interface Finding {
 
 /** Why an object is alive, or does not go away (`explain -o json`, CAS-093). */
 export interface Explanation extends Document<'Explanation'>, DataOrigin {
+  /** The object; its uid is empty when it is gone. */
   readonly ref: ObjectReference;
+  /** Whether it exists, and whether its deletion was requested. */
   readonly state: 'alive' | 'terminating' | 'gone';
   /** RFC 3339; when the deletion was requested, of a terminating object. */
   readonly since?: string;
@@ -48,7 +50,10 @@ export interface Explanation extends Document<'Explanation'>, DataOrigin {
   readonly reason: string;
   /** The reason as one sentence. */
   readonly message: string;
+  /** Its owner references, with what each is. */
   readonly owners: readonly ExplainedOwner[];
+  /** What keeps it from going, when it is terminating. */
   readonly heldBy: readonly Hold[];
+  /** Known traps, each with the next safe step; empty when none was found. */
   readonly findings: readonly Finding[];
 }

@@ -27,6 +27,8 @@ export interface GraphDocumentEdge {
 
 /** Objects and their references (`tree -o json`, `graph -o json`, CAS-094). */
 export interface GraphDocument extends Document<'Graph'>, DataOrigin {
+  /** Objects, and owners that are named and missing. */
   readonly nodes: readonly GraphDocumentNode[];
+  /** Owner references. */
   readonly edges: readonly GraphDocumentEdge[];
 }

@@ -14,5 +14,6 @@ export interface LintFinding {
 
 /** What is wrong with ownership in a cluster or in manifests (`lint -o json`, CAS-094). */
 export interface LintReport extends Document<'LintReport'>, DataOrigin {
+  /** Empty when nothing is wrong. */
   readonly findings: readonly LintFinding[];
 }

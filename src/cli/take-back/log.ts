@@ -1,7 +1,7 @@
 import { humanAge, humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { systemClock } from '../../base/clock.ts';
-import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';
+import type { CascadeRecord, CascadeRecordList } from '../../cascade/documents/cascade-record.ts';
 import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
@@ -37,7 +37,8 @@ export function log(id: string | undefined, flags: LogFlags, terminal: Terminal)
 function listAsJson(records: readonly CascadeRecord[]): string {
   // The plan of each would make a list of many megabytes; `log ID` has it.
   const items = records.map(({ plan: _plan, ...rest }) => rest);
-  return `${JSON.stringify({ apiVersion: DOCUMENT_API_VERSION, kind: 'CascadeRecordList', items }, undefined, 2)}\n`;
+  const list: CascadeRecordList = { apiVersion: DOCUMENT_API_VERSION, kind: 'CascadeRecordList', items };
+  return `${JSON.stringify(list, undefined, 2)}\n`;
 }
 
 /** The list as a table. */
