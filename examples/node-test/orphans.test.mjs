@@ -24,6 +24,7 @@ kind: Pod
 metadata:
   name: web-1
   namespace: default
+  labels: { app: web }
   finalizers: [example.com/drain]
   ownerReferences: [{ apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true }]
 spec: { containers: [{ name: web, image: nginx }] }

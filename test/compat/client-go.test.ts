@@ -113,7 +113,9 @@ async function run(program: string, directory: string): Promise<Run> {
   const data = join(directory, 'data');
   const command = ['up', '--listen', listen, '--data-dir', data, '--write-kubeconfig', kubeconfig];
   const start = async (): Promise<KubegcProcess> => {
-    const started = new KubegcProcess([...command, '--authorization-mode', 'RBAC']);
+    // The checks write the status of Deployments themselves.
+    const controllers = ['--controllers', '*,-deployment-controller,-replicaset-controller'];
+    const started = new KubegcProcess([...command, '--authorization-mode', 'RBAC', ...controllers]);
     await started.ready();
     return started;
   };

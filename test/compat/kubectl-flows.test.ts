@@ -323,7 +323,9 @@ describe.each([...kubectlPaths(), ...olderKubectlPaths()])('%s', (path) => {
   beforeAll(async () => {
     directory = await temporaryDirectory();
     const kubeconfig = join(directory.path, 'kubeconfig');
+    // The rows play the controllers of a Deployment themselves; simulated-pods.test.ts has the real ones.
     const command = ['up', '--store', 'memory', '--listen', '127.0.0.1:0', '--write-kubeconfig', kubeconfig];
+    command.push('--controllers', '*,-deployment-controller,-replicaset-controller');
     server = new KubegcProcess(command, { cwd: directory.path });
     await server.ready();
     const kubectl = new Kubectl({ path, kubeconfig, home: directory.path });
