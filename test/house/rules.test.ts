@@ -19,14 +19,6 @@ const prefixesOf: Record<string, readonly string[]> = {
   'node.md': ['NODE'],
 };
 
-/** Ids that are cited and still have no sentence. The list only becomes shorter. */
-const pending = new Set<string>(
-  JSON.parse(readFileSync(join(root, 'test/house/rules-without-sentence.json'), 'utf8')) as string[],
-);
-
-/** Pages that comments name and that are still being written. The list only becomes shorter. */
-const pendingPages = new Set(['docs/stuck.md', 'docs/lint.md', 'docs/cascade.md']);
-
 const pages = readdirSync(rulesFolder);
 const sentences = pages.flatMap((page) =>
   [...readFileSync(join(rulesFolder, page), 'utf8').matchAll(/^\* \*\*([A-Z]+-\w+)\*\* (.+(?:\n {2,}\S.*)*)$/gm)].map(
@@ -78,7 +70,7 @@ describe('the rules', () => {
     const known = new Set(sentences.map(({ id }) => id));
     const unknown = files.flatMap((file) =>
       idsIn(textOf(file))
-        .filter((id) => !known.has(id) && !pending.has(id))
+        .filter((id) => !known.has(id))
         .map((id) => `${file} cites ${id}, which has no sentence in docs/rules`),
     );
     expect([...new Set(unknown)]).toEqual([]);
@@ -97,7 +89,7 @@ describe('what a comment names', () => {
     const missing = sources.flatMap((file) =>
       [...commentsOf(textOf(file)).matchAll(/(?<![\w/.@:<>-])((?:\.{0,2}[\w-]+\/)+[\w.-]+\.(?:ts|mjs|md|sh|json))\b/g)]
         .map(([, path = '']) => path)
-        .filter((path) => !isFile(path, file) && !pendingPages.has(path))
+        .filter((path) => !isFile(path, file))
         .map((path) => `${file} names ${path}`),
     );
     expect(missing).toEqual([]);
