@@ -21,7 +21,7 @@ describe('examples', () => {
     expect(code).toBe(0);
   });
 
-  it('the other doors of the package: apiserver, client, collector, nodegc', async () => {
+  it('the other doors of the package: apiserver, cascade, client, collector, nodegc', async () => {
     const { code, stdout } = await node(['--test', 'examples/doors/']);
     expect(stdout).toMatch(/^# pass 5$/m);
     expect(code, stdout).toBe(0);

@@ -1,6 +1,7 @@
 import type { DataOrigin, Document } from './document.ts';
 import type { ObjectReference } from './object-reference.ts';
 
+/** What becomes of the dependents of what is deleted. */
 export type CascadePolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /**
