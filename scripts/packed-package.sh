@@ -21,7 +21,7 @@ export HOME=$folder npm_config_update_notifier=false
 mkdir packed
 tar -x -z -f kubegc-*.tgz -C packed --strip-components=1
 (cd packed && cp package.json before.json && npm pkg fix && diff before.json package.json && rm before.json)
-expected='LICENSE NOTICE README.md THIRD-PARTY-LICENSES deploy dist docs package.json'
+expected='LICENSE NOTICE README.md THIRD-PARTY-LICENSES deploy dist docs package.json schemas'
 there=$(cd packed && LC_ALL=C printf '%s\n' * | LC_ALL=C sort | xargs)
 [ "$there" = "$expected" ] || { echo "the package has: $there; and should have: $expected" >&2; exit 1; }
 "$kubectl" kustomize packed/deploy/kustomize/base >/dev/null
