@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { dirname, join, relative, resolve } from 'node:path';
 import { emitTypes } from './emit-types.mjs';
 import { thirdPartyLicenses } from './third-party-licenses.mjs';
+import { undiciConnections } from './undici-connections.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { version, exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -41,19 +42,6 @@ const lmdbByRequire = {
     );
     plugins.onLoad({ filter: /./, namespace: 'by-require' }, () => ({
       contents: "export const { open } = require('lmdb');",
-    }));
-  },
-};
-
-/** Of undici only connections, without fetch, caches, proxies and what else its entry loads: a fifth of the time. */
-const undiciConnections = {
-  name: 'undici-connections',
-  setup(plugins) {
-    plugins.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'connections' }));
-    plugins.onLoad({ filter: /./, namespace: 'connections' }, () => ({
-      contents: `export { default as Client } from 'undici/lib/dispatcher/client.js';
-        export { default as buildConnector } from 'undici/lib/core/connect.js';`,
-      resolveDir: root,
     }));
   },
 };

@@ -3,10 +3,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandError, systemReason } from '../process/command-error.ts';
 
-/** What runs the executables: this Node and this program. */
+/** The program that the executables start: Node and a script, or a single executable file, which has no script. */
 export interface Program {
   readonly node: string;
-  readonly script: string;
+  readonly script: string | undefined;
 }
 
 const HEAD = '#!/bin/sh\n# Written by kubegc envtest-assets.\n';
@@ -16,8 +16,8 @@ export function envtestAssets({
   node,
   script,
 }: Program): Readonly<Record<'etcd' | 'kube-apiserver' | 'kubectl', string>> {
-  const run = (what: string): string =>
-    `${HEAD}exec ${shellQuoted(node)} ${shellQuoted(script)} envtest-${what} "$@"\n`;
+  const program = [node, ...(script === undefined ? [] : [script])].map(shellQuoted).join(' ');
+  const run = (what: string): string => `${HEAD}exec ${program} envtest-${what} "$@"\n`;
   return {
     etcd: run('etcd'),
     'kube-apiserver': run('kube-apiserver'),

@@ -24,7 +24,8 @@ Examples:
     .allowExcessArguments(false)
     .action(async (directory: string) => {
       const { writeEnvtestAssets } = await import('./envtest-assets.ts');
-      const script = process.argv[1] ?? '';
+      const { isSea } = await import('node:sea');
+      const script = isSea() ? undefined : (process.argv[1] ?? '');
       const path = await writeEnvtestAssets(directory, { node: process.execPath, script });
       terminal.stdout(`wrote etcd, kube-apiserver and kubectl\nexport KUBEBUILDER_ASSETS=${path}\n`);
     });
