@@ -103,6 +103,11 @@ Examples:
   return program;
 }
 
+/** The words that call a command, from the program's name on: `kubegc cascade graph`. */
+function wordsOf(command: Command): string {
+  return command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`;
+}
+
 function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
@@ -121,9 +126,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       getErrHelpWidth: () => terminal.columns,
       outputError: (text, write) => write(text),
     });
-    command.showHelpAfterError(
-      `Run '${command === program ? 'kubegc' : `kubegc ${command.name()}`} --help' for usage.`,
-    );
+    command.showHelpAfterError(`Run '${wordsOf(command)} --help' for usage.`);
   }
   try {
     if (args.length === 0) {

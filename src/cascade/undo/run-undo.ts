@@ -306,8 +306,9 @@ class UndoRun {
     const { client, clock, signal } = this.#options;
     for (let look = 0; look < DEFINITION.looks; look++) {
       const live = await client.get(this.#named(definition), { signal });
-      const { conditions = [] } = (live['status'] ?? {}) as { conditions?: { type?: string; status?: string }[] };
-      if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+      // A definition that the server has not looked at yet has `conditions: null`.
+      const { conditions } = (live['status'] ?? {}) as { conditions?: { type?: string; status?: string }[] | null };
+      if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
       await sleep(clock, DEFINITION.pauseMs, signal);
     }
   }

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import { apiVersionOf, formatGroupResource } from '../../api/meta/group-version-kind.ts';
 import { humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -39,6 +39,13 @@ export function explainObject(args: readonly string[], flags: ExplainFlags, term
     const explanation = explain(await readEvidence(subject, { client, clock: systemClock, discovery }));
     for (const each of explanation.incomplete ?? []) {
       terminal.stderr(`Warning: ${each.resource} could not be read: ${each.reason}\n`);
+    }
+    const unread = explanation.incomplete?.find((each) => each.resource === formatGroupResource(resource));
+    if (explanation.state === 'gone' && unread !== undefined) {
+      throw new CommandError(
+        `cannot tell whether ${formatGroupResource(resource)} "${subject.name}" exists: ${unread.reason}`,
+        `Ask for the right to list ${formatGroupResource(resource)}.`,
+      );
     }
     const json = flags.output === 'json';
     terminal.stdout(

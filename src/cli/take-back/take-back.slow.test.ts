@@ -220,6 +220,15 @@ describe('the commands that take a deletion back', () => {
       code: 1,
       out: 'configmap/nobody -n default does not exist.\n',
     });
+    const rule = {
+      match: { verb: 'list', resource: 'configmaps' },
+      answer: { status: 403, reason: 'Forbidden' },
+    } as const;
+    const allowAgain = cluster.faults.add(rule);
+    const unknown = await onCluster('explain', 'cm/nobody');
+    expect(unknown).toMatchObject({ code: 1, out: '' });
+    expect(unknown.err).toContain('cannot tell whether configmaps "nobody" exists: ');
+    allowAgain();
     await client.create(configMap('child', { ...held, metadata: { name: 'nobody', uid: 'u' } }));
     const found = await onCluster('lint', '-o', 'json');
     expect(found.code).toBe(2);

@@ -201,7 +201,11 @@ export function resultAsText({ objects, summary, ownerEdges }: UndoResult): stri
   const { created, present, left, conflict, failed } = summary;
   const lines = [
     `Restored ${counted(created, 'object')}; ${present} were there, ${left} left out, ${conflict} skipped, ${failed} failed.`,
-    `Owner references: ${ownerEdges.valid.toLocaleString('en-US')} of ${ownerEdges.total.toLocaleString('en-US')} are valid.`,
+    ...(ownerEdges.total === 0
+      ? []
+      : [
+          `Owner references: ${ownerEdges.valid.toLocaleString('en-US')} of ${ownerEdges.total.toLocaleString('en-US')} are valid.`,
+        ]),
     ...ownerEdges.broken.slice(0, 20).map((broken) => `  ${broken}`),
   ];
   for (const { ref, outcome, message, notes = [] } of objects) {
