@@ -73,7 +73,7 @@ export function checkInvariants(graph: OwnershipGraph): Inconsistency[] {
 export interface Difference {
   readonly uid: Uid;
   /**
-   * `missing`: listed, but not an observed node. `extra`: observed, but not listed. The others: the node differs from the
+   * `missing`: listed, but not an observed node. `extra`: observed and not unlisted, but not listed. The others: the node differs from the
    * object. All of them are expected for a moment, while the watch catches up with the list.
    */
   readonly difference: 'missing' | 'extra' | 'identity' | 'references' | 'deletion' | 'finalizers';
@@ -97,7 +97,8 @@ export function compareWithList(
     if (apiVersion !== resource.apiVersion || kind !== resource.kind) return;
     if (graph.resourceAt(id) !== resource.resource) return;
     const uid = graph.uidAt(id);
-    if (!listed.has(uid)) found.push({ uid, difference: 'extra' });
+    // The graph knows of an unlisted node that its absence is not proven. A collector that stands by keeps it until it leads and reads it.
+    if (!listed.has(uid) && !graph.isUnlisted(id)) found.push({ uid, difference: 'extra' });
   });
   return found;
 }
