@@ -82,10 +82,17 @@ export class ConsistencyCheck {
     return checkInvariants(this.#options.graph);
   }
 
-  /** What the tables hold; everything is 0 when the server has nothing that is monitored. */
-  get counts(): GraphCounts & { readonly nameBytes: number } {
+  /**
+   * What the tables hold; everything is 0 when the server has nothing that is monitored. `unlisted`: nodes whose absence a collector that
+   * stands by has not proven; it keeps them until it leads, or until the next list of their kind. O(nodes).
+   */
+  get counts(): GraphCounts & { readonly nameBytes: number; readonly unlisted: number } {
     const { graph } = this.#options;
-    return { ...graph.counts, nameBytes: graph.bytes.names.used };
+    let unlisted = 0;
+    graph.forEachNode((id) => {
+      if (graph.isUnlisted(id)) unlisted++;
+    });
+    return { ...graph.counts, nameBytes: graph.bytes.names.used, unlisted };
   }
 
   /** Lets checks be asked for, and checks again and again if there is a period, until aborted. Once; no check is under way after it. */
