@@ -1,5 +1,5 @@
 import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
-import { isGone, StatusError } from '../../api/status-error.ts';
+import { isForbidden, isGone, StatusError } from '../../api/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import { messageOf } from '../../base/thrown.ts';
@@ -32,6 +32,8 @@ export interface ReadSnapshotOptions {
   readonly detail?: 'ages';
   /** What is read; discovery when it is not given. */
   readonly catalogue?: ResourceCatalogue;
+  /** Where a kind is read that the user may not list in all namespaces: those that the question is about. None unless given. */
+  readonly namespaces?: readonly string[];
 }
 
 /**
@@ -62,7 +64,13 @@ export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapsh
     readAt,
     source: 'list',
     incomplete: [...unread, ...incomplete],
+    readInNamespaces: reading.readInNamespaces,
   });
+}
+
+/** The server cannot be reached, or does not know who asks: no other list will do better. */
+function isHopeless(error: unknown): boolean {
+  return error instanceof TransportError || (error instanceof StatusError && error.code === 401);
 }
 
 class Reading {
@@ -70,6 +78,7 @@ class Reading {
   readonly kept = new Map<string, Uint8Array>();
   readonly created: number[] = [];
   readonly incomplete: IncompleteResource[] = [];
+  readonly readInNamespaces = new Set<string>();
   readonly #options: ReadSnapshotOptions;
   readonly #catalogue: ResourceCatalogue;
   readonly #reader = new MetadataReader();
@@ -80,23 +89,44 @@ class Reading {
   }
 
   async list(resource: DiscoveredResource): Promise<void> {
+    const { namespaces = [] } = this.#options;
+    const name = resourceName(resource);
     try {
       await this.#pages(resource);
     } catch (error) {
-      const isHopeless = error instanceof TransportError || (error instanceof StatusError && error.code === 401);
-      if (isHopeless) throw error;
-      this.incomplete.push({ resource: resourceName(resource), reason: messageOf(error) });
+      if (isHopeless(error)) throw error;
+      if (!isForbidden(error)) {
+        this.incomplete.push({ resource: name, reason: messageOf(error) });
+      } else if (resource.namespaced && namespaces.length > 0 && (await this.#readIn(resource, namespaces))) {
+        this.readInNamespaces.add(name);
+        const where = namespaces.length === 1 ? `namespace ${namespaces[0]}` : `namespaces ${namespaces.join(', ')}`;
+        this.incomplete.push({ resource: name, reason: `you may list it in ${where}, and not in all namespaces` });
+      } else {
+        // The same words for all kinds, so that one warning tells of all of them.
+        this.incomplete.push({ resource: name, reason: 'you have no right to list it' });
+      }
+    }
+  }
+
+  /** Whether a kind may be listed in each of the namespaces. */
+  async #readIn(resource: DiscoveredResource, namespaces: readonly string[]): Promise<boolean> {
+    try {
+      for (const namespace of namespaces) await this.#pages(resource, namespace);
+      return true;
+    } catch (error) {
+      if (isHopeless(error)) throw error;
+      return false;
     }
   }
 
   /** Bounded by what is stored; a list whose token expires is begun again, without pages. */
-  async #pages(resource: DiscoveredResource): Promise<void> {
+  async #pages(resource: DiscoveredResource, namespace?: string): Promise<void> {
     let token = '';
     let limit: number | undefined = PAGE_SIZE;
     let restarts = 0;
     for (;;) {
       try {
-        token = await this.#page(resource, { limit, continue: token === '' ? undefined : token });
+        token = await this.#page(resource, namespace, { limit, continue: token === '' ? undefined : token });
         if (token === '') return;
       } catch (error) {
         if (!isGone(error) || restarts >= MAX_RESTARTS) throw error;
@@ -110,13 +140,17 @@ class Reading {
   /** Reads one page. Returns the token of the next; empty on the last. */
   async #page(
     resource: DiscoveredResource,
+    namespace: string | undefined,
     query: { readonly limit: number | undefined; readonly continue: string | undefined },
   ): Promise<string> {
     const { client, signal } = this.#options;
     const { group, version, resource: plural } = resource;
     const { headers, body } = await client.stream({
       method: 'GET',
-      path: pathOf({ gvr: { group, version, resource: plural } }),
+      path: pathOf({
+        gvr: { group, version, resource: plural },
+        ...(namespace === undefined ? {} : { namespace }),
+      }),
       query,
       accept: ACCEPT_METADATA_LIST,
       ...(signal === undefined ? {} : { signal }),

@@ -20,6 +20,8 @@ export interface SnapshotOptions {
   readonly readAt: number;
   readonly source: DataSource;
   readonly incomplete: readonly IncompleteResource[];
+  /** Names of those in `incomplete` that were read in the namespaces that were asked about, and only there. */
+  readonly readInNamespaces?: ReadonlySet<string>;
 }
 
 /**
@@ -39,12 +41,15 @@ export class Snapshot {
   readonly #bodies = new Map<string, KubeObject>();
   readonly #lists = new Map<string, readonly KubeObject[]>();
 
-  constructor({ graph, catalogue, kept, created, readAt, source, incomplete }: SnapshotOptions) {
+  constructor(options: SnapshotOptions) {
+    const { graph, catalogue, kept, created, readAt, source, incomplete, readInNamespaces = new Set() } = options;
     this.graph = graph;
     this.catalogue = catalogue;
     this.readAt = readAt;
     this.#incomplete = [...incomplete];
-    this.#unlisted = new Set(incomplete.map(({ resource }) => resource));
+    this.#unlisted = new Set(
+      incomplete.map(({ resource }) => resource).filter((resource) => !readInNamespaces.has(resource)),
+    );
     this.#kept = kept;
     this.#created = created;
     this.#source = source;

@@ -307,7 +307,8 @@ async function savedPlan(file: string, args: readonly string[]): Promise<Cascade
 }
 
 async function planAnew({ client }: ClusterAccess, saved: CascadePlan, terminal: Terminal): Promise<CascadePlan> {
-  const snapshot = await readSnapshot({ client, clock: systemClock });
+  const namespaces = [...new Set(saved.roots.flatMap(({ ref }) => ref.namespace ?? []))];
+  const snapshot = await readSnapshot({ client, clock: systemClock, namespaces });
   const present = saved.roots.filter(({ ref }) => snapshot.graph.find(ref.uid) >= 0);
   if (present.length === 0)
     throw new CommandError('none of the roots of the plan exists any more', 'There is nothing to delete.');

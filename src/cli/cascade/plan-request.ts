@@ -39,7 +39,8 @@ export async function requestedPlan(
     namespace,
     allNamespaces: flags.allNamespaces === true,
   });
-  const snapshot = await readSnapshot({ client, clock: systemClock, catalogue });
+  const namespaces = [...new Set(requests.flatMap((each) => each.namespace ?? []))];
+  const snapshot = await readSnapshot({ client, clock: systemClock, catalogue, namespaces });
   const uids = await requestedUids(cluster, snapshot, requests);
   const request: SimulationRequest = {
     roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
@@ -86,7 +87,7 @@ export function missingObject(
 ): CommandError {
   const type = resourceName(resource);
   const unread = snapshot.incomplete.find((each) => each.resource === type);
-  if (unread !== undefined) {
+  if (unread !== undefined && snapshot.isIncomplete(resource)) {
     return new CommandError(
       `cannot tell what deleting ${type} "${name}" does: ${unread.reason}`,
       `Ask for the right to list ${type}, or preview what you may read.`,

@@ -172,9 +172,10 @@ export function top(type: string | undefined, flags: TopFlags, terminal: Termina
   });
 }
 
-async function read({ client }: ClusterAccess, terminal: Terminal): Promise<Snapshot> {
+async function read({ client, namespace }: ClusterAccess, terminal: Terminal): Promise<Snapshot> {
   const catalogue = new ResourceCatalogue(await discover(client));
-  const snapshot = await readSnapshot({ client, clock: systemClock, catalogue, detail: 'ages' });
+  const namespaces = [namespace];
+  const snapshot = await readSnapshot({ client, clock: systemClock, catalogue, detail: 'ages', namespaces });
   warnIncomplete(snapshot, terminal);
   return snapshot;
 }
