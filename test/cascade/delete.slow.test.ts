@@ -45,3 +45,36 @@ it('CAS-050 CAS-051 CAS-052 CAS-053 deletes by digest and budget only, records, 
   const ended = await cascade('wait', id);
   expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('Deleted 2 objects, as planned.') as string });
 });
+
+it('CAS-050 says that a claim in use still waits, and for what, instead of calling it deleted', async () => {
+  await using cluster = await startCluster({ clock: 'real', listen: true });
+  const folder = mkdtempSync(join(tmpdir(), 'kubegc-delete-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, cluster.kubeconfig);
+  const claimName = 'data';
+  await cluster.client.create({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: claimName, namespace: 'default' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName } }];
+  await cluster.client.create({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'user', namespace: 'default' },
+    spec: { containers: [{ name: 'c', image: 'i' }], volumes, nodeName: 'n' },
+  });
+  let out = '';
+  const write = (text: string): void => void (out += text);
+  const flags = ['--kubeconfig', kubeconfig, '--record-dir', join(folder, 'records'), '--yes'];
+  const code = await run(['cascade', 'delete', `pvc/${claimName}`, ...flags], {
+    stdout: write,
+    stderr: write,
+    columns: 100,
+  });
+  expect(code).toBe(0);
+  expect(out).toContain('No object is gone yet, as planned.\n1 object still waits:\n');
+  expect(out).toMatch(/persistentvolumeclaim\/data: .*pod\/user/);
+  expect(out).not.toContain('brings');
+});

@@ -261,7 +261,11 @@ export class RecordStore implements RecordWriter {
     if (found.length === 1 || found.includes(id)) return found.includes(id) ? id : found[0]!;
     const where = `in ${this.#folder}`;
     if (found.length === 0 || id === '') {
-      throw new RecordError('notFound', `no record "${id}" ${where}`, 'kubectl cascade log lists the records.');
+      throw new RecordError(
+        'notFound',
+        `no record "${id}" ${where}`,
+        'Give the ID of a record, or its beginning: kubectl cascade log lists them.',
+      );
     }
     throw new RecordError('ambiguous', `${found.length} records begin with "${id}" ${where}`, 'Give more of the id.');
   }

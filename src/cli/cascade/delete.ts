@@ -142,7 +142,9 @@ async function carryOut(
         detail:
           done === 0
             ? ['Nothing was deleted.']
-            : [`${counted(done, 'object')} before it were deleted: kubectl cascade undo ${id} brings them back.`],
+            : [
+                `${counted(done, 'object')} before it were deleted: kubectl cascade undo ${id} brings back what is gone.`,
+              ],
         next: 'Preview it again.',
       },
       terminal,
@@ -185,9 +187,20 @@ async function awaitEnd(
 
 function say({ end, remaining, differences }: CascadeEnd, plan: CascadePlan, id: string, terminal: Terminal): number {
   const gone = plan.objects.filter(isToGo).length - remaining.length;
+  const held = plan.objects.filter((object) => object.outcome === 'waits' && !isToGo(object));
   switch (end) {
     case 'asPlanned':
-      terminal.stdout(`Deleted ${counted(gone, 'object')}, as planned. kubectl cascade undo ${id} brings them back.\n`);
+      terminal.stdout(
+        gone === 0
+          ? 'No object is gone yet, as planned.\n'
+          : `Deleted ${counted(gone, 'object')}, as planned. kubectl cascade undo ${id} brings ${gone === 1 ? 'it' : 'them'} back.\n`,
+      );
+      if (held.length > 0) {
+        const lines = held.map(({ ref, message }) => `${objectName(ref)}: ${message}`);
+        terminal.stdout(
+          `${counted(held.length, 'object')} ${held.length === 1 ? 'still waits' : 'still wait'}:\n${shownLines(lines)}`,
+        );
+      }
       return EXIT_DONE;
     case 'different':
       terminal.stdout(`Deleted ${counted(gone, 'object')}, and not all as planned:\n${shownLines(differences)}`);

@@ -160,6 +160,12 @@ export function top(type: string | undefined, flags: TopFlags, terminal: Termina
       );
       return EXIT_DONE;
     }
+    if (best.length === 0 && snapshot.incomplete.length > 0) {
+      throw new CommandError(
+        'nothing was found in what could be read',
+        `Ask for the right to list objects${flags.allNamespaces === true ? '' : ` in namespace ${cluster.namespace}`}.`,
+      );
+    }
     if (best.length === 0) terminal.stderr('No resources found.\n');
     else {
       const rows = best.map(({ id, count }) => {

@@ -60,7 +60,7 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
         ...(flags.rebuilt === true ? {} : { ignores: isRebuiltByController }),
         onRecorded: (id, objects) => {
           terminal.stdout(
-            `recorded ${id}: ${counted(objects, 'object')}; kubectl cascade undo ${id} brings them back\n`,
+            `recorded ${id}: ${counted(objects, 'object')}; kubectl cascade undo ${id} brings ${objects === 1 ? 'it' : 'them'} back\n`,
           );
           void store.expire().catch((error: unknown) => void terminal.stderr(`Warning: ${String(error)}\n`));
         },

@@ -128,7 +128,7 @@ async function recordedObjects(
   }
   throw new CommandError(
     `no record has ${subject.objects.join(' ')}`,
-    'kubectl cascade log lists what was deleted with a record; -n NAMESPACE chooses the namespace.',
+    'Only kubectl cascade delete and a running kubegc record make records; kubectl cascade log lists them, and -n NAMESPACE chooses the namespace.',
   );
 }
 
