@@ -8,7 +8,7 @@ import type { ActionResult, CarriedOut } from '../../collector/workers/decision.
  * A decision as one line of the log: why in words, then the object, what was done about it, what was tried and did not take effect, what
  * the answers to its writes came to, and the reason's name.
  */
-export function explainDecision({ uid, identity, queuedFor, verdict, reason, decided, results }: CarriedOut): {
+export function explainDecision({ uid, identity, queuedFor, verdict, reason, decided, results, barrier }: CarriedOut): {
   readonly message: string;
   readonly fields: LogFields;
 } {
@@ -26,6 +26,7 @@ export function explainDecision({ uid, identity, queuedFor, verdict, reason, dec
       ...(tried === '' ? {} : { tried }),
       ...(answered === '' ? {} : { answered }),
       ...(decided === reason ? {} : { decided }),
+      ...(barrier === undefined ? {} : { lateDependents: 'not looked for everywhere' }),
       reason,
       ...(verdict === 'requeue' ? { again: true } : {}),
     },

@@ -25,9 +25,9 @@ export interface OrphanFacts {
   readonly released: Released;
   /**
    * BETTER-13: fresh lists begun after the deletion was seen. `clear`: nothing else refers to the owner. `gaveUp`:
-   * switched off, out of time or over the size limit. `found`: these also refer to it.
+   * switched off, out of time or over the size limit. `found`: these also refer to it; `incomplete`: there may be more.
    */
-  readonly barrier: 'unasked' | 'clear' | 'gaveUp' | { readonly found: readonly Target[] };
+  readonly barrier: 'unasked' | 'clear' | 'gaveUp' | { readonly found: readonly Target[]; readonly incomplete?: true };
   /** What became of removing the references of those that the barrier found. */
   readonly foundReleased: Released;
 }

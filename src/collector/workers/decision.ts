@@ -17,6 +17,8 @@ export interface Decision extends DecisionAbout {
   readonly reason: Reason;
   /** What was wanted, in order. */
   readonly actions: readonly Action[];
+  /** Of an owner that is orphaned: late dependents were not looked for, or not everywhere in time (BETTER-13), and it goes all the same. */
+  readonly barrier?: 'gaveUp';
 }
 
 /** What came of one action. */

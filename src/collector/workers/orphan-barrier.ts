@@ -63,7 +63,7 @@ export class OrphanBarrier {
     const outcome = await this.#within(sweep.done);
     const found = sweep.found.get(uid);
     // What was found is true, whether or not there may be more.
-    if (found !== undefined) return { found };
+    if (found !== undefined) return outcome === 'complete' ? { found } : { found, incomplete: true };
     return outcome === 'complete' ? 'clear' : 'gaveUp';
   }
 

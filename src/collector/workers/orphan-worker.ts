@@ -46,7 +46,7 @@ export class OrphanWorker {
     let round = beginOrphanRound(factSource(this.#context), uid, { triedBefore });
     for (let steps = 0; steps < MAX_STEPS; steps++) {
       const step = attemptToOrphan(gatherOrphanFacts(factSource(this.#context), round));
-      if (!('need' in step)) return this.#finish(about, step);
+      if (!('need' in step)) return this.#finish(gaveUp(round) ? { ...about, barrier: 'gaveUp' } : about, step);
       const next = await this.#answered(round, step);
       if (next === 'termEnded') return 'requeue';
       round = next;
@@ -82,7 +82,7 @@ export class OrphanWorker {
     }
   }
 
-  async #finish(about: DecisionAbout, step: Verdict): Promise<WorkOutcome> {
+  async #finish(about: DecisionAbout & Pick<CarriedOut, 'barrier'>, step: Verdict): Promise<WorkOutcome> {
     const { actions, reason: decided } = step;
     const results: ActionResult[] = [];
     for (const action of actions) {
@@ -117,4 +117,8 @@ export class OrphanWorker {
     onDecision?.(decision);
     return verdict;
   }
+}
+
+function gaveUp({ barrier }: OrphanRound): boolean {
+  return barrier === 'gaveUp' || (typeof barrier === 'object' && barrier.incomplete === true);
 }

@@ -193,6 +193,17 @@ describe('the judge finds', () => {
     expect(new Set(cluster.judge.wrong.map((wrong) => wrong.includes(found)))).toEqual(new Set([true]));
   });
 
+  it('COL-127 an owner that is let go before a dependent of another kind, unless its barrier gave up', async () => {
+    await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Orphan' });
+    const owner = { gvr: configMap.gvr, namespace: 'default', name: 'owner' };
+    const { metadata } = await cluster.wait(cluster.client.get(owner));
+    const body = { metadata: { uid: metadata?.uid, finalizers: null } };
+    await cluster.wait(rogue.patch(owner, { type: 'application/merge-patch+json', body }));
+    expect(cluster.judge.leftBehind).toEqual([expect.stringContaining('Secret default/owned')]);
+    cluster.judge.barrierGaveUp(metadata?.uid ?? '');
+    expect([cluster.judge.leftBehind, cluster.judge.wrong]).toEqual([[], []]);
+  });
+
   it.each<[string, ClientStep, string[]]>([
     [
       'an owner that is gone',

@@ -61,6 +61,8 @@ export class Judge {
   readonly #oldNews: JudgeOptions['oldNews'];
   readonly #now: () => number;
   readonly #barriers: boolean;
+  /** By uid of an owner: who was left behind when it was let go. Wrong unless its barrier gave up, which is told after the write. */
+  readonly #leftBehind = new Map<string, string[]>();
   /** By uid: the revision at which an owner began to wait or to orphan, and at which references were last changed. */
   readonly #began = new Map<string, number>();
   readonly #referredSince = new Map<string, number>();
@@ -89,6 +91,16 @@ export class Judge {
     this.#oldNews = oldNews;
     this.#now = now;
     this.#barriers = barriers;
+  }
+
+  /** The barrier of this owner was not complete in time: it goes all the same, as in Kubernetes (COL-127). */
+  barrierGaveUp(owner: string): void {
+    this.#leftBehind.delete(owner);
+  }
+
+  /** Whom no barrier that gave up explains. */
+  get leftBehind(): string[] {
+    return [...this.#leftBehind.values()].flat();
   }
 
   readonly observe = (events: readonly StoreEvent[]): void => {
@@ -301,10 +313,13 @@ export class Judge {
       // Without a barrier news of another resource may come later than the deletion (COL-10B, COL-127), even in the first
       // answer of a watch. A barrier looks where dependents may be: with a namespaced owner in its namespace.
       const inReach = before.namespace === '' || object.namespace === before.namespace;
-      const toldInOrder = object.kind === before.kind || (!released && this.#barriers && inReach);
-      if (!refers || !knownBefore || !toldInOrder) continue;
+      const toldInOrder = object.kind === before.kind;
+      const lookedFor = !released && this.#barriers && inReach;
+      if (!refers || !knownBefore || !(toldInOrder || lookedFor)) continue;
       const what = released ? 'gone' : 'released';
-      this.wrong.push(`${show(before)} was let go although ${show(object)} was not ${what} yet`);
+      const why = `${show(before)} was let go although ${show(object)} was not ${what} yet`;
+      if (toldInOrder) this.wrong.push(why);
+      else this.#leftBehind.set(before.uid, [...(this.#leftBehind.get(before.uid) ?? []), why]);
     }
   }
 

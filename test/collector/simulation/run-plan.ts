@@ -271,6 +271,10 @@ class PlanRun implements Outcome {
     const { identity, verdict, reason, actions } = decision;
     this.covered.add(`reason ${reason}`);
     this.wrong.push(...wrongClaims(decision, this.#cluster.judge));
+    if (decision.barrier === 'gaveUp') {
+      this.covered.add('barrier that gave up');
+      this.#cluster.judge.barrierGaveUp(decision.uid);
+    }
     if (!this.#tracing) return;
     const what = actions.map(({ action }) => action).join(' ');
     const { kind, namespace, name } = identity ?? { kind: '?', namespace: '', name: '' };
@@ -402,7 +406,7 @@ class PlanRun implements Outcome {
   }
 
   async #judgeRest(): Promise<void> {
-    this.wrong.push(...this.#cluster.judge.leftovers());
+    this.wrong.push(...this.#cluster.judge.leftovers(), ...this.#cluster.judge.leftBehind);
     this.#lookInside();
     for (const process of this.#processes) {
       if (process === undefined) continue;
