@@ -10,6 +10,7 @@ import { discover } from '../../src/client/discovery/discovery.ts';
 import type { ResourceRef } from '../../src/client/rest/resource-path.ts';
 import type { RestClient } from '../../src/client/rest/rest-client.ts';
 import { isClusterScoped, type Scene, type SceneKind, type SceneObject } from './scene.ts';
+import { isOwnerOrderRace } from './owner-order-race.ts';
 import type { Stage } from './stage.ts';
 
 const CRD = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
@@ -71,6 +72,8 @@ export async function playScene(
   if (!stage.hasNodes) await standInToRest(stage, snapshot);
   const after = await readSnapshot({ client: stage.client, clock: systemClock, catalogue: snapshot.catalogue });
 
+  const removals = stage.removals();
+  const waited = new Set([...result.trails.values()].flatMap((trail) => (trail.waited ? [trail.uid] : [])));
   const differences: string[] = [];
   snapshot.graph.forEachNode((id) => {
     if (!snapshot.graph.isObserved(id)) return;
@@ -78,14 +81,20 @@ export async function playScene(
     if (!`${namespace}/${name}`.includes(prefix)) return;
     // What its namespace or definition deletes may lose references to what goes, or be too late for that.
     const ignored = result.emptied.has(uid) ? result.server.removed : NONE;
-    const previewed = stateOf(result.server.get(uid), ignored);
-    const real = stateOf(realObject(after, uid), ignored);
-    if (previewed !== real && others.some(({ server }) => stateOf(server.get(uid), ignored) === real)) {
+    const inPreview = result.server.get(uid);
+    const inReality = realObject(after, uid);
+    const previewed = stateOf(inPreview, ignored);
+    const real = stateOf(inReality, ignored);
+    const planned = plan.objects.find(({ ref }) => ref.uid === uid);
+    const isRace =
+      others.some(({ server }) => stateOf(server.get(uid), ignored) === real) ||
+      (planned?.via === 'ownerReference' &&
+        isOwnerOrderRace(inPreview, inReality, { removed: result.server.removed, removals, waited }));
+    if (previewed !== real && isRace) {
       stage.raced?.();
       return;
     }
     if (previewed !== real) differences.push(`${kind} ${namespace}/${name}: previewed ${previewed}, real ${real}`);
-    const planned = plan.objects.find(({ ref }) => ref.uid === uid);
     const goes = planned?.sequence !== undefined;
     if (goes !== result.server.removed.has(uid))
       differences.push(`${kind} ${name}: the plan says ${planned?.outcome}, the simulation does not`);
@@ -96,7 +105,6 @@ export async function playScene(
     if (planned?.outcome === 'stuck' && planned.reason === 'nothingFreesIt' && real === 'gone')
       differences.push(`${kind} ${name} is no stuck object`);
   });
-  const removals = stage.removals();
   if (removals !== undefined && !races) {
     const place = new Map(removals.map((uid, i) => [uid, i]));
     for (const { ref, waitsFor = [], outcome } of plan.objects) {
