@@ -29,6 +29,11 @@ describe('CAS-018 what the comparison takes for the race of two owners', () => {
     const waited = { ...went, waited: new Set(['second']) };
     expect(isOwnerOrderRace(held(['first', 'second']), held(['first']), waited)).toBe(true);
     expect(isOwnerOrderRace(held(['first', 'second']), held([]), waited)).toBe(false);
+    const waits = { removed: new Set(['first']), removals: ['first'], waited: new Set(['waits']) };
+    expect(isOwnerOrderRace(held(['waits', 'first']), held(['waits']), waits)).toBe(true);
+    expect(
+      isOwnerOrderRace(held(['waits', 'first']), held(['first']), { ...waits, removed: new Set(), removals: [] }),
+    ).toBe(false);
   });
 
   it('does not take a reference to an owner that stays, another finalizer, or an object that is not held', () => {

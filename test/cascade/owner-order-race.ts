@@ -27,7 +27,7 @@ export function isOwnerOrderRace(
   if (finalizers(real) === '' || finalizers(previewed) !== finalizers(real)) return false;
   const references = ({ metadata }: KubeObject, went: boolean): string[] =>
     (metadata?.ownerReferences ?? [])
-      .filter(({ uid }) => removed.has(uid) === went)
+      .filter(({ uid }) => (removed.has(uid) || waited.has(uid)) === went)
       .map(({ uid, kind, name, blockOwnerDeletion }) => `${uid} ${kind}/${name} ${blockOwnerDeletion === true}`);
   if (references(previewed, false).join() !== references(real, false).join()) return false;
   const kept = references(real, true);
@@ -35,7 +35,9 @@ export function isOwnerOrderRace(
   if (kept.length === 0 || wereKept.length === 0) return false;
   if (removals === undefined) return true;
   const place = new Map(removals.map((uid, i) => [uid, i]));
-  const placeOf = (reference: string): number => place.get(reference.split(' ')[0]!) ?? -1;
-  const dropped = wereKept.filter((each) => !kept.includes(each) && !waited.has(each.split(' ')[0]!));
-  return Math.max(-1, ...dropped.map(placeOf)) < Math.max(...kept.map(placeOf));
+  const uidOf = (reference: string): string => reference.split(' ')[0]!;
+  const dropped = wereKept.map(uidOf).filter((uid) => !kept.some((each) => uidOf(each) === uid) && !waited.has(uid));
+  // An owner that only waits is there until the end.
+  const places = kept.map(uidOf).map((uid) => place.get(uid) ?? Number.POSITIVE_INFINITY);
+  return dropped.every((uid) => (place.get(uid) ?? Number.POSITIVE_INFINITY) < Math.max(...places));
 }

@@ -73,7 +73,11 @@ export async function playScene(
   const after = await readSnapshot({ client: stage.client, clock: systemClock, catalogue: snapshot.catalogue });
 
   const removals = stage.removals();
-  const waited = new Set([...result.trails.values()].flatMap((trail) => (trail.waited ? [trail.uid] : [])));
+  const waited = new Set(
+    [...result.trails.values()]
+      .filter((trail) => trail.waited === true || trail.decided === 'noBlockingDependents')
+      .map(({ uid }) => uid),
+  );
   const differences: string[] = [];
   snapshot.graph.forEachNode((id) => {
     if (!snapshot.graph.isObserved(id)) return;
@@ -88,7 +92,7 @@ export async function playScene(
     const planned = plan.objects.find(({ ref }) => ref.uid === uid);
     const isRace =
       others.some(({ server }) => stateOf(server.get(uid), ignored) === real) ||
-      (planned?.via === 'ownerReference' &&
+      ((planned?.via === 'ownerReference' || (races && planned?.via === 'request')) &&
         isOwnerOrderRace(inPreview, inReality, { removed: result.server.removed, removals, waited }));
     if (previewed !== real && isRace) {
       stage.raced?.();

@@ -2,8 +2,10 @@
 // test/cascade/scenes, where the tests play it ever after.
 //
 //   npm run preview-truth -- --seeds 10000 [--seed 1]                  on the embedded server, in this process
+//   npm run preview-truth -- --minutes 1 --seed commit                as many as fit, from the seed that stands for the commit on, as .ci/run does
 //   npm run preview-truth -- --seeds 100 --kubeconfig FILE [--nodes]   on a real cluster; --nodes: it has kubelets and storage
 //   npm run preview-truth -- --replay FILE                             one scene
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { clusterStage } from './cluster-stage.ts';
@@ -15,6 +17,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
     most: { type: 'string', default: '14' },
     kubeconfig: { type: 'string' },
     nodes: { type: 'boolean', default: false },
@@ -34,10 +37,12 @@ async function main(): Promise<number> {
       console.log(differences.length === 0 ? 'as previewed' : differences.join('\n'));
       return differences.length === 0 ? 0 : 1;
     }
-    const first = Number(values.seed);
-    const seeds = Number(values.seeds);
+    const first = values.seed === 'commit' ? seedOfCommit() : Number(values.seed);
     const startedAt = Date.now();
-    for (let seed = first; seed < first + seeds; seed++) {
+    const until = values.minutes === undefined ? Number.POSITIVE_INFINITY : startedAt + Number(values.minutes) * 60_000;
+    const seeds = values.minutes === undefined ? Number(values.seeds) : Number.MAX_SAFE_INTEGER;
+    let played = 0;
+    for (let seed = first; played < seeds && Date.now() < until; seed++, played++) {
       const differences = await truth.playSeed(seed, Number(values.most));
       if (differences.length > 0) {
         console.log(`seed ${seed}:\n  ${differences.join('\n  ')}`);
@@ -54,12 +59,18 @@ async function main(): Promise<number> {
         );
     }
     console.log(
-      `${seeds} scenes as previewed, from seed ${first} on; ${truth.raced} objects as in the other order of two that race`,
+      `${played} scenes as previewed, from seed ${first} on; ${truth.raced} objects as in the other order of two that race`,
     );
     return 0;
   } finally {
     await truth.close();
   }
+}
+
+/** Without a clone there is no commit: then the first there is. */
+function seedOfCommit(): number {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
+  return Number.parseInt((stdout ?? '').slice(0, 8), 16) || 1;
 }
 
 process.exitCode = await main();
