@@ -31,10 +31,18 @@ export interface HttpRequest {
   readonly signal?: AbortNotice | undefined;
   /** Asked when the request is about to be sent, after all that it had to wait for: an error is what it rejects with instead. */
   readonly refusal?: (() => Error | undefined) | undefined;
+  /** Asked of each new connection before this request goes over it. What has no connections does not ask. */
+  readonly greeting?: Greeting | undefined;
   /** True when it came over a connection. Whoever calls from this process is answered after the watches have been told what his request did. */
   readonly remote?: boolean;
   /** Who a client certificate says the caller is; `refused` for one that cannot be believed, which is not the same as none. */
   readonly peer?: PeerSubject | 'refused' | undefined;
+}
+
+/** Finds out who is at the other side of a connection. */
+export interface Greeting {
+  /** `send`: makes a request over that connection. Rejects when nothing else may go over it. */
+  greet(send: (request: HttpRequest) => Promise<HttpResponse>): Promise<void>;
 }
 
 /** Of a certificate that the server's own authority signed, or of a part of this program. */

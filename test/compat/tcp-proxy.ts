@@ -5,14 +5,16 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #answers: 'arrive' | 'are lost' = 'arrive';
+  #targetPort: number;
   readonly port: number;
 
   private constructor(server: Server, targetPort: number) {
     this.#server = server;
+    this.#targetPort = targetPort;
     const address = server.address();
     this.port = typeof address === 'object' && address !== null ? address.port : 0;
     server.on('connection', (client) => {
-      const upstream = connect(targetPort, '127.0.0.1');
+      const upstream = connect(this.#targetPort, '127.0.0.1');
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
         socket.on('error', () => undefined);
@@ -42,6 +44,12 @@ export class TcpProxy {
       this.#server.close(() => settle());
       for (const socket of this.#sockets) socket.destroy();
     });
+  }
+
+  /** New connections are made to this port. `leaves`: those that there are stay open. */
+  leadTo(targetPort: number, old: 'ends' | 'leaves' = 'ends'): void {
+    this.#targetPort = targetPort;
+    if (old === 'ends') for (const socket of this.#sockets) socket.destroy();
   }
 
   /** Requests arrive, and nobody hears what becomes of them. */

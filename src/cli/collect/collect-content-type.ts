@@ -10,9 +10,9 @@ const PROTOBUF: KubeApiContentType = 'application/vnd.kubernetes.protobuf';
  * answer names, so that nothing else has to know.
  */
 export const jsonOnly: Interceptor = (request, next) => {
-  const { method, target, headers, body, signal, refusal } = request;
+  const { method, target, headers, body, signal, refusal, greeting } = request;
   const accept = headers['accept'];
   if (typeof accept !== 'string' || !accept.includes(PROTOBUF)) return next(request);
   const types = accept.split(',').filter((type) => !type.startsWith(PROTOBUF));
-  return next({ method, target, headers: { ...headers, accept: types.join(',') }, body, signal, refusal });
+  return next({ method, target, headers: { ...headers, accept: types.join(',') }, body, signal, refusal, greeting });
 };

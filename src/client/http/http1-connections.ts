@@ -1,5 +1,6 @@
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import type { AbortNotice } from '../../base/abort-notice.ts';
+import type { Greeting } from '../../base/http-message.ts';
 import { type Release, Semaphore } from '../../base/semaphore.ts';
 import { TransportError } from './transport.ts';
 
@@ -98,6 +99,8 @@ export class Http1Connection {
   readonly #free: Http1Connection[];
   #release: Release | undefined;
   #answers = 0;
+  /** Those that know who is at the other side of the present socket. A collector has one. */
+  readonly #greetings = new Set<Greeting>();
 
   constructor({ Client, connector, origin }: Http1ConnectionsOptions, free: Http1Connection[]) {
     this.#free = free;
@@ -108,12 +111,26 @@ export class Http1Connection {
       bodyTimeout: 0,
       keepAliveTimeout: IDLE_MS,
     });
-    this.#client.on('connect', () => (this.#answers = 0));
+    this.#client.on('connect', () => {
+      this.#answers = 0;
+      this.#greetings.clear();
+    });
+    this.#client.on('disconnect', () => this.#greetings.clear());
   }
 
   /** The present socket has carried an answer before: the server may close it in the moment it is used again. */
   get reused(): boolean {
     return this.#answers > 0;
+  }
+
+  isGreeted(greeting: Greeting): boolean {
+    return this.#greetings.has(greeting);
+  }
+
+  /** The present socket has carried its answer. */
+  greeted(greeting: Greeting): void {
+    this.#answers++;
+    this.#greetings.add(greeting);
   }
 
   take(release: Release): void {

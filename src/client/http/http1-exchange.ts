@@ -12,8 +12,11 @@ const SMALL_BODY = 256 * 1024;
 /** A connection that was kept ended without a byte of answer. Who sends what may be repeated does so. */
 export class StaleConnection extends TransportError {}
 
+/** A connection was made anew before the request was sent, and nobody has greeted it. Nothing was sent. */
+export class UngreetedConnection extends TransportError {}
+
 export interface Http1ExchangeOptions {
-  readonly connection: Http1Connection;
+  readonly connection: Pick<Http1Connection, 'reused' | 'letGo'>;
   readonly signal: AbortNotice | undefined;
   readonly refusal: HttpRequest['refusal'];
   /** The head of the answer is there, and of a small answer the whole. */

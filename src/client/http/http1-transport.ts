@@ -1,7 +1,8 @@
 import type { buildConnector, Dispatcher } from 'undici';
+import { orAborted } from '../../base/abort.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
 import { asError } from '../../base/thrown.ts';
-import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import type { Greeting, HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import {
   type ClientCertificate,
   MAX_CONNECTIONS,
@@ -11,7 +12,7 @@ import {
 } from './connect-options.ts';
 import { credentialCertificate, credentialHeaders } from './credential-headers.ts';
 import { type Http1Connection, Http1Connections } from './http1-connections.ts';
-import { Http1Exchange, StaleConnection } from './http1-exchange.ts';
+import { Http1Exchange, StaleConnection, UngreetedConnection } from './http1-exchange.ts';
 import { OpeningSockets } from './opening-sockets.ts';
 import { ProxyTunnels, type TunnelOptions } from './proxy-tunnel.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
@@ -26,6 +27,15 @@ const KEEP_ALIVE_MS = 30_000;
 /** HTTP/1.1 over undici: connections are kept and used again, one request at a time on each. */
 export function http1Transport(options: TunnelOptions): Transport {
   return new Http1Transport(options);
+}
+
+/** A connection that ends each time after it was greeted is given up. */
+const MOST_REMADE = 3;
+
+interface Greeted {
+  readonly greeting: Greeting;
+  readonly request: HttpRequest;
+  readonly credentials: HttpHeaders | undefined;
 }
 
 class Http1Transport implements Transport {
@@ -53,24 +63,27 @@ class Http1Transport implements Transport {
   async send(request: HttpRequest): Promise<HttpResponse> {
     const { credentials } = this.#options;
     const headers = await credentialHeaders(credentials, request.signal);
-    const message = {
-      method: request.method,
+    let response: HttpResponse;
+    try {
+      response = await this.#exchange(request, headers);
+    } catch (error) {
+      // A server may close an idle connection in the moment we use it again. Reading once more does no harm.
+      if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
+      response = await this.#exchange(request, headers);
+    }
+    if (response.status === 401 && headers !== undefined) credentials?.rejected?.(headers);
+    return response;
+  }
+
+  #messageOf(request: HttpRequest, headers: HttpHeaders | undefined): Dispatcher.DispatchOptions {
+    return {
+      method: request.method as Dispatcher.HttpMethod,
       path: this.#prefix + request.target,
       headers: outgoingHeaders(request, headers),
       body: request.body ?? null,
       // Otherwise undici closes the connection after a DELETE with a body.
       reset: false,
     };
-    let response: HttpResponse;
-    try {
-      response = await this.#exchange(message, request);
-    } catch (error) {
-      // A server may close an idle connection in the moment we use it again. Reading once more does no harm.
-      if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
-      response = await this.#exchange(message, request);
-    }
-    if (response.status === 401 && headers !== undefined) credentials?.rejected?.(headers);
-    return response;
   }
 
   close(): Promise<void> {
@@ -131,8 +144,10 @@ class Http1Transport implements Transport {
     };
   }
 
-  async #exchange(message: Dispatcher.DispatchOptions, request: HttpRequest): Promise<HttpResponse> {
-    const { signal, refusal } = request;
+  async #exchange(request: HttpRequest, credentials: HttpHeaders | undefined): Promise<HttpResponse> {
+    const { signal, greeting } = request;
+    const message = this.#messageOf(request, credentials);
+    let remade = 0;
     // Once more for who waited for a place while another certificate came, as often as one comes.
     for (;;) {
       if (!this.#steady) await this.#renew(signal);
@@ -142,14 +157,59 @@ class Http1Transport implements Transport {
       const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
       // Who is handed a place no longer listens for it, and an abort may be what freed the place.
       if (connection !== undefined && !connections.closed && signal?.aborted !== true) {
-        return await new Promise((resolve, reject) => {
-          const failureOf = this.#failureOf;
-          connection.dispatch(message, new Http1Exchange({ connection, signal, refusal, resolve, reject, failureOf }));
-        });
+        if (greeting === undefined) return await this.#send(connection, message, request);
+        try {
+          await this.#greet(connection, { greeting, request, credentials });
+        } catch (error) {
+          connection.letGo();
+          throw error;
+        }
+        try {
+          return await this.#send(connection, message, request);
+        } catch (error) {
+          if (!(error instanceof UngreetedConnection) || ++remade > MOST_REMADE) throw error;
+          continue;
+        }
       }
       connection?.letGo();
       this.#refuse(signal);
     }
+  }
+
+  #send(
+    connection: Http1Connection,
+    message: Dispatcher.DispatchOptions,
+    { signal, refusal, greeting }: HttpRequest,
+  ): Promise<HttpResponse> {
+    const refused = greeting === undefined ? refusal : () => refusal?.() ?? ungreeted(connection, greeting);
+    const failureOf = this.#failureOf;
+    return new Promise((resolve, reject) => {
+      const exchange = { connection, signal, refusal: refused, resolve, reject, failureOf };
+      connection.dispatch(message, new Http1Exchange(exchange));
+    });
+  }
+
+  /** Before anything else goes over a connection. */
+  async #greet(connection: Http1Connection, { greeting, request, credentials }: Greeted): Promise<void> {
+    if (connection.isGreeted(greeting)) return;
+    const send = (asked: HttpRequest): Promise<HttpResponse> =>
+      new Promise((resolve, reject) => {
+        const { signal } = asked;
+        const kept = { reused: connection.reused, letGo: () => undefined };
+        const failureOf = this.#failureOf;
+        const exchange = { connection: kept, signal, refusal: undefined, resolve, reject, failureOf };
+        connection.dispatch(this.#messageOf(asked, credentials), new Http1Exchange(exchange));
+      });
+    const greeted = greeting.greet(async (asked) => {
+      const response = await send(asked).catch((error: unknown) => {
+        if (!(error instanceof StaleConnection)) throw error;
+        return send(asked);
+      });
+      if (response.status === 401 && credentials !== undefined) this.#options.credentials?.rejected?.(credentials);
+      return response;
+    });
+    await orAborted(greeted, request.signal, abortedTransportError);
+    connection.greeted(greeting);
   }
 
   /** Throws when nothing may begin any more. */
@@ -171,6 +231,11 @@ class Http1Transport implements Transport {
 
   readonly #failureOf = (error: unknown, signal: AbortNotice | undefined): TransportError =>
     this.#closed ? closedError(error) : transportErrorOf(error, signal);
+}
+
+function ungreeted(connection: Http1Connection, greeting: Greeting): TransportError | undefined {
+  if (connection.isGreeted(greeting)) return undefined;
+  return new UngreetedConnection('reset', 'the connection was made anew before the request was sent');
 }
 
 /** Names and values in turn. What the request says itself goes before what proves who asks. */

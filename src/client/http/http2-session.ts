@@ -4,6 +4,7 @@ import type {
   ClientSessionRequestOptions,
   OutgoingHttpHeaders,
 } from 'node:http2';
+import type { Greeting } from '../../base/http-message.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { TransportError } from './transport.ts';
 
@@ -37,6 +38,8 @@ export class Http2Session {
   /** Those who have entered and not left. */
   #streams = 0;
   #retired = false;
+  /** A collector has one. */
+  readonly #greetings = new Map<Greeting, Promise<void>>();
   /** Why the session was given up. */
   gone: TransportError | undefined;
 
@@ -84,6 +87,16 @@ export class Http2Session {
       this.leave();
       throw error;
     }
+  }
+
+  /** Finds out who is at the other side, once. What fails is asked again by the next request. */
+  greeted(greeting: Greeting, greet: () => Promise<void>): Promise<void> {
+    const known = this.#greetings.get(greeting);
+    if (known !== undefined) return known;
+    const asked = greet();
+    this.#greetings.set(greeting, asked);
+    asked.catch(() => this.#greetings.delete(greeting));
+    return asked;
   }
 
   /** Something came from the server. */

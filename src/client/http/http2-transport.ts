@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import { orAborted } from '../../base/abort.ts';
 import type { AbortNotice } from '../../base/abort-notice.ts';
-import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import type { Greeting, HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { parseServer } from './connect-options.ts';
 import { credentialHeaders } from './credential-headers.ts';
 import type { Http2Session } from './http2-session.ts';
@@ -33,6 +34,14 @@ class Http2Transport implements Transport {
     if (request.signal?.aborted === true) throw abortedTransportError(request.signal);
     try {
       const session = await this.#sessions.enter(request.signal);
+      if (request.greeting !== undefined) {
+        try {
+          await orAborted(this.#greet(session, request.greeting, headers), request.signal, abortedTransportError);
+        } catch (error) {
+          session.leave();
+          throw error;
+        }
+      }
       const response = await exchange(session, this.#prefix, { request, credentials: headers });
       if (response.status === 401 && headers !== undefined) credentials?.rejected?.(headers);
       return response;
@@ -43,6 +52,18 @@ class Http2Transport implements Transport {
 
   close(): Promise<void> {
     return this.#sessions.close();
+  }
+
+  /** Shared by the requests that wait for it, so that it ends with the session, or after a time of its own. */
+  #greet(session: Http2Session, greeting: Greeting, credentials: HttpHeaders | undefined): Promise<void> {
+    return session.greeted(greeting, () =>
+      greeting.greet(async (request) => {
+        session.enter();
+        const response = await exchange(session, this.#prefix, { request, credentials });
+        if (response.status === 401 && credentials !== undefined) this.#options.credentials?.rejected?.(credentials);
+        return response;
+      }),
+    );
   }
 }
 

@@ -8,6 +8,6 @@ export type RefusableRequest = HttpRequest & { readonly refusal: NonNullable<Htt
  * reasons too. The transport asks when it sends; until then a request may wait for its turn, or for its connection.
  */
 export function withRefusal(request: HttpRequest, refuse: () => Error | undefined): RefusableRequest {
-  const { method, target, headers, body, signal } = request;
-  return { method, target, headers, body, signal, refusal: () => refuse() ?? request.refusal?.() };
+  const { method, target, headers, body, signal, greeting } = request;
+  return { method, target, headers, body, signal, greeting, refusal: () => refuse() ?? request.refusal?.() };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import { Deadline } from '../../base/deadline.ts';
+import type { Greeting, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import type { Logger } from '../../base/logger.ts';
 import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import type { Interceptor, Send } from '../../client/rest/interceptor.ts';
@@ -9,11 +10,14 @@ import { TransportError } from '../../client/http/transport.ts';
 const PATH = '/api/v1/namespaces/kube-system';
 /** A write goes without a new look if the last one was so short ago and no request has failed since, ms. */
 const FRESH_MS = 2000;
+/** A read of it that takes longer is given up, ms. */
+const LOOK_MS = 10_000;
 
 /** The server behind the address is of another cluster than at the start. Nothing more is written. */
-export class ForeignClusterError extends Error {
+export class ForeignClusterError extends TransportError {
   constructor(expected: string, met: string) {
     super(
+      'protocol',
       `this address led to another cluster: the uid of Namespace kube-system was ${expected}, and is ${met}. Nothing more is written. ` +
         'Check the server of the kubeconfig and what balances its load, then start again.',
     );
@@ -29,11 +33,11 @@ export interface ClusterIdentityOptions {
 }
 
 /**
- * Holds all requests to one cluster. Before a list, a watch or a 404 is handed on, the identity of the cluster is read, in a request that
+ * Holds all requests to one cluster. Each new connection is asked for the identity of its cluster before anything else goes over it. Before a list, a watch or a 404 is handed on, the identity of the cluster is read, in a request that
  * begins after that answer; before a write it was read within two seconds, and after the last request that failed. Requests at the same time
  * share one look. Of a cluster that does not let it read the namespace it knows nothing, and says so once.
  */
-export class ClusterIdentity {
+export class ClusterIdentity implements Greeting {
   readonly #options: ClusterIdentityOptions;
   #expected: string | undefined;
   #foreign: ForeignClusterError | undefined;
@@ -42,21 +46,35 @@ export class ClusterIdentity {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #freshUntil = Number.NEGATIVE_INFINITY;
+  #userAgent: HttpRequest['headers'][string] = '';
 
   constructor(options: ClusterIdentityOptions) {
     this.#options = options;
   }
 
-  readonly intercept: Interceptor = async (request, next) => {
+  /** Set once an answer of another cluster was met: nothing is sent any more. */
+  get foreign(): ForeignClusterError | undefined {
+    return this.#foreign;
+  }
+
+  /** A new connection: who is at its other side? */
+  greet(send: Send): Promise<void> {
+    return this.#look(send);
+  }
+
+  readonly intercept: Interceptor = async (asked, next) => {
     if (this.#foreign !== undefined) throw this.#foreign;
+    const { method, target, headers, body, signal, refusal } = asked;
+    this.#userAgent = headers['user-agent'] ?? '';
+    const request: HttpRequest = { method, target, headers, body, signal, refusal, greeting: this };
     if (request.method !== 'GET') {
-      if (this.#options.clock.monotonic() >= this.#freshUntil) await this.#lookAfterNow(request, next);
+      if (this.#options.clock.monotonic() >= this.#freshUntil) await this.#lookAfterNow(next);
       return await this.#send(request, next);
     }
     const response = await this.#send(request, next);
     if (!isEvidence(request, response)) return response;
     try {
-      await this.#lookAfterNow(request, next);
+      await this.#lookAfterNow(next);
       return response;
     } catch (error) {
       letGo(response);
@@ -75,21 +93,29 @@ export class ClusterIdentity {
   }
 
   /** A look that begins now or later: the one under way may have been answered before. */
-  #lookAfterNow({ headers }: HttpRequest, next: Send): Promise<void> {
+  #lookAfterNow(next: Send): Promise<void> {
     this.#next ??= (this.#running ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => {
         this.#next = undefined;
-        this.#running = this.#look(headers['user-agent'], next);
+        this.#running = this.#look(next);
         return this.#running;
       });
     return this.#next;
   }
 
-  async #look(userAgent: HttpRequest['headers'][string] | undefined, next: Send): Promise<void> {
-    const began = this.#options.clock.monotonic();
-    const headers = { accept: ACCEPT_METADATA_JSON, ...(userAgent === undefined ? {} : { 'user-agent': userAgent }) };
-    const { status, body } = await next({ method: 'GET', target: PATH, headers });
+  async #look(next: Send): Promise<void> {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    const headers = { accept: ACCEPT_METADATA_JSON, 'user-agent': this.#userAgent };
+    using deadline = new Deadline({ clock, timeoutMs: LOOK_MS });
+    const { status, body } = await next({
+      method: 'GET',
+      target: PATH,
+      headers,
+      signal: deadline,
+      greeting: undefined,
+    });
     const text = await textOf(body);
     if (status !== 200) return this.#notTold(status, began);
     const met = uidIn(text);
