@@ -4,7 +4,8 @@ import { type Logger, silentLogger } from '../base/logger.ts';
 import { type Metrics, noMetrics } from '../base/metrics.ts';
 import { systemRandom } from '../base/random.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
-import { GarbageCollector, type GarbageCollectorOptions } from '../collector/garbage-collector.ts';
+import { GarbageCollector } from '../collector/garbage-collector.ts';
+import type { GarbageCollectorOptions } from '../collector/garbage-collector-options.ts';
 
 /** How a collector works; only the client has to be given. */
 export interface CollectorOptions extends Omit<
@@ -28,7 +29,8 @@ export function createCollector(options: CollectorOptions): GarbageCollector {
   return new GarbageCollector({ ...options, logger, metrics, clock: systemClock, random: systemRandom });
 }
 
-export { GarbageCollector, type GarbageCollectorOptions } from '../collector/garbage-collector.ts';
+export { GarbageCollector } from '../collector/garbage-collector.ts';
+export type { GarbageCollectorOptions } from '../collector/garbage-collector-options.ts';
 export { type Reason, sentenceOf } from '../collector/types/reasons.ts';
 export type { CarriedOut } from '../collector/workers/decision.ts';
 export { type LogFields, type Logger, silentLogger } from '../base/logger.ts';

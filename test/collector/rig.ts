@@ -15,7 +15,8 @@ import { inProcessTransport } from '../../src/client/http/in-process-transport.t
 import type { Interceptor } from '../../src/client/rest/interceptor.ts';
 import type { ResourceRef } from '../../src/client/rest/resource-path.ts';
 import { RestClient } from '../../src/client/rest/rest-client.ts';
-import { GarbageCollector, type GarbageCollectorOptions } from '../../src/collector/garbage-collector.ts';
+import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
+import type { GarbageCollectorOptions } from '../../src/collector/garbage-collector-options.ts';
 import { Faults } from './faults.ts';
 import { type TestKind, usualKinds } from './kinds.ts';
 import { Recorder } from './recorder.ts';

@@ -1,5 +1,6 @@
 import { Lru } from '../../base/lru.ts';
 import type { Coordinates, Identity, Uid } from '../types/identity.ts';
+import type { InDoubt } from '../types/monitor-event.ts';
 
 const ABSENT_OWNERS_DEFAULT = 500;
 
@@ -7,9 +8,6 @@ export interface AbsentOwnerCacheOptions {
   /** COL-132, COL-201. */
   readonly capacity?: number;
 }
-
-/** Whose history may have been replaced by an older one: that of any server, or only of those beside kube-apiserver. */
-export type InDoubt = 'all' | 'beside';
 
 /**
  * When: at any time, after the last {@link AbsentOwnerCache.doubt}, or after the last one that was about kube-apiserver too. That is enough

@@ -15,7 +15,6 @@ import type { OfferedResource } from '../resources/deletable-resources.ts';
 import { Monitors } from './monitors.ts';
 import { ObjectReader } from './object-reader.ts';
 import { startMonitor } from './start-monitor.ts';
-import { TroubleLog } from './trouble-log.ts';
 
 const ROUND = 100;
 
@@ -78,26 +77,19 @@ function setUp() {
   const graph = new OwnershipGraph({ absentOwners });
   const reader = new ObjectReader(graph);
   const client = new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' });
-  const troubles = new TroubleLog({ clock, logger: silentLogger });
   const news = { synced: 0 };
-  const monitors = new Monitors((offered, { onSynced, onTrouble }) =>
+  const monitors = new Monitors((offered, tell) =>
     startMonitor(offered, {
       client,
       clock,
       random: seededRandom(1),
       logger: silentLogger,
-      troubles,
       reader,
       apply: (event) => applied(graph, event).outcome,
-      onWaitingListed: () => undefined,
-      onTouched: () => {},
-      onSynced: () => {
-        news.synced++;
-        onSynced();
+      tell: (event) => {
+        if (event.type === 'synced') news.synced++;
+        tell(event);
       },
-      onTrouble,
-      onDoubt: () => {},
-      onHistoryReset: () => undefined,
     }),
   );
   const none: ReadonlySet<string> = new Set();

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { Lru } from '../../base/lru.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
-import type { HistoryEvidence } from './monitor-sink.ts';
+import type { HistoryEvidence } from '../types/monitor-event.ts';
 
 /**
  * What is listed anew because of an evidence. `server`: everything. `resource`: what showed it. `asListed`: nothing, because it was shown

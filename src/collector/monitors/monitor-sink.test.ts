@@ -28,15 +28,12 @@ function setUp(resource = secrets) {
       told.push(event.type);
       return outcomes.shift() ?? 'changed';
     },
-    onWaitingListed: () => void told.push('waiting'),
-    onSynced: () => void told.push('synced'),
-    onTrouble: () => void turned.push(sink.trouble?.message),
-    onDoubt: (about) => void told.push(about === 'all' ? 'doubt' : `doubt ${about}`),
-    onHistoryReset: () => void told.push('historyReset'),
-    onChanged: () => void told.push('changed'),
-    onAnswered: () => void told.push('answered'),
-    onResumed: () => void told.push('resumed'),
-    onRecovered: () => void told.push('recovered'),
+    resumesFrom: () => '5',
+    tell: (event) => {
+      if (event.type === 'troubleChanged') turned.push(sink.trouble?.message);
+      else if (event.type === 'doubt') told.push(event.about === 'all' ? 'doubt' : `doubt ${event.about}`);
+      else if (!['listed', 'touched', 'failed'].includes(event.type)) told.push(event.type);
+    },
   });
   const show = (verb: 'added' | 'modified' | 'deleted', metadata: object = {}): void => {
     const bytes = bytesOf(metadata);
@@ -93,10 +90,10 @@ describe('MonitorSink', () => {
     const { sink, show, news } = setUp();
     sink.replaceBegin();
     show(verb, metadata);
-    expect(news().includes('waiting')).toBe(told);
+    expect(news().includes('waitingListed')).toBe(told);
     sink.replaceEnd('5');
     show(verb, metadata);
-    expect(news()).not.toContain('waiting');
+    expect(news()).not.toContain('waitingListed');
   });
 
   it('BETTER-3 what the first enumeration shows is told as one change at its end, and each change after it', () => {
@@ -188,11 +185,11 @@ describe('MonitorSink', () => {
 
   it('COL-055 COL-002 tells that history went back when a deletion is taken back, but not of what is listed because of it', () => {
     const { sink, show, news, outcomes } = setUp();
-    const told = () => news().filter((each) => ['historyReset', 'waiting', 'changed'].includes(each));
+    const told = () => news().filter((each) => ['historyReset', 'waitingListed', 'changed'].includes(each));
     sink.replaceBegin();
     outcomes.push('wentBack');
     show('added', { deletionTimestamp: '2026-11-25T12:00:00Z', finalizers: ['orphan'] });
-    expect(told()).toEqual(['waiting']);
+    expect(told()).toEqual(['waitingListed']);
     sink.replaceEnd('7');
     sink.synced();
     news();

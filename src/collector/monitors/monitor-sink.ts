@@ -1,7 +1,7 @@
 import type { ReflectorSink } from '../../client/reflector/reflector-sink.ts';
-import type { InDoubt } from '../caches/absent-owner-cache.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource, VanishLimit } from '../types/event.ts';
+import type { InDoubt, MonitorEvent } from '../types/monitor-event.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 import { isAnswer } from '../operations/is-answer.ts';
 import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
@@ -9,9 +9,6 @@ import { versionNumber } from '../types/version-number.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
 export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;
-
-/** `lowerVersion`: of a whole list, which a server of its own may count as it likes. */
-export type HistoryEvidence = 'lowerVersion' | 'deletionTakenBack';
 
 export interface MonitorSinkOptions {
   readonly resource: MonitoredResource;
@@ -22,36 +19,13 @@ export interface MonitorSinkOptions {
   readonly apply: (event: GraphEvent) => ApplyOutcome;
   /** How much may be missing from the list that ends now. Absent, or undefined: anything. */
   readonly vanishLimit?: () => VanishLimit | undefined;
-  /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
-  readonly onWaitingListed: (columns: ObjectColumns) => void;
-  /** A watch has shown a change of the object that is none for the graph: of a label, a status or its specification. */
-  readonly onTouched?: (columns: ObjectColumns) => void;
-  /** An enumeration is complete, and was applied. */
-  readonly onListed?: () => void;
-  readonly onSynced: () => void;
-  /** {@link MonitorSink.trouble} has begun or is over. */
-  readonly onTrouble: () => void;
-  /** It has begun, or a server was away once more while it lasts: whoever answers next may be another one. */
-  readonly onDoubt: (about: InDoubt) => void;
-  /**
-   * The server's resource version is lower than it was, or a deletion is taken back: its history was replaced, by a backup for example.
-   * Called before anybody can act upon what showed it, and not for what is listed because of it.
-   */
-  readonly onHistoryReset: (evidence: HistoryEvidence) => void;
-  /**
-   * Something of this resource was created, changed or deleted after the first enumeration, or may have been before the end of
-   * one: what was read of the server earlier is older than that.
-   */
-  readonly onChanged?: () => void;
-  /** A list or watch failed, and will be tried again. */
-  readonly onFailed?: (error: Error) => void;
-  /** The server answered a watch that goes on from where it was: there may be nothing to show. */
-  readonly onAnswered?: () => void;
-  /** The same after a failure: the server may have become an older one, which has nothing to show for long. */
-  readonly onResumed?: () => void;
-  /** After a failure an enumeration is complete, or a watch shows something. */
-  readonly onRecovered?: () => void;
+  /** The resource version from which the reflector's watch goes on. */
+  readonly resumesFrom: () => string;
+  readonly tell: (event: MonitorEvent) => void;
 }
+
+/** One value for all: a watch tells it with every event. */
+const CHANGED = { type: 'changed' } as const;
 
 /**
  * Turns what a reflector shows of one resource into events for the graph, object by object and without keeping any: the
@@ -61,7 +35,7 @@ export class MonitorSink implements ReflectorSink {
   readonly #options: MonitorSinkOptions;
   #synced = false;
   #trouble: Error | undefined;
-  /** From a failure until {@link MonitorSinkOptions.onRecovered}. */
+  /** From a failure until `recovered` is told. */
   #failing = false;
   #silent = false;
   #enumerating = false;
@@ -99,18 +73,18 @@ export class MonitorSink implements ReflectorSink {
 
   replaceEnd(resourceVersion: string): void {
     if (this.#silent) return;
-    const { apply, resource, onHistoryReset, onChanged } = this.#options;
+    const { apply, resource, tell } = this.#options;
     this.#setTrouble(undefined);
     this.#enumerating = false;
     this.#recover();
     const limit = this.#options.vanishLimit?.();
     apply({ type: 'listFinished', resource, ...(limit === undefined ? {} : { limit }) });
-    this.#options.onListed?.();
+    tell({ type: 'listed' });
     const version = versionNumber(resourceVersion);
     const wentBack = version < this.#version;
     this.#version = version;
-    if (wentBack) onHistoryReset('lowerVersion');
-    onChanged?.();
+    if (wentBack) tell({ type: 'historyReset', evidence: 'lowerVersion' });
+    tell(CHANGED);
   }
 
   /** What it showed is true, and was applied; the next enumeration begins anew. */
@@ -124,15 +98,15 @@ export class MonitorSink implements ReflectorSink {
 
   added(bytes: Uint8Array, start: number, end: number): void {
     if (this.#silent) return;
-    const { resource, read, apply, onWaitingListed, onTouched, onHistoryReset } = this.#options;
+    const { resource, read, apply, tell } = this.#options;
     const columns = read(bytes, start, end);
     const outcome = apply({ type: 'observedColumns', resource, columns });
-    if (outcome === 'wentBack' && this.#synced) return onHistoryReset('deletionTakenBack');
-    if (!this.#enumerating && outcome === 'unchanged') onTouched?.(columns);
+    if (outcome === 'wentBack' && this.#synced) return tell({ type: 'historyReset', evidence: 'deletionTakenBack' });
+    if (!this.#enumerating && outcome === 'unchanged') tell({ type: 'touched', columns });
     if (this.#enumerating && columns.deleting && (columns.foregroundFinalizer || columns.orphanFinalizer)) {
       // What happened since the watch was lost is not known: the deletion may have ended and begun again, and would look
       // like the one that was dealt with (COL-060, COL-063).
-      onWaitingListed(columns);
+      tell({ type: 'waitingListed', columns });
     }
     this.#followed(columns.resourceVersion);
   }
@@ -158,21 +132,22 @@ export class MonitorSink implements ReflectorSink {
   synced(): void {
     if (this.#silent) return;
     this.#synced = true;
-    this.#options.onSynced();
+    this.#options.tell({ type: 'synced' });
   }
 
   opened(): void {
     if (this.#silent || this.#enumerating) return;
-    this.#options.onAnswered?.();
-    if (this.#failing) this.#options.onResumed?.();
+    const { tell, resumesFrom } = this.#options;
+    tell({ type: 'answered' });
+    if (this.#failing) tell({ type: 'resumed', version: versionNumber(resumesFrom()) });
   }
 
   failed(error: Error): void {
     const inDoubt = this.#doubtedBy(error);
-    if (!this.#silent && inDoubt !== undefined) this.#options.onDoubt(inDoubt);
+    if (!this.#silent && inDoubt !== undefined) this.#options.tell({ type: 'doubt', about: inDoubt });
     this.#setTrouble(error);
     this.#failing = true;
-    if (!this.#silent) this.#options.onFailed?.(error);
+    if (!this.#silent) this.#options.tell({ type: 'failed', error });
   }
 
   /** What changes may be a sign of more than it says; what has been said before is none. */
@@ -187,19 +162,19 @@ export class MonitorSink implements ReflectorSink {
     if (version > this.#version || Number.isNaN(this.#version)) this.#version = version;
     this.#setTrouble(undefined);
     this.#recover();
-    this.#options.onChanged?.();
+    this.#options.tell(CHANGED);
   }
 
   /** An enumeration that has not come to its end is none: it may break off at the same place each time. */
   #recover(): void {
     if (!this.#failing) return;
     this.#failing = false;
-    if (!this.#silent) this.#options.onRecovered?.();
+    if (!this.#silent) this.#options.tell({ type: 'recovered' });
   }
 
   #setTrouble(trouble: Error | undefined): void {
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
-    this.#options.onTrouble();
+    this.#options.tell({ type: 'troubleChanged' });
   }
 }

@@ -19,7 +19,7 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
   const asked = { count: 0 };
   const absent = new Set<string>();
   const running = new Map<string, { sync(): void; fail(): void; recover(): void }>();
-  const monitors = new Monitors(({ resource, version, kind }, { onSynced, onTrouble }) => {
+  const monitors = new Monitors(({ resource, version, kind }, tell) => {
     const name = `${resource}/${version}`;
     if (refuse(resource)) throw new Error(`no watcher for ${resource}`);
     log.push(`start ${name}`);
@@ -27,15 +27,15 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
     running.set(name, {
       sync: () => {
         state.synced = true;
-        onSynced();
+        tell({ type: 'synced' });
       },
       fail: () => {
         state.trouble = new Error('no');
-        onTrouble();
+        tell({ type: 'troubleChanged' });
       },
       recover: () => {
         state.trouble = undefined;
-        onTrouble();
+        tell({ type: 'troubleChanged' });
       },
     });
     return {

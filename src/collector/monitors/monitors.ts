@@ -1,5 +1,6 @@
 import { asError } from '../../base/thrown.ts';
 import type { MonitoredResource } from '../types/event.ts';
+import type { MonitorEvent } from '../types/monitor-event.ts';
 import {
   mayShareObjects,
   type OfferedResource,
@@ -26,15 +27,7 @@ export interface Monitor {
   stop(): Promise<void>;
 }
 
-/** What a monitor tells while it runs. */
-export interface MonitorEvents {
-  /** The first enumeration is complete. */
-  readonly onSynced: () => void;
-  /** {@link Monitor.trouble} may have begun or be over. */
-  readonly onTrouble: () => void;
-}
-
-export type StartMonitor = (resource: OfferedResource, events: MonitorEvents) => Monitor;
+export type StartMonitor = (resource: OfferedResource, tell: (event: MonitorEvent) => void) => Monitor;
 
 interface Entry extends RunningMonitor<OfferedResource> {
   /** As discovery offered it last. */
@@ -85,6 +78,7 @@ export interface StoppedMonitor {
  */
 export class Monitors {
   readonly #start: StartMonitor;
+  readonly #intakeOf: (resource: OfferedResource) => (event: MonitorEvent) => void;
   readonly #entries = new Map<string, Entry>();
   /** Called whenever {@link synced} may have become true. One for the collector, and one for each wait: a handful. */
   readonly #onSynced = new Set<() => void>();
@@ -93,8 +87,13 @@ export class Monitors {
   /** The same for each kind; made when it is first asked for. */
   #followed: Map<string, boolean> | undefined;
 
-  constructor(start: StartMonitor) {
+  /** `intakeOf`: takes the events of one monitor, after {@link current} and {@link synced} answer accordingly. */
+  constructor(
+    start: StartMonitor,
+    intakeOf: (resource: OfferedResource) => (event: MonitorEvent) => void = () => () => undefined,
+  ) {
     this.#start = start;
+    this.#intakeOf = intakeOf;
   }
 
   get size(): number {
@@ -293,14 +292,11 @@ export class Monitors {
   }
 
   #started(resource: OfferedResource, before: Entry | undefined): Entry {
-    const monitor = this.#start(resource, {
-      onSynced: () => {
-        this.#forgetCurrent();
-        this.#tellSynced();
-      },
-      onTrouble: () => {
-        this.#forgetCurrent();
-      },
+    const take = this.#intakeOf(resource);
+    const monitor = this.#start(resource, (event) => {
+      if (event.type === 'synced' || event.type === 'troubleChanged') this.#forgetCurrent();
+      take(event);
+      if (event.type === 'synced') this.#tellSynced();
     });
     return entryOf(resource, monitor, before);
   }

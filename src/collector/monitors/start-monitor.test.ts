@@ -8,9 +8,9 @@ import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { applied } from '../graph/apply.ts';
 import { OwnershipGraph } from '../graph/ownership-graph.ts';
+import { MonitorIntake } from '../monitor-intake.ts';
 import { ObjectReader } from './object-reader.ts';
 import { startMonitor } from './start-monitor.ts';
-import { TroubleLog } from './trouble-log.ts';
 
 const widgets = {
   group: 'example.com',
@@ -68,23 +68,33 @@ async function setUp(script: readonly Answer[], graph = new OwnershipGraph()) {
   const asked = { count: 0 };
   const logger = new MemoryLogger();
   const server: HttpHandler = (request) => answers[script[asked.count++] ?? 'does not answer'](request);
+  const client = new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' });
+  const nothing = (): void => {};
+  const intake = new MonitorIntake({
+    client,
+    clock,
+    logger,
+    writer: { lookAgain: nothing, touched: nothing, wakeAll: nothing },
+    lists: { listed: nothing },
+    outages: { watchFailed: nothing, queueAwaited: nothing, historyReset: nothing },
+    resourceSync: () => ({ sooner: nothing }),
+  });
   const monitor = startMonitor(widgets, {
-    client: new RestClient({ transport: inProcessTransport(server), clock, userAgent: 'test' }),
+    client,
     clock,
     random: seededRandom(1),
     logger: silentLogger,
-    troubles: new TroubleLog({ clock, logger }),
     reader: new ObjectReader(graph),
     apply: (event) => applied(graph, event).outcome,
-    onWaitingListed: () => {},
-    onTouched: () => {},
-    onSynced: () => {},
-    onTrouble: () => {},
-    onDoubt: () => {},
-    onHistoryReset: () => {},
+    tell: intake.of(widgets),
   });
   await clock.settle();
-  return { clock, monitor, asked, told: () => logger.lines.map(({ message }) => message) };
+  return {
+    clock,
+    monitor,
+    asked,
+    told: () => logger.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message),
+  };
 }
 
 describe('a monitor', () => {

@@ -1,6 +1,6 @@
 import { NoStatusError } from '../../client/codec/status-decoder.ts';
-import type { InDoubt } from '../caches/absent-owner-cache.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
+import type { InDoubt } from '../types/monitor-event.ts';
 
 /** What kube-aggregator says, as plain text, for a group whose server it knows to be away, or does not reach. */
 const AWAY = /^(?:service unavailable\n?$|error trying to reach service: )/;

@@ -1,4 +1,5 @@
-import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import type { MonitoredResource } from '../types/event.ts';
 
 /** What discovery says about a resource, as far as it matters here. */
 export interface OfferedResource {
@@ -39,6 +40,11 @@ export function deletableResources<T extends OfferedResource>(
       parseGroupVersion(group === '' ? version : `${group}/${version}`) !== undefined &&
       !ignored.some((entry) => sameName(entry, { group, resource })),
   );
+}
+
+/** The resource as the graph knows it. */
+export function monitoredResourceOf(offered: OfferedResource): MonitoredResource {
+  return { apiVersion: apiVersionOf(offered), kind: offered.kind, resource: offered.resource };
 }
 
 /** Whatever the version (COL-014). */

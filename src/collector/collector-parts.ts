@@ -1,0 +1,220 @@
+import { RestMapper } from '../api/meta/rest-mapper.ts';
+import { EventRecorder } from '../client/events/event-recorder.ts';
+import { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
+import { OrphanedOwners } from './caches/orphaned-owners.ts';
+import { DecisionJournal } from './decision-journal.ts';
+import { DEFAULTS, type GarbageCollectorOptions } from './garbage-collector-options.ts';
+import { GraphWriter } from './graph-writer.ts';
+import { OwnershipGraph } from './graph/ownership-graph.ts';
+import { HeldLists } from './held-lists.ts';
+import { LeadershipTerm } from './leadership-term.ts';
+import { MonitorIntake } from './monitor-intake.ts';
+import { Monitors } from './monitors/monitors.ts';
+import { ObjectReader } from './monitors/object-reader.ts';
+import { ResourceSync } from './monitors/resource-sync.ts';
+import { startMonitor } from './monitors/start-monitor.ts';
+import { collectorGauges, collectorMetrics, forgetVanished } from './observation/collector-metrics.ts';
+import { ConsistencyCheck } from './observation/consistency-check.ts';
+import { InvalidNamespaceReports } from './observation/invalid-namespace-reports.ts';
+import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
+import { DeleteOptionsSupport } from './operations/delete-options-support.ts';
+import { PatchSupport } from './operations/patch-support.ts';
+import { Outages } from './outages.ts';
+import { createQueues } from './queues/queues.ts';
+import { defaultIgnoredResources, monitoredResourceOf } from './resources/deletable-resources.ts';
+import { KindMapper } from './resources/kind-mapper.ts';
+import type { WorkerParts } from './start-workers.ts';
+import { AcceptedEnds } from './workers/accepted-ends.ts';
+import { AwaitedNews } from './workers/awaited-news.ts';
+import { Backlog } from './workers/backlog.ts';
+import { OrphanRecords } from './workers/orphan-records.ts';
+import { WorkGate } from './workers/work-gate.ts';
+
+/** Name of the component in Events (COL-144). */
+const COMPONENT = 'garbage-collector-controller';
+/** Calls under way at once: so many for each worker of one queue, but at least the other number, for owners with many dependents. */
+const CALLS_A_SYNC = 4;
+const LEAST_CEILING = 100;
+
+/** A collector's parts, connected. */
+export interface CollectorParts extends WorkerParts {
+  readonly consistency: ConsistencyCheck;
+  readonly intake: MonitorIntake;
+  readonly term: LeadershipTerm;
+}
+
+/** `started`: whether the workers have been started. */
+export function createParts(options: GarbageCollectorOptions, started: () => boolean): CollectorParts {
+  const { clock, metrics: registry, client, random, logger, writes = 'allowed' } = options;
+  const { concurrentGcSyncs = DEFAULTS.concurrentGcSyncs, retry, retryCapMs = DEFAULTS.retryCapMs } = options;
+  const calls = new AdaptiveConcurrency({
+    clock,
+    ceiling: Math.max(LEAST_CEILING, CALLS_A_SYNC * concurrentGcSyncs),
+    few: options.fewCalls,
+  });
+  const hashSeed = random.integer(2 ** 31);
+  const queues = createQueues({
+    clock,
+    metrics: registry,
+    retryCapMs,
+    hashSeed,
+    ...(retry === undefined ? {} : { retry }),
+  });
+  const metrics = collectorMetrics(registry);
+  const absentOwners = new AbsentOwnerCache(
+    options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
+  );
+  const graph = new OwnershipGraph({ hashSeed, absentOwners });
+  const acceptedEnds = new AcceptedEnds(clock);
+  const awaitedNews = new AwaitedNews(graph);
+  const orphanedOwners = new OrphanedOwners();
+  const gate = new WorkGate();
+  const support = new PatchSupport();
+  const recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });
+  const invalidNamespaces = new InvalidNamespaceReports({ graph, logger, recorder });
+  const journal = new DecisionJournal({
+    logger,
+    metrics,
+    recorder,
+    reasons: options.onDecision === undefined ? 'dropped' : 'kept',
+  });
+  const orphanRecords = new OrphanRecords({
+    client,
+    clock,
+    logger,
+    orphanedOwners,
+    component: COMPONENT,
+    keptIn: options.orphanRecords ?? 'memory',
+  });
+  const lists = new HeldLists({
+    clock,
+    logger,
+    recorder,
+    monitors: () => monitors,
+    vanishLimit: options.vanishLimit,
+  });
+  const writer = new GraphWriter({
+    graph,
+    absentOwners,
+    queues,
+    clock,
+    metrics: registry,
+    onQueued: journal.queued,
+    onAbsence: journal.absence,
+    onHeld: lists.held,
+    report: invalidNamespaces.report,
+  });
+  const outages = new Outages({
+    clock,
+    logger,
+    writer,
+    monitors: () => monitors,
+    absentOwners,
+    acceptedEnds,
+    awaitedNews,
+    orphanRecords,
+    queues,
+    onQueued: journal.queued,
+    gate,
+  });
+  const intake = new MonitorIntake({
+    client,
+    clock,
+    logger,
+    writer,
+    lists,
+    outages,
+    resourceSync: () => resourceSync,
+  });
+  // One object for all monitors: its columns are those of the last object read, and `apply` reads them at once.
+  const reader = new ObjectReader(graph);
+  const monitors: Monitors = new Monitors(
+    (offered, tell) =>
+      startMonitor(offered, {
+        client,
+        clock,
+        random,
+        logger,
+        reader,
+        apply: writer.apply,
+        vanishLimit: () => lists.absences.limitOf(monitoredResourceOf(offered)),
+        tell,
+      }),
+    intake.of,
+  );
+  const kinds = new KindMapper(new RestMapper([]), () => resourceSync.sooner('unknownKind'), options.unservedVersions);
+  const resourceSync: ResourceSync = new ResourceSync({
+    client,
+    clock,
+    random,
+    logger,
+    monitors,
+    kinds,
+    syncErrors: metrics.syncErrors,
+    doubts: () => outages.settledDoubts,
+    ignored: options.ignoredResources ?? defaultIgnoredResources,
+    periodMs: options.syncPeriodMs ?? DEFAULTS.syncPeriodMs,
+    onChanged: () => {
+      support.forget();
+      writer.wakeAll();
+    },
+    onVanished: (resource) => {
+      lists.absences.forget(resource);
+      writer.apply({ type: 'resourceVanished', resource });
+    },
+    onDiscovered: (served) => {
+      forgetVanished(metrics, served);
+      acceptedEnds.forgetOld();
+      awaitedNews.forgetShown();
+    },
+  });
+  collectorGauges(registry, { clock, graph, queues, monitors, kinds, calls, heldAbsences: lists.absences });
+  const term = new LeadershipTerm({
+    clock,
+    logger,
+    gate,
+    orphanRecords,
+    invalidNamespaces,
+    recorder,
+    writes,
+    started,
+    backlogs: (['attemptToDelete', 'attemptToOrphan'] as const).map(
+      (queue) => new Backlog(queues[queue], graph, (key) => void journal.takeReason(queue, key)),
+    ),
+  });
+  const consistency = new ConsistencyCheck({
+    client,
+    clock,
+    logger,
+    metrics,
+    graph,
+    monitors,
+    periodMs: options.selfCheckPeriodMs,
+  });
+  const deleteOptions = new DeleteOptionsSupport();
+  return {
+    options,
+    calls,
+    graph,
+    writer,
+    queues,
+    gate,
+    absentOwners,
+    orphanedOwners,
+    orphanRecords,
+    acceptedEnds,
+    awaitedNews,
+    kinds,
+    support,
+    deleteOptions,
+    metrics,
+    monitors,
+    resourceSync,
+    lists,
+    outages,
+    journal,
+    consistency,
+    intake,
+    term,
+  };
+}

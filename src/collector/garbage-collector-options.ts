@@ -1,0 +1,75 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Random } from '../base/random.ts';
+import type { RestClient } from '../client/rest/rest-client.ts';
+import type { RetryOptions } from './queues/queues.ts';
+import type { UnservedVersions } from './resources/kind-mapper.ts';
+import type { GroupResourceName } from './resources/deletable-resources.ts';
+import type { VanishLimit } from './types/event.ts';
+import type { CarriedOut } from './workers/decision.ts';
+
+/** What a collector works with, and how. */
+export interface GarbageCollectorOptions {
+  /** Reads and writes the cluster. */
+  readonly client: RestClient;
+  /** Tells it the time. */
+  readonly clock: Clock;
+  /** Spreads its retries. */
+  readonly random: Random;
+  /** Told of what goes wrong, and of each decision at level debug. */
+  readonly logger: Logger;
+  /** Counts what it does. */
+  readonly metrics: Metrics;
+  /** Workers of each of the two queues (COL-084). */
+  readonly concurrentGcSyncs?: number;
+  /** Calls under way at once with which it begins, and which slow answers do not reduce (BETTER-19). Default 8. */
+  readonly fewCalls?: number;
+  /** Between two looks at discovery (COL-016, COL-201), ms. */
+  readonly syncPeriodMs?: number;
+  /** How long workers wait for the first lists at start (COL-210, COL-201), ms. */
+  readonly initialSyncTimeoutMs?: number;
+  /**
+   * Where owners that were deleted with policy Orphan are remembered (LIFE-561), default `memory`. With `events` each of them
+   * costs one request, and a collector that is started later knows them too.
+   */
+  readonly orphanRecords?: 'memory' | 'events';
+  /** Between two comparisons of the graph with fresh lists, ms. Default: none, unless asked for. */
+  readonly selfCheckPeriodMs?: number | undefined;
+  /** The longest back-off of a key (BETTER-8), ms. */
+  readonly retryCapMs?: number;
+  /** How attempts at one key are spread. */
+  readonly retry?: RetryOptions;
+  /** Identities proven absent that are remembered (COL-132). */
+  readonly absentOwners?: number;
+  /** Resources that are not watched and so never collected; Events unless given. */
+  readonly ignoredResources?: readonly GroupResourceName[];
+  /** Before an owner that is orphaned goes, whether fresh lists are asked for dependents nobody knows yet (BETTER-13). Default `on`. */
+  readonly orphanBarrier?: 'on' | 'off';
+  /**
+   * How much of a resource may be missing from one list before nothing is deleted because of it until a second list confirms it. Default:
+   * 50 objects, and a share of 0.2.
+   */
+  readonly vanishLimit?: VanishLimit | undefined;
+  /** Default `unresolved` (BETTER-12). */
+  readonly unservedVersions?: UnservedVersions;
+  /**
+   * `whenLeading`: everything is watched and kept ready, but nothing is decided and nothing written outside of
+   * `GarbageCollector.lead` (COL-214, BETTER-23). Default `always`.
+   */
+  readonly workers?: 'always' | 'whenLeading';
+  /**
+   * `withheld`: decides and reads, but sends no write. What it would write stands in the results of a decision as `withheld`. Another
+   * collector does the work, and its writes come back as watch events. Default `allowed`.
+   */
+  readonly writes?: 'allowed' | 'withheld';
+  /** Told of every decision after it was carried out. */
+  readonly onDecision?: (decision: CarriedOut) => void;
+}
+
+export const DEFAULTS = {
+  concurrentGcSyncs: 20,
+  syncPeriodMs: 30_000,
+  initialSyncTimeoutMs: 30_000,
+  retryCapMs: 60_000,
+} as const;

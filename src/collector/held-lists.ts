@@ -1,0 +1,91 @@
+import { apiVersionOf } from '../api/meta/group-version-kind.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { EventRecorder } from '../client/events/event-recorder.ts';
+import type { Target } from './decide/target.ts';
+import type { HeldAbsencesEffect } from './graph/effect.ts';
+import type { Monitors } from './monitors/monitors.ts';
+import { monitoredResourceOf, type OfferedResource, resourceKey } from './resources/deletable-resources.ts';
+import { HeldAbsences } from './trust/held-absences.ts';
+import { Relists } from './trust/relists.ts';
+import type { VanishLimit } from './types/event.ts';
+
+export interface HeldListsOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly recorder: Pick<EventRecorder, 'event'>;
+  readonly monitors: () => Pick<Monitors, 'resources' | 'restart'>;
+  /** See GarbageCollectorOptions. */
+  readonly vanishLimit: VanishLimit | undefined;
+}
+
+/** A list that lacked too much is repeated so much later, ms. */
+const CONFIRM_MS = 10_000;
+/** Where Events about the collector itself are shown. */
+const KUBE_SYSTEM = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'kube-system', uid: '' } as const;
+
+/** Lists that lacked more than one list may: holds what they say, warns of it, and has them repeated. */
+export class HeldLists {
+  readonly #options: HeldListsOptions;
+  readonly absences: HeldAbsences;
+  readonly #relists: Relists;
+
+  constructor(options: HeldListsOptions) {
+    const { clock, monitors } = options;
+    this.#options = options;
+    this.absences = new HeldAbsences(options.vanishLimit);
+    this.#relists = new Relists({
+      clock,
+      list: (key) => {
+        const offered = monitors().resources.find((each) => resourceKey(each) === key);
+        if (offered !== undefined) this.absences.ask(monitoredResourceOf(offered));
+        void monitors().restart((each) => resourceKey(each) === key);
+      },
+    });
+  }
+
+  /** No list is held, and none is to be repeated. */
+  get settled(): boolean {
+    return this.absences.size === 0 && this.#relists.size === 0;
+  }
+
+  /** Until a second list, a while later, lacks the same objects. */
+  readonly held = ({ resource, missing, known }: HeldAbsencesEffect): void => {
+    if (this.absences.begin({ resource, missing, known }) === 'goesOn') return;
+    const { logger, recorder } = this.#options;
+    const { apiVersion, kind, resource: plural } = resource;
+    const reason = 'VanishedObjectsNotBelieved';
+    const message = `${missing} of ${known} objects of ${plural} (${apiVersion}) vanished at once: nothing is deleted because of it until a second list has confirmed it`;
+    logger.warn(message, { apiVersion, kind, resource: plural, missing, known, reason });
+    recorder.event(KUBE_SYSTEM, { type: 'Warning', reason, message });
+    const offered = this.#offeredOf(apiVersion, plural);
+    if (offered !== undefined) this.#relists.ask(resourceKey(offered), CONFIRM_MS);
+  };
+
+  listed(offered: OfferedResource): void {
+    const resource = monitoredResourceOf(offered);
+    const end = this.absences.listed(resource);
+    if (end === undefined) return;
+    const { apiVersion, kind, resource: plural } = resource;
+    const said =
+      end === 'confirmed'
+        ? 'a second list has confirmed what vanished; owners are read before anything is deleted'
+        : 'a later list shows the objects again that had vanished';
+    this.#options.logger.info(said, { apiVersion, kind, resource: plural });
+  }
+
+  /** A read of this object disagreed with the list or the watch of its resource, which is listed anew. */
+  readonly contradicted = ({ apiVersion, resource }: Target): void => {
+    const offered = this.#offeredOf(apiVersion, resource);
+    if (offered !== undefined) this.#relists.ask(resourceKey(offered));
+  };
+
+  stop(): void {
+    this.#relists.stop();
+  }
+
+  #offeredOf(apiVersion: string, resource: string): OfferedResource | undefined {
+    const { resources } = this.#options.monitors();
+    return resources.find((each) => each.resource === resource && apiVersionOf(each) === apiVersion);
+  }
+}

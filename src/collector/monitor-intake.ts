@@ -1,0 +1,114 @@
+import { apiVersionOf } from '../api/meta/group-version-kind.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { RestClient } from '../client/rest/rest-client.ts';
+import type { GraphWriter } from './graph-writer.ts';
+import type { HeldLists } from './held-lists.ts';
+import type { ResourceSync } from './monitors/resource-sync.ts';
+import { ResumedWatches } from './monitors/resumed-watches.ts';
+import { TroubleLog } from './monitors/trouble-log.ts';
+import { listVersion } from './operations/list-version.ts';
+import type { Outages } from './outages.ts';
+import { type ConfigurationEffect, configurationEffect } from './resources/configuration-resources.ts';
+import { type OfferedResource, resourceKey } from './resources/deletable-resources.ts';
+import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
+import type { MonitorEvent } from './types/monitor-event.ts';
+
+export interface MonitorIntakeOptions {
+  readonly client: RestClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly writer: Pick<GraphWriter, 'lookAgain' | 'touched' | 'wakeAll'>;
+  readonly lists: Pick<HeldLists, 'listed'>;
+  readonly outages: Pick<Outages, 'watchFailed' | 'queueAwaited' | 'historyReset'>;
+  readonly resourceSync: () => Pick<ResourceSync, 'sooner'>;
+}
+
+/** Changes of admission within this time wake the waiting keys only once, ms. */
+const WAKE_APART_MS = 1000;
+
+/** Takes in the events of all monitors: says of each event what it is for. */
+export class MonitorIntake {
+  readonly #options: MonitorIntakeOptions;
+  readonly #troubles: TroubleLog;
+  readonly #resumedWatches: ResumedWatches;
+  /** Set while a change of admission is to wake the waiting keys. */
+  #wakeTimer: Timer | undefined;
+
+  constructor(options: MonitorIntakeOptions) {
+    const { client, clock, logger } = options;
+    this.#options = options;
+    this.#troubles = new TroubleLog({ clock, logger });
+    this.#resumedWatches = new ResumedWatches({
+      clock,
+      logger,
+      ask: (offered, signal) => listVersion({ client, signal }, { gvr: offered }),
+    });
+  }
+
+  /** Takes the events of one monitor. `changed` comes with every watch event of every object, and is cheap. */
+  readonly of = (offered: OfferedResource): ((event: MonitorEvent) => void) => {
+    const effect = configurationEffect(offered);
+    return (event) => this.#take(offered, effect, event);
+  };
+
+  #take(offered: OfferedResource, effect: ConfigurationEffect | undefined, event: MonitorEvent): void {
+    const { logger, writer, lists, outages } = this.#options;
+    switch (event.type) {
+      case 'changed':
+        return effect === undefined ? undefined : this.#configurationChanged(effect);
+      case 'touched':
+        return writer.touched(event.columns);
+      case 'waitingListed':
+        return writer.lookAgain(event.columns);
+      case 'listed':
+        return lists.listed(offered);
+      case 'synced':
+        return logger.debug('a monitor is synced', { resource: resourceKey(offered) });
+      case 'troubleChanged':
+        return;
+      case 'doubt':
+        return outages.watchFailed(offered, event.about);
+      case 'failed':
+        this.#troubles.failed(resourceKey(offered), event.error);
+        return this.#resumedWatches.forget(offered);
+      case 'answered':
+        return this.#troubles.answered(resourceKey(offered));
+      case 'resumed':
+        return this.#resumed(offered, event.version);
+      case 'recovered':
+        this.#troubles.recovered(resourceKey(offered));
+        this.#resumedWatches.forget(offered);
+        // The server may have been away once more while all watches paused.
+        return outages.queueAwaited();
+      case 'historyReset':
+        return outages.historyReset(offered, event.evidence);
+      case 'stopped':
+        this.#troubles.forget(resourceKey(offered));
+        return this.#resumedWatches.forget(offered);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#troubles.stop();
+    await this.#resumedWatches.stop();
+    this.#wakeTimer?.cancel();
+  }
+
+  /** Only the version of kube-apiserver itself can be compared with those of other resources. */
+  #resumed(offered: OfferedResource, version: number): void {
+    if (!isServedByKubeApiserver(apiVersionOf(offered))) return;
+    const onOlder = (): void => this.#options.outages.historyReset(offered, 'lowerVersion');
+    this.#resumedWatches.add({ offered, version, onOlder });
+  }
+
+  #configurationChanged(effect: ConfigurationEffect): void {
+    const { clock, writer, resourceSync } = this.#options;
+    if (effect === 'discovery') resourceSync().sooner('definitionChanged');
+    // What the change brings about is there a little later than the object that asks for it.
+    this.#wakeTimer ??= clock.setTimer(WAKE_APART_MS, () => {
+      this.#wakeTimer = undefined;
+      writer.wakeAll();
+    });
+  }
+}

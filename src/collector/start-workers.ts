@@ -1,0 +1,147 @@
+import { BoundedLog } from '../base/bounded-log.ts';
+import type { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
+import type { OrphanedOwners } from './caches/orphaned-owners.ts';
+import type { DecisionJournal } from './decision-journal.ts';
+import { DEFAULTS, type GarbageCollectorOptions } from './garbage-collector-options.ts';
+import type { GraphWriter } from './graph-writer.ts';
+import type { OwnershipGraph } from './graph/ownership-graph.ts';
+import type { HeldLists } from './held-lists.ts';
+import type { Monitors } from './monitors/monitors.ts';
+import type { ResourceSync } from './monitors/resource-sync.ts';
+import type { CollectorMetrics } from './observation/collector-metrics.ts';
+import type { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
+import type { DeleteOptionsSupport } from './operations/delete-options-support.ts';
+import type { PatchSupport } from './operations/patch-support.ts';
+import type { Outages } from './outages.ts';
+import type { Queues } from './queues/queues.ts';
+import type { WorkKey } from './queues/work-key.ts';
+import type { KindMapper } from './resources/kind-mapper.ts';
+import { versionFor } from './trust/version-for.ts';
+import type { AcceptedEnds } from './workers/accepted-ends.ts';
+import type { AwaitedNews } from './workers/awaited-news.ts';
+import type { CollectorContext } from './workers/collector-context.ts';
+import { DeleteWorker } from './workers/delete-worker.ts';
+import { IgnoredFinalizers } from './workers/ignored-finalizers.ts';
+import { OrphanBarrier } from './workers/orphan-barrier.ts';
+import type { OrphanRecords } from './workers/orphan-records.ts';
+import { OrphanWorker } from './workers/orphan-worker.ts';
+import { ReleaseDependents } from './workers/release-dependents.ts';
+import type { WorkGate } from './workers/work-gate.ts';
+import { type WorkOutcome, WorkerPool } from './workers/worker-pool.ts';
+
+/** Everything that workers ask or tell. */
+export interface WorkerParts {
+  readonly options: GarbageCollectorOptions;
+  readonly calls: AdaptiveConcurrency;
+  readonly graph: OwnershipGraph;
+  readonly writer: GraphWriter;
+  readonly queues: Queues;
+  readonly gate: WorkGate;
+  readonly absentOwners: AbsentOwnerCache;
+  readonly orphanedOwners: OrphanedOwners;
+  readonly orphanRecords: OrphanRecords;
+  readonly acceptedEnds: AcceptedEnds;
+  readonly awaitedNews: AwaitedNews;
+  readonly kinds: KindMapper;
+  readonly support: PatchSupport;
+  readonly deleteOptions: DeleteOptionsSupport;
+  readonly metrics: CollectorMetrics;
+  readonly monitors: Monitors;
+  readonly resourceSync: ResourceSync;
+  readonly lists: HeldLists;
+  readonly outages: Outages;
+  readonly journal: DecisionJournal;
+}
+
+/** Writes that failed: so many lines at once, then one in this time. */
+const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
+
+export interface StartedWorkers {
+  /** One for each queue. */
+  readonly pools: readonly WorkerPool[];
+  /** Settle when the workers have ended. */
+  readonly running: readonly Promise<void>[];
+}
+
+/** Starts the workers of both queues, which wait at the gate, until `stopping` is aborted. */
+export function startWorkers(parts: WorkerParts, stopping: AbortSignal): StartedWorkers {
+  const { queues, gate, orphanRecords, resourceSync } = parts;
+  const { clock, logger, writes, syncPeriodMs, concurrentGcSyncs = DEFAULTS.concurrentGcSyncs } = parts.options;
+  const failures = new BoundedLog({ logger, clock, ...FAILURE_LINES });
+  const pool = (queue: Queues[keyof Queues], process: (key: WorkKey) => Promise<WorkOutcome>): WorkerPool =>
+    new WorkerPool({ queue, workers: concurrentGcSyncs, clock, logger, process, gate, stopping });
+  const context = contextOf(parts, 'attemptToOrphan', failures);
+  const orphaning = {
+    release: new ReleaseDependents(context),
+    records: orphanRecords,
+    barrier: orphanBarrier(parts, failures),
+  };
+  const pools = [
+    pool(queues.attemptToDelete, new DeleteWorker(contextOf(parts, 'attemptToDelete', failures)).process),
+    pool(queues.attemptToOrphan, new OrphanWorker(context, orphaning).process),
+  ];
+  const ignored = new IgnoredFinalizers(context, {
+    ...orphaning,
+    resources: () => resourceSync.ignoredServed,
+    periodMs: syncPeriodMs ?? DEFAULTS.syncPeriodMs,
+    whenLeading: (work) => gate.pass(work),
+  });
+  const running = pools.map((each) => each.run());
+  return { pools, running: writes === 'withheld' ? running : [...running, ignored.run(stopping)] };
+}
+
+function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog): CollectorContext {
+  const { calls, writer, gate, monitors, resourceSync, lists, outages, journal } = parts;
+  const { client, clock, random, logger, onDecision, writes = 'allowed' } = parts.options;
+  return {
+    client: client.through(calls.intercept),
+    through: (interceptor) => client.through(interceptor).through(calls.intercept),
+    clock,
+    random,
+    logger,
+    failures,
+    graph: parts.graph,
+    absentOwners: parts.absentOwners,
+    orphanedOwners: parts.orphanedOwners,
+    acceptedEnds: parts.acceptedEnds,
+    awaitedNews: parts.awaitedNews,
+    kinds: parts.kinds,
+    queues: parts.queues,
+    support: parts.support,
+    deleteOptions: parts.deleteOptions,
+    metrics: parts.metrics,
+    writes,
+    apply: writer.apply,
+    trust: () => (monitors.current ? 'trusted' : 'untrusted'),
+    follows: (apiVersion, kind) => monitors.follows(apiVersion, kind),
+    holdsAbsences: (apiVersion, kind) => lists.absences.holds(apiVersion, kind),
+    versionFor: (owner, dependent) =>
+      versionFor(owner, dependent, monitors.versionOf(owner.apiVersion, owner.resource)),
+    onContradicted: lists.contradicted,
+    doubt: (about) => outages.doubt(about),
+    doubtsOfServer: () => outages.doubtsOfServer,
+    onReleasedLate: journal.releasedLate,
+    onQueued: journal.queued,
+    whyQueued: (key) => journal.takeReason(queue, key),
+    onPathNotFound: () => resourceSync.sooner('pathNotFound'),
+    ...(onDecision === undefined ? {} : { onDecision }),
+    get stopping() {
+      return gate.term.stopping;
+    },
+    get signal() {
+      return gate.term.calls;
+    },
+  };
+}
+
+function orphanBarrier({ options, monitors, gate }: WorkerParts, failures: BoundedLog): OrphanBarrier | undefined {
+  if (options.orphanBarrier === 'off') return undefined;
+  const { client, clock } = options;
+  return new OrphanBarrier({
+    client,
+    clock,
+    failures,
+    resources: () => monitors.resources,
+    signal: () => gate.term.calls,
+  });
+}

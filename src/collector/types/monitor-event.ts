@@ -1,0 +1,45 @@
+import type { ObjectColumns } from './object-columns.ts';
+
+/** Whose history may have been replaced by an older one: that of any server, or only of those beside kube-apiserver. */
+export type InDoubt = 'all' | 'beside';
+
+/** `lowerVersion`: of a whole list, which a server of its own may count as it likes. */
+export type HistoryEvidence = 'lowerVersion' | 'deletionTakenBack';
+
+/**
+ * All that a monitor tells beside the objects themselves. Columns may be read during the call only. A monitor that was stopped tells
+ * nothing after `stopped`, except `troubleChanged`.
+ */
+export type MonitorEvent =
+  /** The first enumeration is complete. */
+  | { readonly type: 'synced' }
+  /** Any enumeration is complete, and the graph has it. */
+  | { readonly type: 'listed' }
+  /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
+  | { readonly type: 'waitingListed'; readonly columns: ObjectColumns }
+  /** A watch showed a change of the object that is none for the graph: of a label, a status or its specification. */
+  | { readonly type: 'touched'; readonly columns: ObjectColumns }
+  /**
+   * Something of this resource was created, changed or deleted after the first enumeration, or may have been before the end of one: an
+   * earlier read of the server is older than that.
+   */
+  | { readonly type: 'changed' }
+  /** The monitor's trouble has begun or is over. */
+  | { readonly type: 'troubleChanged' }
+  /** Trouble has begun, or a server was away once more while it lasts: another server may answer next. */
+  | { readonly type: 'doubt'; readonly about: InDoubt }
+  /** A list or watch failed, and will be tried again. */
+  | { readonly type: 'failed'; readonly error: Error }
+  /** The server answered a watch that goes on from where it was: there may be nothing to show. */
+  | { readonly type: 'answered' }
+  /** The same after a failure: the server may have become an older one, which has nothing to show until it reaches `version` again. */
+  | { readonly type: 'resumed'; readonly version: number }
+  /** After a failure an enumeration is complete, or a watch shows something. */
+  | { readonly type: 'recovered' }
+  /**
+   * The server's resource version is lower than it was, or a deletion is taken back: its history was replaced, by a backup for example.
+   * Told before anybody can act upon the object or list that showed it, and not for the objects that are listed because of it.
+   */
+  | { readonly type: 'historyReset'; readonly evidence: HistoryEvidence }
+  /** The monitor was stopped. */
+  | { readonly type: 'stopped' };
