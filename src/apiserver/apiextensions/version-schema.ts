@@ -11,7 +11,7 @@ import { prune } from '../../api/structural/pruning.ts';
 import type { RuleValidator } from '../../api/structural/rule-validator.ts';
 import { SchemaValidator } from '../../api/structural/schema-validator.ts';
 import { type StructuralSchema, structuralSchema } from '../../api/structural/structural-schema.ts';
-import type { DecodedObject, ObjectSchema } from '../registry/object-schema.ts';
+import type { DecodedObject, ObjectSchema } from '../registry/object/object-schema.ts';
 
 /**
  * The schema of one version of a custom resource, read when it is first needed: a server knows many more definitions than it

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { type BootstrapObject, bootstrapObjects, type BootstrapOptions } from './bootstrap-objects.ts';
-import { stampCreated } from '../registry/object-meta.ts';
+import { stampCreated } from '../registry/object/object-meta.ts';
 import type { Store } from '../storage/interface.ts';
 import { objectKey } from '../storage/storage-keys.ts';
 import { encodeStored } from '../storage/stored-object.ts';

@@ -16,11 +16,11 @@ import type { KeyValue, Store } from '../storage/interface.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { recordCreate } from './field-tracking.ts';
-import { generateName, NAME_GENERATION_ATTEMPTS } from './name-generator.ts';
-import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object-meta.ts';
+import { generateName, NAME_GENERATION_ATTEMPTS } from './object/name-generator.ts';
+import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object/object-meta.ts';
 import type { ResourceStore } from './resource-store.ts';
-import { type ServedObject, TransientObject } from './served-object.ts';
-import { splitStatusForCreate } from './status-split.ts';
+import { type ServedObject, TransientObject } from './object/served-object.ts';
+import { splitStatusForCreate } from './object/status-split.ts';
 import { outcomeOf, type StoreOutcome } from './store-outcome.ts';
 import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 

@@ -4,7 +4,7 @@ import { deleteObject } from './delete-object.ts';
 import { type ListPage, listObjects } from './list-objects.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { Selection } from './selection.ts';
-import type { ServedObject } from './served-object.ts';
+import type { ServedObject } from './object/served-object.ts';
 import type { WriteContext } from './strategy.ts';
 
 /** API-271: objects listed in one go. */

@@ -8,7 +8,7 @@ import { newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { admissionAttributes, type AdmittedWrite } from './admission-attributes.ts';
 import type { ResourceStore } from './resource-store.ts';
-import type { ServedObject } from './served-object.ts';
+import type { ServedObject } from './object/served-object.ts';
 import type { WriteContext } from './strategy.ts';
 
 /** As in update-object: each round one competitor succeeds. */

@@ -4,10 +4,10 @@ import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
 import { type ChangesElsewhere, trackUpdate } from '../../api/apply/update-managers.ts';
 import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
-import { metadataOf } from './object-meta.ts';
-import type { ObjectSchema } from './object-schema.ts';
+import { metadataOf } from './object/object-meta.ts';
+import type { ObjectSchema } from './object/object-schema.ts';
 import type { ResourceStore } from './resource-store.ts';
-import { hasStatusSubresource } from './status-split.ts';
+import { hasStatusSubresource } from './object/status-split.ts';
 import type { StrategyContext } from './strategy.ts';
 
 /** Writes of the server's own on behalf of these do not say who manages what, upstream as here. */

@@ -4,7 +4,7 @@ import type * as storage from '../storage/interface.ts';
 import { decodeContinueToken, encodeContinueToken, INCONSISTENT } from './continue-token.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { Selection } from './selection.ts';
-import type { ServedObject } from './served-object.ts';
+import type { ServedObject } from './object/served-object.ts';
 
 export interface ListRequest {
   readonly selection: Selection;

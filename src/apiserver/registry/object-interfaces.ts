@@ -7,7 +7,7 @@ import { apiVersionOf, type GroupVersionKind, parseGroupVersion } from '../../ap
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ObjectInterfaces } from '../admission/chain/attributes.ts';
 import { typeSchemaOf } from './field-tracking.ts';
-import { objectSchema, type ObjectSchema } from './object-schema.ts';
+import { objectSchema, type ObjectSchema } from './object/object-schema.ts';
 import type { ResourceLookup, ResourceStore } from './resource-store.ts';
 
 /** By where objects are stored. Made anew when what is served changes: then the list is another array. */

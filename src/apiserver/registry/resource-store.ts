@@ -13,8 +13,8 @@ import { TIME_TO_LIVE_MS } from './event-expiry.ts';
 import type { UpdateTurns } from './update-turns.ts';
 import type { WatchCaches } from './watch-caches.ts';
 import { listPrefix, objectKey, resourcePrefix } from '../storage/storage-keys.ts';
-import { objectSchema, type ObjectSchema } from './object-schema.ts';
-import { ConvertedObject, type ServedObject } from './served-object.ts';
+import { objectSchema, type ObjectSchema } from './object/object-schema.ts';
+import { ConvertedObject, type ServedObject } from './object/served-object.ts';
 import type { StorageConversion, Strategy } from './strategy.ts';
 
 /** Of one stored object: as much as one request may bring (API-007). etcd's own limit is half of that. */

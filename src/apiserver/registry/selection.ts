@@ -11,7 +11,7 @@ import {
   unknownFieldWording,
 } from '../../api/selectors/selectable-fields.ts';
 import { storedLabelPlaces } from '../storage/stored-json.ts';
-import type { ServedObject } from './served-object.ts';
+import type { ServedObject } from './object/served-object.ts';
 
 export interface Selectors {
   readonly labelSelector: string;

@@ -7,7 +7,7 @@ import type { SelectableFields } from '../../api/selectors/selectable-fields.ts'
 import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
-import type { ObjectSchema } from './object-schema.ts';
+import type { ObjectSchema } from './object/object-schema.ts';
 import type { StoreOutcome } from './store-outcome.ts';
 
 /**

@@ -25,10 +25,10 @@ import { createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from '../../base/deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
 import { changesElsewhere } from './manager-versions.ts';
-import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object-meta.ts';
+import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object/object-meta.ts';
 import type { ResourceStore } from './resource-store.ts';
-import { type ServedObject, TransientObject } from './served-object.ts';
-import { hasStatusSubresource, keepStatus, onlyStatus } from './status-split.ts';
+import { type ServedObject, TransientObject } from './object/served-object.ts';
+import { hasStatusSubresource, keepStatus, onlyStatus } from './object/status-split.ts';
 import { outcomeOf, type StoreOutcome } from './store-outcome.ts';
 import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 

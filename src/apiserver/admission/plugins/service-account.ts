@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { type Clock, sleepUnlessAborted } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
-import { generateName } from '../../registry/name-generator.ts';
+import { generateName } from '../../registry/object/name-generator.ts';
 import type { Store } from '../../storage/interface.ts';
 import { LiveTable } from '../../storage/cache/live-table.ts';
 import { objectKey, resourcePrefix } from '../../storage/storage-keys.ts';

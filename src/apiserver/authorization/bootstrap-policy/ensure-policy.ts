@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Random } from '../../../base/random.ts';
 import type { BootstrapObject } from '../../bootstrap/bootstrap-objects.ts';
-import { stampCreated } from '../../registry/object-meta.ts';
+import { stampCreated } from '../../registry/object/object-meta.ts';
 import type { KeyValue, Store } from '../../storage/interface.ts';
 import { objectKey } from '../../storage/storage-keys.ts';
 import { encodeStored, StoredObject } from '../../storage/stored-object.ts';

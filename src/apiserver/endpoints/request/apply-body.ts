@@ -3,7 +3,10 @@ import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { newBadRequest, StatusError } from '../../../api/status-error.ts';
+import type { RepeatedKeys } from '../../registry/apply-object.ts';
+import { repeatedKeys } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
+import type { FieldValidation } from './write-options.ts';
 
 /** Media type of an apply configuration, whose text may be JSON (API-190, API-210). */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
@@ -23,6 +26,14 @@ export async function readConfiguration(context: RequestContext): Promise<Config
     throw newBadRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
   }
   return { config: value ?? {}, problems: repeated };
+}
+
+/** API-235. */
+export function repeatedKeysOf({ problems }: Configuration, validation: FieldValidation): RepeatedKeys {
+  if (problems.length === 0 || validation === 'Ignore') return { refusal: undefined, warnings: [] };
+  if (validation === 'Warn') return { refusal: undefined, warnings: problems };
+  const why = `error strict decoding YAML: error converting YAML to JSON: ${repeatedKeys(problems)}`;
+  return { refusal: newBadRequest(why), warnings: [] };
 }
 
 interface ReadValue {

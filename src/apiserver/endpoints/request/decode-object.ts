@@ -14,7 +14,7 @@ import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../.
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { newBadRequest, newInvalid } from '../../../api/status-error.ts';
-import type { ObjectSchema } from '../../registry/object-schema.ts';
+import type { ObjectSchema } from '../../registry/object/object-schema.ts';
 import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
 

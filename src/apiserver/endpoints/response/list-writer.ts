@@ -2,7 +2,7 @@ import type { HttpResponse } from '../../../base/http-message.ts';
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { ListPage } from '../../registry/list-objects.ts';
-import type { ServedObject } from '../../registry/served-object.ts';
+import type { ServedObject } from '../../registry/object/served-object.ts';
 import { answer, formatObject } from '../negotiation/body-format.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { JSON_TYPE, PROTOBUF_TYPE } from '../negotiation/negotiation.ts';

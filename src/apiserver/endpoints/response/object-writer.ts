@@ -1,6 +1,6 @@
 import { newNotAcceptable } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
-import type { ServedObject } from '../../registry/served-object.ts';
+import type { ServedObject } from '../../registry/object/served-object.ts';
 import { answer, formatObject } from '../negotiation/body-format.ts';
 import { JSON_TYPE, PROTOBUF_TYPE, type Representation, transformMismatch } from '../negotiation/negotiation.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';

@@ -4,7 +4,7 @@ import { builtinResources } from '../../../api/kinds/builtin-resources.ts';
 import { fieldOf, typeNameOf } from '../../../api/kinds/type-table.ts';
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { type ServedObject, TransientObject } from '../../registry/served-object.ts';
+import { type ServedObject, TransientObject } from '../../registry/object/served-object.ts';
 import { encodeStored, StoredObject } from '../../storage/stored-object.ts';
 import { type ListEncoding, metadataEncoding, protobufList, typedEncoding } from './protobuf-list.ts';
 

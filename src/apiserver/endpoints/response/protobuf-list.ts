@@ -9,7 +9,7 @@ import {
 } from '../../../api/codec/metadata/partial-object-metadata.ts';
 import { encodeTypedItems } from '../../../api/codec/protobuf/protobuf.ts';
 import type { Clock } from '../../../base/clock.ts';
-import type { ServedObject } from '../../registry/served-object.ts';
+import type { ServedObject } from '../../registry/object/served-object.ts';
 
 interface ProtobufList {
   /** Read twice; the same both times. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import type { ServedObject } from '../../registry/served-object.ts';
+import type { ServedObject } from '../../registry/object/served-object.ts';
 import { parseIncludeObject } from './include-object.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import type { Table, TableMeta, TableRow, tableConvertor as makeTableConvertor, WatchTables } from './table.ts';

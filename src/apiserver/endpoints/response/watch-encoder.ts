@@ -6,7 +6,7 @@ import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
 import type { Status } from '../../../api/status-error.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
-import type { ServedObject } from '../../registry/served-object.ts';
+import type { ServedObject } from '../../registry/object/served-object.ts';
 import type { CacheEvent, EventBatch } from '../../storage/cache/cache-event.ts';
 import { PROTOBUF_TYPE } from '../negotiation/negotiation.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';

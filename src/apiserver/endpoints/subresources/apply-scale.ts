@@ -3,13 +3,13 @@ import { managersAfterScale, managersOfScale } from '../../../api/apply/scale-ma
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
+import { appliedTo, validatedConfiguration } from '../../registry/apply-object.ts';
 import { setManagedFields } from '../../registry/field-tracking.ts';
-import { readConfiguration } from '../request/apply-body.ts';
-import { appliedTo, report, validatedConfiguration } from '../verbs/apply-patch.ts';
+import { checkName } from '../../registry/object/object-meta.ts';
+import { readConfiguration, repeatedKeysOf } from '../request/apply-body.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
-import { appliedScale, replicasPaths, scaleParent, scaleSchema } from './scale-parent.ts';
-import { checkName } from '../verbs/update.ts';
 import { parseApplyOptions } from '../request/write-options.ts';
+import { liveScale, replicasPaths, scaleParent, scaleSchema, withMissingNumber } from './scale-parent.ts';
 
 /**
  * PATCH of `/scale` with an apply configuration (API-210, API-331): the Scale is applied to as an object of its own, whose
@@ -19,28 +19,24 @@ export async function handleApplyScale(scope: ResourceScope): Promise<HttpRespon
   const { context, resource, name } = scope;
   const options = parseApplyOptions(context.query);
   const schema = scaleSchema();
-  const { config, problems } = await readConfiguration(context);
-  const validated = validatedConfiguration(config, schema);
+  const configuration = await readConfiguration(context);
+  const config = validatedConfiguration(configuration.config, schema);
+  const repeatedKeys = repeatedKeysOf(configuration, options.fieldValidation);
   const replicas = replicasPaths(resource);
-  let reported = false;
+  let warned = false;
   return scaleParent(scope, {
     method: 'patch',
     dryRun: options.dryRun,
     wanted: (parent) => {
-      const scale = appliedScale(scope, parent, (live) => {
-        setManagedFields(live, managersOfScale(parent.metadata?.managedFields, replicas));
-        const work = appliedTo(live, {
-          config: validated,
-          schema,
-          subresource: 'scale',
-          options,
-          tracked: { part: 'all' },
-          now: resource.environment.clock.now(),
-        });
-        return schema.decode(withoutConversion(work)).object;
-      });
-      if (!reported) report(problems, options, context.warn);
-      reported = true;
+      const live = liveScale(scope, parent);
+      setManagedFields(live, managersOfScale(parent.metadata?.managedFields, replicas));
+      const now = resource.environment.clock.now();
+      const tracked = { part: 'all' } as const;
+      const work = appliedTo(live, { config, schema, subresource: 'scale', manager: options, tracked, now });
+      const scale = withMissingNumber(scope, parent, schema.decode(withoutConversion(work)).object);
+      if (repeatedKeys.refusal !== undefined) throw repeatedKeys.refusal;
+      if (!warned) for (const text of repeatedKeys.warnings) context.warn(text);
+      warned = true;
       checkName(scale, name);
       return scale;
     },

@@ -16,7 +16,7 @@ import { fillNamespace } from '../../registry/create-object.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { updateObject } from '../../registry/update-object.ts';
 import { statusResponse } from '../negotiation/body-format.ts';
-import { objectSchema, type ObjectSchema } from '../../registry/object-schema.ts';
+import { objectSchema, type ObjectSchema } from '../../registry/object/object-schema.ts';
 import { decodeObject } from '../request/decode-object.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
 import { parseWriteOptions } from '../request/write-options.ts';

@@ -16,7 +16,7 @@ import { deleteObject } from '../../registry/delete-object.ts';
 import { spendDisruption } from '../../registry/disruption-budget.ts';
 import { updateObject } from '../../registry/update-object.ts';
 import { statusResponse } from '../negotiation/body-format.ts';
-import { objectSchema, type ObjectSchema } from '../../registry/object-schema.ts';
+import { objectSchema, type ObjectSchema } from '../../registry/object/object-schema.ts';
 import { decodeBody, decodedObject } from '../request/decode-object.ts';
 import type { RequestContext } from '../request/request-context.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';

@@ -6,7 +6,8 @@ import { updateObject } from '../../registry/update-object.ts';
 import { decodeObject } from '../request/decode-object.ts';
 import { writeObject } from '../response/object-writer.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
-import { checkName, freshCopies } from '../verbs/update.ts';
+import { checkName } from '../../registry/object/object-meta.ts';
+import { freshCopies } from '../verbs/update.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 
 /** `PUT namespaces/<n>/finalize` changes `spec.finalizers` and nothing else (API-305). */

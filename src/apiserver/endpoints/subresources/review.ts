@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import type { UserInfo } from '../../authentication/user-info.ts';
 import { admitTransient } from '../../registry/admission-attributes.ts';
-import { TransientObject } from '../../registry/served-object.ts';
+import { TransientObject } from '../../registry/object/served-object.ts';
 import { decodeObject } from '../request/decode-object.ts';
 import { writeObject } from '../response/object-writer.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';

@@ -10,11 +10,11 @@ import { labelSelectorFromObject } from '../../../api/selectors/label-selector.t
 import { newBadRequest, newInvalid, newNotFound } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import { setManagedFields } from '../../registry/field-tracking.ts';
-import { TransientObject } from '../../registry/served-object.ts';
+import { TransientObject } from '../../registry/object/served-object.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { ScalePaths } from '../../registry/strategy.ts';
 import { updateObject, type UpdateRequest } from '../../registry/update-object.ts';
-import { objectSchema, type ObjectSchema } from '../../registry/object-schema.ts';
+import { objectSchema, type ObjectSchema } from '../../registry/object/object-schema.ts';
 import { customScale, type ScaleValues, stepsOf, withCustomReplicas } from './custom-scale.ts';
 import { fieldManager } from '../request/field-manager.ts';
 import { writeObject } from '../response/object-writer.ts';
@@ -127,16 +127,16 @@ function hasNumber({ strategy }: ResourceStore, parent: KubeObject): boolean {
   return strategy.scale === undefined || customScale(parent, strategy.scale).wanted !== undefined;
 }
 
+/** The Scale that an apply starts from: a number that is not there yet has no manager, so no manager is in the way. */
+export function liveScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
+  return scaleOf(parent, resource.strategy.scale);
+}
+
 /**
- * The same for an apply: a number that is not there yet has no manager, so nobody is in the way of who applies one. Upstream shows the
- * mark to the apply, and cannot apply to the Scale of a custom resource at all (API-467).
+ * Marks a number that neither the parent nor the applied Scale has. Upstream shows the mark to the apply, and cannot apply to the Scale
+ * of a custom resource at all (API-467).
  */
-export function appliedScale(
-  { resource }: ResourceScope,
-  parent: KubeObject,
-  apply: (live: KubeObject) => KubeObject,
-): KubeObject {
-  const scale = apply(scaleOf(parent, resource.strategy.scale));
+export function withMissingNumber({ resource }: ResourceScope, parent: KubeObject, scale: KubeObject): KubeObject {
   const missing = (scale as Workload).spec?.replicas === undefined && !hasNumber(resource, parent);
   return missing ? { ...scale, spec: { replicas: NOT_SET } } : scale;
 }

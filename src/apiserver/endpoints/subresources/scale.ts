@@ -8,7 +8,8 @@ import { patched } from '../verbs/patch.ts';
 import { patchType, readPatchBody } from '../request/patch-body.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { patchedScale, scaleParent, scaleSchema, writeScale } from './scale-parent.ts';
-import { checkName, freshCopies } from '../verbs/update.ts';
+import { checkName } from '../../registry/object/object-meta.ts';
+import { freshCopies } from '../verbs/update.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 
 export async function handleGetScale(scope: ResourceScope): Promise<HttpResponse> {

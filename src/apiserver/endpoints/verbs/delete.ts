@@ -11,7 +11,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { isStatus } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import { type DeleteResult, deleteObject } from '../../registry/delete-object.ts';
-import { TransientObject } from '../../registry/served-object.ts';
+import { TransientObject } from '../../registry/object/served-object.ts';
 import { statusResponse } from '../negotiation/body-format.ts';
 import { decodeBody } from '../request/decode-object.ts';
 import { writeObject } from '../response/object-writer.ts';

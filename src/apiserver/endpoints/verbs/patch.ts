@@ -4,8 +4,8 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
-import { metadataOf } from '../../registry/object-meta.ts';
-import type { ObjectSchema } from '../../registry/object-schema.ts';
+import { checkName, metadataOf } from '../../registry/object/object-meta.ts';
+import type { ObjectSchema } from '../../registry/object/object-schema.ts';
 import { updateObject } from '../../registry/update-object.ts';
 import { APPLY_PATCH } from '../request/apply-body.ts';
 import { handleApply } from './apply-patch.ts';
@@ -14,7 +14,7 @@ import { writeObject } from '../response/object-writer.ts';
 import { patchType, type PatchBody, readPatchBody } from '../request/patch-body.ts';
 import type { RequestContext } from '../request/request-context.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
-import { checkName, updatedPart } from './update.ts';
+import { updatedPart } from './update.ts';
 import { type FieldValidation, parseWriteOptions } from '../request/write-options.ts';
 
 /** PATCH of an object or of a subresource that has the object's own kind (section 10). */

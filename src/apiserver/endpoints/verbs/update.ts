@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import { newBadRequest } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import { fillNamespace } from '../../registry/create-object.ts';
+import { checkName } from '../../registry/object/object-meta.ts';
 import { updateObject, type UpdateRequest } from '../../registry/update-object.ts';
 import { decodeObject } from '../request/decode-object.ts';
 import { writeObject } from '../response/object-writer.ts';
@@ -34,17 +34,6 @@ const ownParts: ReadonlySet<string> = new Set(['approval', 'ephemeralcontainers'
 export function updatedPart({ subresource }: ResourceScope): Pick<UpdateRequest, 'subresource' | 'part'> {
   if (subresource === undefined) return { subresource: '', part: 'object' };
   return { subresource: subresource.name, part: ownParts.has(subresource.name) ? 'whole' : 'status' };
-}
-
-/** API-170. */
-export function checkName(object: KubeObject, name: string): void {
-  const given = object.metadata?.name ?? '';
-  if (given === '') {
-    throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  }
-  if (given !== name) {
-    throw newBadRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
-  }
 }
 
 /** An update is applied once as a rule; what is re-applied after a lost race is decoded again, so nothing is copied in vain. */

@@ -1,5 +1,5 @@
 import { deepEqual } from '../../../base/deep-equal.ts';
-import { metadataOf } from '../object-meta.ts';
+import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
 /** Of which service the endpoints are is said by a label, so that labels count for the generation as well as the rest. */

@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
-import { metadataOf } from '../object-meta.ts';
+import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
 interface Job extends KubeObject {

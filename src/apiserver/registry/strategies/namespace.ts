@@ -2,7 +2,7 @@ import { decideNamespaceDelete } from '../../../api/deletion/namespace-delete.ts
 import type { FieldError } from '../../../api/field-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { validateFinalizerName } from '../../../api/validation/finalizers.ts';
-import { metadataOf } from '../object-meta.ts';
+import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';

@@ -4,7 +4,7 @@ import { formatTime } from '../../../api/meta/time.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { isDns1123Label } from '../../../api/validation/names.ts';
 import { deepEqual } from '../../../base/deep-equal.ts';
-import { metadataOf } from '../object-meta.ts';
+import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 import { mergeLabelKeys } from './pod-label-keys.ts';
 import { qosClassOf } from './pod-qos.ts';

@@ -1,7 +1,7 @@
-import { copyJson } from '../../api/codec/json/json-value.ts';
-import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { decodeTyped } from '../../api/schema/decoding/typed-decoding.ts';
+import { copyJson } from '../../../api/codec/json/json-value.ts';
+import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { decodeTyped } from '../../../api/schema/decoding/typed-decoding.ts';
 
 export function hasStatusSubresource(info: ResourceInfo): boolean {
   return info.subresources.some((subresource) => subresource.name === 'status');

@@ -2,10 +2,10 @@ import {
   encodePartialObjectMetadataEnvelope,
   type KeptText,
   type MetadataText,
-} from '../../api/codec/metadata/partial-object-metadata.ts';
-import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
-import type { JsonSink } from '../storage/stored-json.ts';
-import type { DeletionMetadata, StoredObject } from '../storage/stored-object.ts';
+} from '../../../api/codec/metadata/partial-object-metadata.ts';
+import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
+import type { JsonSink } from '../../storage/stored-json.ts';
+import type { DeletionMetadata, StoredObject } from '../../storage/stored-object.ts';
 
 /** An object as answers, lists and watches see it: its bytes where they are ready, its tree where someone must look inside. */
 export interface ServedObject {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { ObjectMeta } from '../../../api/meta/object-meta.ts';
 import { restoreSystemMetadata } from './object-meta.ts';
 
 const created = { uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' };

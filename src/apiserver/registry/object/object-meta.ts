@@ -1,7 +1,8 @@
-import { formatTime } from '../../api/meta/time.ts';
-import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
-import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { formatTime } from '../../../api/meta/time.ts';
+import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
+import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
+import { newBadRequest } from '../../../api/status-error.ts';
+import { deepEqual } from '../../../base/deep-equal.ts';
 
 /** Metadata of an object, made if it has none: every stored kind has it. */
 export function metadataOf(object: KubeObject): ObjectMeta {
@@ -71,4 +72,15 @@ function contentEqual(a: KubeObject, b: KubeObject, rule: 'spec' | 'content' | '
     if (!deepEqual(a[key], b[key])) return false;
   }
   return true;
+}
+
+/** An object is written under its own name only (API-170). */
+export function checkName(object: KubeObject, name: string): void {
+  const given = object.metadata?.name ?? '';
+  if (given === '') {
+    throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (given !== name) {
+    throw newBadRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  }
 }

@@ -1,10 +1,10 @@
-import type { TypeSchema } from '../../api/apply/schema.ts';
-import { copyJson } from '../../api/codec/json/json-value.ts';
-import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { applyDefaults, defaultsMetadata } from '../../api/schema/defaults/defaults.ts';
-import { decodeMetadata, decodeTyped } from '../../api/schema/decoding/typed-decoding.ts';
+import type { TypeSchema } from '../../../api/apply/schema.ts';
+import { copyJson } from '../../../api/codec/json/json-value.ts';
+import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
+import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
+import type { KubeObject } from '../../../api/meta/object-meta.ts';
+import { applyDefaults, defaultsMetadata } from '../../../api/schema/defaults/defaults.ts';
+import { decodeMetadata, decodeTyped } from '../../../api/schema/decoding/typed-decoding.ts';
 
 export interface DecodedObject {
   /** New: shares nothing with the input. */
