@@ -30,6 +30,7 @@ const files: Readonly<Record<string, string>> = {
   P14: 'program/idle-memory.ts',
   P15: 'apiserver/stored-bytes.ts',
   P16: 'collector/stalls.ts',
+  P17: 'node/image-plan.ts',
   P19: 'collector/soak.ts',
   DEFINITIONS: 'collector/definitions.ts',
   P20: 'client/delete-loop.ts',

@@ -14,6 +14,7 @@ generate() {
 }
 generate proto/etcd/rpc.proto src/apiserver/storage/etcd
 generate proto/cri/runtime.proto src/nodegc/cri
+generate proto/cri/lists.proto src/nodegc/cri
 generate proto/containerd/content.proto src/nodegc/containerd
 generate proto/containerd/images.proto src/nodegc/containerd
 generate proto/containerd/snapshots.proto src/nodegc/containerd

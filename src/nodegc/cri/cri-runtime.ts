@@ -2,7 +2,6 @@ import { type Client, createClient } from '@connectrpc/connect';
 import type { Clock } from '../../base/clock.ts';
 import { type Counter, type Histogram, type Metrics, noMetrics } from '../../base/metrics.ts';
 import {
-  type ContainerState,
   type Runtime,
   type RuntimeContainer,
   type RuntimeContainerStatus,
@@ -11,7 +10,9 @@ import {
   type RuntimeSandbox,
   RuntimeCallError,
 } from '../inventory/runtime.ts';
-import { type Container, type Image, ImageService, type PodSandbox, RuntimeService } from './runtime.generated.ts';
+import { readContainers, readImages, stateOf } from './listed-items.ts';
+import { ImageService as ImageLists, RuntimeService as RuntimeLists } from './lists.generated.ts';
+import { type Image, ImageService, type PodSandbox, RuntimeService } from './runtime.generated.ts';
 import { callError, isMissing, isUnimplemented, UnixGrpc } from './unix-grpc.ts';
 
 export interface CriRuntimeOptions {
@@ -26,12 +27,6 @@ export interface CriRuntimeOptions {
 }
 
 const UID_LABEL = 'io.kubernetes.pod.uid';
-const NAME_LABEL = 'io.kubernetes.pod.name';
-const NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
-
-/** States of a container by their numbers on the wire; whatever else comes is unknown. */
-const states: readonly ContainerState[] = ['created', 'running', 'exited', 'unknown'];
-const stateOf = (state: number): ContainerState => states[state] ?? 'unknown';
 const SANDBOX_READY = 0;
 
 function imageOf(image: Image): RuntimeImage {
@@ -42,23 +37,6 @@ function imageOf(image: Image): RuntimeImage {
     digests: image.repoDigests,
     size: image.size,
     pinned: image.pinned,
-  };
-}
-
-function containerOf(container: Container): RuntimeContainer {
-  return {
-    id: container.id,
-    sandboxId: container.podSandboxId,
-    name: container.metadata?.name ?? '',
-    attempt: container.metadata?.attempt ?? 0,
-    podUid: container.labels[UID_LABEL] ?? '',
-    podName: container.labels[NAME_LABEL] ?? '',
-    podNamespace: container.labels[NAMESPACE_LABEL] ?? '',
-    imageId: container.imageId === '' ? container.imageRef : container.imageId,
-    runtimeHandler: container.image?.runtimeHandler ?? '',
-    state: stateOf(container.state),
-    createdAt: container.createdAt,
-    annotations: container.annotations,
   };
 }
 
@@ -94,6 +72,8 @@ export class CriRuntime implements Runtime {
   readonly #imageGrpc: UnixGrpc;
   readonly #runtime: Client<typeof RuntimeService>;
   readonly #images: Client<typeof ImageService>;
+  readonly #runtimeLists: Client<typeof RuntimeLists>;
+  readonly #imageLists: Client<typeof ImageLists>;
   readonly #withoutStream = new Set<List>();
   readonly #operations: Counter;
   readonly #errors: Counter;
@@ -106,6 +86,8 @@ export class CriRuntime implements Runtime {
     this.#imageGrpc = ['', endpoint].includes(imageEndpoint) ? this.#runtimeGrpc : new UnixGrpc(imageEndpoint);
     this.#runtime = createClient(RuntimeService, this.#runtimeGrpc.transport);
     this.#images = createClient(ImageService, this.#imageGrpc.transport);
+    this.#runtimeLists = createClient(RuntimeLists, this.#runtimeGrpc.transport);
+    this.#imageLists = createClient(ImageLists, this.#imageGrpc.transport);
     const labelNames = ['operation'];
     this.#operations = metrics.counter({
       name: 'kubegc_node_runtime_operations_total',
@@ -154,11 +136,11 @@ export class CriRuntime implements Runtime {
     return await this.#list(
       'images',
       'list_images',
-      async (options) => (await this.#images.listImages({}, options)).images,
+      async (options) => (await this.#imageLists.listImages({}, options)).items,
       async function* (this: CriRuntime, options) {
-        for await (const { images } of this.#images.streamImages({}, options)) yield images;
+        for await (const { items } of this.#imageLists.streamImages({}, options)) yield items;
       },
-      imageOf,
+      readImages,
     );
   }
 
@@ -166,11 +148,11 @@ export class CriRuntime implements Runtime {
     return await this.#list(
       'containers',
       'list_containers',
-      async (options) => (await this.#runtime.listContainers({}, options)).containers,
+      async (options) => (await this.#runtimeLists.listContainers({}, options)).items,
       async function* (this: CriRuntime, options) {
-        for await (const { containers } of this.#runtime.streamContainers({}, options)) yield containers;
+        for await (const { items } of this.#runtimeLists.streamContainers({}, options)) yield items;
       },
-      containerOf,
+      readContainers,
     );
   }
 
@@ -182,7 +164,7 @@ export class CriRuntime implements Runtime {
       async function* (this: CriRuntime, options) {
         for await (const { podSandboxes } of this.#runtime.streamPodSandboxes({}, options)) yield podSandboxes;
       },
-      sandboxOf,
+      (items) => items.map(sandboxOf),
     );
   }
 
@@ -247,13 +229,13 @@ export class CriRuntime implements Runtime {
     operation: string,
     unary: (options: CallTimeout) => Promise<readonly Wire[]>,
     stream: (this: CriRuntime, options: CallTimeout) => AsyncGenerator<readonly Wire[]>,
-    convert: (wire: Wire) => T,
+    convert: (wire: readonly Wire[]) => T[],
   ): Promise<T[]> {
     if (!this.#withoutStream.has(list)) {
       try {
         return await this.#call(operation, async (options) => {
           const all: T[] = [];
-          for await (const part of stream.call(this, options)) for (const each of part) all.push(convert(each));
+          for await (const part of stream.call(this, options)) for (const each of convert(part)) all.push(each);
           return all;
         });
       } catch (error) {
@@ -261,7 +243,7 @@ export class CriRuntime implements Runtime {
         this.#withoutStream.add(list);
       }
     }
-    return (await this.#call(operation, unary)).map(convert);
+    return await this.#call(operation, async (options) => convert(await unary(options)));
   }
 
   async #unlessMissing<T>(

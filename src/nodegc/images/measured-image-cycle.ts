@@ -52,8 +52,9 @@ export class MeasuredImageCycle implements ImageCycle {
   readonly #removed: Removal[] = [];
   readonly #failed: { record: ImageRecord; message: string }[] = [];
   readonly #events: NodeEvent[] = [];
-  /** Those that may go, least recently used first; `#open` has those that were not tried yet. */
+  /** Those that may go; least recently used first once `#oldest` has been asked. `#open` has those that were not tried yet. */
   readonly #order: ImageRecord[] = [];
+  #sorted = false;
   readonly #open = new Map<string, ImageRecord>();
   #position = 0;
   /** Those not used lately, the one that frees most on top; an entry whose bytes have changed since is passed over. */
@@ -82,11 +83,10 @@ export class MeasuredImageCycle implements ImageCycle {
       else if (retryLater?.has(record.key) === true) this.#skip(record, 'retryLater');
       else this.#order.push(record);
     }
-    this.#order.sort(byUse);
     for (const record of this.#order) this.#open.set(record.key, record);
     // Never used counts from the first detection, so that what was just pulled is not infinitely old (NODE-211).
     const byAge = operation === 'garbageCollect' && maximumAge > 0n;
-    this.#aged = byAge ? this.#order.filter((record) => freeTime - lastSeen(record) > maximumAge) : [];
+    this.#aged = byAge ? this.#order.filter((record) => freeTime - lastSeen(record) > maximumAge).toSorted(byUse) : [];
   }
 
   next(): ImageStep {
@@ -164,12 +164,14 @@ export class MeasuredImageCycle implements ImageCycle {
 
   #bytesOf(record: ImageRecord): Estimate {
     const exact = this.#shared?.knows(record.key) === true;
-    return { record, bytes: exact ? this.#shared!.own(record.key) : record.image.size, exact };
+    const bytes = exact ? this.#shared!.own(record.key) : record.image.size;
+    return { record, bytes, rounded: Number(bytes), exact };
   }
 
   /** Takes an image out of those that may go; what it shares counts as gone until its removal fails. */
   #take(record: ImageRecord, reason: Removal['reason']): Removal {
-    const removal = { ...this.#bytesOf(record), reason };
+    const { bytes, exact } = this.#bytesOf(record);
+    const removal = { record, bytes, exact, reason };
     this.#open.delete(record.key);
     this.#changed(this.#shared?.remove(record.key) ?? []);
     return removal;
@@ -213,6 +215,8 @@ export class MeasuredImageCycle implements ImageCycle {
 
   /** The least recently used of those that were not tried. */
   #oldest(): ImageRecord {
+    if (!this.#sorted) this.#order.sort(byUse);
+    this.#sorted = true;
     while (!this.#open.has(this.#order[this.#position]!.key)) this.#position++;
     return this.#order[this.#position]!;
   }
@@ -227,10 +231,10 @@ export class MeasuredImageCycle implements ImageCycle {
     if (largest === undefined) return this.#oldest();
     if (!largest.exact || largest.bytes < missing) return largest.record;
     let enough = largest;
-    for (const record of this.#order) {
-      if (!this.#open.has(record.key) || this.#isRecent(record)) continue;
+    for (const record of this.#open.values()) {
+      if (this.#isRecent(record)) continue;
       const each = this.#bytesOf(record);
-      if (each.exact && each.bytes >= missing && each.bytes < enough.bytes) enough = each;
+      if (each.exact && each.bytes >= missing && leastFirst(each, enough) < 0) enough = each;
     }
     return enough.record;
   }
@@ -320,6 +324,8 @@ export class MeasuredImageCycle implements ImageCycle {
 interface Estimate {
   readonly record: ImageRecord;
   readonly bytes: bigint;
+  /** The bytes as a number, which compares faster; equal ones may differ. */
+  readonly rounded: number;
   readonly exact: boolean;
 }
 
@@ -327,7 +333,13 @@ const sign = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** An image of which everything is shared frees nothing until its sisters go: the size breaks the tie, then the use. */
 function mostFirst(a: Estimate, b: Estimate): number {
+  if (a.rounded !== b.rounded) return b.rounded - a.rounded;
   return sign(b.bytes, a.bytes) || sign(b.record.image.size, a.record.image.size) || byUse(a.record, b.record);
+}
+
+/** The one that frees least; of those that free the same the least recently used. */
+function leastFirst(a: Estimate, b: Estimate): number {
+  return sign(a.bytes, b.bytes) || byUse(a.record, b.record);
 }
 
 /** When the image was last of use, as far as anybody knows. */

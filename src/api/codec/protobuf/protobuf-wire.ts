@@ -68,6 +68,16 @@ export class WireReader {
     throw new ProtobufError('integer overflow');
   }
 
+  /** A varint as uint64, exactly. */
+  uint64(): bigint {
+    const from = this.at;
+    const rounded = this.varint();
+    if (rounded >= 0 && rounded <= Number.MAX_SAFE_INTEGER) return BigInt(rounded);
+    let value = 0n;
+    for (let at = from, shift = 0n; at < this.at; at++, shift += 7n) value |= BigInt(this.bytes[at]! & 0x7f) << shift;
+    return BigInt.asUintN(64, value);
+  }
+
   #byte(): number {
     if (this.at >= this.end) throw new ProtobufError('unexpected EOF');
     return this.bytes[this.at++]!;

@@ -1,0 +1,258 @@
+import { ProtobufError, WireReader } from '../../api/codec/protobuf/protobuf-wire.ts';
+import {
+  type ContainerState,
+  type RuntimeContainer,
+  type RuntimeImage,
+  RuntimeCallError,
+} from '../inventory/runtime.ts';
+
+const UID_LABEL = 'io.kubernetes.pod.uid';
+const NAME_LABEL = 'io.kubernetes.pod.name';
+const NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
+
+/** States of a container by their numbers on the wire; whatever else comes is unknown. */
+const states: readonly ContainerState[] = ['created', 'running', 'exited', 'unknown'];
+export const stateOf = (state: number): ContainerState => states[state] ?? 'unknown';
+
+/** Fields of `Image`, `ImageSpec` and `Container` with their wire types, as `number << 3 | type` (NODE-011). */
+const IMAGE = { id: 0x0a, tag: 0x12, digest: 0x1a, size: 0x20, spec: 0x3a, pinned: 0x40 };
+const SPEC_RUNTIME_HANDLER = 0x9a;
+const CONTAINER = {
+  id: 0x0a,
+  sandboxId: 0x12,
+  metadata: 0x1a,
+  image: 0x22,
+  imageRef: 0x2a,
+  state: 0x30,
+  createdAt: 0x38,
+  label: 0x42,
+  annotation: 0x4a,
+  imageId: 0x52,
+};
+const METADATA = { name: 0x0a, attempt: 0x10 };
+const ENTRY = { key: 0x0a, value: 0x12 };
+
+/** Reads the message at the cursor field by field: `onField` reads a value, or returns false to have it passed over. */
+function fields(reader: WireReader, onField: (tag: number) => boolean): void {
+  while (reader.more) {
+    const tag = reader.tag();
+    if (!onField(tag)) reader.skip(tag);
+  }
+}
+
+/** The same for a message inside of another one. */
+function nested(reader: WireReader, onField: (tag: number) => boolean): void {
+  const outer = reader.end;
+  reader.end = reader.delimited();
+  fields(reader, onField);
+  reader.end = outer;
+}
+
+/** The part of an item that is read later. Bytes that are no message fail as the call does that brought them. */
+function readLater(
+  operation: string,
+  { reader, start, end }: { readonly reader: WireReader; readonly start: number; readonly end: number },
+  onField: (tag: number) => boolean,
+): void {
+  reader.at = start;
+  reader.end = end;
+  try {
+    fields(reader, onField);
+  } catch (error) {
+    if (!(error instanceof ProtobufError)) throw error;
+    throw new RuntimeCallError(operation, 'failed', error.message, { cause: error });
+  }
+}
+
+function runtimeHandlerOf(reader: WireReader): string {
+  let handler = '';
+  nested(reader, (tag) => {
+    if (tag !== SPEC_RUNTIME_HANDLER) return false;
+    handler = reader.string();
+    return true;
+  });
+  return handler;
+}
+
+/** An image of a list. Its names stay bytes until somebody reads them: few of thousands are ever shown. */
+class ListedImage implements RuntimeImage {
+  id = '';
+  runtimeHandler = '';
+  size = 0n;
+  pinned = false;
+  readonly #reader: WireReader;
+  readonly #start: number;
+  readonly #end: number;
+  #names: { readonly tags: string[]; readonly digests: string[] } | undefined;
+
+  constructor(reader: WireReader) {
+    this.#reader = reader;
+    this.#start = reader.at;
+    this.#end = reader.end;
+    while (reader.more) {
+      const tag = reader.tag();
+      if (tag === IMAGE.id) this.id = reader.string();
+      else if (tag === IMAGE.size) this.size = reader.uint64();
+      else if (tag === IMAGE.pinned) this.pinned = reader.varint() !== 0;
+      else if (tag === IMAGE.spec) this.runtimeHandler = runtimeHandlerOf(reader);
+      else reader.skip(tag);
+    }
+  }
+
+  get tags(): readonly string[] {
+    return this.#read().tags;
+  }
+
+  get digests(): readonly string[] {
+    return this.#read().digests;
+  }
+
+  #read(): { readonly tags: string[]; readonly digests: string[] } {
+    if (this.#names !== undefined) return this.#names;
+    const names = { tags: [] as string[], digests: [] as string[] };
+    const reader = this.#reader;
+    readLater('list_images', { reader, start: this.#start, end: this.#end }, (tag) => {
+      if (tag === IMAGE.tag) names.tags.push(reader.string());
+      else if (tag === IMAGE.digest) names.digests.push(reader.string());
+      else return false;
+      return true;
+    });
+    return (this.#names = names);
+  }
+}
+
+/** A container of a list. What only a pass over containers reads stays bytes until then. */
+class ListedContainer implements RuntimeContainer {
+  id = '';
+  imageId = '';
+  runtimeHandler = '';
+  state: ContainerState = 'created';
+  readonly #reader: WireReader;
+  readonly #start: number;
+  readonly #end: number;
+  #rest: RestOfContainer | undefined;
+
+  constructor(reader: WireReader) {
+    this.#reader = reader;
+    this.#start = reader.at;
+    this.#end = reader.end;
+    let imageRef = '';
+    while (reader.more) {
+      const tag = reader.tag();
+      if (tag === CONTAINER.id) this.id = reader.string();
+      else if (tag === CONTAINER.image) this.runtimeHandler = runtimeHandlerOf(reader);
+      else if (tag === CONTAINER.imageRef) imageRef = reader.string();
+      else if (tag === CONTAINER.imageId) this.imageId = reader.string();
+      else if (tag === CONTAINER.state) this.state = stateOf(reader.varint());
+      else reader.skip(tag);
+    }
+    // Runtimes before CRI v1.29 leave the id empty (NODE-014).
+    if (this.imageId === '') this.imageId = imageRef;
+  }
+
+  get sandboxId(): string {
+    return this.#read().sandboxId;
+  }
+
+  get name(): string {
+    return this.#read().name;
+  }
+
+  get attempt(): number {
+    return this.#read().attempt;
+  }
+
+  get podUid(): string {
+    return this.#read().labels[UID_LABEL] ?? '';
+  }
+
+  get podName(): string {
+    return this.#read().labels[NAME_LABEL] ?? '';
+  }
+
+  get podNamespace(): string {
+    return this.#read().labels[NAMESPACE_LABEL] ?? '';
+  }
+
+  get createdAt(): bigint {
+    return this.#read().createdAt;
+  }
+
+  get annotations(): Readonly<Record<string, string>> {
+    return this.#read().annotations;
+  }
+
+  #read(): RestOfContainer {
+    if (this.#rest !== undefined) return this.#rest;
+    const rest: RestOfContainer = {
+      sandboxId: '',
+      name: '',
+      attempt: 0,
+      createdAt: 0n,
+      labels: Object.create(null) as Record<string, string>,
+      annotations: Object.create(null) as Record<string, string>,
+    };
+    const reader = this.#reader;
+    readLater('list_containers', { reader, start: this.#start, end: this.#end }, (tag) => {
+      if (tag === CONTAINER.sandboxId) rest.sandboxId = reader.string();
+      else if (tag === CONTAINER.metadata) readMetadata(reader, rest);
+      else if (tag === CONTAINER.createdAt) rest.createdAt = BigInt.asIntN(64, reader.uint64());
+      else if (tag === CONTAINER.label) readEntry(reader, rest.labels);
+      else if (tag === CONTAINER.annotation) readEntry(reader, rest.annotations);
+      else return false;
+      return true;
+    });
+    return (this.#rest = rest);
+  }
+}
+
+interface RestOfContainer {
+  sandboxId: string;
+  name: string;
+  attempt: number;
+  createdAt: bigint;
+  readonly labels: Record<string, string>;
+  readonly annotations: Record<string, string>;
+}
+
+function readMetadata(reader: WireReader, rest: RestOfContainer): void {
+  nested(reader, (tag) => {
+    if (tag === METADATA.name) rest.name = reader.string();
+    else if (tag === METADATA.attempt) rest.attempt = reader.varint();
+    else return false;
+    return true;
+  });
+}
+
+function readEntry(reader: WireReader, map: Record<string, string>): void {
+  let [key, value] = ['', ''];
+  nested(reader, (tag) => {
+    if (tag === ENTRY.key) key = reader.string();
+    else if (tag === ENTRY.value) value = reader.string();
+    else return false;
+    return true;
+  });
+  map[key] = value;
+}
+
+/** Items of an answer that lie in one piece of memory share one reader. */
+function readItems<T>(items: readonly Uint8Array[], read: (reader: WireReader) => T): T[] {
+  let reader: WireReader | undefined;
+  return items.map((item) => {
+    if (reader === undefined || reader.bytes.buffer !== item.buffer)
+      reader = new WireReader(new Uint8Array(item.buffer));
+    reader.at = item.byteOffset;
+    reader.end = item.byteOffset + item.byteLength;
+    return read(reader);
+  });
+}
+
+/** @param items one message `runtime.v1.Image` each. @throws ProtobufError when one is none */
+export function readImages(items: readonly Uint8Array[]): RuntimeImage[] {
+  return readItems(items, (reader) => new ListedImage(reader));
+}
+
+/** @param items one message `runtime.v1.Container` each. @throws ProtobufError when one is none */
+export function readContainers(items: readonly Uint8Array[]): RuntimeContainer[] {
+  return readItems(items, (reader) => new ListedContainer(reader));
+}
