@@ -92,7 +92,7 @@ class Listing extends SimulatedNode {
   }
 }
 
-/** What a planner cannot do without: objects in the order of their last use. */
+/** Sorts by the last use, which no planner can do without. */
 function sorted({ ids, memory }: NodeLists): readonly string[] {
   const times = ids.map((id) => ({ id, lastUsed: memory.get(id)!.lastUsed ?? 0n }));
   times.sort((a, b) => (a.lastUsed < b.lastUsed ? -1 : a.lastUsed > b.lastUsed ? 1 : 0));

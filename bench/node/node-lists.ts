@@ -12,7 +12,7 @@ export interface NodeLists {
   readonly containers: Uint8Array;
   readonly ids: readonly string[];
   readonly sizes: readonly bigint[];
-  /** What a process remembers that has run for days. Every fourth image was never used. */
+  /** The memory of a process that has run for days. Every fourth image was never used. */
   readonly memory: ReadonlyMap<string, { readonly firstDetected: bigint; readonly lastUsed: bigint | undefined }>;
   readonly now: bigint;
 }

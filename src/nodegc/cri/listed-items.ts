@@ -121,7 +121,7 @@ class ListedImage implements RuntimeImage {
   }
 }
 
-/** A container of a list. What only a pass over containers reads stays bytes until then. */
+/** A container of a list. Fields that only a pass over containers reads stay bytes until then. */
 class ListedContainer implements RuntimeContainer {
   id = '';
   imageId = '';
