@@ -55,7 +55,12 @@ export async function buildCollector(
     import('../collector/garbage-collector.ts'),
     import('../collector/observation/debug-handler.ts'),
   ]);
-  const collector = new GarbageCollector({ ...contextOf(options, COLLECTOR), ...options.collector, workers });
+  const collector = new GarbageCollector({
+    ...contextOf(options, COLLECTOR),
+    identity: 'certain',
+    ...options.collector,
+    workers,
+  });
   for (const base of DEBUG_BASES) options.mount(base, collector.debugHandler);
   return collector;
 }

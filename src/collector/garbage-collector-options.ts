@@ -1,3 +1,4 @@
+import type { ClusterIdentity } from './trust/cluster-identity.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -13,6 +14,11 @@ import type { CarriedOut } from './workers/decision.ts';
 export interface GarbageCollectorOptions {
   /** Reads and writes the cluster. */
   readonly client: RestClient;
+  /**
+   * Holds its requests to one cluster; a new one unless given. The same one may hold other requests of the program, such as an election's.
+   * `certain`: the client can lead to no other cluster, as within one process.
+   */
+  readonly identity?: ClusterIdentity | 'certain' | undefined;
   /** Tells it the time. */
   readonly clock: Clock;
   /** Spreads its retries. */

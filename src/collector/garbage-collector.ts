@@ -9,6 +9,7 @@ import type { ConsistencyCheck } from './observation/consistency-check.ts';
 import { debugHandler } from './observation/debug-handler.ts';
 import { resourceKey } from './resources/deletable-resources.ts';
 import { startWorkers } from './start-workers.ts';
+import { ClusterIdentity } from './trust/cluster-identity.ts';
 import type { WorkerPool } from './workers/worker-pool.ts';
 
 /**
@@ -17,6 +18,8 @@ import type { WorkerPool } from './workers/worker-pool.ts';
  */
 export class GarbageCollector implements Service {
   readonly #options: GarbageCollectorOptions;
+  /** Aborted when another cluster was met. */
+  readonly #foreign: AbortSignal | undefined;
   readonly #parts: CollectorParts;
   #pools: readonly WorkerPool[] = [];
 
@@ -27,8 +30,10 @@ export class GarbageCollector implements Service {
   readonly debugHandler: HttpHandler;
 
   constructor(options: GarbageCollectorOptions) {
-    this.#options = options;
-    this.#parts = createParts(options, () => this.started);
+    const { client, clock, logger, identity = new ClusterIdentity({ clock, logger }) } = options;
+    this.#foreign = identity === 'certain' ? undefined : identity.foreign;
+    this.#options = identity === 'certain' ? options : { ...options, client: client.through(identity.intercept) };
+    this.#parts = createParts(this.#options, () => this.started);
     this.consistency = this.#parts.consistency;
     this.debugHandler = debugHandler({ graph: this.#parts.graph, consistency: this.consistency });
   }
@@ -52,10 +57,13 @@ export class GarbageCollector implements Service {
     return idle && lists.settled && this.synced;
   }
 
-  /** Runs until aborted, once; a half-done cascade is completed by the next instance (COL-215). */
+  /**
+   * Runs until aborted, once; a half-done cascade is completed by the next instance (COL-215). Rejects with a ForeignClusterError when the
+   * address led to another cluster, and writes nothing from then on.
+   */
   async run(signal: AbortSignal): Promise<void> {
     // Every request and every wait listens to these; Node warns at eleven.
-    using stopping = linkSignals(signal);
+    using stopping = linkSignals(signal, this.#foreign);
     setMaxListeners(0, stopping.signal);
     const failures: unknown[] = [];
     const supervised = (work: Promise<void>): Promise<void> =>
@@ -82,6 +90,7 @@ export class GarbageCollector implements Service {
     await monitors.stop();
     lists.stop();
     await intake.stop();
+    this.#foreign?.throwIfAborted();
     if (failures.length > 0) throw failures[0];
   }
 

@@ -31,6 +31,11 @@ export function createCollector(options: CollectorOptions): GarbageCollector {
 
 export { GarbageCollector } from '../collector/garbage-collector.ts';
 export type { GarbageCollectorOptions } from '../collector/garbage-collector-options.ts';
+export {
+  ClusterIdentity,
+  type ClusterIdentityOptions,
+  ForeignClusterError,
+} from '../collector/trust/cluster-identity.ts';
 export { type Reason, sentenceOf } from '../collector/types/reasons.ts';
 export type { CarriedOut } from '../collector/workers/decision.ts';
 export { type LogFields, type Logger, silentLogger } from '../base/logger.ts';

@@ -22,7 +22,9 @@ let collector: GarbageCollector;
 beforeEach(async () => {
   metrics = new PrometheusMetrics();
   cluster = await EmbeddedCluster.start();
-  await cluster.run((environment) => (collector = new GarbageCollector({ ...environment, metrics })));
+  await cluster.run(
+    (environment) => (collector = new GarbageCollector({ ...environment, metrics, identity: 'certain' })),
+  );
 });
 afterEach(() => cluster.stop());
 

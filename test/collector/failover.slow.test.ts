@@ -76,6 +76,7 @@ class Instance {
     });
     const guard = writeGuard(() => this.leadership.mayWrite);
     this.collector = new GarbageCollector({
+      identity: 'certain',
       client: new RestClient({ ...common, interceptors: [guard, this.#note, this.#through, this.#streams.intercept] }),
       clock,
       random,

@@ -56,6 +56,7 @@ export class LedProcess implements Process {
     const guard = writeGuard(() => this.#leadership.mayWrite);
     const guarded = rig.clientWith('collector', recorder.intercept, guard, wire.intercept, streams.intercept);
     this.#collector = new GarbageCollector({
+      identity: 'certain',
       ...common,
       client: guarded,
       workers: 'whenLeading',

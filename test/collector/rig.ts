@@ -143,7 +143,7 @@ export class Rig {
       this.streams.intercept,
     );
     const logger = this.logger.child({ from: 'collector' });
-    const collector = new GarbageCollector({ client, clock, random, logger, metrics, ...options });
+    const collector = new GarbageCollector({ client, clock, random, logger, metrics, identity: 'certain', ...options });
     const aborter = new AbortController();
     const done = collector.run(aborter.signal);
     const running: RunningCollector = {
@@ -308,7 +308,7 @@ export class Rig {
     await this.wait(this.server.start());
     const stop = new AbortController();
     const { client, clock, random, logger, metrics } = this;
-    const collector = new GarbageCollector({ client, clock, random, logger, metrics });
+    const collector = new GarbageCollector({ client, clock, random, logger, metrics, identity: 'certain' });
     const running = collector.run(stop.signal);
     for (let tries = 0; !collector.atRest && tries < 1000; tries++) {
       await realMillisecond();

@@ -283,6 +283,7 @@ describe('COL-215 a stop while a comparison is under way', () => {
   it('nor before it runs', async () => {
     const { clock, logger, metrics } = rig;
     const collector = new GarbageCollector({
+      identity: 'certain',
       client: rig.clientWith('collector'),
       clock,
       random: seededRandom(1),

@@ -12,7 +12,7 @@ import { LeaderElector } from '../../client/election/leader-elector.ts';
 import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { DEBUG_BASES, debugPages } from '../../collector/observation/debug-handler.ts';
-import { ClusterIdentity, type ForeignClusterError } from '../../collector/trust/cluster-identity.ts';
+import { ClusterIdentity } from '../../collector/trust/cluster-identity.ts';
 import { GarbageCollector } from '../../collector/garbage-collector.ts';
 import { jsonOnly } from './collect-content-type.ts';
 import type { CollectFlags } from './collect-options.ts';
@@ -69,12 +69,9 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
   const { logLevel: level, logFormat: format } = flags;
   const logger = createLogger({ level, format, write: terminal.stderr, now: () => clock.now() });
 
-  const met: { foreign?: ForeignClusterError } = {};
-  const onForeign = (error: ForeignClusterError): void => {
-    met.foreign = error;
-    stop.abort();
-  };
-  const parts = assemble({ settings, config, logger, explain: flags.explainEveryAction === true, onForeign });
+  const identity = new ClusterIdentity({ clock, logger });
+  identity.foreign.addEventListener('abort', () => stop.abort(), { once: true });
+  const parts = assemble({ settings, config, logger, explain: flags.explainEveryAction === true, identity });
   const { collector, leadership, client, metrics } = parts;
   const progress: { answered: boolean } = { answered: false };
   const server =
@@ -99,10 +96,10 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
       terminal.stdout(`kubegc is ready: ${config.server} (${source}, mode ${settings.mode})\n`);
     };
     await run({ collector, leadership, stop, ready });
-    if (met.foreign !== undefined) throw met.foreign;
+    identity.foreign.throwIfAborted();
     return 0;
   } catch (error) {
-    if (met.foreign !== undefined) throw met.foreign;
+    identity.foreign.throwIfAborted();
     if (isAbortError(error) && stop.signal.aborted) return 0;
     throw error;
   } finally {
@@ -123,10 +120,10 @@ function assemble(options: {
   readonly config: ClientConfig;
   readonly logger: Logger;
   readonly explain: boolean;
-  /** The server is of another cluster than at the start. */
-  readonly onForeign: (error: ForeignClusterError) => void;
+  /** Holds all requests to one cluster, those of the election too. */
+  readonly identity: ClusterIdentity;
 }): Parts {
-  const { settings, config, logger, explain } = options;
+  const { settings, config, logger, explain, identity } = options;
   const { initialSyncTimeoutMs, absentOwners, retry } = settings;
   const { mode, lease, rate, contentType, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
   const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions } = settings;
@@ -140,7 +137,6 @@ function assemble(options: {
     defaultTimeoutMs: REQUEST_TIMEOUT_MS,
   };
   // For the lease alone: it has to be renewed however many requests wait for their turn, and to be taken by who may not write yet.
-  const identity = new ClusterIdentity({ clock, logger, onForeign: options.onForeign });
   const client = new RestClient({ ...common, interceptors: [identity.intercept, counted] });
   const elector =
     lease &&
@@ -156,7 +152,6 @@ function assemble(options: {
   const guarded = new RestClient({
     ...common,
     interceptors: [
-      identity.intercept,
       ...(rate === undefined ? [] : [requestRate(rate, clock)]),
       writeGuard(mayWrite),
       ...(contentType === 'application/json' ? [jsonOnly] : []),
@@ -165,6 +160,7 @@ function assemble(options: {
   });
   const collector = new GarbageCollector({
     client: guarded.as('generic-garbage-collector'),
+    identity,
     clock,
     random,
     logger,

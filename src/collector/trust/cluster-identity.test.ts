@@ -11,7 +11,8 @@ function setUp() {
   const foreign: string[] = [];
   const sent: string[] = [];
   const server = { uid: 'one', status: 200, down: false, other: 200 };
-  const identity = new ClusterIdentity({ clock, logger, onForeign: ({ message }) => void foreign.push(message) });
+  const identity = new ClusterIdentity({ clock, logger });
+  identity.foreign.addEventListener('abort', () => foreign.push(String(identity.foreign.reason)));
   const answer = (status: number, value: unknown): HttpResponse => ({
     status,
     headers: { 'content-type': 'application/json' },
@@ -36,14 +37,22 @@ describe('the identity of the cluster', () => {
     await send('GET', '/pods?watch=true');
     expect(news()).toEqual(['GET /pods?watch=true', 'look']);
     await send('DELETE', '/pods/a');
-    await send('GET', '/pods/a');
-    expect(news()).toEqual(['DELETE /pods/a', 'GET /pods/a']);
+    await send('PATCH', '/pods/a');
+    expect(news()).toEqual(['DELETE /pods/a', 'PATCH /pods/a']);
     clock.advance(2000);
     await send('DELETE', '/pods/b');
     expect(news()).toEqual(['look', 'DELETE /pods/b']);
     server.other = 404;
     await Promise.all([send('GET', '/pods/c'), send('GET', '/pods/d')]);
     expect(news()).toEqual(['GET /pods/c', 'GET /pods/d', 'look']);
+  });
+
+  it('COL-116 is read between the read of an object and a write that may rest on it', async () => {
+    const { send, news } = setUp();
+    await send('DELETE', '/pods/a');
+    await send('GET', '/pods/b');
+    await send('DELETE', '/pods/c');
+    expect(news()).toEqual(['look', 'DELETE /pods/a', 'GET /pods/b', 'look', 'DELETE /pods/c']);
   });
 
   it('COL-116 is read again after a request without an answer, before anything is written', async () => {

@@ -28,8 +28,6 @@ export class ForeignClusterError extends TransportError {
 export interface ClusterIdentityOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called once, when the first answer of another cluster was met. */
-  readonly onForeign: (error: ForeignClusterError) => void;
 }
 
 /**
@@ -40,7 +38,7 @@ export interface ClusterIdentityOptions {
 export class ClusterIdentity implements Greeting {
   readonly #options: ClusterIdentityOptions;
   #expected: string | undefined;
-  #foreign: ForeignClusterError | undefined;
+  readonly #foreign = new AbortController();
   #unknown = false;
   /** The look that is under way, and the one that begins after it. */
   #running: Promise<void> | undefined;
@@ -52,9 +50,9 @@ export class ClusterIdentity implements Greeting {
     this.#options = options;
   }
 
-  /** Set once an answer of another cluster was met: nothing is sent any more. */
-  get foreign(): ForeignClusterError | undefined {
-    return this.#foreign;
+  /** Aborted with a {@link ForeignClusterError} once an answer of another cluster was met: nothing is sent any more. */
+  get foreign(): AbortSignal {
+    return this.#foreign.signal;
   }
 
   /** A new connection: who is at its other side? */
@@ -63,7 +61,7 @@ export class ClusterIdentity implements Greeting {
   }
 
   readonly intercept: Interceptor = async (asked, next) => {
-    if (this.#foreign !== undefined) throw this.#foreign;
+    this.foreign.throwIfAborted();
     const { method, target, headers, body, signal, refusal } = asked;
     this.#userAgent = headers['user-agent'] ?? '';
     const request: HttpRequest = { method, target, headers, body, signal, refusal, greeting: this };
@@ -72,7 +70,11 @@ export class ClusterIdentity implements Greeting {
       return await this.#send(request, next);
     }
     const response = await this.#send(request, next);
-    if (!isEvidence(request, response)) return response;
+    if (!isEvidence(request, response)) {
+      // A write may rest on what was read, and on another uid than expected as on a 404.
+      this.#freshUntil = Number.NEGATIVE_INFINITY;
+      return response;
+    }
     try {
       await this.#lookAfterNow(next);
       return response;
@@ -122,9 +124,8 @@ export class ClusterIdentity implements Greeting {
     if (met === undefined) return this.#notTold(status, began);
     this.#expected ??= met;
     if (met !== this.#expected) {
-      this.#foreign ??= new ForeignClusterError(this.#expected, met);
-      this.#options.onForeign(this.#foreign);
-      throw this.#foreign;
+      this.#foreign.abort(new ForeignClusterError(this.#expected, met));
+      this.foreign.throwIfAborted();
     }
     this.#freshUntil = began + FRESH_MS;
   }

@@ -37,6 +37,7 @@ export class CollectorProcess {
     this.network = network;
     this.#clock = clock;
     this.collector = new GarbageCollector({
+      identity: 'certain',
       client: new RestClient({
         transport,
         clock,
