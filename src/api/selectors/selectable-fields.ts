@@ -115,7 +115,7 @@ const OWN_FIELDS: ReadonlyMap<string, SelectableFields> = fieldTable([
   ['resourceslices.resource.k8s.io', [...NAME, ...paths('spec.nodeName', 'spec.driver')]],
 ]);
 
-const DEFAULT_FIELDS: SelectableFields = new Map(NAME_AND_NAMESPACE);
+const DEFAULT_FIELDS: ReadonlyMap<string, FieldGetter> = new Map(NAME_AND_NAMESPACE);
 
 function keyOf(group: string, resource: string): string {
   return group === '' ? resource : `${resource}.${group}`;

@@ -25,7 +25,7 @@ export interface EvidenceOptions {
 const MOST_READS = 20;
 const MOST_WRITES = 10;
 /** Kinds whose bodies say why they stay. */
-const READ_WHOLE = new Set(['Namespace', 'Pod', 'PersistentVolume']);
+const READ_WHOLE: ReadonlySet<string> = new Set(['Namespace', 'Pod', 'PersistentVolume']);
 
 /**
  * Reads everything that the explanation of one object needs. Changes nothing: the only writes are dry runs, which show whether the

@@ -19,7 +19,7 @@ export interface FinalizerEvidence {
 }
 
 /** Parts of domains that say nothing about whose it is. */
-const COMMON = new Set([
+const COMMON: ReadonlySet<string> = new Set([
   'cluster',
   'controller',
   'example',

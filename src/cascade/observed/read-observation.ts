@@ -27,7 +27,7 @@ const MAX_PAGES = 100_000;
 /** Lists under way at once. */
 const PARALLEL = 16;
 /** Come by the thousands, own nothing and expire by themselves. */
-const EVENTS = new Set(['/events', 'events.k8s.io/events']);
+const EVENTS: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events']);
 
 /**
  * Lists the metadata of every deletable kind. A kind that cannot be listed is named in `incomplete` and fails nothing else (CAS-002).

@@ -26,7 +26,7 @@ const MAX_QUESTIONS = 10;
 const MAX_CONFLICTS = 3;
 /** Times that one key may be put off before it is given up: each names another identity of a missing owner. */
 const MAX_DELAYED = 32;
-const NO_ANSWERS: Round['owners'] = new Map();
+const NO_ANSWERS: ReadonlyMap<OwnerKey, OwnerAnswer> = new Map();
 
 /**
  * The collector upon a simulated server (CAS-010): the same facts, the same decisions, its own queues, one key after the other.

@@ -157,7 +157,7 @@ export function isBuiltInGroup(group: string): boolean {
   return !group.includes('.') || BUILT_IN_GROUPS.has(group);
 }
 
-const BUILT_IN_GROUPS = new Set([
+const BUILT_IN_GROUPS: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io',
   'apiextensions.k8s.io',
   'apiregistration.k8s.io',

@@ -24,7 +24,7 @@ export interface RestoredBody {
 }
 
 /** Finalizers that the server or a controller of Kubernetes adds by itself. */
-const ADDED_ANEW = new Set([
+const ADDED_ANEW: ReadonlySet<string> = new Set([
   'kubernetes',
   'kubernetes.io/pvc-protection',
   'kubernetes.io/pv-protection',
@@ -34,7 +34,7 @@ const ADDED_ANEW = new Set([
   'foregroundDeletion',
 ]);
 /** Belong to the deletion that is taken back. */
-const OF_DELETION = new Set<string>([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
+const OF_DELETION: ReadonlySet<string> = new Set<string>([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
 
 /** The object as it is sent to be created: without what the server sets, with the owners as they are now (CAS-063). */
 export function restoreBody(recorded: KubeObject, context: RestoreContext): RestoredBody {

@@ -15,7 +15,7 @@ const EARLIEST: Readonly<Record<string, number>> = {
 };
 const OTHERS = 2;
 /** Would refuse what comes after them while their backends are not up yet. */
-const LAST = new Set([
+const LAST: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding',

@@ -1,7 +1,6 @@
 import { unreachable } from '../../base/assert.ts';
 import type { QueueReason } from '../types/reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
-import { ColumnsFromObject } from './columns-from-object.ts';
 import { type ApplyOutcome, type Effect, EnqueueEffect } from './effect.ts';
 import type {
   GraphEvent,
@@ -33,9 +32,6 @@ import type { ObjectColumns } from '../types/object-columns.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
 import { partitionDependents } from './partition-dependents.ts';
 
-/** Shared, because apply neither awaits nor calls itself. */
-const objects = new ColumnsFromObject();
-
 /**
  * The only writer of the graph: carries out one event and appends what must follow to `effects`, in the order in which it
  * must be carried out. Sections 3, 3.1, 4 and 11.
@@ -49,11 +45,16 @@ export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[
     case 'observedColumns':
       return observe(graph, event.resource, event.columns, effects);
     case 'observed':
-      return observe(graph, event.resource, objects.observed(event.object), effects);
+      return observe(graph, event.resource, graph.columns.observed(event.object), effects);
     case 'deletedColumns':
       return observeDeletion(graph, event.resource, event.columns, effects);
     case 'deleted':
-      return observeDeletion(graph, event.resource, objects.identity(event.uid, event.name, event.namespace), effects);
+      return observeDeletion(
+        graph,
+        event.resource,
+        graph.columns.identity(event.uid, event.name, event.namespace),
+        effects,
+      );
     case 'virtualDelete':
       return virtualDelete(graph, event, effects);
     case 'listStarted':

@@ -21,6 +21,7 @@ import {
 import type { ObjectColumns } from '../types/object-columns.ts';
 import { ReferenceStore } from './tables/reference-store.ts';
 import { ResourceTable } from './tables/resource-table.ts';
+import { ColumnsFromObject } from './columns-from-object.ts';
 import { Sibling } from './tables/sibling.ts';
 
 export interface OwnershipGraphOptions {
@@ -53,6 +54,8 @@ export class OwnershipGraph implements Graph {
   /** Of the event that `apply` is at. */
   readonly hash: EventHash;
   readonly sibling = new Sibling();
+  /** Objects of events become columns here; overwritten by each such event. */
+  readonly columns = new ColumnsFromObject();
   readonly #hashSeed: number;
   readonly #absentOwners: { readonly size: number } | undefined;
 

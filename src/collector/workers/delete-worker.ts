@@ -92,7 +92,7 @@ const writes: ReadonlySet<Action['action']> = new Set([
 ]);
 
 /** Most keys are decided by the graph alone. */
-const NO_ANSWERS: Round['owners'] = new Map();
+const NO_ANSWERS: ReadonlyMap<OwnerKey, OwnerAnswer> = new Map();
 
 /** What became of a decision. */
 function endOf({ verdict, reason }: Verdict, outcome: End): Pick<Verdict, 'verdict' | 'reason'> {

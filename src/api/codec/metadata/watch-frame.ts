@@ -198,15 +198,9 @@ const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map((name) =
 }));
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Where in TYPES the last one stood: the next is often the same. */
-let lastType = 0;
-
 function eventType(bytes: Uint8Array, start: number, end: number): string {
-  for (let i = 0; i < TYPES.length; i++) {
-    const at = (lastType + i) % TYPES.length;
-    const { name, text } = TYPES[at]!;
+  for (const { name, text } of TYPES) {
     if (!sameBytes(bytes, start, end, text)) continue;
-    lastType = at;
     return name;
   }
   return utf8.decode(bytes.subarray(start, end));

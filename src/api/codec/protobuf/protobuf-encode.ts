@@ -5,7 +5,7 @@ import { MAX_NESTING, ProtobufError, WIRE_FIXED64, WIRE_VARINT, type WireWriter 
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const NOTHING: JsonObject = {};
+const NOTHING: Readonly<JsonObject> = {};
 
 /**
  * Writes one object as the message of its type, as Go writes it: everything that is no pointer, zero or not; pointers,

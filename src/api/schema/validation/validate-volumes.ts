@@ -66,12 +66,10 @@ function validateShrinking(wanted: string, before: string, previous: Fields): Fi
   return [fieldForbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')];
 }
 
-let sourceFields: readonly string[] | undefined;
-
 /** Fields of a volume that each name a sort of storage. */
 function volumeSources(spec: Fields | undefined): string[] {
-  sourceFields ??= fieldsOf('api/core/v1.PersistentVolumeSource').map((field) => field.name);
-  return sourceFields.filter((field) => spec?.[field] !== undefined && spec[field] !== null);
+  const names = fieldsOf('api/core/v1.PersistentVolumeSource').map(({ name }) => name);
+  return names.filter((name) => spec?.[name] !== undefined && spec[name] !== null);
 }
 
 export function validatePersistentVolume(volume: Fields): FieldError[] {

@@ -57,7 +57,7 @@ export interface VolumeFindings {
   readonly volumes: PodVolumes;
 }
 
-const NO_VOLUMES: PodVolumes = new Map();
+const NO_VOLUMES: ReadonlyMap<string, Fields> = new Map();
 
 /** `volumes` of a pod. A volume with something wrong is none that could be mounted. */
 export function validatePodVolumes(spec: Fields, path: string): VolumeFindings {

@@ -18,7 +18,7 @@ import { invalidFor } from '../../fields/validate-fields.ts';
 /** Resources that a container asks for, and amounts of resources anywhere (upstream `validateResourceRequirements`). */
 
 const ZERO = parseQuantity('0');
-const NOTHING: Fields = {};
+const NOTHING: Readonly<Fields> = {};
 const COMPUTE = ['cpu', 'memory'];
 /** Digits with a suffix that makes them no smaller than one: most amounts are such, and right for every resource. */
 const WHOLE_AMOUNT = /^\d+(?:[kMGTPE]|[KMGTPE]i)?$/;
