@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { clusterOptions } from './cluster-options.ts';
-import { type CommandOption, withOptions } from './command-option.ts';
+import { clusterOptions } from '../command/cluster-options.ts';
+import { type CommandOption, withOptions } from '../command/command-option.ts';
 import { objectOptions } from './object-arguments.ts';
 import { planOptions } from './plan-options.ts';
 import type { DeleteFlags, WaitFlags } from './delete.ts';

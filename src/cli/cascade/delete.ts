@@ -26,14 +26,14 @@ import { durationOf } from '../flags/duration-flag.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { untilSignal } from '../process/termination.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { type ClusterAccess, withCluster } from './cluster-access.ts';
-import type { ClusterFlags } from './cluster-options.ts';
+import { type ClusterAccess, withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
 import { graceOf, type PlanRequestFlags, requestedPlan, warnIncomplete } from './plan-request.ts';
 import { ask } from './ask.ts';
-import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED, EXIT_TIMED_OUT } from './exit-codes.ts';
+import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED, EXIT_TIMED_OUT } from '../command/exit-codes.ts';
 import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
 import { terminalStyle } from './terminal-style.ts';
-import { counted } from './text-table.ts';
+import { counted } from '../command/text-table.ts';
 
 export interface DeleteFlags extends ClusterFlags, PlanRequestFlags, RecordFlags {
   readonly digest?: string;

@@ -3,7 +3,7 @@ import { findResources } from '../../cascade/snapshot/find-resource.ts';
 import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
 import { CommandError } from '../process/command-error.ts';
 import { readManifests } from '../flags/manifests.ts';
-import type { CommandOption } from './command-option.ts';
+import type { CommandOption } from '../command/command-option.ts';
 
 /** The objects a command is about, as the command line names them. */
 export interface ObjectFlags {

@@ -1,4 +1,4 @@
-import type { CommandOption } from './command-option.ts';
+import type { CommandOption } from '../command/command-option.ts';
 
 /** What a plan is made for, as the command line gives it. */
 export interface PlanFlags {

@@ -10,7 +10,7 @@ import type { Snapshot } from '../../cascade/snapshot/snapshot.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
-import type { ClusterAccess } from './cluster-access.ts';
+import type { ClusterAccess } from '../command/cluster-access.ts';
 import { type ObjectFlags, type ObjectRequest, objectRequests } from './object-arguments.ts';
 import type { PlanFlags } from './plan-options.ts';
 

@@ -8,9 +8,9 @@ import { planNames, planText } from '../../cascade/report/plan-text.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { shellQuoted } from '../process/shell-quoted.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { withCluster } from './cluster-access.ts';
-import type { ClusterFlags } from './cluster-options.ts';
-import { EXIT_DONE } from './exit-codes.ts';
+import { withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
+import { EXIT_DONE } from '../command/exit-codes.ts';
 import { type PlanRequestFlags, requestedPlan } from './plan-request.ts';
 import { terminalStyle } from './terminal-style.ts';
 

@@ -4,7 +4,7 @@ import { RecordStore } from '../../cascade/record/record-store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { CommandError } from '../process/command-error.ts';
-import type { CommandOption } from './command-option.ts';
+import type { CommandOption } from '../command/command-option.ts';
 
 /** Where records are, and what is kept in them, as the command line gives it. */
 export interface RecordFlags {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { allNamespacesOption, clusterOptions } from './cluster-options.ts';
-import { type CommandOption, withOptions } from './command-option.ts';
+import { allNamespacesOption, clusterOptions } from '../command/cluster-options.ts';
+import { type CommandOption, withOptions } from '../command/command-option.ts';
 import type { GraphFlags, TopFlags, TreeFlags } from './tree.ts';
 
 const treeOptions: readonly CommandOption[] = [

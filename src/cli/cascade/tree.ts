@@ -18,13 +18,13 @@ import { discover } from '../../client/discovery/discovery.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { type ClusterAccess, withCluster } from './cluster-access.ts';
-import type { ClusterFlags } from './cluster-options.ts';
-import { EXIT_DONE } from './exit-codes.ts';
+import { type ClusterAccess, withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
+import { EXIT_DONE } from '../command/exit-codes.ts';
 import { objectRequests, resourceOf } from './object-arguments.ts';
 import { missingObject, warnIncomplete } from './plan-request.ts';
 import { terminalStyle } from './terminal-style.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from '../command/text-table.ts';
 
 interface ScopeFlags extends ClusterFlags {
   readonly allNamespaces?: boolean;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type CommandOption, withOptions } from '../cascade/command-option.ts';
+import { type CommandOption, withOptions } from '../command/command-option.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { nodeOptions, outputOption } from './node-options.ts';
 import type { PlanFlags } from './plan.ts';

@@ -1,4 +1,4 @@
-import type { CommandOption } from '../cascade/command-option.ts';
+import type { CommandOption } from '../command/command-option.ts';
 
 /** Flags that every command of `kubegc node` has. */
 export interface NodeFlags {

@@ -1,6 +1,6 @@
 import { humanDuration } from '../../api/meta/duration.ts';
 import { formatCapacity } from '../../nodegc/images/thresholds.ts';
-import { counted, textTable } from '../cascade/text-table.ts';
+import { counted, textTable } from '../command/text-table.ts';
 import type { ImageDocument, NodePlanDocument } from './node-documents.ts';
 
 const bytes = (count: number): string => formatCapacity(BigInt(Math.max(0, Math.trunc(count))));

@@ -1,4 +1,4 @@
-import { EXIT_DONE } from '../cascade/exit-codes.ts';
+import { EXIT_DONE } from '../command/exit-codes.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { planDocument, type NodePlanDocument } from './node-documents.ts';
 import type { NodeFlags } from './node-options.ts';

@@ -1,6 +1,6 @@
 import { CommandError } from '../process/command-error.ts';
-import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../cascade/exit-codes.ts';
-import { counted } from '../cascade/text-table.ts';
+import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../command/exit-codes.ts';
+import { counted } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { findKubelet } from './find-kubelet.ts';
 import { API_VERSION } from './node-documents.ts';

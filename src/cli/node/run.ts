@@ -6,7 +6,7 @@ import { NodeDaemon } from '../../nodegc/daemon/node-daemon.ts';
 import { NodeMetrics } from '../../nodegc/daemon/node-metrics.ts';
 import type { NodeConfiguration, NodeMode } from '../../nodegc/config/node-configuration.ts';
 import type { NodeEvent } from '../../nodegc/images/image-cycle.ts';
-import { EXIT_DONE, EXIT_REFUSED } from '../cascade/exit-codes.ts';
+import { EXIT_DONE, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { parseListenAddress } from '../flags/listen-address.ts';
 import type { LogFormat, LogLevel } from '../process/log-level.ts';

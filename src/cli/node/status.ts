@@ -1,5 +1,5 @@
-import { EXIT_DONE, EXIT_FINDINGS } from '../cascade/exit-codes.ts';
-import { textTable } from '../cascade/text-table.ts';
+import { EXIT_DONE, EXIT_FINDINGS } from '../command/exit-codes.ts';
+import { textTable } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { findKubelet } from './find-kubelet.ts';
 import { API_VERSION } from './node-documents.ts';

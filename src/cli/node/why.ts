@@ -1,6 +1,6 @@
 import { CommandError } from '../process/command-error.ts';
-import { EXIT_DONE } from '../cascade/exit-codes.ts';
-import { textTable } from '../cascade/text-table.ts';
+import { EXIT_DONE } from '../command/exit-codes.ts';
+import { textTable } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { API_VERSION, type ImageDocument, type NodePlanDocument } from './node-documents.ts';
 import { nameOf } from './node-tables.ts';

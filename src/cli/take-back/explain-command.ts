@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { clusterOptions } from '../cascade/cluster-options.ts';
-import { withOptions } from '../cascade/command-option.ts';
+import { clusterOptions } from '../command/cluster-options.ts';
+import { withOptions } from '../command/command-option.ts';
 import type { ExplainFlags } from './explain.ts';
 
 /** `kubectl cascade explain TYPE/NAME` */

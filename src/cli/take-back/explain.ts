@@ -9,11 +9,11 @@ import { readEvidence } from '../../cascade/explain/read-evidence.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { withCluster } from '../cascade/cluster-access.ts';
-import type { ClusterFlags } from '../cascade/cluster-options.ts';
-import { EXIT_DONE, EXIT_ERROR, EXIT_FINDINGS } from '../cascade/exit-codes.ts';
+import { withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
+import { EXIT_DONE, EXIT_ERROR, EXIT_FINDINGS } from '../command/exit-codes.ts';
 import { parseObjectArguments, resourceOf } from '../cascade/object-arguments.ts';
-import { textTable } from '../cascade/text-table.ts';
+import { textTable } from '../command/text-table.ts';
 
 export interface ExplainFlags extends ClusterFlags {
   readonly output?: 'json';

@@ -9,10 +9,10 @@ import { discover } from '../../client/discovery/discovery.ts';
 import { durationOf } from '../flags/duration-flag.ts';
 import { readManifests } from '../flags/manifests.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { withCluster } from '../cascade/cluster-access.ts';
-import type { ClusterFlags } from '../cascade/cluster-options.ts';
-import { EXIT_DONE, EXIT_FINDINGS } from '../cascade/exit-codes.ts';
-import { counted, textTable } from '../cascade/text-table.ts';
+import { withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
+import { EXIT_DONE, EXIT_FINDINGS } from '../command/exit-codes.ts';
+import { counted, textTable } from '../command/text-table.ts';
 
 export interface LintFlags extends ClusterFlags {
   readonly filename?: readonly string[];

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { withOptions } from '../cascade/command-option.ts';
+import { withOptions } from '../command/command-option.ts';
 import type { LogFlags } from './log.ts';
 import { recordFolderOption } from '../cascade/record-options.ts';
 

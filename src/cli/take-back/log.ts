@@ -6,9 +6,9 @@ import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { EXIT_DONE } from '../cascade/exit-codes.ts';
+import { EXIT_DONE } from '../command/exit-codes.ts';
 import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
-import { counted, textTable } from '../cascade/text-table.ts';
+import { counted, textTable } from '../command/text-table.ts';
 
 export interface LogFlags extends RecordFlags {
   readonly output?: 'json';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { allNamespacesOption, clusterOptions } from '../cascade/cluster-options.ts';
-import { withOptions } from '../cascade/command-option.ts';
+import { allNamespacesOption, clusterOptions } from '../command/cluster-options.ts';
+import { withOptions } from '../command/command-option.ts';
 import type { RecorderFlags } from './record.ts';
 import { recordFolderOption, secretsOption } from '../cascade/record-options.ts';
 

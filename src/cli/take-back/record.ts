@@ -11,12 +11,12 @@ import { Informer } from '../../client/reflector/informer.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
-import { withCluster } from '../cascade/cluster-access.ts';
-import type { ClusterFlags } from '../cascade/cluster-options.ts';
-import { EXIT_DONE } from '../cascade/exit-codes.ts';
+import { withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
+import { EXIT_DONE } from '../command/exit-codes.ts';
 import { resourceOf } from '../cascade/object-arguments.ts';
 import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
-import { counted } from '../cascade/text-table.ts';
+import { counted } from '../command/text-table.ts';
 import { clusterUid } from './undo.ts';
 
 export interface RecorderFlags extends ClusterFlags, RecordFlags {

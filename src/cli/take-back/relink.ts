@@ -10,10 +10,10 @@ import { CommandError } from '../process/command-error.ts';
 import { readManifests } from '../flags/manifests.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { ask } from '../cascade/ask.ts';
-import { withCluster } from '../cascade/cluster-access.ts';
-import type { ClusterFlags } from '../cascade/cluster-options.ts';
-import { EXIT_DONE, EXIT_ERROR } from '../cascade/exit-codes.ts';
-import { counted } from '../cascade/text-table.ts';
+import { withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
+import { EXIT_DONE, EXIT_ERROR } from '../command/exit-codes.ts';
+import { counted } from '../command/text-table.ts';
 
 export interface RelinkFlags extends ClusterFlags {
   readonly live?: boolean;

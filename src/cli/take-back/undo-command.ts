@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { clusterOptions } from '../cascade/cluster-options.ts';
-import { type CommandOption, withOptions } from '../cascade/command-option.ts';
+import { clusterOptions } from '../command/cluster-options.ts';
+import { type CommandOption, withOptions } from '../command/command-option.ts';
 import { recordFolderOption } from '../cascade/record-options.ts';
 import type { UndoFlags } from './undo.ts';
 

@@ -19,13 +19,13 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { ask } from '../cascade/ask.ts';
-import { type ClusterAccess, withCluster } from '../cascade/cluster-access.ts';
-import type { ClusterFlags } from '../cascade/cluster-options.ts';
-import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../cascade/exit-codes.ts';
+import { type ClusterAccess, withCluster } from '../command/cluster-access.ts';
+import type { ClusterFlags } from '../command/cluster-options.ts';
+import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { byWhom, rootsOf } from './log.ts';
 import { parseObjectArguments, resourceOf } from '../cascade/object-arguments.ts';
 import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
-import { counted, textTable } from '../cascade/text-table.ts';
+import { counted, textTable } from '../command/text-table.ts';
 
 export interface UndoFlags extends ClusterFlags, RecordFlags {
   readonly managed: ManagedPolicy;
