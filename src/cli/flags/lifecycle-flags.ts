@@ -1,5 +1,11 @@
+import { asError } from '../../base/thrown.ts';
+import { given } from '../../lifecycle/assembly/controller-entry.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
+import type { NodeExistenceSettings } from '../../lifecycle/node-existence/node-existence-controller.ts';
+import { parseSource, type SourceSpec } from '../../lifecycle/node-existence/source-spec.ts';
+import type { NodeHealthSettings } from '../../lifecycle/node-lifecycle/node-lifecycle-controller.ts';
 import { CommandError } from '../process/command-error.ts';
+import { durationOf } from './duration-flag.ts';
 
 /** Of the command line, all of them a person's texts. */
 export interface LifecycleFlags {
@@ -10,6 +16,16 @@ export interface LifecycleFlags {
   readonly podTtl?: boolean;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
+  readonly pvclaimbinderSyncPeriod?: string;
+  readonly hostpathDeleter?: boolean;
+  readonly nodeExistenceSource?: string;
+  readonly nodeExistencePeriod?: string;
+  readonly nodeExistenceMaxDeleteFraction?: string;
+  readonly nodeAbsentAfter?: string;
+  readonly nodeHealth?: string;
+  readonly nodeMonitorPeriod?: string;
+  readonly nodeMonitorGracePeriod?: string;
+  readonly nodeStartupGracePeriod?: string;
 }
 
 const MAX_NODES = 10_000;
@@ -38,8 +54,65 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...(jobSyncs === undefined ? {} : { concurrentJobSyncs: jobSyncs }),
     ...(cronJobSyncs === undefined ? {} : { concurrentCronJobSyncs: cronJobSyncs }),
     ...(flags.podTtl === true ? { podTtl: true } : {}),
+    ...volumeSettings(flags),
+    ...nodeSettings(flags),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };
+}
+
+const HOUR_MS = 3_600_000;
+const PERIOD = { least: 100, most: HOUR_MS };
+
+function volumeSettings({ pvclaimbinderSyncPeriod, hostpathDeleter }: LifecycleFlags): LifecycleSettings {
+  return {
+    ...(hostpathDeleter === true ? { hostPathDeleter: true } : {}),
+    ...(pvclaimbinderSyncPeriod === undefined
+      ? {}
+      : { volumeSyncPeriodMs: durationOf('--pvclaimbinder-sync-period', pvclaimbinderSyncPeriod, PERIOD) }),
+  };
+}
+
+function nodeSettings(flags: LifecycleFlags): LifecycleSettings {
+  const { nodeHealth: mode = 'auto', nodeExistenceSource: source } = flags;
+  if (mode !== 'auto' && mode !== 'on' && mode !== 'off') {
+    throw new CommandError(`invalid --node-health "${mode}"`, 'Give auto, on or off.');
+  }
+  const duration = (flag: string, text: string | undefined, bounds = PERIOD): number | undefined =>
+    text === undefined ? undefined : durationOf(flag, text, bounds);
+  const nodeHealth: NodeHealthSettings = {
+    mode,
+    ...given({
+      monitorPeriodMs: duration('--node-monitor-period', flags.nodeMonitorPeriod),
+      gracePeriodMs: duration('--node-monitor-grace-period', flags.nodeMonitorGracePeriod),
+      startupGracePeriodMs: duration('--node-startup-grace-period', flags.nodeStartupGracePeriod),
+    }),
+  };
+  const absent = { least: 600_000, most: 24 * 365 * HOUR_MS };
+  const absentAfterMs = duration('--node-absent-after', flags.nodeAbsentAfter, absent);
+  if (source === undefined) return { nodeHealth };
+  const nodeExistence: NodeExistenceSettings = {
+    source: sourceOf(source, absentAfterMs),
+    ...given({
+      periodMs: duration('--node-existence-period', flags.nodeExistencePeriod),
+      maxDeleteFraction: fraction('--node-existence-max-delete-fraction', flags.nodeExistenceMaxDeleteFraction),
+    }),
+  };
+  return { nodeHealth, nodeExistence };
+}
+
+function sourceOf(text: string, absentAfterMs: number | undefined): SourceSpec {
+  try {
+    return parseSource(text, absentAfterMs);
+  } catch (error) {
+    throw new CommandError(`invalid --node-existence-source "${text}"`, `${asError(error).message}.`);
+  }
+}
+
+function fraction(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (text.trim() !== '' && number >= 0 && number <= 1) return number;
+  throw new CommandError(`invalid ${flag} "${text}"`, 'Give a number from 0 to 1.');
 }
 
 function wholeNumber(

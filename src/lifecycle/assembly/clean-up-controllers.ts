@@ -1,8 +1,14 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { NODES, PODS } from '../pods/pod-object.ts';
 import { type ControllerEntry, given } from './controller-entry.ts';
 
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' };
+const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' };
+const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+
+/** A node that no simulator made. */
+const isReal = ({ metadata }: KubeObject): boolean => metadata?.annotations?.['kubegc.io/simulated'] !== 'true';
 
 /** The controllers that delete what nobody needs any more. */
 export const cleanUpControllers = {
@@ -44,6 +50,38 @@ export const cleanUpControllers = {
     load: async (context) => {
       const { TaintEvictionController } = await import('../taint-eviction/taint-eviction-controller.ts');
       return new TaintEvictionController(context);
+    },
+  },
+  'persistentvolume-binder-controller': {
+    alias: 'persistentvolume-binder',
+    wakes: [{ gvr: VOLUMES }, { gvr: CLAIMS }],
+    load: async (context, { hostPathDeleter: withHostPath, volumeSyncPeriodMs: syncPeriodMs }) => {
+      const [{ PersistentVolumeController }, { hostPathDeleter }] = await Promise.all([
+        import('../persistentvolume/persistentvolume-controller.ts'),
+        import('../persistentvolume/storage-deleter.ts'),
+      ]);
+      const deleters = withHostPath === true ? [hostPathDeleter] : [];
+      return new PersistentVolumeController({ ...context, deleters, ...given({ syncPeriodMs }) });
+    },
+  },
+  'cloud-node-lifecycle-controller': {
+    alias: 'cloud-node-lifecycle',
+    // Without a source of truth about machines nothing is ever known to be gone.
+    when: ({ nodeExistence }) => nodeExistence !== undefined,
+    wakes: [{ gvr: NODES }],
+    load: async (context, { nodeExistence }) => {
+      const { NodeExistenceController } = await import('../node-existence/node-existence-controller.ts');
+      if (nodeExistence === undefined) throw new Error('no source of instances is set');
+      return new NodeExistenceController({ ...context, ...nodeExistence });
+    },
+  },
+  'node-lifecycle-controller': {
+    alias: 'nodelifecycle',
+    when: ({ nodeHealth }) => nodeHealth?.mode !== 'off',
+    wakes: [{ gvr: NODES, when: isReal }],
+    load: async (context, { nodeHealth }) => {
+      const { NodeLifecycleController } = await import('../node-lifecycle/node-lifecycle-controller.ts');
+      return new NodeLifecycleController({ ...context, ...nodeHealth });
     },
   },
 } as const satisfies Record<string, ControllerEntry>;

@@ -8,6 +8,8 @@ export interface ControllerEntry {
   /** The short name that kube-controller-manager still accepts. */
   readonly alias: string;
   readonly wakes: readonly WakingResource[];
+  /** Whether the settings let it run; it runs unless given. */
+  readonly when?: (settings: LifecycleSettings) => boolean;
   readonly load: (context: SharedContext, settings: LifecycleSettings) => Promise<Service>;
 }
 

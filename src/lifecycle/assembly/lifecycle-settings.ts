@@ -1,3 +1,5 @@
+import type { NodeExistenceSettings } from '../node-existence/node-existence-controller.ts';
+import type { NodeHealthSettings } from '../node-lifecycle/node-lifecycle-controller.ts';
 import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** What can be set about the controllers that start on demand. What is left out has kube-controller-manager's default. */
@@ -13,6 +15,14 @@ export interface LifecycleSettings {
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;
   readonly simulate?: SimulationSettings;
+  /** Removes the directories of released `hostPath` volumes below /tmp. */
+  readonly hostPathDeleter?: boolean;
+  /** Between two attempts at a volume that is Failed; 15 s. */
+  readonly volumeSyncPeriodMs?: number;
+  /** Deletes nodes whose machine is gone, by this source of truth. Off unless given. */
+  readonly nodeExistence?: NodeExistenceSettings;
+  /** Marks nodes whose kubelet is silent. */
+  readonly nodeHealth?: NodeHealthSettings;
 }
 
 export interface SimulationSettings {

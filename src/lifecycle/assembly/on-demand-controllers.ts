@@ -24,7 +24,7 @@ export const onDemandControllers = Object.fromEntries(
 /** The selected controllers, and the simulators that the settings ask for. */
 export function selectOnDemand(selected: ReadonlySet<string>, settings: LifecycleSettings): OnDemandController[] {
   const controllers = Object.entries<ControllerEntry>(entries)
-    .filter(([name]) => selected.has(name))
+    .filter(([name, { when }]) => selected.has(name) && (when?.(settings) ?? true))
     .map(([name, { wakes, load }]) => ({ name, wakes, load: (context: SharedContext) => load(context, settings) }));
   return [...controllers, ...(settings.podTtl === true ? [podTtl] : []), ...simulators(settings)];
 }

@@ -1,0 +1,47 @@
+import type { Node, Taint } from '../pods/pod-object.ts';
+import type { InstanceState } from './instance-source.ts';
+
+export const SHUTDOWN_TAINT: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+
+export type NodeDecision =
+  | { readonly verdict: 'nothing'; readonly reason: 'ready' | 'unknown' | 'exists' | 'tainted' | 'terminating' }
+  | { readonly verdict: 'delete'; readonly reason: 'instanceGone' }
+  | { readonly verdict: 'setTaints'; readonly reason: 'shutDown' | 'readyAgain'; readonly taints: readonly Taint[] };
+
+/**
+ * Decides about one node (LIFE-170 to LIFE-173). A Ready node is never deleted, whatever the source says: a machine that answers
+ * exists. A node without a Ready condition counts as not ready.
+ */
+export function decideNode(node: Node, state: InstanceState): NodeDecision {
+  if (node.metadata?.deletionTimestamp) return { verdict: 'nothing', reason: 'terminating' };
+  const taints = node.spec?.taints ?? [];
+  const isShutDownTaint = ({ key, effect }: Taint): boolean =>
+    key === SHUTDOWN_TAINT.key && effect === SHUTDOWN_TAINT.effect;
+  const others = taints.filter((taint) => !isShutDownTaint(taint));
+  const isTainted = others.length < taints.length;
+  if (isReady(node)) {
+    if (!isTainted) return { verdict: 'nothing', reason: 'ready' };
+    return { verdict: 'setTaints', reason: 'readyAgain', taints: others };
+  }
+  if (state === 'absent') return { verdict: 'delete', reason: 'instanceGone' };
+  if (state !== 'shutDown') return { verdict: 'nothing', reason: state };
+  if (isTainted) return { verdict: 'nothing', reason: 'tainted' };
+  return { verdict: 'setTaints', reason: 'shutDown', taints: [...taints, SHUTDOWN_TAINT] };
+}
+
+export function isReady(node: Node): boolean {
+  return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+}
+
+/** The nodes whose machines are to be asked about: a Ready one is never touched but to lose its taint. */
+export function isAskedAbout(node: Node): boolean {
+  return !isReady(node) && !node.metadata?.deletionTimestamp;
+}
+
+/**
+ * How many nodes one pass may delete (LIFE-176): at least one, else this share of all. When more are missing, nothing is deleted,
+ * because a source that lost half of its machines is more likely than half of them gone at once.
+ */
+export function mayDelete(missing: number, nodes: number, maxDeleteFraction: number): boolean {
+  return missing <= Math.max(1, Math.floor(maxDeleteFraction * nodes));
+}
