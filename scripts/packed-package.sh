@@ -33,7 +33,7 @@ size=$(du -sk node_modules | cut -f1)
 echo "installed: $size KiB"
 [ "$size" -lt "$limit_kib" ] || { echo "the installed package is larger than $limit_kib KiB" >&2; exit 1; }
 
-for name in kubegc kubectl-cascade kubectl-undelete; do
+for name in kubegc kubectl-cascade kubectl-undelete kubectl_complete-cascade kubectl_complete-undelete; do
   node_modules/.bin/$name --help >/dev/null || { echo "the package has no program $name that starts" >&2; exit 1; }
 done
 

@@ -20,7 +20,12 @@ for (const stream of [process.stdout, process.stderr]) {
 process.on('uncaughtException', (error) => process.exit(endWithError(error, terminal)));
 const args = [...wordsOfName(process.argv[1] ?? ''), ...process.argv.slice(2)];
 const upFlags = args[0] === 'up' ? plainUpFlags(args.slice(1)) : undefined;
-if (upFlags === undefined) {
+if (args[0] === '__complete') {
+  const { completePlugin } = await import('./completion/plugin-completion.ts');
+  const { buildProgram } = await import('./program.ts');
+  const program = buildProgram(terminal, () => undefined);
+  process.exitCode = await completePlugin(program, args.slice(1), terminal);
+} else if (upFlags === undefined) {
   const { run } = await import('./program.ts');
   process.exitCode = await run(args, terminal);
 } else {

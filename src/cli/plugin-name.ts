@@ -4,6 +4,9 @@ import { basename } from 'node:path';
 const PLUGINS: Readonly<Record<string, readonly string[]>> = {
   'kubectl-cascade': ['cascade'],
   'kubectl-undelete': ['cascade', 'undelete'],
+  // kubectl calls them with the words of a command line that is being typed.
+  'kubectl_complete-cascade': ['__complete', 'cascade'],
+  'kubectl_complete-undelete': ['__complete', 'cascade', 'undelete'],
 };
 
 /**

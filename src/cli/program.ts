@@ -4,7 +4,7 @@ import { addOptions } from './flags/add-options.ts';
 import { recordCommand } from './take-back/record-command.ts';
 import { collectCommand } from './collect/collect-command.ts';
 import { endWithError, exitCodeError } from './process/command-error.ts';
-import { completionScript } from './completion.ts';
+import { completionScript } from './completion/completion-script.ts';
 import { envtestAssetsCommand, envtestExecutables } from './envtest/envtest-command.ts';
 import { nodeCommand } from './node/node-command.ts';
 import { knownControllers } from '../assembly/controller-names.ts';

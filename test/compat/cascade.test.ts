@@ -27,7 +27,8 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
     directory = await temporaryDirectory();
     const bin = join(directory.path, 'bin');
     await mkdir(bin);
-    for (const name of ['kubectl-cascade', 'kubectl-undelete']) await symlink(kubegcCommand, join(bin, name));
+    const programs = ['kubectl-cascade', 'kubectl-undelete', 'kubectl_complete-cascade', 'kubectl_complete-undelete'];
+    for (const name of programs) await symlink(kubegcCommand, join(bin, name));
     const kubeconfig = join(directory.path, 'kubeconfig');
     const command = ['up', '--store', 'memory', '--listen', '127.0.0.1:0', '--write-kubeconfig', kubeconfig];
     server = new KubegcProcess([...command, '--simulate-pods', 'run'], { cwd: directory.path });
@@ -51,6 +52,26 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
   });
 
   const plugin = (line: string): Promise<CommandResult> => kubectl.try(line.split(' '), { env });
+
+  it('completes subcommands, flags, types, names and namespaces, as a shell asks for them', async () => {
+    const completed = async (line: string, last: string): Promise<string[]> => {
+      const { stdout } = await kubectl.try(['__complete', ...line.split(' '), last], { env });
+      return stdout
+        .trimEnd()
+        .split('\n')
+        .map((each) => each.split('\t')[0] ?? '');
+    };
+    expect(await completed('cascade', 'pre')).toEqual(['preview', ':4']);
+    expect(await completed('cascade preview', '--assume')).toEqual(['--assume-finalizers', ':4']);
+    expect(await completed('cascade tree', 'deployments')).toEqual(['deployments.apps', ':4']);
+    expect(await completed('cascade tree -n shop deploy', '')).toEqual(['web', ':4']);
+    expect(await completed('cascade preview -n shop', 'deploy/')).toEqual(['deploy/web', ':4']);
+    expect(await completed('cascade lint -n', 'sh')).toEqual(['shop', ':4']);
+    expect(await completed('cascade preview', '--cascade=or')).toEqual(['--cascade=orphan', ':4']);
+    expect(await completed('undelete', '--on')).toEqual(['--on-conflict', ':4']);
+    // A kubeconfig that cannot be read gives no choices, and no error between the words.
+    expect(await completed('cascade tree --kubeconfig /nowhere deploy', '')).toEqual([':4']);
+  });
 
   it('CAS-050 CAS-051 CAS-052 previews, refuses, deletes, and brings back', async () => {
     const preview = await plugin('cascade preview deployment/web -n shop');

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { clusterOptions } from '../command/cluster-options.ts';
+import { allNamespacesOption, clusterOptions } from '../command/cluster-options.ts';
 import { type CommandOption, withOptions } from '../command/command-option.ts';
 import { objectOptions } from './object-arguments.ts';
 import { planOptions } from './plan-options.ts';
@@ -27,14 +27,17 @@ const deleteOptions: readonly CommandOption[] = [
   },
   {
     flags: '--dry-run <HOW>',
-    description: 'client: only show the plan; server: send the requests with dryRun',
-    choices: ['client', 'server'],
+    description: 'client: only show the plan; server: send the requests with dryRun; none: delete',
+    choices: ['none', 'client', 'server'],
   },
   { flags: '--no-wait', description: 'end when the requests are accepted' },
+  { flags: '--wait [BOOL]', description: "kubectl's form: --wait=false is --no-wait" },
   timeoutOption,
   { flags: '-y, --yes', description: 'do not ask' },
   recordFolderOption,
   secretsOption,
+  { flags: '--all', description: 'with TYPE alone: all objects of the type' },
+  allNamespacesOption,
   ...objectOptions,
   ...clusterOptions,
 ];

@@ -28,7 +28,7 @@ import { untilSignal } from '../process/termination.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { type ClusterAccess, withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
-import { graceOf, type PlanRequestFlags, requestedPlan, warnIncomplete } from './plan-request.ts';
+import { graceOf, nothingThere, type PlanRequestFlags, requestedPlan, warnIncomplete } from './plan-request.ts';
 import { ask } from './ask.ts';
 import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED, EXIT_TIMED_OUT } from '../command/exit-codes.ts';
 import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
@@ -39,9 +39,9 @@ export interface DeleteFlags extends ClusterFlags, PlanRequestFlags, RecordFlags
   readonly digest?: string;
   readonly plan?: string;
   readonly budget?: readonly string[];
-  readonly dryRun?: 'client' | 'server';
-  /** commander's form of `--no-wait`. */
-  readonly wait: boolean;
+  readonly dryRun?: 'none' | 'client' | 'server';
+  /** commander's form of `--no-wait` and `--wait=false`. */
+  readonly wait?: string | boolean;
   readonly timeout: string;
   readonly yes?: boolean;
 }
@@ -65,13 +65,14 @@ export function deleteObjects(args: readonly string[], flags: DeleteFlags, termi
       const saved = flags.plan === undefined ? undefined : await savedPlan(flags.plan, args);
       const plan =
         saved === undefined
-          ? (await requestedPlan(cluster, args, { flags, terminal })).plan
+          ? (await requestedPlan(cluster, args, { flags, terminal }))?.plan
           : await planAnew(cluster, saved, terminal);
+      if (plan === undefined) return nothingThere(terminal);
       terminal.stdout(`${planText(plan, { style: terminalStyle(terminal), all: false, wide: false })}\n`);
       const refusal = refusalOf(plan, { saved, digest: flags.digest, budget });
       if (refusal !== undefined) return refuse(refusal, terminal);
       if (flags.dryRun === 'client') return EXIT_DONE;
-      const gracePeriodSeconds = graceOf(flags.gracePeriod);
+      const gracePeriodSeconds = graceOf(flags);
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
       if (flags.dryRun === 'server') {
         await sendDeletes(cluster.client, plan.roots, { ...grace, dryRun: true });
@@ -150,7 +151,7 @@ async function carryOut(
       terminal,
     );
   }
-  if (!flags.wait) {
+  if (flags.wait === false || flags.wait === 'false') {
     terminal.stdout(`Deleting. kubectl cascade wait ${id} waits for the end.\n`);
     return EXIT_DONE;
   }

@@ -9,6 +9,8 @@ import type { CommandOption } from '../command/command-option.ts';
 export interface ObjectFlags {
   readonly selector?: string;
   readonly filename?: readonly string[];
+  /** All objects of the type. */
+  readonly all?: boolean;
 }
 
 export const objectOptions: readonly CommandOption[] = [
@@ -34,7 +36,10 @@ export interface TypedObject {
 /**
  * Reads `TYPE/NAME …`, `TYPE NAME …` or `TYPE[,TYPE…]` with a selector. Throws a {@link CommandError} in kubectl's words.
  */
-export function parseObjectArguments(args: readonly string[], { selector, filename = [] }: ObjectFlags): TypedObject[] {
+export function parseObjectArguments(
+  args: readonly string[],
+  { selector, filename = [], all = false }: ObjectFlags,
+): TypedObject[] {
   if (filename.length > 0) {
     if (args.length === 0) return [];
     throw new CommandError(
@@ -61,10 +66,13 @@ export function parseObjectArguments(args: readonly string[], { selector, filena
     throw new CommandError('name cannot be provided when a selector is specified', 'Leave one of the two away.');
   }
   if (names.length > 0) return types.flatMap((type) => names.map((name) => ({ type, name })));
-  if (selector === undefined) {
+  if (selector !== undefined && all) {
+    throw new CommandError('setting both --selector and --all is not allowed', 'Leave one of the two away.');
+  }
+  if (selector === undefined && !all) {
     throw new CommandError(
       'resource(s) were provided, but no name was specified',
-      `Give ${types[0]}/NAME, or a label selector with -l.`,
+      `Give ${types[0]}/NAME, a label selector with -l, or --all.`,
     );
   }
   return types.map((type) => ({ type }));

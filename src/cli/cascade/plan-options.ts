@@ -5,6 +5,9 @@ export interface PlanFlags {
   /** `true` when given without a value. */
   readonly cascade?: string | true;
   readonly gracePeriod?: string;
+  /** As a grace period of one second. */
+  readonly now?: boolean;
+  readonly ignoreNotFound?: string | boolean;
   readonly assumeFinalizers: 'removed' | 'kept';
 }
 
@@ -15,6 +18,8 @@ export const planOptions: readonly CommandOption[] = [
     description: 'background, foreground or orphan; else the default of the type, which orphans for Jobs',
   },
   { flags: '--grace-period <SECONDS>', description: 'for pods; else each its own' },
+  { flags: '--now', description: 'as --grace-period=1' },
+  { flags: '--ignore-not-found [BOOL]', description: 'do nothing, and no error, where an object is not there' },
   {
     flags: '--assume-finalizers <HOW>',
     description: 'removed: the owners of finalizers remove them in the end; kept: they stay',

@@ -12,6 +12,8 @@ import { CommandError } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
 import type { ClusterAccess } from '../command/cluster-access.ts';
 import { type ObjectFlags, type ObjectRequest, objectRequests } from './object-arguments.ts';
+import { EXIT_DONE } from '../command/exit-codes.ts';
+import { counted } from '../command/text-table.ts';
 import type { PlanFlags } from './plan-options.ts';
 
 export interface PlanRequestFlags extends PlanFlags, ObjectFlags {
@@ -24,15 +26,15 @@ export interface RequestedPlan {
   readonly plan: CascadePlan;
 }
 
-/** Reads the cluster and makes the plan that a command line asks for. Throws a {@link CommandError}. */
+/** Reads the cluster and makes the plan that a command line asks for; undefined when nothing is there and the line says that this is right. Throws a {@link CommandError}. */
 export async function requestedPlan(
   cluster: ClusterAccess,
   args: readonly string[],
   { flags, terminal }: { readonly flags: PlanRequestFlags; readonly terminal: Terminal },
-): Promise<RequestedPlan> {
+): Promise<RequestedPlan | undefined> {
   const { client, namespace } = cluster;
   const policy = policyOf(flags.cascade);
-  const gracePeriodSeconds = graceOf(flags.gracePeriod);
+  const gracePeriodSeconds = graceOf(flags);
   const catalogue = new ResourceCatalogue(await discover(client));
   const requests = await objectRequests(args, flags, {
     discovery: catalogue.discovery,
@@ -41,7 +43,8 @@ export async function requestedPlan(
   });
   const namespaces = [...new Set(requests.flatMap((each) => each.namespace ?? []))];
   const snapshot = await readSnapshot({ client, clock: systemClock, catalogue, namespaces });
-  const uids = await requestedUids(cluster, snapshot, requests);
+  const uids = await requestedUids(cluster, snapshot, requests, isOn(flags.ignoreNotFound));
+  if (uids.length === 0) return undefined;
   const request: SimulationRequest = {
     roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
     assumeFinalizers: flags.assumeFinalizers,
@@ -52,6 +55,12 @@ export async function requestedPlan(
   return { snapshot, request, plan };
 }
 
+/** Says that `--ignore-not-found` has left nothing. */
+export function nothingThere(terminal: Terminal): number {
+  terminal.stderr('No resources found; nothing would be deleted.\n');
+  return EXIT_DONE;
+}
+
 /** Kinds that one warning names. */
 const MOST_NAMED = 5;
 
@@ -60,7 +69,7 @@ export function warnIncomplete({ incomplete = [] }: Pick<CascadePlan, 'incomplet
   for (const [reason, resources] of grouped(incomplete, (each) => each.reason)) {
     const named = resources.slice(0, MOST_NAMED).map(({ resource }) => resource);
     const more = resources.length - named.length;
-    const names = `${named.join(', ')}${more > 0 ? ` and ${more} more kinds` : ''}`;
+    const names = `${named.join(', ')}${more > 0 ? ` and ${counted(more, 'more kind')}` : ''}`;
     terminal.stderr(`Warning: ${names} could not be read, and what is in there is missing here: ${reason}\n`);
   }
 }
@@ -69,14 +78,15 @@ async function requestedUids(
   { client }: ClusterAccess,
   snapshot: Snapshot,
   requests: readonly ObjectRequest[],
+  ignoresMissing: boolean,
 ): Promise<string[]> {
   const found = await findObjects(client, snapshot, requests);
   const missing = requests.filter(({ name }, i) => name !== undefined && found[i]!.length === 0);
-  const [first] = missing;
+  const [first] = ignoresMissing ? [] : missing;
   if (first !== undefined) throw missingObject(snapshot, first, missing.length);
   const uids = [...new Set(found.flat())];
-  if (uids.length > 0) return uids;
-  throw new CommandError('no resources found', 'No object has these labels: nothing would be deleted.');
+  if (uids.length > 0 || ignoresMissing) return uids;
+  throw new CommandError('no resources found', 'Nothing is there that would be deleted.');
 }
 
 /** What to say of an object that is not in the snapshot. */
@@ -104,6 +114,11 @@ export function missingObject(
   );
 }
 
+/** A flag of kubectl that may be given as `--flag` or `--flag=true`. */
+export function isOn(value: string | boolean | undefined): boolean {
+  return value === true || value === 'true';
+}
+
 function policyOf(value: string | true | undefined): CascadePolicy | undefined {
   switch (value) {
     case undefined:
@@ -125,8 +140,12 @@ function policyOf(value: string | true | undefined): CascadePolicy | undefined {
   }
 }
 
-/** `--grace-period`; undefined for each object's own. Throws a {@link CommandError}. */
-export function graceOf(text: string | undefined): number | undefined {
+/** `--grace-period` or `--now`; undefined for each object's own. Throws a {@link CommandError}. */
+export function graceOf({ gracePeriod: text, now = false }: PlanFlags): number | undefined {
+  if (now && text !== undefined) {
+    throw new CommandError('--now and --grace-period cannot be specified together', 'Leave one of the two away.');
+  }
+  if (now) return 1;
   if (text === undefined) return undefined;
   const seconds = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
   // kubectl takes -1 for the object's own.

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Terminal } from '../process/terminal.ts';
-import { clusterOptions } from '../command/cluster-options.ts';
+import { allNamespacesOption, clusterOptions } from '../command/cluster-options.ts';
 import { type CommandOption, withOptions } from '../command/command-option.ts';
 import { objectOptions } from './object-arguments.ts';
 import { planOptions } from './plan-options.ts';
@@ -14,8 +14,12 @@ const previewOptions: readonly CommandOption[] = [
     choices: ['tree', 'wide', 'json', 'yaml', 'name', 'dot', 'mermaid'],
     default: 'tree',
   },
-  { flags: '--all', description: 'show every line, where more than 200 are folded by kind' },
+  {
+    flags: '--all',
+    description: 'show every line, where more than 200 are folded by kind; with TYPE alone: all objects of the type',
+  },
   { flags: '--save <FILE>', description: 'also write the plan as JSON, for delete --plan' },
+  allNamespacesOption,
   ...objectOptions,
   ...clusterOptions,
 ];

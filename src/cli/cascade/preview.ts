@@ -11,7 +11,7 @@ import type { Terminal } from '../process/terminal.ts';
 import { withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
 import { EXIT_DONE } from '../command/exit-codes.ts';
-import { type PlanRequestFlags, requestedPlan } from './plan-request.ts';
+import { isOn, nothingThere, type PlanRequestFlags, requestedPlan } from './plan-request.ts';
 import { terminalStyle } from './terminal-style.ts';
 
 export interface PreviewFlags extends ClusterFlags, PlanRequestFlags {
@@ -23,7 +23,9 @@ export interface PreviewFlags extends ClusterFlags, PlanRequestFlags {
 /** Runs `preview`. Resolves with the exit code. */
 export function preview(args: readonly string[], flags: PreviewFlags, terminal: Terminal): Promise<number> {
   return withCluster(flags, terminal, async (cluster) => {
-    const { plan } = await requestedPlan(cluster, args, { flags, terminal });
+    const requested = await requestedPlan(cluster, args, { flags, terminal });
+    if (requested === undefined) return nothingThere(terminal);
+    const { plan } = requested;
     if (flags.save !== undefined) await savePlan(plan, flags.save);
     terminal.stdout(shown(plan, args, flags, terminal));
     return EXIT_DONE;
@@ -56,6 +58,8 @@ function shown(plan: CascadePlan, args: readonly string[], flags: PreviewFlags, 
 /** The command line that carries the plan out, and nothing else if the cluster changes. */
 function deleteCommand(plan: CascadePlan, args: readonly string[], flags: PreviewFlags): string {
   const { namespace, context, kubeconfig, selector, filename = [], cascade, gracePeriod, assumeFinalizers } = flags;
+  const isAllOfType =
+    flags.all === true && selector === undefined && args.length > 0 && !args.some((each) => each.includes('/'));
   const words = [
     'kubectl cascade delete',
     ...args.map(word),
@@ -67,9 +71,25 @@ function deleteCommand(plan: CascadePlan, args: readonly string[], flags: Previe
     ...(cascade === undefined ? [] : [`--cascade=${cascade === true ? 'background' : cascade}`]),
     ...(gracePeriod === undefined ? [] : [`--grace-period=${gracePeriod}`]),
     ...(assumeFinalizers === 'removed' ? [] : [`--assume-finalizers=${assumeFinalizers}`]),
+    ...(isAllOfType && args.length === 1 ? ['--all'] : []),
+    ...(flags.allNamespaces === true ? ['-A'] : []),
+    ...(flags.now === true ? ['--now'] : []),
+    ...(isOn(flags.ignoreNotFound) ? ['--ignore-not-found'] : []),
+    ...sameCluster(flags),
     `--digest ${shortDigest(plan.digest)}`,
   ];
   return words.join(' ');
+}
+
+/** kubectl's flags that name another server or user; what is secret is not repeated. */
+function sameCluster({ server, cluster, user, as, asGroup = [] }: PreviewFlags): string[] {
+  return [
+    ...(server === undefined ? [] : [`--server ${word(server)}`]),
+    ...(cluster === undefined ? [] : [`--cluster ${word(cluster)}`]),
+    ...(user === undefined ? [] : [`--user ${word(user)}`]),
+    ...(as === undefined ? [] : [`--as ${word(as)}`]),
+    ...asGroup.map((group) => `--as-group ${word(group)}`),
+  ];
 }
 
 function word(text: string): string {

@@ -50,9 +50,8 @@ Examples:
 const graphOptions: readonly CommandOption[] = [
   {
     flags: '-o, --output <FORMAT>',
-    description: 'json, yaml, dot or mermaid',
+    description: 'json, yaml, dot or mermaid; else a tree',
     choices: ['json', 'yaml', 'dot', 'mermaid'],
-    default: 'json',
   },
   { flags: '--html <FILE>', description: 'write a page that a browser opens without a network' },
   allNamespacesOption,

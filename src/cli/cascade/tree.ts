@@ -24,7 +24,7 @@ import { EXIT_DONE } from '../command/exit-codes.ts';
 import { objectRequests, resourceOf } from './object-arguments.ts';
 import { missingObject, warnIncomplete } from './plan-request.ts';
 import { terminalStyle } from './terminal-style.ts';
-import { textTable } from '../command/text-table.ts';
+import { counted, textTable } from '../command/text-table.ts';
 
 interface ScopeFlags extends ClusterFlags {
   readonly allNamespaces?: boolean;
@@ -38,7 +38,7 @@ export interface TreeFlags extends ScopeFlags {
 }
 
 export interface GraphFlags extends ScopeFlags {
-  readonly output: 'json' | 'yaml' | 'dot' | 'mermaid';
+  readonly output?: 'json' | 'yaml' | 'dot' | 'mermaid';
   readonly html?: string;
 }
 
@@ -95,7 +95,12 @@ export function tree(args: readonly string[], flags: TreeFlags, terminal: Termin
 }
 
 /** Runs `graph`. Resolves with the exit code. */
-export function graph(flags: GraphFlags, terminal: Terminal): Promise<number> {
+export async function graph(flags: GraphFlags, terminal: Terminal): Promise<number> {
+  if (flags.output === undefined && flags.html === undefined) {
+    const code = await tree([], { ...flags, output: 'tree' }, terminal);
+    terminal.stderr('--html FILE writes a page of it; -o json, yaml, dot or mermaid print it for a program.\n');
+    return code;
+  }
   return withCluster(flags, terminal, async (cluster) => {
     const snapshot = await read(cluster, terminal);
     const everywhere = flags.allNamespaces === true;
@@ -105,7 +110,7 @@ export function graph(flags: GraphFlags, terminal: Terminal): Promise<number> {
     });
     const document = graphDocument(snapshot, ids, new Dies(snapshot));
     if (flags.html === undefined) {
-      terminal.stdout(asFormat(document, flags.output));
+      terminal.stdout(asFormat(document, flags.output ?? 'json'));
       return EXIT_DONE;
     }
     const title = everywhere
@@ -118,7 +123,9 @@ export function graph(flags: GraphFlags, terminal: Terminal): Promise<number> {
         cause: error,
       });
     }
-    terminal.stdout(`wrote ${flags.html}: ${document.nodes.length} objects, ${document.edges.length} references\n`);
+    terminal.stdout(
+      `wrote ${flags.html}: ${counted(document.nodes.length, 'object')}, ${counted(document.edges.length, 'reference')}\n`,
+    );
     return EXIT_DONE;
   });
 }

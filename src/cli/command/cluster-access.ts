@@ -27,7 +27,7 @@ export interface ClusterAccess {
 
 /** Opens a connection; sends nothing yet. Warnings of the server go to stderr once each. Throws a {@link CommandError}. */
 export async function openCluster(flags: ClusterFlags, terminal: Terminal): Promise<ClusterAccess> {
-  const timeoutMs = durationOf('--request-timeout', flags.requestTimeout, { least: 1, most: 24 * 60 * 60_000 });
+  const timeoutMs = requestTimeoutOf(flags.requestTimeout);
   const config = await clientConfig(flags);
   const warned = new Set<string>();
   const client = new RestClient({
@@ -70,15 +70,30 @@ export async function withCluster<T>(
   }
 }
 
+/** Whether the kubeconfig trusts no signer of the certificate, in Node's words. */
+function isUntrusted(error: TransportError): boolean {
+  const text = `${error.message} ${error.cause instanceof Error ? `${error.cause.message} ${'code' in error.cause ? String(error.cause.code) : ''}` : ''}`;
+  return /self[- ]signed certificate|unable to (verify|get)|certificate signature failure|SELF_SIGNED|UNABLE_TO/i.test(
+    text,
+  );
+}
+
 function asCommandError(error: unknown, { server, source }: ClusterAccess): unknown {
   if (error instanceof TransportError) {
+    if (isUntrusted(error)) {
+      return new CommandError(
+        `${server} does not show a certificate that ${source} trusts: ${error.message}`,
+        'Was the server started anew with another certificate authority (kubegc up --store memory makes one each time)? Take its new kubeconfig.',
+        { cause: error },
+      );
+    }
     const advice = `Is the cluster of ${source} running and reachable from here? Choose another with --context or --kubeconfig.`;
     return new CommandError(`cannot reach ${server}: ${error.message}`, advice, { cause: error });
   }
   if (error instanceof StatusError) {
     const advice =
       error.code === 401
-        ? `The credentials of ${source} are wrong or have expired: sign in again, or choose another --context.`
+        ? `The credentials of ${source} are wrong or have expired, or the server was started anew without them: sign in again, take its new kubeconfig, or choose another --context.`
         : error.code === 403
           ? `Ask for the right, or choose another --context. kubectl auth can-i --list shows what ${source} may do.`
           : undefined;
@@ -93,13 +108,25 @@ function asCommandError(error: unknown, { server, source }: ClusterAccess): unkn
   return error;
 }
 
-async function clientConfig({ kubeconfig, context }: ClusterFlags): Promise<ClientConfig> {
+/** Milliseconds, of a bare number of seconds too, as kubectl takes it; 0 is kubectl's word for no limit. */
+function requestTimeoutOf(text: string): number {
+  if (/^0+[a-z]*$/.test(text)) return NO_LIMIT_MS;
+  const duration = /^\d+$/.test(text) ? `${text}s` : text;
+  return durationOf('--request-timeout', duration, { least: 1, most: 24 * NO_LIMIT_MS });
+}
+
+/** A request that takes longer does not come back. */
+const NO_LIMIT_MS = 60 * 60_000;
+
+async function clientConfig(flags: ClusterFlags): Promise<ClientConfig> {
+  const { kubeconfig, context, server, cluster, user } = flags;
   try {
     return await loadClientConfig({
       io: systemKubeconfigIo,
       clock: systemClock,
-      ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
-      ...(context === undefined ? {} : { context }),
+      ...present({ path: kubeconfig, context, server, cluster, user }),
+      clusterFields: clusterFieldsOf(flags),
+      userFields: userFieldsOf(flags),
     });
   } catch (error) {
     const isSystemError = error instanceof Error && 'syscall' in error;
@@ -110,4 +137,31 @@ async function clientConfig({ kubeconfig, context }: ClusterFlags): Promise<Clie
       { cause: error },
     );
   }
+}
+
+function clusterFieldsOf({ certificateAuthority, tlsServerName, insecureSkipTlsVerify }: ClusterFlags) {
+  const skips = insecureSkipTlsVerify === true || insecureSkipTlsVerify === 'true';
+  return present({ certificateAuthority, tlsServerName, insecureSkipTlsVerify: skips ? true : undefined });
+}
+
+function userFieldsOf(flags: ClusterFlags) {
+  const { token, username, password, clientCertificate, clientKey, as, asUid, asGroup = [], asUserExtra = [] } = flags;
+  if (as === undefined && (asUid !== undefined || asGroup.length > 0 || asUserExtra.length > 0)) {
+    throw new CommandError('requesting uid, groups or user-extra without impersonating a user', 'Give --as USER too.');
+  }
+  const extra = new Map<string, string[]>();
+  for (const each of asUserExtra) {
+    const at = each.indexOf('=');
+    if (at < 1) throw new CommandError(`invalid --as-user-extra "${each}"`, 'Give KEY=VALUE.');
+    extra.set(each.slice(0, at), [...(extra.get(each.slice(0, at)) ?? []), each.slice(at + 1)]);
+  }
+  const impersonate = as === undefined ? undefined : { user: as, groups: asGroup, extra, ...present({ uid: asUid }) };
+  return present({ token, username, password, clientCertificate, clientKey, impersonate });
+}
+
+/** Without what is undefined. */
+function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
 }

@@ -8,6 +8,8 @@ export interface CommandOption {
   readonly choices?: readonly string[];
   /** May be given several times; the value is a list. */
   readonly repeatable?: true;
+  /** Accepted and in the reference page, but not in `--help`: kubectl's own help has it. */
+  readonly hidden?: true;
 }
 
 const append = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
@@ -17,6 +19,7 @@ export function withOptions(command: Command, options: readonly CommandOption[])
   for (const each of options) {
     const option = new Option(each.flags, each.description);
     if (each.choices) option.choices([...each.choices]);
+    if (each.hidden) option.hideHelp();
     if (each.repeatable) option.argParser(append);
     command.addOption(each.default === undefined ? option : option.default(each.default));
   }

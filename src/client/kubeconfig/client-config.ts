@@ -28,6 +28,12 @@ export interface ClientConfigOptions {
   readonly context?: string;
   /** `--master`: another server than the context's. */
   readonly server?: string;
+  /** `--cluster` and `--user`: other entries of the kubeconfig than the context's. */
+  readonly cluster?: string;
+  readonly user?: string;
+  /** Fields of the command line that replace those of the entries. Files in them are read as they stand. */
+  readonly clusterFields?: Partial<KubeconfigCluster>;
+  readonly userFields?: Partial<KubeconfigUser>;
 }
 
 /**
@@ -42,14 +48,16 @@ export async function loadClientConfig(options: ClientConfigOptions): Promise<Cl
     if (context !== undefined) throw new KubeconfigError(`context ${JSON.stringify(context)} does not exist`);
     const inCluster = await inClusterConfig({ io, clock });
     if (inCluster !== undefined) return server === undefined ? inCluster : { ...inCluster, server };
-    if (server !== undefined) return await clientConfigOf(nobodyAt(server), { io, clock });
+    if (server !== undefined) return await clientConfigOf(withFields(nobodyAt(server), options), { io, clock });
     throw new KubeconfigError(
       'no configuration: neither --kubeconfig, KUBECONFIG nor ~/.kube/config name one, and this is no pod',
     );
   }
   const isNoContext = (context ?? kubeconfig.currentContext) === '';
-  const selected = server !== undefined && isNoContext ? nobodyAt(server) : selectContext(kubeconfig, context);
-  const config = await clientConfigOf(server === undefined ? selected : withServer(selected, server), { io, clock });
+  const isUnnamed = server !== undefined && isNoContext && options.cluster === undefined && options.user === undefined;
+  const selected = isUnnamed ? nobodyAt(server) : selectContext(kubeconfig, context, options);
+  const placed = server === undefined ? selected : withServer(selected, server);
+  const config = await clientConfigOf(withFields(placed, options), { io, clock });
   if (config.proxyUrl !== undefined && !parseServer(config.server).secure) {
     throw new KubeconfigError('proxy-url needs an https server');
   }
@@ -65,6 +73,34 @@ function nobodyAt(server: string): SelectedContext {
 function withServer(selected: SelectedContext, server: string): SelectedContext {
   const { tlsServerName: _, ...cluster } = selected.cluster;
   return { ...selected, cluster: { ...cluster, server } };
+}
+
+/** A user that is named otherwise on the command line shows that, and not what stands in the file (client-go `tools/clientcmd`). */
+function withFields(
+  selected: SelectedContext,
+  { clusterFields = {}, userFields = {} }: ClientConfigOptions,
+): SelectedContext {
+  const cluster: KubeconfigCluster = { ...selected.cluster, ...clusterFields };
+  const isAuthorityFile = clusterFields.certificateAuthority !== undefined;
+  // Nothing is checked then, so that an authority in the file does not contradict it.
+  const skips = clusterFields.insecureSkipTlsVerify === true;
+  const { certificateAuthorityData: _data, certificateAuthority: _file, ...bare } = cluster;
+  const { impersonate, token, username, password, clientCertificate, clientKey } = userFields;
+  const hasProof = [token, username, password, clientCertificate, clientKey].some((each) => each !== undefined);
+  const { impersonate: before } = selected.user;
+  const acting = impersonate ?? before;
+  const user: KubeconfigUser = hasProof
+    ? { ...userFields, ...(acting === undefined ? {} : { impersonate: acting }) }
+    : { ...selected.user, ...userFields };
+  return {
+    ...selected,
+    cluster: skips
+      ? bare
+      : isAuthorityFile
+        ? { ...bare, certificateAuthority: clusterFields.certificateAuthority ?? '' }
+        : cluster,
+    user,
+  };
 }
 
 /** A context with its files read. */

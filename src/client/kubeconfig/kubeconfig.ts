@@ -154,7 +154,7 @@ async function readConfig(io: LoadOptions['io'], path: string): Promise<Kubeconf
   try {
     return parseKubeconfig(await io.readFile(path), { directory: directoryOf(path) });
   } catch (error) {
-    throw new KubeconfigError(`${path}: ${messageOf(error)}`, { cause: error });
+    throw new KubeconfigError(`${path}: ${isMissing(error) ? 'no such file' : messageOf(error)}`, { cause: error });
   }
 }
 
@@ -175,11 +175,16 @@ export interface SelectedContext {
   readonly user: KubeconfigUser;
 }
 
-/** The named context, or the current one. Throws {@link KubeconfigError} for what is missing or not supported. */
-export function selectContext(config: Kubeconfig, name: string = config.currentContext): SelectedContext {
-  if (name === '') throw new KubeconfigError('current-context is not set');
-  const context = config.contexts.get(name);
-  if (context === undefined) throw new KubeconfigError(`context ${JSON.stringify(name)} does not exist`);
+/**
+ * The named context, or the current one, with another cluster or user of the file where these are given; both together need no context.
+ * Throws {@link KubeconfigError} for what is missing or not supported.
+ */
+export function selectContext(
+  config: Kubeconfig,
+  name: string = config.currentContext,
+  other: { readonly cluster?: string; readonly user?: string } = {},
+): SelectedContext {
+  const context = chosenContext(config, name, other);
   const cluster = config.clusters.get(context.cluster);
   if (cluster === undefined) throw new KubeconfigError(`cluster ${JSON.stringify(context.cluster)} does not exist`);
   const user = context.user === '' ? NOBODY : config.users.get(context.user);
@@ -195,6 +200,18 @@ export function selectContext(config: Kubeconfig, name: string = config.currentC
     throw new KubeconfigError(`requesting uid, groups or user-extra for ${who} without impersonating a user`);
   }
   return { name, namespace: context.namespace ?? 'default', cluster, user };
+}
+
+function chosenContext(
+  config: Kubeconfig,
+  name: string,
+  { cluster, user }: { readonly cluster?: string; readonly user?: string },
+): KubeconfigContext {
+  if (name === '' && cluster !== undefined) return { cluster, user: user ?? '' };
+  if (name === '') throw new KubeconfigError('current-context is not set');
+  const context = config.contexts.get(name);
+  if (context === undefined) throw new KubeconfigError(`context ${JSON.stringify(name)} does not exist`);
+  return { ...context, ...(cluster === undefined ? {} : { cluster }), ...(user === undefined ? {} : { user }) };
 }
 
 function checkProxy(proxyUrl: string): void {

@@ -1,6 +1,6 @@
-import { shellQuoted } from './process/shell-quoted.ts';
+import { shellQuoted } from '../process/shell-quoted.ts';
 import type { Command } from 'commander';
-import { CommandError } from './process/command-error.ts';
+import { CommandError } from '../process/command-error.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
