@@ -20,7 +20,7 @@ const pure = [
 /** Files that share a process too, of rooms that hold no state of a module. */
 const rooms = ['src/**/*.test.ts'];
 /** These replace a module, or look at the process as a whole. */
-const alone = ['src/cli/**', 'src/apiserver/storage/lmdb/lmdb-missing.test.ts'];
+const alone = ['src/cli/**'];
 
 export default defineConfig({
   test: {

@@ -33,19 +33,6 @@ const doors = Object.fromEntries(
     ]),
 );
 
-/** lmdb as one CommonJS file instead of its many modules: that is a third faster to load. */
-const lmdbByRequire = {
-  name: 'lmdb-by-require',
-  setup(plugins) {
-    plugins.onResolve({ filter: /^lmdb$/ }, ({ namespace }) =>
-      namespace === 'by-require' ? { path: 'lmdb', external: true } : { path: 'lmdb', namespace: 'by-require' },
-    );
-    plugins.onLoad({ filter: /./, namespace: 'by-require' }, () => ({
-      contents: "export const { open } = require('lmdb');",
-    }));
-  },
-};
-
 /**
  * Files of the server that some other file loads with `import('…')`, and that none imports at once: in a file of both kinds the import of `up`
  * below would close a cycle, and its values would be undefined where they are first read.
@@ -110,7 +97,7 @@ const result = await build({
   keepNames: false,
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
-  plugins: [lmdbByRequire, undiciConnections, fewChunks],
+  plugins: [undiciConnections, fewChunks],
   define: { KUBEGC_VERSION: JSON.stringify(version) },
   // Bundled CommonJS dependencies still ask for Node's own modules with require(). Test runners that give each file a context of its own
   // (Jest, vitest's vmThreads) have a Symbol without what Node 20 adds to its own; the name is what `using` falls back to.

@@ -20,7 +20,6 @@ export async function bundledProgram(entry) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['lmdb'],
     logLevel: 'error',
     sourcemap: 'inline',
     // Bundled CommonJS dependencies still ask for Node's own modules with require().

@@ -33,7 +33,7 @@ kubegc:x:1000:' >"$root/etc/group"
 mkdir -p "$root/var/lib/kubegc"
 chown 1000:1000 "$root/var/lib/kubegc"
 
-# The program alone: declarations and pages are for people, and lmdb is left out, so `kubegc up` is for --store memory or etcd here.
+# The program alone: declarations and pages are for people.
 # The build of dist belongs to npm ci; a build here would race with whoever runs it at the same time.
 package=$(cd "$source" && npm pack --silent --ignore-scripts --pack-destination "$state")
 mkdir -p "$root/usr/lib/kubegc"

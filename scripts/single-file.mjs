@@ -42,18 +42,6 @@ const entryAsFunction = {
   },
 };
 
-/** The optional store is no part of the file: it is loaded from the node_modules beside it, where it is installed. */
-const lmdbBeside = {
-  name: 'lmdb-beside',
-  setup(plugins) {
-    plugins.onResolve({ filter: /^lmdb$/ }, () => ({ path: 'lmdb', namespace: 'beside' }));
-    plugins.onLoad({ filter: /./, namespace: 'beside' }, () => ({
-      contents: `import { createRequire } from 'node:module';
-        export const { open } = createRequire(process.execPath)('lmdb');`,
-    }));
-  },
-};
-
 mkdirSync(work, { recursive: true });
 mkdirSync(dirname(target), { recursive: true });
 await build({
@@ -68,7 +56,7 @@ await build({
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
-  plugins: [entryAsFunction, lmdbBeside, undiciConnections],
+  plugins: [entryAsFunction, undiciConnections],
   define: { KUBEGC_VERSION: JSON.stringify(version) },
   banner: {
     js: "Symbol.dispose??=Symbol.for('Symbol.dispose');Symbol.asyncDispose??=Symbol.for('Symbol.asyncDispose');",

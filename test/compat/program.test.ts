@@ -45,7 +45,7 @@ describe('kubegc', () => {
     { args: ['upp'], message: /unknown command 'upp'\n\(Did you mean up\?\)/ },
     { args: ['up', '--dta-dir', 'x'], message: /unknown option '--dta-dir'\n\(Did you mean --data-dir\?\)/ },
     { args: ['up', '--listen', 'nonsense'], message: /invalid --listen address "nonsense"\nGive HOST:PORT/ },
-    { args: ['up', '--store', 'mysql'], message: /'mysql' is invalid\. Allowed choices are lmdb, memory/ },
+    { args: ['up', '--store', 'mysql'], message: /'mysql' is invalid\. Allowed choices are file, memory/ },
     {
       args: ['up', '--controllers', 'nope'],
       message: /"nope" is not in the list of known controllers\nKnown controllers: garbage-collector-controller/,
@@ -60,7 +60,7 @@ describe('kubegc', () => {
     },
     {
       args: ['up', '--leader-elect-retry-period', '1s'],
-      message: /--leader-elect-retry-period does nothing with --store lmdb\nIt is for --store etcd/,
+      message: /--leader-elect-retry-period does nothing with --store file\nIt is for --store etcd/,
     },
     { args: ['completion', 'tcsh'], message: /no completion for the shell "tcsh"/ },
   ])('refuses $args with what is wrong and what to do', async ({ args, message }) => {

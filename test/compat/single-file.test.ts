@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
@@ -75,18 +75,10 @@ it('the single file writes programs for envtest that start it again', () => {
   );
 });
 
-it('the single file serves from memory, and without lmdb says what to do', async () => {
+it('the single file serves from memory', async () => {
   expect(await served(executable, '--store', 'memory')).toContain('memory store');
-  expect(() => run(executable, 'up', '--listen', '127.0.0.1:0', '--data-dir', join(directory.path, 'none'))).toThrow(
-    /run with --store memory/,
-  );
 });
 
-it('the single file uses lmdb where it is installed beside it', async () => {
-  const beside = join(directory.path, 'beside');
-  mkdirSync(beside);
-  copyFileSync(executable, join(beside, 'kubegc'));
-  symlinkSync(join(root, 'node_modules'), join(beside, 'node_modules'));
-  const data = join(directory.path, 'data');
-  expect(await served(join(beside, 'kubegc'), '--data-dir', data)).toContain('lmdb store');
+it('the single file keeps its objects in a data directory', async () => {
+  expect(await served(executable, '--data-dir', join(directory.path, 'data'))).toContain('file store');
 });

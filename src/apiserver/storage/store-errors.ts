@@ -122,7 +122,9 @@ export class StoreDirectoryError extends Error {
 /** What is in the directory was not written by this version, or not by this program. */
 export class StoreFormatError extends Error {
   constructor(directory: string, found: string) {
-    super(`the data directory ${directory} holds ${found}, which this version of kubegc cannot read`);
+    super(
+      `the data directory ${directory} holds ${found}, which this version of kubegc cannot read; choose another directory`,
+    );
     this.name = 'StoreFormatError';
   }
 }
@@ -130,22 +132,9 @@ export class StoreFormatError extends Error {
 /** The data on disk is damaged: a checksum, a length or the sequence of revisions is wrong. */
 export class StoreCorruptedError extends Error {
   constructor(directory: string, problem: string) {
-    super(`the data directory ${directory} is damaged: ${problem}`);
-    this.name = 'StoreCorruptedError';
-  }
-}
-
-/** The durable driver needs the optional package, and it is not there or does not work on this machine. */
-export class LmdbMissingError extends Error {
-  constructor(cause: unknown) {
-    // The second is what `require` says, which the bundle uses.
-    const codes: unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
-    const missing = cause instanceof Error && 'code' in cause && codes.includes(cause.code);
-    const problem = missing ? 'is not installed' : `cannot be loaded (${messageOf(cause)})`;
     super(
-      `the durable store needs the package lmdb, which ${problem}: run with --store memory, or install the optional dependency (npm install lmdb)`,
-      { cause },
+      `the data directory ${directory} is damaged: ${problem}; restore it from a backup, or choose another directory`,
     );
-    this.name = 'LmdbMissingError';
+    this.name = 'StoreCorruptedError';
   }
 }

@@ -46,7 +46,7 @@ describe('the flags of etcd', () => {
   });
 
   it('are nobody’s business with another store', async () => {
-    expect(await settings({}, 'lmdb')).toBeUndefined();
+    expect(await settings({}, 'file')).toBeUndefined();
     await expect(settings({ etcdServers: [https] }, 'memory')).rejects.toThrow(
       'the flags --etcd-… do nothing with --store memory',
     );

@@ -10,11 +10,11 @@ import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { EtcdSettings } from './etcd-settings.ts';
 
-export type StoreKind = 'lmdb' | 'memory' | 'etcd';
+export type StoreKind = 'file' | 'memory' | 'etcd';
 
 export interface OpenStoreOptions {
   readonly kind: StoreKind;
-  /** Needed for lmdb. */
+  /** Needed for the file store. */
   readonly directory: DataDirectory | undefined;
   /** Needed for etcd. */
   readonly etcd: EtcdSettings | undefined;
@@ -34,7 +34,6 @@ export interface OpenedStore {
 
 /** What can keep a store from opening; each message says what is wrong, here is what to do where it does not say that too. */
 const advice: Readonly<Record<string, string | undefined>> = {
-  LmdbMissingError: undefined,
   StoreLockedError: undefined,
   StoreDirectoryError: undefined,
   StoreFormatError: undefined,
@@ -61,16 +60,16 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 }
 
 async function openEmbedded({ kind, directory, clock, random, logger }: OpenStoreOptions): Promise<OpenedStore> {
-  if (directory === undefined || kind !== 'lmdb') {
+  if (directory === undefined || kind !== 'file') {
     const store = openMemoryStore({ clock, logger });
     const compactor = new Compactor({ store, clock, logger });
     if (directory === undefined) return { store, compactor };
-    const { lockDirectory } = await import('../../apiserver/storage/lmdb/directory-lock.ts');
+    const { lockDirectory } = await import('../../apiserver/storage/file/directory-lock.ts');
     const lock = await lockDirectory(directory.path, { clock, random });
     return { store: closingWith(store, () => lock.release()), compactor };
   }
-  const { openLmdbStore } = await import('../../apiserver/storage/lmdb/lmdb-store.ts');
-  const store = await openLmdbStore({ path: directory.path, clock, logger });
+  const { openFileStore } = await import('../../apiserver/storage/file/file-store.ts');
+  const store = await openFileStore({ path: directory.path, clock, logger });
   // Reads go on after a write could not be made durable; whoever asks for readiness can send clients elsewhere.
   return { store, compactor: new Compactor({ store, clock, logger }), notReady: () => store.failure?.message };
 }
@@ -79,7 +78,7 @@ async function openEtcd({ etcd, directory, clock, random, logger, metrics }: Ope
   if (etcd === undefined) throw new Error('etcd is opened by its settings');
   const [{ openEtcdStore }, { lockDirectory }] = await Promise.all([
     import('../../apiserver/storage/etcd/open-etcd-store.ts'),
-    import('../../apiserver/storage/lmdb/directory-lock.ts'),
+    import('../../apiserver/storage/file/directory-lock.ts'),
   ]);
   const lock = directory === undefined ? undefined : await lockDirectory(directory.path, { clock, random });
   try {

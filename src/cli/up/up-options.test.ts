@@ -27,7 +27,7 @@ describe('the flags of up without commander', () => {
     ['--data-dir', '--store'],
     ['--data-dir', 'a=b', '--data-dir=c=d\ne'],
     ['--store', 'memory', '--listen', '127.0.0.1:0', '--write-kubeconfig', '/tmp/k'],
-    ['--store', 'lmdb', '--store', 'memory'],
+    ['--store', 'file', '--store', 'memory'],
     [
       '--store',
       'etcd',

@@ -48,9 +48,9 @@ export const upOptions: readonly UpOption[] = [
     group: 'Common flags:',
     flags: '--store <KIND>',
     description:
-      'lmdb keeps the objects in the data directory, memory forgets them on exit, etcd shares them with other servers',
-    choices: ['lmdb', 'memory', 'etcd'],
-    default: 'lmdb',
+      'file keeps the objects in the data directory, memory forgets them on exit, etcd shares them with other servers',
+    choices: ['file', 'memory', 'etcd'],
+    default: 'file',
   },
   {
     key: 'dataDir',

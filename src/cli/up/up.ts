@@ -63,7 +63,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
   // A server that keeps nothing on this machine and writes its kubeconfig elsewhere leaves no directory behind.
-  const needsDirectory = flags.store === 'lmdb' || flags.writeKubeconfig === undefined;
+  const needsDirectory = flags.store === 'file' || flags.writeKubeconfig === undefined;
   const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
   const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');
   const logger = createLogger({

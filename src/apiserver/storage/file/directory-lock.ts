@@ -35,7 +35,7 @@ const ATTEMPTS = 5;
  *
  * Node has no file locks, so the proof of life is a listening unix socket in the directory: the kernel refuses
  * connections to it from the moment its process is gone, also after kill -9, whatever process ids are reused, and across
- * containers that share the directory. (Not across machines: like lmdb itself, this is for local disks.)
+ * containers that share the directory. (Not across machines: a data directory is for local disks.)
  *
  * Each contender has a socket of its own name, so removing a dead one never hits a live one. It binds first and looks
  * around second; of two contenders at least one therefore sees the other, and the later name gives way. So at most one

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { append } from '../../../base/append.ts';
 import { silentLogger } from '../../../base/logger.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -12,15 +14,15 @@ import { EmbeddedStore, defaultLimits, historyBound, trimHistory } from '../embe
 import type { EmbeddedStoreLimits } from '../embedded/embedded-store.ts';
 import type { Revision } from '../interface.ts';
 import type { Journal } from '../embedded/journal.ts';
-import { LmdbTable, loadLmdb } from './lmdb-table.ts';
-import type { BorrowedEntry, LmdbModule } from './lmdb-table.ts';
+import { DATA_FILE, DataFile } from './data-file.ts';
+import type { BorrowedEntry } from './data-file.ts';
 import { MultiVersionMap } from '../embedded/mvcc.ts';
 import { RedoLogs } from './redo-journal.ts';
 import { STORE_ID_BYTES } from './redo-record.ts';
-import { StoreCorruptedError } from '../store-errors.ts';
+import { StoreCorruptedError, StoreDirectoryError, StoreFormatError } from '../store-errors.ts';
 import { storedSignature } from '../stored-json.ts';
 
-export interface LmdbStoreOptions {
+export interface FileStoreOptions {
   /** A directory on a local disk; made when it does not exist. Holds secrets, so it is for its owner only. */
   readonly path: string;
   readonly clock: Clock;
@@ -32,25 +34,23 @@ export interface LmdbStoreOptions {
 /**
  * Opens the durable store: a write that was answered survives kill -9 and power loss.
  *
- * Rejects with LmdbMissingError, StoreLockedError, StoreDirectoryError, StoreFormatError or StoreCorruptedError; the
- * directory is free again then. Loads the optional package lmdb, and nothing does before this is called.
+ * Rejects with StoreLockedError, StoreDirectoryError, StoreFormatError or StoreCorruptedError; the directory is free again then.
  */
-export async function openLmdbStore(options: LmdbStoreOptions): Promise<EmbeddedStore> {
+export async function openFileStore(options: FileStoreOptions): Promise<EmbeddedStore> {
   const directory = resolve(options.path);
   const logger = options.logger ?? silentLogger;
   const limits = { ...defaultLimits, ...options.limits };
-  const lmdb = await loadLmdb();
   const random = options.random ?? systemRandom;
   const lock = await lockDirectory(directory, { clock: options.clock, random });
   try {
-    const files = await openFiles(lmdb, directory, random);
+    const { file, redo } = await openFiles(directory, random, logger);
     try {
-      const compacted = files.redo.pending.at(-1)?.compacted ?? files.table.state.compacted;
-      const { map, forget } = await readBack(files, { directory, limits, compacted });
-      const journal = lockedJournal(files.redo.journal(files.table, { compacted, logger }), lock);
+      const compacted = redo.pending.at(-1)?.compacted ?? file.compacted;
+      const { map, forget } = await readBack(file, redo, { directory, limits, compacted });
+      const journal = lockedJournal(redo.journal(file, { compacted, logger }), lock);
       return new EmbeddedStore({ map, clock: options.clock, logger, limits, journal: { journal, compacted, forget } });
     } catch (error) {
-      await files.redo.close().finally(() => files.table.close());
+      await redo.close().finally(() => file.close());
       throw error;
     }
   } catch (error) {
@@ -59,35 +59,43 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Embedded
   }
 }
 
-/** The table, and the logs of what it may lack. */
-interface JournalFiles {
-  readonly table: LmdbTable;
-  readonly redo: RedoLogs;
-}
-
-async function openFiles(lmdb: LmdbModule, directory: string, random: Random): Promise<JournalFiles> {
-  const table = await LmdbTable.open(lmdb, directory);
+/** The data file, and the logs of commits that it may lack. A directory without any of them gets all, the logs first. */
+async function openFiles(
+  directory: string,
+  random: Random,
+  logger: Logger,
+): Promise<{ readonly file: DataFile; readonly redo: RedoLogs }> {
+  await refuseLmdb(directory);
+  const file = (await DataFile.open(directory, logger)) ?? (await makeFiles(directory, random, logger));
   try {
-    return { table, redo: await openRedo(table, directory, random) };
+    return { file, redo: await RedoLogs.open(directory, file) };
   } catch (error) {
-    await table.close();
+    await file.close();
     throw error;
   }
 }
 
-/** The logs are on the disk before the table says that they are there, and that before anything is written to them. */
-async function openRedo(table: LmdbTable, directory: string, random: Random): Promise<RedoLogs> {
-  const known = table.state.redo;
-  if (known !== undefined) return RedoLogs.open(directory, known);
-  const id = random.bytes(STORE_ID_BYTES);
+async function makeFiles(directory: string, random: Random, logger: Logger): Promise<DataFile> {
   await RedoLogs.make(directory);
-  await table.beginRedo(id);
-  return RedoLogs.open(directory, { id, applied: 0 });
+  await DataFile.make(directory, random.bytes(STORE_ID_BYTES));
+  const made = await DataFile.open(directory, logger);
+  if (made === undefined) throw new StoreDirectoryError(directory, new Error(`${DATA_FILE} was removed`));
+  return made;
 }
 
-/** First what the table has, then what only the logs have: in revision order. */
+/** Earlier versions kept their objects in lmdb. */
+async function refuseLmdb(directory: string): Promise<void> {
+  const found = await access(join(directory, 'data.mdb')).then(
+    () => true,
+    () => false,
+  );
+  if (found) throw new StoreFormatError(directory, 'data.mdb, a database of an earlier version of kubegc');
+}
+
+/** First the entries of the data file, then those that only the logs have: in the order of their revisions. */
 async function readBack(
-  { table, redo }: JournalFiles,
+  file: DataFile,
+  { pending }: RedoLogs,
   {
     directory,
     limits,
@@ -97,18 +105,17 @@ async function readBack(
   const map = new MultiVersionMap({ historyBound: historyBound(limits), signatureOf: storedSignature });
   const forget: Revision[] = [];
   const copy: CopyBytes = (source, start, end) => map.copyValue(source, start, end);
+  let last = compacted;
   const restore = (entry: BorrowedEntry): void => {
-    for (const superfluous of map.restore(decoded(entry, directory, copy))) forget.push(superfluous);
-    for (const superfluous of trimHistory(map, limits)) forget.push(superfluous);
+    if (entry.revision > last && entry.revision !== ++last) {
+      throw new StoreCorruptedError(directory, `revision ${last} is missing`);
+    }
+    append(forget, map.restore(decoded(entry, directory, copy)), trimHistory(map, limits));
   };
   map.beginRestore(compacted);
-  let last = await table.read(compacted, restore);
-  for (const { entries } of redo.pending) {
-    for (const { revision, bytes } of entries) {
-      if (revision > last && revision !== ++last)
-        throw new StoreCorruptedError(directory, `revision ${last} is missing`);
-      restore({ revision, buffer: bytes, length: bytes.length });
-    }
+  await file.read(restore);
+  for (const { entries } of pending) {
+    for (const { revision, bytes } of entries) restore({ revision, buffer: bytes, length: bytes.length });
   }
   map.endRestore();
   return { map, forget };

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../../base/clock.ts';
-import { openLmdbStore } from './lmdb-store.ts';
+import { openFileStore } from './file-store.ts';
 
 /**
  * A process for the crash tests: writes to the store at the given path until it is killed, or until the store fails. Says
@@ -9,7 +9,7 @@ import { openLmdbStore } from './lmdb-store.ts';
 const [path = '', valueBytes = '100'] = process.argv.slice(2);
 // What was said must be said when it is killed: a stream would keep what a slow reader leaves in the pipe.
 const say = (line: string): void => void writeSync(1, `${line}\n`);
-const store = await openLmdbStore({ path, clock: systemClock });
+const store = await openFileStore({ path, clock: systemClock });
 say('open');
 
 async function writeOn(key: string): Promise<never> {

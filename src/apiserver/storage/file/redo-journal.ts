@@ -54,7 +54,7 @@ export class RedoLogs {
     await orUnusable(directory, async () => {
       for (const path of paths) {
         if (!(await hasRecords(path))) continue;
-        throw new StoreCorruptedError(directory, `data.mdb is missing, or older than ${basename(path)}`);
+        throw new StoreCorruptedError(directory, `data.kubegc is missing, or older than ${basename(path)}`);
       }
       await makeRedoLogs(paths);
     });
