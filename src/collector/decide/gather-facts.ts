@@ -121,7 +121,7 @@ function versionOfDependent(source: FactSource, id: number, mapping: KindMapping
   if (source.versionFor === undefined || mapping === undefined) return undefined;
   let found: string | undefined;
   source.graph.forEachDependent(id, (dependent) => {
-    found = versionToName(source, mapping, source.graph.at(dependent));
+    found = versionToName(source, mapping, dependent, source.graph.resourceVersionAt(dependent));
     return found === undefined;
   });
   return found;
@@ -130,12 +130,13 @@ function versionOfDependent(source: FactSource, id: number, mapping: KindMapping
 function versionToName(
   source: FactSource,
   owner: KindMapping,
-  dependent: GraphNode,
-  version = dependent.resourceVersion,
-) {
-  const resource = source.graph.resourceAt(dependent.id);
+  dependent: number,
+  version: string | undefined,
+): string | undefined {
+  const { graph, versionFor } = source;
+  const resource = graph.resourceAt(dependent);
   if (resource === undefined || version === undefined) return undefined;
-  return source.versionFor?.(owner, { apiVersion: dependent.identity.apiVersion, resource, version });
+  return versionFor?.(owner, { apiVersion: graph.kindOf(graph.kindAt(dependent)).apiVersion, resource, version });
 }
 
 type Kind = Pick<Coordinates, 'apiVersion' | 'kind'>;
@@ -185,7 +186,7 @@ function ownerFacts(source: FactSource, { reference, namespace, answers, depende
   const key = mapping === undefined || answers.size === 0 ? undefined : ownerLookup(reference, mapping, namespace).key;
   const answer = (key === undefined ? undefined : answers.get(key)) ?? 'unasked';
   const live = answer === 'absent' && contradictsWatch(source, reference, state) ? 'error' : answer;
-  const notOlderThan = mapping === undefined ? undefined : versionToName(source, mapping, dependent, version);
+  const notOlderThan = mapping === undefined ? undefined : versionToName(source, mapping, dependent.id, version);
   const gone = graph.isKnownGone(reference, namespace);
   const knownAbsent = isKnownAbsent(source, reference, { mapping, namespace, gone });
   // While there is no proof that it went, what was recorded of it says nothing.

@@ -72,6 +72,8 @@ export interface Graph {
   at(id: NodeId): GraphNode;
 
   uidAt(id: NodeId): Uid;
+  /** See {@link GraphNode.resourceVersion}. O(1), unlike {@link Graph.at}. */
+  resourceVersionAt(id: NodeId): string | undefined;
   identityAt(id: NodeId): Identity;
   isObserved(id: NodeId): boolean;
   /** See {@link GraphNode.unlisted}. */

@@ -114,7 +114,6 @@ export class OwnershipGraph implements Graph {
 
   at(id: NodeId): GraphNode {
     const flags = this.nodes.table.get(id, FLAGS);
-    const version = this.nodes.table.version(id);
     return {
       id,
       identity: this.nodes.identity(id),
@@ -125,9 +124,14 @@ export class OwnershipGraph implements Graph {
       foregroundFinalizer: (flags & FOREGROUND) !== 0,
       orphanFinalizer: (flags & ORPHAN) !== 0,
       otherFinalizers: (flags & OTHER_FINALIZERS) !== 0,
-      resourceVersion: Number.isNaN(version) ? undefined : String(version),
+      resourceVersion: this.resourceVersionAt(id),
       ownerReferences: this.ownerReferencesAt(id),
     };
+  }
+
+  resourceVersionAt(id: NodeId): string | undefined {
+    const version = this.nodes.table.version(id);
+    return Number.isNaN(version) ? undefined : String(version);
   }
 
   uidAt(id: NodeId): Uid {

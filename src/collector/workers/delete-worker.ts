@@ -1,6 +1,7 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
 import { isForbidden } from '../../api/status-error.ts';
 import { Lru } from '../../base/lru.ts';
+import { TurnBudget } from '../../base/turn-budget.ts';
 import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
@@ -48,6 +49,9 @@ const MAX_CONFLICTS = 5;
 
 /** Retries of a key, ten seconds altogether, within which a watch shows what a read has said already. */
 const LATE_WATCH_RETRIES = 11;
+
+/** Reads of owners begun in one turn of the event loop. An object may name thousands of owners. */
+const READS_PER_TURN = 32;
 
 /** Owners whose blocking dependents were queued; for one that is forgotten they are queued once more than necessary. */
 const MAX_WAITING_OWNERS = 10_000;
@@ -106,9 +110,11 @@ export class DeleteWorker {
   readonly #blockingWhenQueued = new Lru<Uid, BlockingDependents>({ capacity: MAX_WAITING_OWNERS });
   /** Of these all is read: neither what the graph has of them counts, nor what was proven before their last failure. */
   readonly #unanswered: UnansweredKeys;
+  readonly #reads: TurnBudget;
 
   constructor(context: CollectorContext) {
     this.#context = context;
+    this.#reads = new TurnBudget(context.clock, READS_PER_TURN);
     this.#unanswered = new UnansweredKeys(context.queues.attemptToDelete);
   }
 
@@ -226,6 +232,8 @@ export class DeleteWorker {
     const answers = new Map(known);
     await Promise.all(
       lookups.map(async (lookup) => {
+        const pause = this.#reads.spend();
+        if (pause !== undefined) await pause;
         const read = await this.#read(key, lookup.target, lookup.notOlderThan);
         answers.set(lookup.key, ownerAnswer(lookup, read.state === 'found' ? read.object : read.state));
       }),

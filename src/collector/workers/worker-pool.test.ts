@@ -41,6 +41,24 @@ describe('WorkerPool', () => {
     expect(pool.busy).toBe(0);
   });
 
+  it('COL-084 begins a bounded number of keys in one turn of the event loop, also when none of them waits for anything', async () => {
+    let begun = 0;
+    const { queue, done } = setUp(() => {
+      begun += 1;
+      return Promise.resolve('forget');
+    }, 20);
+    for (let key = 0; key < 1000; key++) queue.add(String(key));
+    const inTurns: number[] = [];
+    while (begun < 1000) {
+      const before = begun;
+      await turn();
+      inTurns.push(begun - before);
+    }
+    expect(Math.max(...inTurns)).toBeLessThanOrEqual(64);
+    queue.shutDown();
+    await done;
+  });
+
   it('COL-082 COL-083 puts a key back with growing delays, until an outcome resets it', async () => {
     const seen: string[] = [];
     const outcomes: WorkOutcome[] = ['requeue', 'requeue', 'forget'];

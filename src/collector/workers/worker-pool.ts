@@ -1,5 +1,6 @@
 import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { TurnBudget } from '../../base/turn-budget.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { WorkKey } from '../queues/work-key.ts';
 import type { WorkGate } from './work-gate.ts';
@@ -25,6 +26,9 @@ export interface WorkerPoolOptions {
 /** A worker that met a fault of ours goes on after this long (COL-084). */
 const RESTART_MS = 1000;
 
+/** Keys begun in one turn of the event loop: with everything in memory thousands would be decided before the next request is read. */
+const KEYS_PER_TURN = 32;
+
 /**
  * Takes keys off one queue, at most `workers` at a time, until it is stopped or the queue is shut down and empty of ready
  * keys. While the gate is closed the keys stay in the queue; one that comes to a worker which had begun to wait for it before is put
@@ -33,10 +37,12 @@ const RESTART_MS = 1000;
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
+  readonly #turns: TurnBudget;
   #busy = 0;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#turns = new TurnBudget(options.clock, KEYS_PER_TURN);
   }
 
   /** Keys being processed at this moment. */
@@ -53,7 +59,10 @@ export class WorkerPool {
     for (;;) {
       if (!gate.isOpen && !(await gate.opened())) return;
       const next = await queue.get();
-      if (next.shutdown || stopping.aborted) return;
+      if (next.shutdown) return;
+      const pause = this.#turns.spend();
+      if (pause !== undefined) await pause;
+      if (stopping.aborted) return;
       const { item } = next;
       this.#busy++;
       try {
