@@ -168,17 +168,6 @@ describe('API-464 objects are shown in the version that is asked for', () => {
     });
   });
 
-  it('metadata alone is known without the webhook', async () => {
-    await define();
-    hook.behaviour = () => 'reset';
-    await server.post(addresses('v1'), address('v1', 'a', { hostPort: 'h:1' }));
-    const { status, json } = await server.get(addresses('v2'), {
-      accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
-    });
-    expect([status, json.items.map(({ metadata }) => metadata?.name)]).toEqual([200, ['a']]);
-    expect(hook.calls).toEqual([]);
-  });
-
   it('a table has the columns of the converted objects', async () => {
     hook.behaviour = converting;
     await define();
@@ -531,6 +520,29 @@ describe('API-464 a webhook that does not convert', () => {
     expect((await server.get(addresses('v2'))).status).toBe(500);
     // What needs no conversion goes on.
     expect((await server.get(`${addresses('v1')}/a`)).status).toBe(200);
+  });
+
+  it('API-464 refuses metadata as well: 500 for an object, 429 for a list and for a watch that begins with one', async () => {
+    await define();
+    await server.post(addresses('v1'), address('v1', 'a', { hostPort: 'h:1' }));
+    hook.behaviour = () => 'reset';
+    const as = (kind: string) => ({ accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` });
+    const one = as('PartialObjectMetadata');
+    const watchList = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const answers = [
+      await server.get(`${addresses('v2')}/a`, one),
+      await server.get(addresses('v2'), as('PartialObjectMetadataList')),
+      await server.get(`${addresses('v2')}?${watchList}`, one),
+      await server.get(`${addresses('v2')}?watch=true&resourceVersion=0`, one),
+    ];
+    const busy = [429, 'storage is (re)initializing'];
+    expect(answers.map(({ status }) => status)).toEqual([500, 429, 429, 429]);
+    expect(answers.slice(1).map(({ status, json }) => [status, json.message])).toEqual([busy, busy, busy]);
+    // In the version in which the object is stored, and again once the webhook answers.
+    expect((await server.get(addresses('v1'), as('PartialObjectMetadataList'))).status).toBe(200);
+    hook.behaviour = converting;
+    const { status, json } = await server.get(addresses('v2'), as('PartialObjectMetadataList'));
+    expect([status, json.items.map(({ metadata }) => metadata?.name)]).toEqual([200, ['a']]);
   });
 
   it('ends a watch with its error', async () => {

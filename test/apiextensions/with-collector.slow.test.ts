@@ -134,4 +134,47 @@ describe('custom resources and the collector', () => {
         ),
     );
   });
+
+  it('API-464 COL-102 a kind whose webhook is dead holds no owner: its other dependents go, and then the owner', async () => {
+    await cluster.create({ gvr: definitions }, convertedByNobody() as Named);
+    const gadgets = gvrOf('gadgets', 'example.com');
+    await cluster.until(async () => {
+      const found = await cluster.client.get({ gvr: definitions, name: 'gadgets.example.com' });
+      return JSON.stringify(found['status']).includes('InitialNamesAccepted');
+    });
+    const owner = await cluster.create({ gvr: configMaps, namespace }, { metadata: { name: 'owner' } });
+    await cluster.create({ gvr: configMaps, namespace }, { metadata: { name: 'other', ...ownedBy(owner) } });
+    const apiVersion = 'example.com/v1';
+    const metadata = { name: 'unreadable', ...ownedBy(owner) };
+    await cluster.clock.advanceAsync(40_000);
+    await cluster.create({ gvr: gadgets, namespace }, { apiVersion, kind: 'Gadget', metadata } as Named);
+    await cluster.clock.advanceAsync(10_000);
+    await cluster.wait(
+      cluster.client.delete({ gvr: configMaps, namespace, name: 'owner' }, { propagationPolicy: 'Foreground' }),
+    );
+    await cluster.until(async () => (await cluster.get({ gvr: configMaps, namespace, name: 'other' })) === undefined);
+    await cluster.until(async () => (await cluster.get({ gvr: configMaps, namespace, name: 'owner' })) === undefined, {
+      withinMs: 30_000,
+    });
+    expect(await cluster.get({ gvr: gadgets, namespace, name: 'unreadable' })).toBeDefined();
+  });
 });
+
+/** Stored in v1 and preferred in v2, with a webhook at a port where nothing listens. */
+function convertedByNobody(): KubeObject {
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  const version = (name: string) => ({ name, served: true, storage: name === 'v1', schema });
+  const webhook = { clientConfig: { url: 'https://127.0.0.1:1/convert' }, conversionReviewVersions: ['v1'] };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'gadgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'gadgets', kind: 'Gadget' },
+      versions: [version('v1'), version('v2')],
+      conversion: { strategy: 'Webhook', webhook },
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import { newTooManyRequests } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
@@ -6,7 +7,7 @@ import type { ServedObject } from '../../registry/object/served-object.ts';
 import { answer, formatObject } from '../negotiation/body-format.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { JSON_TYPE, PROTOBUF_TYPE } from '../negotiation/negotiation.ts';
-import { refuseMismatch, showsObjects } from './object-writer.ts';
+import { refuseMismatch } from './object-writer.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { tableFor, type TableRows, tableRows } from './table-answer.ts';
@@ -29,7 +30,9 @@ function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
 export async function writeList(scope: ResourceScope, listed: ListPage): Promise<HttpResponse> {
   const { representation, info, resource } = scope;
   const { mediaType, transform, pretty } = representation;
-  const page = showsObjects(transform) ? { ...listed, items: await resource.shown(listed.items) } : listed;
+  const asMetadata = transform !== undefined && transform.kind !== 'Table';
+  const shown = resource.shown(listed.items);
+  const page = { ...listed, items: await (asMetadata ? shown.catch(refuseUnconverted) : shown) };
   const metadata = listMeta(page);
   if (transform !== undefined) {
     refuseMismatch(scope, 'list');
@@ -56,6 +59,13 @@ export async function writeList(scope: ResourceScope, listed: ListPage): Promise
   for (const item of page.items) items.push(typed ? withoutType(item.object()) : item.object());
   return answer(200, mediaType, await formatObject({ ...head, items } as KubeObject, representation));
 }
+
+/** kube-apiserver lists metadata from a cache, which does not fill while the webhook fails. */
+export function refuseUnconverted(): never {
+  throw newTooManyRequests('storage is (re)initializing', RETRY_AFTER_S);
+}
+
+const RETRY_AFTER_S = 1;
 
 async function writeMetadataList(scope: ResourceScope, page: ListPage): Promise<HttpResponse> {
   const { representation } = scope;

@@ -2,7 +2,7 @@ import { newNotAcceptable } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import type { ServedObject } from '../../registry/object/served-object.ts';
 import { answer, formatObject } from '../negotiation/body-format.ts';
-import { JSON_TYPE, PROTOBUF_TYPE, type Representation, transformMismatch } from '../negotiation/negotiation.ts';
+import { JSON_TYPE, PROTOBUF_TYPE, transformMismatch } from '../negotiation/negotiation.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { tableFor } from './table-answer.ts';
@@ -11,7 +11,8 @@ import { tableFor } from './table-answer.ts';
 export async function writeObject(scope: ResourceScope, status: number, object: ServedObject): Promise<HttpResponse> {
   const { representation } = scope;
   const { mediaType, transform, pretty } = representation;
-  if (showsObjects(transform)) await scope.resource.shown([object]);
+  // Metadata too is shown in a version that the object can be converted to (API-464).
+  await scope.resource.shown([object]);
   if (transform === undefined) {
     const asStored = mediaType === JSON_TYPE && !pretty;
     const body = asStored ? object.json() : await formatObject(object.object(), representation);
@@ -30,11 +31,6 @@ export async function writeObject(scope: ResourceScope, status: number, object: 
     mediaType,
     await formatObject(partialObjectMetadata(object, transform.version), representation),
   );
-}
-
-/** Metadata is the same in all versions: for it alone no conversion is asked for. */
-export function showsObjects(transform: Representation['transform']): boolean {
-  return transform === undefined || transform.kind === 'Table';
 }
 
 /** API-025. */

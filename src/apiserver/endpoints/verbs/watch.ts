@@ -6,12 +6,13 @@ import type { Random } from '../../../base/random.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { Selection } from '../../registry/selection.ts';
 import type { EventBatch } from '../../storage/cache/cache-event.ts';
-import type { CacheWatch } from '../../storage/cache/cache-watch.ts';
+import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../../storage/interface.ts';
 import type { CacheWatchOptions } from '../../storage/cache/watch-cache.ts';
 import { type ListOptions, parseListOptions, validateWatchOptions, watchRevision } from '../request/list-options.ts';
 import { PROTOBUF_TYPE } from '../negotiation/negotiation.ts';
-import { refuseMismatch, showsObjects } from '../response/object-writer.ts';
+import { refuseUnconverted } from '../response/list-writer.ts';
+import { refuseMismatch } from '../response/object-writer.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { type WatchEncoder, watchEncoder } from '../response/watch-encoder.ts';
 import { selectedEvent } from '../request/watch-selection.ts';
@@ -92,12 +93,38 @@ async function openWatch(
       : revision === 0
         ? { initial: 'none', prefix }
         : { startRevision: revision + 1, prefix };
-    return await resource.watchCache.watch(start);
+    const watch = await resource.watchCache.watch(start);
+    return withList && resource.convertsRemotely ? await convertedStart(watch, resource) : watch;
   } catch (error) {
     if (error instanceof RevisionCompactedError) return error;
     if (error instanceof RevisionFutureError) throw newTooLargeResourceVersion(revision, error.currentRevision);
     throw error;
   }
+}
+
+/**
+ * The watch, once the webhook has converted the beginning of its list. The watch is refused before the answer begins if it did not: a
+ * client that gets an error inside of a list asks again at once (API-464).
+ */
+async function convertedStart(watch: CacheWatch, resource: ResourceStore): Promise<CacheWatch> {
+  let first: WatchStep | undefined = await watch.next();
+  if (first.kind === 'events') {
+    await resource.prepare(first.batch.events.map(({ current }) => current)).catch(() => {
+      watch.close();
+      refuseUnconverted();
+    });
+  }
+  return {
+    next: () => {
+      const step = first;
+      first = undefined;
+      return step === undefined ? watch.next() : Promise.resolve(step);
+    },
+    get revision() {
+      return first === undefined ? watch.revision : 0;
+    },
+    close: () => watch.close(),
+  };
 }
 
 /** A watch of one object looks at its key only, and at the few that begin with it. */
@@ -154,9 +181,8 @@ function encodeSelected(batch: EventBatch, { scope, selection, encoder }: Encodi
 
 /** API-464: what a webhook converts is asked for before it is encoded. If it does not answer, the watch ends with its error. */
 function encodePrepared(moment: WatchMoment, encoding: Encoding): ReturnType<WatchStreamOptions['encode']> {
-  const { scope, selection } = encoding;
-  const shows = showsObjects(scope.representation.transform) || selection.looksInside;
-  if (moment.kind !== 'events' || !scope.resource.convertsRemotely || !shows) return encodeMoment(moment, encoding);
+  const { scope } = encoding;
+  if (moment.kind !== 'events' || !scope.resource.convertsRemotely) return encodeMoment(moment, encoding);
   return encodeConverted(moment, encoding);
 }
 
