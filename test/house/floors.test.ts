@@ -116,6 +116,27 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('puts clusters together in one place: cli and testing build controllers, plug-ins and their client by assembly only', () => {
+    const clusters = ['cli/cluster/cluster.ts', 'testing/cluster.ts'].map((name) => join(src, name));
+    const shared = ['build-controllers.ts', 'default-plugins.ts', 'in-process-client.ts'];
+    const missing = clusters.flatMap((file) => {
+      const imported = new Set(importsOf(file).map((target) => relative(src, target).split(sep).join('/')));
+      return shared
+        .filter((name) => !imported.has(`assembly/${name}`))
+        .map((name) => `${relative(src, file)}: ${name}`);
+    });
+    expect(missing).toEqual([]);
+    const valueOf =
+      /^import (?!type\b)[^;]*?from '[^']*\/(?:lifecycle\/[^']*-controller|collector\/garbage-collector|apiserver\/admission\/plugins\/[^']*)\.ts';/gm;
+    // `collect` is a collector alone, of a cluster that others put together.
+    const besides = production
+      .filter((file) => /^(?:cli|testing)\//.test(relative(src, file)) && folderOf(file) !== 'cli/collect')
+      .flatMap((file) =>
+        [...readFileSync(file, 'utf8').matchAll(valueOf)].map(([line]) => `${relative(src, file)}: ${line}`),
+      );
+    expect(besides).toEqual([]);
+  });
+
   it('lets cascade use the graph, the decisions and the reasons of the collector, and nothing else of it', () => {
     const allowed = ['collector/graph/', 'collector/decide/', 'collector/types/', 'collector/caches/'];
     const wrong = production
