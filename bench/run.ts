@@ -31,6 +31,7 @@ const files: Readonly<Record<string, string>> = {
   P15: 'apiserver/stored-bytes.ts',
   P16: 'collector/stalls.ts',
   P17: 'node/image-plan.ts',
+  NODE: 'node/idle-service.ts',
   P19: 'collector/soak.ts',
   DEFINITIONS: 'collector/definitions.ts',
   P20: 'client/delete-loop.ts',

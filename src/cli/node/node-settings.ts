@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { parse, YAMLError } from 'yaml';
 import { DurationError, parseDuration } from '../../nodegc/config/go-duration.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../../nodegc/config/node-configuration.ts';
 import { readConfiguration, withDefaults } from '../../nodegc/config/read-configuration.ts';
@@ -23,6 +22,8 @@ async function readFileSettings(path: string, base: NodeConfiguration): Promise<
       cause: error,
     });
   });
+  // Loaded only for a file: YAML takes as much memory as all of node collection.
+  const { parse, YAMLError } = await import('yaml');
   try {
     return readConfiguration(parse(text), base);
   } catch (error) {

@@ -1,21 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { systemClock } from '../../base/clock.ts';
 import { type Logger, silentLogger } from '../../base/logger.ts';
-import { systemRandom } from '../../base/random.ts';
 import { StateFileError } from '../../nodegc/daemon/image-memory-file.ts';
 import { NodeCollection, type NodeCollectionOptions } from '../../nodegc/daemon/node-collection.ts';
 import type { NodeConfiguration } from '../../nodegc/config/node-configuration.ts';
 import { systemCodeOf } from '../../nodegc/cri/unix-grpc.ts';
 import { RuntimeCallError } from '../../nodegc/inventory/runtime.ts';
-import { PodSource } from '../../nodegc/pods/pod-source.ts';
-import { type KnownPod, knownPod, type PodObject } from '../../nodegc/pods/pod-verdicts.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
-import { openCluster } from '../command/cluster-access.ts';
 import { EXIT_TIMED_OUT } from '../command/exit-codes.ts';
-import { CommandError, systemReason } from '../process/command-error.ts';
+import { CommandError } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
 import type { NodeFlags } from './node-options.ts';
+import type { Pods } from './open-pods.ts';
 import { nodeSettings } from './node-settings.ts';
 
 export interface OpenNode {
@@ -26,9 +21,6 @@ export interface OpenNode {
   close(): Promise<void>;
 }
 
-/** How long a command that answers once waits for the first list of pods, ms. */
-const FIRST_LIST_MS = 30_000;
-
 export interface OpenOptions extends Pick<NodeCollectionOptions, 'metrics' | 'onRemoval'> {
   readonly logger?: Logger;
   /** Changes what files and flags say. */
@@ -36,6 +28,9 @@ export interface OpenOptions extends Pick<NodeCollectionOptions, 'metrics' | 'on
   /** A command by hand waits for the pods, and takes images for as old as the runtime does; the daemon does neither. */
   readonly byHand: boolean;
 }
+
+/** Nobody tells which pods exist. */
+const noPods: Pods = { known: () => undefined, cluster: undefined, close: () => Promise.resolve() };
 
 /** Connects to the runtime, and to the API server where pods come from it. Throws a {@link CommandError}. */
 export async function openNode(flags: NodeFlags, terminal: Terminal, options: OpenOptions): Promise<OpenNode> {
@@ -48,7 +43,11 @@ export async function openNode(flags: NodeFlags, terminal: Terminal, options: Op
     for (const each of closers.toReversed()) await each();
   };
   try {
-    const pods = await openPods(flags, terminal, logger, byHand, stop.signal);
+    // A client of the API server and its parts are loaded only where pods come from there: the memory of a node is for others.
+    const pods =
+      flags.pods === 'none'
+        ? noPods
+        : await (await import('./open-pods.ts')).openPods(flags, terminal, logger, byHand, stop.signal);
     closers.push(pods.close);
     const collection = await NodeCollection.open({
       ...more,
@@ -121,68 +120,4 @@ export function asCommandError(error: unknown, configuration: NodeConfiguration)
       cause: error,
     },
   );
-}
-
-interface Pods {
-  readonly known: () => readonly KnownPod[] | undefined;
-  readonly cluster: OpenNode['cluster'];
-  readonly close: () => Promise<void>;
-}
-
-async function openPods(
-  flags: NodeFlags,
-  terminal: Terminal,
-  logger: Logger,
-  wait: boolean,
-  stop: AbortSignal,
-): Promise<Pods> {
-  const nothing = { cluster: undefined, close: () => Promise.resolve() };
-  if (flags.pods === 'none') return { ...nothing, known: () => undefined };
-  const file = /^file=(.+)$/.exec(flags.pods)?.[1];
-  if (file !== undefined) {
-    const pods = await readPodList(file);
-    return { ...nothing, known: () => pods };
-  }
-  if (flags.pods !== 'apiserver') {
-    throw new CommandError(`invalid --pods "${flags.pods}"`, 'Give none, apiserver, or file=FILE.');
-  }
-  const nodeName = flags.nodeName ?? process.env['NODE_NAME'] ?? hostname();
-  const access = await openCluster({ ...flags, requestTimeout: '60s' } as Parameters<typeof openCluster>[0], terminal);
-  const { client } = access;
-  const source = new PodSource({ client, clock: systemClock, random: systemRandom, logger, nodeName });
-  const running = source.run(stop);
-  const close = async (): Promise<void> => {
-    await running;
-    await access.close();
-  };
-  if (wait) {
-    const bound = AbortSignal.timeout(FIRST_LIST_MS);
-    try {
-      await source.waitForSync(bound);
-    } catch (error) {
-      void close();
-      throw new CommandError(
-        `the API server ${access.server} did not list the pods of node ${nodeName} within ${FIRST_LIST_MS / 1000} s`,
-        'Nothing was removed. See --kubeconfig and --node-name.',
-        { cause: error },
-      );
-    }
-  }
-  return { known: () => source.pods, cluster: { client, nodeName }, close };
-}
-
-async function readPodList(path: string): Promise<KnownPod[]> {
-  const advice = 'Write it with: kubectl get pods -A -o json --field-selector spec.nodeName=NAME';
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`cannot read the list of pods ${path}: ${systemReason(error)}`, advice, { cause: error });
-  });
-  let items: unknown;
-  try {
-    items = (JSON.parse(text) as { items?: unknown } | null)?.items;
-  } catch (error) {
-    throw new CommandError(`the list of pods ${path} is not JSON`, advice, { cause: error });
-  }
-  // Anything but a list would be taken for a node without pods, whose containers may all go.
-  if (!Array.isArray(items)) throw new CommandError(`the list of pods ${path} has no items`, advice);
-  return items.flatMap((item) => knownPod(item as PodObject) ?? []);
 }

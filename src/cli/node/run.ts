@@ -1,19 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../base/clock.ts';
-import { systemRandom } from '../../base/random.ts';
-import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { NodeDaemon } from '../../nodegc/daemon/node-daemon.ts';
 import { NodeMetrics } from '../../nodegc/daemon/node-metrics.ts';
 import type { NodeConfiguration, NodeMode } from '../../nodegc/config/node-configuration.ts';
-import type { NodeEvent } from '../../nodegc/images/image-cycle.ts';
 import { EXIT_DONE, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { parseListenAddress } from '../flags/listen-address.ts';
 import type { LogFormat, LogLevel } from '../process/log-level.ts';
 import { createLogger } from '../process/logger.ts';
-import { ObservationServer } from '../metrics/observation-server.ts';
 import { processMetrics } from '../metrics/process-metrics.ts';
 import { PrometheusMetrics } from '../metrics/prometheus.ts';
+import { usePlainHeaders } from '../process/plain-headers.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
 import { engineHeap } from '../up/idle-heap.ts';
@@ -35,6 +32,7 @@ export interface RunFlags extends NodeFlags {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   // It works for a moment every few minutes, on a node whose memory is for others.
   engineHeap.prefer('small');
+  usePlainHeaders();
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort());
   const wanted = flags.mode ?? (await nodeSettings(flags)).mode;
@@ -74,7 +72,10 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     },
   });
   const { collection, configuration } = node;
-  const recorder = await recordTo(node, logger);
+  const recorder =
+    node.cluster === undefined
+      ? undefined
+      : await (await import('./node-events.ts')).recordEvents(node.cluster, logger);
   const daemon = new NodeDaemon({
     configuration,
     mode,
@@ -85,11 +86,13 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     metrics: new NodeMetrics(metrics, configuration.metrics.kubeletNames),
     memoryFile: configuration.dryRun ? undefined : collection.memoryFile,
     readDisks: () => collection.readDisks(),
-    emit: recorder.emit,
+    emit: (event) => recorder?.emit(event),
   });
   const server =
     listen &&
-    (await ObservationServer.start({
+    (await (
+      await import('../metrics/observation-server.ts')
+    ).ObservationServer.start({
       listen,
       token,
       notReadyBecause: () => (daemon.ready ? undefined : 'the first pass over the images has not ended'),
@@ -100,7 +103,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     if (server !== undefined) terminal.stdout(`health and metrics: ${server.url}\n`);
     terminal.stdout(readyText(node, mode, kubelet));
     if (mode === 'besideKubelet') warnOfKubelet(configuration, logger);
-    const recording = recorder.run(stop.signal);
+    const recording = recorder?.run(stop.signal);
     await daemon.run(stop.signal);
     await recording;
     return EXIT_DONE;
@@ -124,34 +127,6 @@ function warnOfKubelet(configuration: NodeConfiguration, logger: ReturnType<type
       highThresholdPercent: configuration.imageGCHighThresholdPercent,
     },
   );
-}
-
-interface Recorder {
-  readonly emit: (event: NodeEvent) => void;
-  run(signal: AbortSignal): Promise<void>;
-}
-
-/** Events on the Node, with its real uid where the API server tells it (NODE-130). */
-async function recordTo({ cluster }: OpenNode, logger: ReturnType<typeof createLogger>): Promise<Recorder> {
-  if (cluster === undefined) return { emit: () => undefined, run: () => Promise.resolve() };
-  const { client, nodeName } = cluster;
-  const events = new EventRecorder({
-    client,
-    clock: systemClock,
-    random: systemRandom,
-    logger,
-    component: 'kubegc-node',
-  });
-  const node = { gvr: { group: '', version: 'v1', resource: 'nodes' }, name: nodeName };
-  const uid = await client.get(node, { timeoutMs: 10_000 }).then(
-    (object) => (object as { metadata?: { uid?: string } }).metadata?.uid,
-    () => undefined,
-  );
-  const involved = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: uid ?? nodeName };
-  return {
-    emit: ({ reason, message }) => events.event(involved, { type: 'Warning', reason, message }),
-    run: (signal) => events.run(signal),
-  };
 }
 
 async function readToken(path: string): Promise<string> {

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { systemRandom } from '../../base/random.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import { PodSource } from '../../nodegc/pods/pod-source.ts';
+import { type KnownPod, knownPod, type PodObject } from '../../nodegc/pods/pod-verdicts.ts';
+import { openCluster } from '../command/cluster-access.ts';
+import { CommandError, systemReason } from '../process/command-error.ts';
+import type { Terminal } from '../process/terminal.ts';
+import type { NodeFlags } from './node-options.ts';
+
+/** How long a command that answers once waits for the first list of pods, ms. */
+const FIRST_LIST_MS = 30_000;
+
+/** Which pods exist, as `--pods` says. */
+export interface Pods {
+  readonly known: () => readonly KnownPod[] | undefined;
+  /** Undefined without `--pods apiserver`. */
+  readonly cluster: { readonly client: RestClient; readonly nodeName: string } | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the source of pods that `--pods` names. Throws a {@link CommandError}. */
+export async function openPods(
+  flags: NodeFlags,
+  terminal: Terminal,
+  logger: Logger,
+  wait: boolean,
+  stop: AbortSignal,
+): Promise<Pods> {
+  const nothing = { cluster: undefined, close: () => Promise.resolve() };
+  const file = /^file=(.+)$/.exec(flags.pods)?.[1];
+  if (file !== undefined) {
+    const pods = await readPodList(file);
+    return { ...nothing, known: () => pods };
+  }
+  if (flags.pods !== 'apiserver') {
+    throw new CommandError(`invalid --pods "${flags.pods}"`, 'Give none, apiserver, or file=FILE.');
+  }
+  const nodeName = flags.nodeName ?? process.env['NODE_NAME'] ?? hostname();
+  const access = await openCluster({ ...flags, requestTimeout: '60s' } as Parameters<typeof openCluster>[0], terminal);
+  const { client } = access;
+  const source = new PodSource({ client, clock: systemClock, random: systemRandom, logger, nodeName });
+  const running = source.run(stop);
+  const close = async (): Promise<void> => {
+    await running;
+    await access.close();
+  };
+  if (wait) {
+    const bound = AbortSignal.timeout(FIRST_LIST_MS);
+    try {
+      await source.waitForSync(bound);
+    } catch (error) {
+      void close();
+      throw new CommandError(
+        `the API server ${access.server} did not list the pods of node ${nodeName} within ${FIRST_LIST_MS / 1000} s`,
+        'Nothing was removed. See --kubeconfig and --node-name.',
+        { cause: error },
+      );
+    }
+  }
+  return { known: () => source.pods, cluster: { client, nodeName }, close };
+}
+
+async function readPodList(path: string): Promise<KnownPod[]> {
+  const advice = 'Write it with: kubectl get pods -A -o json --field-selector spec.nodeName=NAME';
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`cannot read the list of pods ${path}: ${systemReason(error)}`, advice, { cause: error });
+  });
+  let items: unknown;
+  try {
+    items = (JSON.parse(text) as { items?: unknown } | null)?.items;
+  } catch (error) {
+    throw new CommandError(`the list of pods ${path} is not JSON`, advice, { cause: error });
+  }
+  // Anything but a list would be taken for a node without pods, whose containers may all go.
+  if (!Array.isArray(items)) throw new CommandError(`the list of pods ${path} has no items`, advice);
+  return items.flatMap((item) => knownPod(item as PodObject) ?? []);
+}
