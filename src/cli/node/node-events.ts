@@ -11,7 +11,7 @@ export interface NodeEventRecorder {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Events on the Node, with its real uid where the API server tells it (NODE-130). */
+/** Events on the Node, with its real uid where the API server gives it (NODE-130). */
 export async function recordEvents(
   { client, nodeName }: { readonly client: RestClient; readonly nodeName: string },
   logger: Logger,

@@ -29,7 +29,7 @@ export interface OpenOptions extends Pick<NodeCollectionOptions, 'metrics' | 'on
   readonly byHand: boolean;
 }
 
-/** Nobody tells which pods exist. */
+/** Which pods exist is not known. */
 const noPods: Pods = { known: () => undefined, cluster: undefined, close: () => Promise.resolve() };
 
 /** Connects to the runtime, and to the API server where pods come from it. Throws a {@link CommandError}. */
