@@ -24,3 +24,6 @@ export const knownControllers = { ...fixedControllers, ...onDemandControllers } 
 export type ControllerName = keyof typeof knownControllers;
 
 export const controllerNames: readonly ControllerName[] = Object.keys(knownControllers) as ControllerName[];
+
+/** Not on unless named, as in kube-controller-manager: `*` does not turn them on. */
+export const offByDefault: ReadonlySet<ControllerName> = new Set<ControllerName>(['token-cleaner-controller']);

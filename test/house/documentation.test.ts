@@ -71,7 +71,7 @@ describe('documentation', () => {
 
   it('docs/metrics.md names every metric, and no other', () => {
     const pattern =
-      /name: '((?:kubegc|workqueue|apiserver|etcd|rest_client|garbagecollector|leader_election|process|pod_gc|ttl_after_finished|job_controller|cronjob_controller|taint_eviction_controller|node_collector)_\w+)'/g;
+      /name: '((?:kubegc|workqueue|apiserver|etcd|rest_client|garbagecollector|leader_election|process|pod_gc|ttl_after_finished|job_controller|cronjob_controller|taint_eviction_controller|node_collector|ephemeral_volume_controller)_\w+)'/g;
     const registered = sources(join(root, 'src')).flatMap((text) =>
       [...text.matchAll(pattern)].map((match) => match[1] ?? ''),
     );

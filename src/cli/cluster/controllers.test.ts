@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { controllerNames } from '../../assembly/controller-names.ts';
+import { controllerNames, offByDefault } from '../../assembly/controller-names.ts';
 import { selectControllers } from './controllers.ts';
 
 const gc = 'garbage-collector-controller';
-const others = controllerNames.filter((name) => name !== gc);
+const others = controllerNames.filter((name) => name !== gc && !offByDefault.has(name));
 
 describe('--controllers (COL-200)', () => {
   it.each([

@@ -1,4 +1,9 @@
-import { type ControllerName, controllerNames as names, knownControllers } from '../../assembly/controller-names.ts';
+import {
+  type ControllerName,
+  controllerNames as names,
+  knownControllers,
+  offByDefault,
+} from '../../assembly/controller-names.ts';
 import { CommandError } from '../process/command-error.ts';
 
 function canonicalName(text: string): ControllerName {
@@ -13,7 +18,7 @@ function canonicalName(text: string): ControllerName {
 }
 
 /**
- * The grammar of kube-controller-manager's `--controllers`: a list in which `*` turns on all, `name` one, `-name` turns
+ * The grammar of kube-controller-manager's `--controllers`: a list in which `*` turns on all but those that are off by default, `name` one, `-name` turns
  * one off; the first word about a controller wins over `*`, and what is not mentioned is off unless `*` is there.
  */
 export function selectControllers(words: readonly string[]): ReadonlySet<ControllerName> {
@@ -30,6 +35,6 @@ export function selectControllers(words: readonly string[]): ReadonlySet<Control
     const name = canonicalName(off ? word.slice(1) : word);
     if (!decided.has(name)) decided.set(name, !off);
   }
-  for (const name of names) if (decided.get(name) ?? all) selected.add(name);
+  for (const name of names) if (decided.get(name) ?? (all && !offByDefault.has(name))) selected.add(name);
   return selected;
 }

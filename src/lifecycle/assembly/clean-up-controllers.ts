@@ -10,6 +10,8 @@ const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases'
 /** A node that no simulator made. */
 const isReal = ({ metadata }: KubeObject): boolean => metadata?.annotations?.['kubegc.io/simulated'] !== 'true';
 
+const isBootstrapToken = (secret: KubeObject): boolean => secret['type'] === 'bootstrap.kubernetes.io/token';
+
 /** The controllers that delete what nobody needs any more. */
 export const cleanUpControllers = {
   'pod-garbage-collector-controller': {
@@ -50,6 +52,16 @@ export const cleanUpControllers = {
     load: async (context) => {
       const { TaintEvictionController } = await import('../taint-eviction/taint-eviction-controller.ts');
       return new TaintEvictionController(context);
+    },
+  },
+  'token-cleaner-controller': {
+    alias: 'tokencleaner',
+    wakes: [
+      { gvr: { group: '', version: 'v1', resource: 'secrets' }, namespace: 'kube-system', when: isBootstrapToken },
+    ],
+    load: async (context) => {
+      const { TokenCleanerController } = await import('../token-cleaner/token-cleaner-controller.ts');
+      return new TokenCleanerController(context);
     },
   },
   'persistentvolume-binder-controller': {

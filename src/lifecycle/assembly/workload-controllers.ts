@@ -1,7 +1,14 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { ControllerEntry } from './controller-entry.ts';
 
 const apps = (resource: string) => ({ gvr: { group: 'apps', version: 'v1', resource } });
 const core = (resource: string) => ({ gvr: { group: '', version: 'v1', resource } });
+
+const specOf = (pod: KubeObject) =>
+  pod['spec'] as { readonly volumes?: readonly object[]; readonly resourceClaims?: unknown[] };
+const hasEphemeralVolume = (pod: KubeObject): boolean =>
+  (specOf(pod)?.volumes ?? []).some((volume) => 'ephemeral' in volume);
+const hasResourceClaim = (pod: KubeObject): boolean => (specOf(pod)?.resourceClaims ?? []).length > 0;
 
 /** Controllers that make pods for others, or look after what others made of them. */
 export const workloadControllers = {
@@ -59,6 +66,33 @@ export const workloadControllers = {
     load: async (context) => {
       const { EndpointSliceController } = await import('../endpointslice/endpointslice-controller.ts');
       return new EndpointSliceController(context);
+    },
+  },
+  'endpoints-controller': {
+    alias: 'endpoint',
+    wakes: [core('pods')],
+    load: async (context) => {
+      const { EndpointsController } = await import('../endpoints/endpoints-controller.ts');
+      return new EndpointsController(context);
+    },
+  },
+  'ephemeral-volume-controller': {
+    alias: 'ephemeral-volume',
+    wakes: [{ ...core('pods'), when: hasEphemeralVolume }],
+    load: async (context) => {
+      const { EphemeralVolumeController } = await import('../ephemeral-volume/ephemeral-volume-controller.ts');
+      return new EphemeralVolumeController(context);
+    },
+  },
+  'resourceclaim-controller': {
+    alias: 'resourceclaim-controller',
+    wakes: [
+      { gvr: { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims' } },
+      { ...core('pods'), when: hasResourceClaim },
+    ],
+    load: async (context) => {
+      const { ResourceClaimController } = await import('../resourceclaim/resourceclaim-controller.ts');
+      return new ResourceClaimController(context);
     },
   },
 } as const satisfies Record<string, ControllerEntry>;

@@ -132,7 +132,7 @@ export class EndpointSliceController implements RunningService {
   }
 }
 
-function selectsPod({ spec }: Service, { metadata }: Pod): boolean {
+export function selectsPod({ spec }: Service, { metadata }: Pod): boolean {
   return (
     spec?.selector !== undefined &&
     Object.keys(spec.selector).length > 0 &&

@@ -32,7 +32,7 @@ export interface Service extends KubeObject {
   };
 }
 
-interface SlicePort {
+export interface SlicePort {
   readonly name: string;
   readonly protocol: string;
   readonly port: number;
@@ -164,7 +164,7 @@ function endpointOf(service: Service, pod: Pod, nodeOf: SliceFacts['nodeOf']): E
 }
 
 /** A port whose name no container of the pod has is left out. */
-function portsOf(service: Service, pod: Pod): SlicePort[] {
+export function portsOf(service: Service, pod: Pod): SlicePort[] {
   return (service.spec?.ports ?? []).flatMap(({ name = '', protocol = 'TCP', port, targetPort, appProtocol }) => {
     const number = typeof targetPort === 'string' ? containerPort(pod, targetPort, protocol) : targetPort || port;
     if (number === undefined) return [];
