@@ -205,7 +205,7 @@ function decimalText(amount: Amount, format: 'DecimalSI' | 'DecimalExponent'): s
   throw new RangeError(`no suffix for 10^${exponent}`);
 }
 
-/** Rounded away from zero to thousandths, as requests and limits are (API section 23). Keeps the text if there is nothing to round. */
+/** Rounded away from zero to thousandths, as requests and limits are. Keeps the text if there is nothing to round. */
 export function roundUpToMilli(quantity: Quantity): Quantity {
   if (quantity.scale >= -3) return quantity;
   const { unscaled, scale } = round(quantity, -3);

@@ -6,7 +6,7 @@ import { formatGroupKind, formatGroupResource } from './meta/group-version-kind.
 import { quoted } from './meta/quoted.ts';
 
 /**
- * Every error of the API is a `Status` (API section 4). The texts below are protocol: clients, kubectl and the conformance
+ * Every error of the API is a `Status` (API-042). The texts below are protocol: clients, kubectl and the conformance
  * tests match them literally (API-042).
  */
 export interface StatusCause {
@@ -94,7 +94,7 @@ export class StatusError extends Error {
     return this.status.reason ?? '';
   }
 
-  /** What the error is about, and its causes. */
+  /** The object of the error, and its causes. */
   get details(): StatusDetails {
     return this.status.details ?? {};
   }
@@ -268,10 +268,10 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
 /** A request of 3 MiB can have a million errors; nobody reads an answer of 180 MiB about them, and the server would make it for seconds. */
 export const MOST_CAUSES_TOLD = 10_000;
 
-/** Of all causes together, in characters. A finding may hold the value it is about, and that be most of the request. */
+/** The size of all causes together, in characters. A finding may hold the value it is about, and that be most of the request. */
 export const MOST_TEXT_TOLD = 2 ** 20;
 
-/** As many errors as can be told, from the first on; that one always. */
+/** As many errors as fit, from the first on; at least that one. */
 function toldOf(errors: readonly FieldError[]): readonly FieldError[] {
   let text = 0;
   const end = errors.findIndex(({ field, message }, index) => {
@@ -282,8 +282,8 @@ function toldOf(errors: readonly FieldError[]): readonly FieldError[] {
 }
 
 /**
- * The message says each text once, the causes keep all of them (API-072). Of more than ten thousand errors, or a mebibyte of them, the
- * first are told, and how many there are beside them.
+ * The message says each text once, the causes keep all of them (API-072). More than ten thousand errors, or a mebibyte of them, are cut to the
+ * first ones and a count of the rest.
  */
 export function newInvalid(gk: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
   const told = toldOf(errors);
@@ -393,7 +393,7 @@ export function newTimeout(message: string, retryAfterSeconds = 0): StatusError 
   });
 }
 
-/** What DELETE answers when the object is gone (API-043). `kind` is the plural. */
+/** The answer of DELETE when the object is gone (API-043). `kind` is the plural. */
 export function successStatus(details: StatusDetails): Status {
   return {
     kind: 'Status',

@@ -2,7 +2,7 @@
 export type AbortListener = (() => void) | { handleEvent(): void };
 
 /**
- * What work under way asks whether it is to be given up. Every AbortSignal is one; a {@link Deadline} is one that costs a
+ * The question of work under way whether to stop. Every AbortSignal is one; a {@link Deadline} is one that costs a
  * tenth of it, which counts where one is made for each request.
  */
 export interface AbortNotice {

@@ -5,7 +5,7 @@ import { linkSignals, orAborted, TimeoutError, timeoutSignal } from './abort.ts'
 import { FakeClock } from './fake-clock.ts';
 
 describe('linkSignals', () => {
-  it('follows whichever parent is aborted first, with its reason, and lets go of the others', () => {
+  it('follows whichever parent is aborted first, with its reason, and stops listening to the others', () => {
     const a = new AbortController();
     const b = new AbortController();
     const linked = linkSignals(a.signal, undefined, b.signal);
@@ -85,7 +85,7 @@ describe('orAborted', () => {
 });
 
 describe('AbortError', () => {
-  it('is told from other errors, Node’s own included', () => {
+  it('is distinguished from other errors, Node’s own included', () => {
     expect(isAbortError(new AbortError())).toBe(true);
     expect(isAbortError(AbortSignal.abort().reason)).toBe(true);
     expect(isAbortError(new Error('AbortError'))).toBe(false);

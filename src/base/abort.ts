@@ -6,7 +6,7 @@ import type { Clock, Timer } from './clock.ts';
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
-  /** Lets go of the parents; the signal keeps its state. */
+  /** Stops listening to the parents; the signal keeps its state. */
   dispose(): void;
 }
 

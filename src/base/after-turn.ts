@@ -17,7 +17,7 @@ export class AfterTurn {
     if (this.#work.push(work) === 1) this.#clock.defer(() => this.run());
   }
 
-  /** Does all of it now, in the order in which it came. What that adds waits for the end of the next turn. */
+  /** Does all of it now, in the order in which it came. Items added meanwhile wait for the end of the next turn. */
   run(): void {
     const all = this.#work;
     if (all.length === 0) return;

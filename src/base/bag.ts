@@ -41,7 +41,7 @@ export class Bag<T> {
     place.index = -1;
   }
 
-  /** What is in it now; who is told may take things out or put others in. */
+  /** The present items; the caller may add and remove items meanwhile. */
   items(): T[] {
     return this.#places.map(({ item }) => item);
   }

@@ -10,7 +10,7 @@ export interface BoundedLogOptions {
   readonly everyMs: number;
 }
 
-/** Warnings that may come by the thousands: some of them, and how many were left out. What is left out goes to `debug`. */
+/** Warnings that may come by the thousands: some of them, and how many were left out. The rest goes to `debug`. */
 export class BoundedLog {
   readonly #options: BoundedLogOptions;
   #tokens: number;

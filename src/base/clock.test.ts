@@ -95,7 +95,7 @@ describe('systemClock', () => {
     }
   });
 
-  it('tells the time of the machine when a test sets the date of its process', () => {
+  it('reads the time of the machine when a test sets the date of its process', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
       vi.setSystemTime(0);

@@ -14,7 +14,7 @@ function start(parent?: AbortSignal) {
 }
 
 describe('Deadline', () => {
-  it('tells everybody, once, when its time is over', () => {
+  it('calls each listener, once, when its time is over', () => {
     const { clock, deadline, told } = start();
     clock.advance(99);
     expect([deadline.aborted, deadline.reason, told]).toEqual([false, undefined, []]);
@@ -26,7 +26,7 @@ describe('Deadline', () => {
     expect([deadline.aborted, clock.pendingTimers, told.length]).toEqual([true, 0, 2]);
   });
 
-  it('follows its parent, with its reason, and lets go of it and of its timer', () => {
+  it('follows its parent, with its reason, and stops its timer and its listening', () => {
     const parent = new AbortController();
     const { clock, deadline, told } = start(parent.signal);
     parent.abort('why');
@@ -44,7 +44,7 @@ describe('Deadline', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is aborted from the start by a parent that already is, and tells nobody', () => {
+  it('is aborted from the start by a parent that already is, and calls no listener', () => {
     const { clock, deadline, told } = start(AbortSignal.abort('early'));
     expect([deadline.aborted, deadline.reason, told, clock.pendingTimers]).toEqual([true, 'early', [], 0]);
   });
@@ -69,7 +69,7 @@ describe('Deadline', () => {
     expect([deadline.reason, told.length]).toEqual(['late', 2]);
   });
 
-  it('tells nobody who has gone', () => {
+  it('calls no listener that was removed', () => {
     const clock = new FakeClock();
     using deadline = new Deadline({ clock, timeoutMs: 1 });
     const told: string[] = [];

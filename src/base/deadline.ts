@@ -10,8 +10,8 @@ export interface DeadlineOptions {
 }
 
 /**
- * Aborted with {@link TimeoutError} after its time, or earlier with its parent. Dispose it when the work is done: it stops
- * its timer then and lets go of its parent, and keeps its state.
+ * Aborted with {@link TimeoutError} after its time, or earlier with its parent. Dispose it when the work is done: it then stops its timer, stops
+ * listening to its parent, and keeps its state.
  */
 export class Deadline implements AbortNotice, Disposable {
   #state: 'waiting' | 'disposed' | 'aborted' = 'waiting';

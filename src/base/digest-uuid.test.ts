@@ -7,7 +7,7 @@ describe('digestUuid', () => {
     expect(digestUuid('abc')).toBe('ba7816bf-8f01-cfea-4141-40de5dae2223');
   });
 
-  it('tells texts apart by where one ends', () => {
+  it('distinguishes texts by where one ends', () => {
     expect(digestUuid('a', 'bc')).not.toBe(digestUuid('ab', 'c'));
   });
 

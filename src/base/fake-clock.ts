@@ -11,7 +11,7 @@ interface Due {
 }
 
 /**
- * Time that moves only when told to. Timers fire in order of their due time, equal ones in the order they were set;
+ * Time that moves only when a test moves it. Timers fire in order of their due time, equal ones in the order they were set;
  * deferred functions run before the next timer, as in Node's event loop.
  */
 export class FakeClock implements Clock {
@@ -20,7 +20,7 @@ export class FakeClock implements Clock {
   readonly #timers = new Heap<Due>((a, b) => a.at - b.at);
   #deferred: (() => void)[] = [];
 
-  /** 2026-01-01T00:00:00Z unless told otherwise. */
+  /** 2026-01-01T00:00:00Z unless given. */
   constructor(startMs = 1_767_225_600_000) {
     this.#start = startMs;
   }

@@ -9,7 +9,7 @@ import type { AbortNotice } from './abort-notice.ts';
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * What is made for each request, here and along its way, names its fields one by one. V8 (11.3, of Node 20) puts most of what a spread makes
+ * Objects made for each request, here and later, name their fields one by one. V8 (11.3, of Node 20) puts most of what a spread makes
  * (`{ ...a, b }`) into the old generation at once: a deletion left 2 to 3 KB there, which waited for a full collection.
  */
 export interface HttpRequest {
@@ -31,11 +31,13 @@ export interface HttpRequest {
   readonly signal?: AbortNotice | undefined;
   /** Asked when the request is about to be sent, after all that it had to wait for: an error is what it rejects with instead. */
   readonly refusal?: (() => Error | undefined) | undefined;
-  /** Asked of each new connection before this request goes over it. What has no connections does not ask. */
+  /** Asked of each new connection before this request goes over it. A transport without connections ignores it. */
   readonly greeting?: Greeting | undefined;
-  /** True when it came over a connection. Whoever calls from this process is answered after the watches have been told what his request did. */
+  /**
+   * True when it came over a connection. A caller in this process is answered after the watches have delivered the change that its request made.
+   */
   readonly remote?: boolean;
-  /** Who a client certificate says the caller is; `refused` for one that cannot be believed, which is not the same as none. */
+  /** The caller's identity by its client certificate; `refused` for one that cannot be believed, which is not the same as none. */
   readonly peer?: PeerSubject | 'refused' | undefined;
 }
 
@@ -45,7 +47,7 @@ export interface Greeting {
   greet(send: (request: HttpRequest) => Promise<HttpResponse>): Promise<void>;
 }
 
-/** Of a certificate that the server's own authority signed, or of a part of this program. */
+/** The certificate was signed by the server's own authority, or the caller is a part of this program. */
 export interface PeerSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];

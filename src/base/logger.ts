@@ -1,21 +1,21 @@
-/** What a log line carries beside its message. Values must be serialisable; secrets never belong here. */
+/** The fields of a log line. Values must be serialisable; secrets never belong here. */
 export type LogFields = Record<string, unknown>;
 
 /** The rooms log through this; `cli` binds a real logger to it. */
 export interface Logger {
   /** For whoever looks for a fault. */
   debug(message: string, fields?: LogFields): void;
-  /** What is worth knowing. */
+  /** Normal operation. */
   info(message: string, fields?: LogFields): void;
-  /** What goes wrong and may mend itself. */
+  /** A failure that may pass without help. */
   warn(message: string, fields?: LogFields): void;
-  /** What somebody has to mend. */
+  /** A failure that a person has to repair. */
   error(message: string, fields?: LogFields): void;
   /** A logger that adds `fields` to every line. */
   child(fields: LogFields): Logger;
 }
 
-/** The same logger for a part whose warnings somebody else tells of: they become lines of `debug`. */
+/** The same logger for a part whose warnings are reported elsewhere: here they become lines of `debug`. */
 export function demoteWarnings(logger: Logger): Logger {
   return {
     debug: (message, fields) => logger.debug(message, fields),

@@ -54,7 +54,7 @@ describe('Lru', () => {
     );
   });
 
-  it('does not count a look with has() as use', () => {
+  it('does not count has() as use', () => {
     const lru = new Lru<string, number>({ capacity: 2 });
     lru.set('a', 1);
     lru.set('b', 2);

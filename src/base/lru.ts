@@ -3,7 +3,7 @@ import { assert } from './assert.ts';
 export interface LruOptions<K, V> {
   /** The most entries it ever holds. */
   readonly capacity: number;
-  /** Told about an entry pushed out by a newer one; not about deleted or replaced ones. */
+  /** Called with an entry that a newer one displaced; not with deleted or replaced ones. */
   readonly onEvict?: (key: K, value: V) => void;
 }
 

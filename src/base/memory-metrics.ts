@@ -1,6 +1,6 @@
 import type { GaugeDefinition, HistogramDefinition, LabelMatch, Labels, MetricDefinition, Metrics } from './metrics.ts';
 
-/** What a histogram saw under one set of labels. */
+/** The observations of a histogram under one set of labels. */
 export interface Observations {
   readonly count: number;
   readonly sum: number;

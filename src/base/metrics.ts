@@ -22,14 +22,14 @@ export interface HistogramDefinition extends MetricDefinition {
   readonly buckets?: readonly number[];
 }
 
-/** What series have in common, by label name: a value, or what is true of the value. A label that is not named may have any. */
+/** Selects series by label name: a value, or a predicate of the value. A label that is not named may have any value. */
 export type LabelMatch = Readonly<Record<string, string | ((value: string) => boolean)>>;
 
-/** What has a series for each combination of labels it was told of. */
+/** A metric with one series for each combination of labels that was recorded. */
 interface Labelled {
   /**
-   * Forgets the series that match, as client_golang's DeletePartialMatch does: for what labels name and is there no more. One that is told
-   * of again begins at 0, which Prometheus takes for a restart. A label that the metric does not have matches nothing.
+   * Forgets the series that match, as client_golang's DeletePartialMatch does: for things that labels name and that no longer exist. A series
+   * recorded again begins at 0, which Prometheus takes for a restart. A label that the metric does not have matches nothing.
    */
   deletePartialMatch(match: LabelMatch): void;
 }

@@ -1,4 +1,4 @@
-/** Something that works until it is told to stop. */
+/** Something that runs until it is stopped. */
 export interface Service {
   /**
    * Resolves after `signal` is aborted and everything the service started has ended. Rejects only when it can not go

@@ -5,7 +5,7 @@ const DASH = 0x2d;
 
 /**
  * Value of two lower-case hexadecimal digits, by the two bytes as one number; upper case is none of them, because it would not come
- * back as it was written. Of the 128 KB only the few lines between `00` and `ff` are ever touched.
+ * back as it was written. Only the few lines of the 128 KB between `00` and `ff` are ever touched.
  */
 const PAIRS = new Int16Array(2 ** 16).fill(-1);
 for (let value = 0; value < 256; value++) {

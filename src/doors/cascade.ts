@@ -50,7 +50,7 @@ export interface TreeOptions {
   readonly depth?: number | undefined;
 }
 
-/** What a lint looks at. */
+/** The input of a lint. */
 export interface LintOptions {
   /** The whole cluster unless given. */
   readonly namespace?: string | undefined;
@@ -98,7 +98,7 @@ export async function explainObject(client: RestClient, object: NamedObject): Pr
   return explain(await readEvidence(subject, { client, clock: systemClock, discovery }));
 }
 
-/** What is wrong with ownership in a namespace or the cluster. */
+/** Problems of ownership in a namespace or the cluster. */
 export async function lint(client: RestClient, options: LintOptions = {}): Promise<LintReport> {
   const { namespace, olderThanMs = FIVE_MINUTES_MS } = options;
   const discovery = await discover(client);
@@ -126,7 +126,7 @@ async function readObjects(
   throw new Error(
     unread === undefined
       ? `${missing.kind} "${nameOf(missing)}" does not exist`
-      : `cannot tell whether ${missing.kind} "${nameOf(missing)}" exists: ${unread.reason}`,
+      : `cannot find out whether ${missing.kind} "${nameOf(missing)}" exists: ${unread.reason}`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { Metrics } from '../base/metrics.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../nodegc/config/node-configuration.ts';
 import { NodeCollection } from '../nodegc/daemon/node-collection.ts';
 
-/** What a program tells about its node. */
+/** Facts about the node that a program supplies. */
 export interface OpenNodeOptions {
   /** Socket of the container runtime, `unix:///…`. */
   readonly containerRuntimeEndpoint: string;

@@ -5,7 +5,7 @@ import { clusterOf, type TestCluster } from './cluster.ts';
 import type { Trace } from './trace/trace.ts';
 import { displayName, type ObjectRef, refOf, type Subject } from './client/object-ref.ts';
 
-/** What a matcher found: whether it holds, and the text for the case that it should have been otherwise. */
+/** The result of a matcher: whether it holds, and the text for the case that it should have been otherwise. */
 export interface Finding {
   readonly pass: boolean;
   readonly message: string;
@@ -59,7 +59,7 @@ function checkWasThere(
 ): void {
   const trace = cluster.trace();
   const seen = trace.about({ ...assumed, ...ref }).entries.some(({ kind }) => kind === 'write');
-  // What came with a snapshot and is there yet has left no entry.
+  // Objects of a snapshot that still exist have no entry.
   if (seen || trace.dropped > 0 || (ref.uid === undefined && cluster.knows(ref))) return;
   const written = trace.entries.filter(({ kind, object }) => kind === 'write' && object?.kind === ref.kind);
   const others = [...new Set(written.map(({ object }) => displayName(object ?? ref)))].slice(0, NAMED_OTHERS);
@@ -117,7 +117,7 @@ export async function checkFinalizer(cluster: TestCluster, subject: Subject, fin
   };
 }
 
-/** In a paused cluster things are looked at as they stand: the test is counting steps. */
+/** A paused cluster is examined as it stands: the test is counting steps. */
 async function look(
   cluster: TestCluster,
   subject: Subject,
@@ -136,7 +136,7 @@ function advise({ clock, paused }: TestCluster): (waiting: string) => string {
   return (waiting) => `${waiting}${wait}`;
 }
 
-/** What keeps an object that was deleted, when it is not the collector who would let it go. */
+/** The reason why a deleted object stays, when something other than the collector has to release it. */
 function waitingFor({ metadata = {} }: KubeObject): string[] {
   const { deletionTimestamp, finalizers = [] } = metadata;
   const [finalizer] = finalizers.filter((name) => name !== FINALIZER_FOREGROUND && name !== FINALIZER_ORPHAN);

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { StoredContents } from '../apiserver/storage/embedded/memory-store.ts';
 import type { Memory } from './trace/recorder.ts';
 
-/** What {@link ClusterSnapshot} keeps. */
+/** The state that {@link ClusterSnapshot} keeps. */
 export interface SnapshotParts {
   readonly contents: StoredContents;
   /** Milliseconds since the epoch, on the clock of the cluster. */

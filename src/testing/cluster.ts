@@ -76,7 +76,7 @@ export interface ClusterOptions {
   readonly simulate?: SimulationSettings;
   /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
   readonly listen?: boolean | undefined;
-  /** Of every write of `crds`, `objects` and the clients, unless the call names another; left to the server unless given. */
+  /** The field manager of every write of `crds`, `objects` and the clients, unless the call names another; left to the server unless given. */
   readonly fieldValidation?: FieldValidation | undefined;
   /** Starts with the objects of another cluster, and the fake clock at its time. */
   readonly from?: ClusterSnapshot | undefined;
@@ -99,7 +99,7 @@ const NO_AUTHORITY = '# This cluster listens nowhere, so it has no certificate a
 const START = { withinMs: 60_000, stepMs: 5, patienceMs: 60_000 };
 /** Turns of the event loop that one step of a cluster may take. */
 const MAX_TURNS = 4000;
-/** What happened last, in the error of a cluster that does not start. */
+/** The last events, for the error of a cluster that does not start. */
 const LAST_ENTRIES = 10;
 
 interface Parts {
@@ -139,7 +139,7 @@ export class TestCluster implements AsyncDisposable {
   readonly client: ClusterClient;
   /** Its time. */
   readonly clock: TestClock;
-  /** What goes wrong between clients and server; nothing at first. */
+  /** Faults between clients and server; none at first. */
   readonly faults: Faults;
   /** Reads past faults and gate, for matchers. */
   readonly observer: ClusterClient;
@@ -247,7 +247,7 @@ export class TestCluster implements AsyncDisposable {
         fieldValidation,
         seen: () => undefined,
       });
-      // Before the collector looks at discovery: it would look again only when time passes, and here it stands still.
+      // Runs before the collector reads discovery: it would read it again only when time passes, and here time stands still.
       await createObjects(seeder, definitions);
       await servedAll(definitions, common);
       const { services, collector } = await buildControllers({
@@ -273,7 +273,7 @@ export class TestCluster implements AsyncDisposable {
         ),
       );
       const cluster = new TestCluster({ ...common, settler, running });
-      // What controllers do about objects of a snapshot belongs to the story of the test.
+      // The reaction of controllers to objects of a snapshot belongs to the trace of the test.
       if (from !== undefined) recorder.clear();
       startUp.begin(async () => {
         const held = (): boolean => stopping.signal.aborted || gate.held.length > 0;
@@ -282,7 +282,7 @@ export class TestCluster implements AsyncDisposable {
         await settler.settle();
         if (from === undefined) recorder.clear();
       });
-      // What is in a snapshot has had its consequences.
+      // Objects of a snapshot have had their consequences.
       if (from !== undefined && objects.length === 0) return cluster;
       await startUp.done;
       await createObjects(seeder, objects);
@@ -320,9 +320,9 @@ export class TestCluster implements AsyncDisposable {
   }
 
   /**
-   * A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. What
-   * a handler throws is in the trace. Resolves when the cache knows what is there. Rejects, and ends the cache, with an answer
-   * of 400, 405 or 422, which time does not mend, and after five seconds of real time with an Error that says what is missing.
+   * A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. An error of a handler
+   * is in the trace. Resolves when the cache knows what is there. Rejects, and ends the cache, with an answer of 400, 405 or 422, which time
+   * does not mend, and after five seconds of real time with an Error that says what is missing.
    */
   async informer<T extends ApiObject = KubeObject>(query: KindQuery, who = 'informer'): Promise<Informer<T>> {
     checkKeys('informer', query, kindQueryKeys);
@@ -393,7 +393,7 @@ export class TestCluster implements AsyncDisposable {
   /**
    * Resolves when nothing is left to do: queues empty, workers idle, watches delivered, no write for a while. Opens a
    * cluster that was paused. With the fake clock no time passes, but for half a second at most after a controller met a
-   * conflict with another's write and tries again. What waits for time otherwise is in the answer.
+   * conflict with another's write and tries again. Other work that waits for time is in the answer.
    * Rejects with a {@link NotSettledError} when that moment does not come.
    */
   settled(options?: SettleOptions): Promise<Settled> {
@@ -426,7 +426,7 @@ export class TestCluster implements AsyncDisposable {
     return recorder.trace(from);
   }
 
-  /** What happened since the objects of the test were there, and why. */
+  /** The events since the objects of the test existed, with their reasons. */
   trace(): Trace {
     return this.#parts.recorder.trace();
   }

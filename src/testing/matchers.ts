@@ -3,8 +3,8 @@ import type { TestCluster } from './cluster.ts';
 import type { Subject } from './client/object-ref.ts';
 
 /**
- * What `expect(object)` can do after `expect.extend(kubegcMatchers)`. All are asynchronous: await them. Each waits until the
- * cluster is settled, and needs it named only for an object that did not come from `cluster.client`.
+ * The assertions that `expect(object)` can do after `expect.extend(kubegcMatchers)`. All are asynchronous: await them. Each waits until the
+ * cluster is settled. Name the cluster only for an object that did not come from `cluster.client`.
  */
 export interface KubegcMatchers<R = unknown> {
   /** The object is gone. */

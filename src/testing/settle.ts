@@ -15,12 +15,12 @@ import type { Trace } from './trace/trace.ts';
 export interface SettleOptions {
   /** Real milliseconds after which it gives up; 5000 unless given. */
   readonly timeoutMs?: number;
-  /** What else must be at rest: the operator under test. Asked again until it says true, so it cannot be async. */
+  /** Whether the operator under test is at rest too. Asked again until it says true, so it cannot be async. */
   readonly idle?: () => boolean;
   /**
    * Lets up to so many milliseconds pass while something waits for time, such as a retry. Finite; 0 unless given.
-   * What passes by itself after a conflict is not counted in. With the real clock it is waited for what a controller will
-   * look at again later and for timers of `cluster.clock`, no longer than `timeoutMs`; what failed is waited for anyhow.
+   * The time that passes by itself after a conflict is not counted. With the real clock, it waits for keys that a controller will process again
+   * later and for timers of `cluster.clock`, no longer than `timeoutMs`; failed keys are waited for anyhow.
    */
   readonly advanceMs?: number;
 }
@@ -28,15 +28,15 @@ export interface SettleOptions {
 /** How a cluster came to rest. */
 export interface Settled {
   /**
-   * What goes on when time does. Empty when nothing is left to do at all. With the real clock no more than what a controller
-   * will look at again though nothing went wrong, such as a namespace whose content waits for a finalizer.
+   * The work that continues when time passes. Empty when nothing is left to do. With the real clock it has only keys that a controller will
+   * process again although nothing failed, such as a namespace whose content waits for a finalizer.
    */
   readonly waiting: readonly string[];
 }
 
 /** The cluster does not come to rest. The message ends with what happened last. */
 export class NotSettledError extends Error {
-  /** What had not come to rest, a line each. */
+  /** The work that had not come to rest, a line each. */
   readonly pending: readonly string[];
   /** All of it; private so that a test runner that prints the error's fields does not print this too. */
   readonly #trace: Trace;
@@ -51,7 +51,7 @@ export class NotSettledError extends Error {
     this.#trace = trace;
   }
 
-  /** What happened until then. */
+  /** The events until then. */
   get trace(): Trace {
     return this.#trace;
   }
@@ -66,7 +66,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
 const AFTER_CONFLICT_MS = 500;
 /** With the real clock: how long it sleeps before it looks whether more has happened. */
 const NAP_MS = 1;
-/** Turns of the event loop between two looks at the time. */
+/** Turns of the event loop between two readings of the time. */
 const TURNS_A_ROUND = 500;
 
 export interface SettlerParts {
@@ -79,7 +79,7 @@ export interface SettlerParts {
   readonly timers: TestTimers;
 }
 
-/** What one settling may still take. */
+/** The time that one settling may still take. */
 interface Budget {
   /** Real milliseconds, as the test gave them. */
   readonly timeoutMs: number;
@@ -91,9 +91,9 @@ interface Budget {
   advance: number;
 }
 
-/** What a cluster that is at rest will go on with when time passes. */
+/** The work that a cluster at rest continues when time passes. */
 interface Left {
-  /** Some of it has to be done, and is not only looked at. */
+  /** Some of it must be done, and not only checked. */
   readonly unfinished: boolean;
   readonly waiting: readonly string[];
 }
@@ -147,14 +147,14 @@ export class Settler {
     return clock instanceof StandingClock ? this.#advanceTo(clock, budget, left) : this.#awaitLook(budget);
   }
 
-  /** Up to the next timer. A look that comes later does not draw on what a conflict gives. */
+  /** Up to the next timer. A check that comes later does not use the time that a conflict allows. */
   async #advanceTo(clock: StandingClock, budget: Budget, { unfinished, waiting }: Left): Promise<boolean> {
     const next = clock.nextTimerInMs;
     if (next === undefined) return false;
     const afterConflict = unfinished && this.#parts.activity.conflicts > this.#conflicts && next <= budget.conflicts;
     const purse = afterConflict ? 'conflicts' : 'advance';
     if (next > budget[purse]) return false;
-    // A look may be followed by another one for ever. What a conflict gives is soon spent.
+    // One check may follow another for ever. The time that a conflict allows is soon spent.
     if (purse === 'advance' && systemClock.monotonic() >= budget.deadline) throw this.#notSettled(budget, waiting);
     budget[purse] -= next;
     await clock.advanceAsync(next);
@@ -186,7 +186,7 @@ export class Settler {
     return [`${requests} requests under way, ${changes} writes so far`];
   }
 
-  /** What has to be done, or tried again; and what is only looked at again later, which may go on for ever. */
+  /** Work that must be done or retried; and work that is only checked again later, which may go on for ever. */
   #waiting(): { readonly unfinished: readonly string[]; readonly looks: readonly string[] } {
     const { queues, faults, collector, timers } = this.#parts;
     const busy = [...queues.busy].map(

@@ -3,7 +3,7 @@ import type { Send } from '../client/rest/interceptor.ts';
 
 /**
  * The moment from which controllers know what is there. A cluster that starts from a snapshot is handed out before it: reads go on at
- * once, and everything that changes something, or looks at what controllers do, waits for it.
+ * once, and everything that changes something, or reads what controllers do, waits for it.
  */
 export class StartUp {
   #done: Promise<void> | undefined;

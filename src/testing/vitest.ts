@@ -10,7 +10,7 @@ declare module 'vitest' {
 
 expect.extend(kubegcMatchers);
 
-/** What a test of {@link clusterTest} is given. */
+/** The fixtures that a test of {@link clusterTest} is given. */
 export interface ClusterFixtures {
   /** How the cluster starts: `clusterTest.extend({ clusterOptions: { crds, objects } })`. */
   readonly clusterOptions: ClusterOptions;

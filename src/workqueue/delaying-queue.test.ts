@@ -71,7 +71,7 @@ describe('DelayingQueue', () => {
     expect(ready()).toEqual([]);
   });
 
-  it('tells which items wait, and for how long still', () => {
+  it('lists the waiting items, and for how long they still wait', () => {
     const { clock, queue } = setUp();
     expect([...queue.delays()]).toEqual([]);
     queue.addAfter('a', 100);

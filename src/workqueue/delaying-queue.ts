@@ -9,7 +9,7 @@ interface Delayed<T> {
   readonly origin: DelayOrigin;
 }
 
-/** Who said how long: a rate limiter, which is told when that is not waited out, or a caller. */
+/** The source of the delay: a rate limiter, which is called when the delay is cut short, or a caller. */
 export type DelayOrigin = 'limiter' | 'caller';
 
 /** A queue to which an item can be added after some time (client-go `delaying_queue.go`). */
@@ -24,7 +24,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     return this.#heap.size;
   }
 
-  /** Of these, those whose time is more than this away. O(delayed items). */
+  /** Counts only items whose time is more than this away. O(delayed items). */
   delayedLongerThan(ms: number): number {
     const at = this.clock.monotonic() + ms;
     let found = 0;
@@ -40,7 +40,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     }
   }
 
-  /** Adds the item when `delayMs` are over. Of several delays for one item the earliest counts. */
+  /** Adds the item when `delayMs` are over. The earliest of several delays for one item counts. */
   addAfter(item: T, delayMs: number): void {
     this.delay(item, delayMs, 'caller');
   }
@@ -49,7 +49,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
   protected delay(item: T, delayMs: number, origin: DelayOrigin): void {
     if (this.shuttingDown) return;
     this.metrics.retried();
-    // What it would wait for came during the attempt that failed, which may not have seen it.
+    // Its event came during the failed attempt, which may not have seen it.
     if (origin === 'limiter' && this.takeWakeUp(item)) {
       this.notWaitedOut(1);
       this.add(item);

@@ -4,7 +4,7 @@ import type { Metrics } from '../base/metrics.ts';
 /** 10^-8 * 10^n seconds, n = 0..9 (COL-190). */
 const DURATION_BUCKETS = Array.from({ length: 10 }, (_, n) => Number(`1e${n - 8}`));
 
-/** What the queue tells about itself; times are `clock.monotonic()` milliseconds. */
+/** The queue's report about itself; times are `clock.monotonic()` milliseconds. */
 export interface QueueMetrics {
   added(): void;
   taken(waitedSince: number): void;

@@ -7,7 +7,7 @@ function newQueue(bound?: number): Queue<string> {
   return new Queue<string>({ name: 'q', clock: new FakeClock(), ...(bound === undefined ? {} : { bound }) });
 }
 
-/** What is ready, in order, without waiting. */
+/** The ready items, in order, without waiting. */
 function takeAll(queue: Queue<string>): string[] {
   const taken: string[] = [];
   for (let got = queue.tryGet(); got !== undefined && !got.shutdown; got = queue.tryGet()) taken.push(got.item);
@@ -82,7 +82,7 @@ describe('Queue', () => {
     expect(order).toEqual(['1:a', '2:b']);
   });
 
-  it('hands out what waited when it was shut down, then tells everybody, and ignores additions', async () => {
+  it('hands out what waited when it was shut down, then reports the shutdown to all, and ignores additions', async () => {
     const queue = newQueue();
     queue.add('a');
     queue.shutDown();

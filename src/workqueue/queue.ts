@@ -40,7 +40,7 @@ interface Work {
   readonly takenAt: number;
   /** When it was asked for again (processing-dirty). */
   addedAt: number | undefined;
-  /** What it may wait for has come since it was taken. */
+  /** The event that it may wait for came after it was taken. */
   woken: boolean;
 }
 
@@ -53,7 +53,7 @@ export class Queue<T extends QueueKey> {
   readonly bound: number;
   protected readonly clock: Clock;
   protected readonly metrics: QueueMetrics;
-  /** Items that wait or are in work. Of those that wait no more is kept than order and time: at start-up there may be millions. */
+  /** Items that wait or are in work. Only order and time are kept of waiting items: at start-up there may be millions. */
   readonly #keys: KeyTable<T>;
   readonly #work = new Map<KeyHandle, Work>();
   /** Those that wait, in the order they came. */
@@ -95,7 +95,7 @@ export class Queue<T extends QueueKey> {
     this.admit(handle, this.#keys.size > before ? 'new' : 'known');
   }
 
-  /** The rest of `add`, for whoever has put the item into the table of keys himself; `known`: it was there. */
+  /** The rest of `add`, for a caller that has put the item into the table of keys itself; `known`: it was there. */
   protected admit(handle: KeyHandle, item: 'new' | 'known'): void {
     if (item === 'known') {
       const work = this.#work.get(handle);

@@ -42,7 +42,7 @@ describe('bucketRateLimiter', () => {
   });
 });
 
-describe('bucketRateLimiter, told of what does not wait', () => {
+describe('bucketRateLimiter, called for an item that does not wait', () => {
   it('gives its tokens to those that fail next, and has never more than the burst', () => {
     const clock = new FakeClock();
     const limiter = bucketRateLimiter<string>({ ratePerSecond: 10, burst: 3, clock });
@@ -86,7 +86,7 @@ describe('maxOfRateLimiter', () => {
     expect([short.numRequeues('a'), long.numRequeues('a')]).toEqual([0, 0]);
   });
 
-  it('tells each of them of what does not wait', () => {
+  it('calls each of them for an item that does not wait', () => {
     const clock = new FakeClock();
     const limiter = maxOfRateLimiter(
       bucketRateLimiter<string>({ ratePerSecond: 10, burst: 1, clock }),

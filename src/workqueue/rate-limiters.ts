@@ -61,7 +61,7 @@ export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOpti
       last = now;
       return tokens >= 0 ? 0 : (-tokens * 1000) / ratePerSecond;
     },
-    // Unlike x/time/rate it gives back the token of one that had others behind it, too. These keep their times, so that more than
+    // Unlike x/time/rate it returns the token of one that had others behind it, too. These keep their times, so that more than
     // the rate may come due at one moment; but never more than the burst and what the time since the beginning allows.
     cancelled(count) {
       tokens = Math.min(burst, tokens + count);
@@ -89,7 +89,7 @@ export interface ControllerRateLimiterOptions {
   readonly clock: Clock;
   /** Milliseconds; 5 in Kubernetes. */
   readonly baseMs?: number;
-  /** Of the item's own back-off, not of the bucket. Milliseconds; 1,000,000 in Kubernetes (BETTER-8 asks for 60,000). */
+  /** The most that the item's own back-off waits, without the bucket. Milliseconds; 1,000,000 in Kubernetes (BETTER-8 asks for 60,000). */
   readonly capMs?: number;
   readonly ratePerSecond?: number;
   readonly burst?: number;

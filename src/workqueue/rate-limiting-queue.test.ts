@@ -353,7 +353,7 @@ function delayOfFresh(queue: RateLimitingQueue<string>, clock: FakeClock): numbe
   }
 }
 
-/** What it has given out beyond what it had. */
+/** The tokens that it gave out beyond those it had. */
 function debtOf(bucket: RateLimiter<string>, ratePerSecond: number): number {
   const delay = bucket.when('probe');
   bucket.cancelled(1);

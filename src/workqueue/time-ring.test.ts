@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TimeRing } from './time-ring.ts';
 
 describe('TimeRing', () => {
-  it('gives back what came, in its order, whatever came and went before', () => {
+  it('returns the items in their order, whatever came and went before', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -40, max: 40 }), { maxLength: 40 }), (steps) => {
         const ring = new TimeRing();

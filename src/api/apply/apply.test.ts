@@ -62,7 +62,7 @@ describe('server-side apply', () => {
     ]);
   });
 
-  it('API-213 another value of a field of an applier is a conflict, told in the words of the protocol', () => {
+  it('API-213 another value of a field of an applier is a conflict, reported in the words of the protocol', () => {
     const scenario = configMap().apply({ data: { a: '1', b: '1' } }, { manager: 'one' });
     const error = refusal(() => scenario.apply({ data: { a: '2' } }, { manager: 'two' }));
     expect(error.message).toBe('Apply failed with 1 conflict: conflict with "one": .data.a');
@@ -145,7 +145,7 @@ describe('server-side apply', () => {
     expect(scenario.get('spec', 'replicas')).toBe(1);
   });
 
-  it('API-214 API-217 a value somebody else changed by an update is his, and stays', () => {
+  it('API-214 API-217 a value somebody else changed by an update belongs to that manager, and stays', () => {
     const scenario = deployment()
       .apply(web({ replicas: 3 }), { manager: 'a' })
       .update((object) => ({ ...object, spec: { ...(object['spec'] as object), replicas: 5 } }), { manager: 'hpa' });
@@ -157,7 +157,7 @@ describe('server-side apply', () => {
   });
 
   describe('API-222 lists', () => {
-    it('of type map are merged by their keys, in the order of the configuration', () => {
+    it('of the type map are merged by their keys, in the order of the configuration', () => {
       const container = (...names: string[]): object =>
         web({
           template: {
@@ -229,7 +229,7 @@ describe('server-side apply', () => {
       expect(containers(scenario)[0]?.['args']).toEqual(['c']);
     });
 
-    it('owner references are told apart by uid, each one thing', () => {
+    it('owner references are distinguished by uid, each one thing', () => {
       const owner = (uid: string, name: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid });
       const scenario = configMap()
         .apply({ metadata: { name: 'x', ownerReferences: [owner('1', 'a')] } }, { manager: 'one' })

@@ -62,8 +62,8 @@ export type Applied =
 /**
  * Server-side apply (API-210 to API-223; structured-merge-diff `Updater.Apply` and the managers apimachinery puts around it):
  * the configuration is merged into the object, what its manager applied before and does not any more goes unless somebody
- * else owns it, and the manager owns exactly what the configuration says. What another manager has is compared in the version that
- * he wrote it in, and stays in it.
+ * else owns it, and the manager owns exactly what the configuration says. Fields of another manager are compared in the version in which that
+ * manager wrote them, and stay in it.
  */
 export function* applySteps(application: Application): Converting<Applied> {
   const applied = yield* applyOnce(application);

@@ -4,7 +4,7 @@ import { elementsOf } from './list-element.ts';
 import { fieldElement } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type TypeSchema, type ValueForm } from './schema.ts';
 
-/** What a write does to an object. The three sets have no member in common, except that a value may change its form. */
+/** The effect of a write on an object. The three sets have no member in common, except that a value may change its form. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -29,7 +29,7 @@ interface Differences {
 const KINDS: readonly Kind[] = ['added', 'modified', 'removed'];
 const MODIFIED: Differences = { modified: LEAF };
 
-/** Which members of the object, and of its metadata, are looked at. */
+/** Which members of the object, and of its metadata, are compared. */
 export interface ComparedFields {
   member(name: string): boolean;
   metadata(name: string): boolean;
@@ -93,9 +93,9 @@ function isEmpty(object: Record<string, unknown>): boolean {
 
 interface ComparedMap {
   readonly map: MapSchema;
-  /** Absent: every member is looked at. */
+  /** Absent: every member is compared. */
   compared?(name: string): boolean;
-  /** Of the object's own metadata. */
+  /** Members of the object's own metadata. */
   metadata?(name: string): boolean;
 }
 

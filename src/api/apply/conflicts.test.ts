@@ -21,7 +21,7 @@ describe('API-213 what an apply that met other managers answers', () => {
     expect(error.status.details?.causes).toHaveLength(3);
   });
 
-  it('tells no more than ten thousand fields, and how many there are beside them', () => {
+  it('names no more than ten thousand fields, and how many there are beside them', () => {
     const error = conflictError([
       { manager: manager('a'), fields: fields(9999, (n) => `x${n}`) },
       { manager: manager('b'), fields: fields(5, (n) => `y${n}`) },
@@ -30,7 +30,7 @@ describe('API-213 what an apply that met other managers answers', () => {
     expect(error.message).toMatch(/^Apply failed with 10004 conflicts: [^]*\n- \.data\.y0\nand 4 more$/);
   });
 
-  it('tells no more than a mebibyte, but always the first', () => {
+  it('reports no more than a mebibyte, but always the first', () => {
     const long = (n: number): string => String(n).repeat(900_000);
     const error = conflictError([{ manager: manager('a'), fields: fields(9, long) }]);
     expect(error.status.details?.causes).toHaveLength(1);

@@ -12,8 +12,8 @@ export interface ManagerConflict {
 }
 
 /**
- * 409 with one cause per field (API-213). At least one conflict. Of more than ten thousand fields, or a mebibyte of causes, the first are
- * told, and how many there are beside them.
+ * 409 with one cause per field (API-213). At least one conflict. An error with more than ten thousand fields, or a mebibyte of causes, names the
+ * first and counts the rest.
  */
 export function conflictError(conflicts: readonly ManagerConflict[]): StatusError {
   const byManager = conflicts
@@ -40,7 +40,7 @@ interface Conflicting {
   readonly fields: FieldSet;
 }
 
-/** As many fields as can be told, from the first on; that one always. `first`: of its manager. */
+/** As many fields as fit, from the first on; at least that one. `first`: of its manager. */
 function* fieldsTold(
   managers: readonly Conflicting[],
 ): Generator<{ readonly path: string; readonly who: string; readonly first: boolean }> {

@@ -72,7 +72,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(a) ? b : uniteNodes(a, b);
 }
 
-/** Of two nodes or two sets, neither of them the empty set. */
+/** Both are nodes or both are sets, and neither is the empty set. */
 function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   if (isEmptySet(a)) return b[SELF] === undefined && !isEmptySet(b) ? { [SELF]: LEAF, ...b } : b;

@@ -21,14 +21,14 @@ export type OtherVersions = (apiVersion: string) => KindVersion | undefined;
 export interface ConversionRequest {
   readonly object: KubeObject;
   readonly apiVersion: string;
-  /** What the message begins with when it cannot be had. */
+  /** The beginning of the message when a version cannot be had. */
   readonly trouble: string;
 }
 
 /** Work that stops where it needs a conversion, and is handed the converted object: converting may be somebody else's business. */
 export type Converting<T> = Generator<ConversionRequest, T, KubeObject>;
 
-/** Of work in which everybody speaks one version. */
+/** Versions for work in which all managers use one version. */
 export function withoutConversion<T>(work: Converting<T>): T {
   const step = work.next();
   if (step.done === true) return step.value;

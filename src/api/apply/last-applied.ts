@@ -18,7 +18,7 @@ const MAX_ANNOTATIONS_BYTES = 262_144;
 const ALL = { member: () => true, metadata: () => true };
 
 /**
- * What client-side apply has set and nobody has changed since: kubectl may take it over on the server's side without a
+ * The fields that client-side apply set and nobody changed since: kubectl may take it over on the server's side without a
  * conflict. Empty when there is no such annotation, or none that can be read.
  */
 export function fieldsOfLastApplied(live: KubeObject, type: TypeSchema): FieldSet {

@@ -7,7 +7,7 @@ import { TypedValueError } from './typed-value-error.ts';
  * Which element of an associative list a value is. An absent key counts with its default, and without one not at all
  * (API-222).
  *
- * @throws TypedValueError when it cannot be told
+ * @throws TypedValueError when the element cannot be identified
  */
 export function listElementOf(list: ListSchema, value: unknown): PathElement {
   return list.keys.length > 0 ? keyedElement(list, value) : setElement(value);

@@ -5,7 +5,7 @@ import { formatTime, parseTime } from '../meta/time.ts';
 import { decodeFieldsV1, EMPTY_SET, type FieldSet, inOrder, isEmptySet } from './fieldset.ts';
 import { PathElementError } from './path-element.ts';
 
-/** Who manages fields. One entry per manager (API-215). */
+/** The managers of fields. One entry per manager (API-215). */
 export interface Manager {
   readonly name: string;
   readonly operation: 'Apply' | 'Update';
@@ -77,7 +77,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
       const decoded = entryFrom(entry, decodeFieldsV1(entry.fieldsV1));
       const time = decoded.time === '' ? undefined : parseTime(decoded.time);
       const known = { ...decoded, time: time === undefined ? '' : formatTime(time) };
-      // Of two entries of one manager the last one counts, as in a map.
+      // The last of several entries of one manager counts, as in a map.
       managers.set(managerIdentifier(known), known);
     } catch (error) {
       if (error instanceof PathElementError) return undefined;
@@ -87,7 +87,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
   return [...managers.values()];
 }
 
-/** What is wrong with entries that {@link decodeManagers} cannot understand, in upstream's words. */
+/** The problem of entries that {@link decodeManagers} cannot understand, in upstream's words. */
 export function managersProblem(entries: readonly ManagedFieldsEntry[]): string | undefined {
   for (const [index, entry] of entries.entries()) {
     const { operation, apiVersion = '', fieldsType = '' } = entry;

@@ -16,7 +16,7 @@ export function mergeTyped(live: unknown, config: unknown, type: TypeSchema): un
   if (form === 'list' && type.list!.relationship === 'associative') {
     const left = Array.isArray(live) ? live : [];
     const right = Array.isArray(config) ? config : [];
-    // Of two empty ones the configuration's stays, be it null or a list.
+    // When both are empty, the configuration's stays, be it null or a list.
     return left.length + right.length === 0 ? config : mergeLists(left, right, type.list!);
   }
   if (form === 'map' && type.map!.relationship === 'granular') {

@@ -12,11 +12,11 @@ export interface VersionedFields {
 }
 
 export interface Pruning {
-  /** Of the object, which the result has as well. */
+  /** The version of the object, which is also that of the result. */
   readonly apiVersion: string;
-  /** What the manager applied last time. */
+  /** The fields that the manager applied last time. */
   readonly last: VersionedFields;
-  /** What anybody owns now, this manager's new configuration included. */
+  /** The fields that any manager owns now, this manager's new configuration included. */
   readonly owned: readonly VersionedFields[];
   typeOf(apiVersion: string): TypeSchema;
 }
@@ -73,7 +73,7 @@ function fieldsOf(object: KubeObject, type: TypeSchema): FieldSet {
   return withNamedFields(extractFieldSet(object, type), type);
 }
 
-/** Who said nothing but metadata takes all of it along, and then it would be no object that anybody could convert. */
+/** A manager that applied only metadata would remove all of it, and the rest could not be converted. */
 function withIdentity(pruned: unknown, { apiVersion, kind, metadata = {} }: KubeObject): KubeObject {
   const { name, namespace, uid } = metadata;
   const rest = (pruned ?? {}) as KubeObject;

@@ -13,7 +13,7 @@ const REPLICAS_IN_SCALE: readonly PathElement[] = ['f:spec', 'f:replicas'];
 export type ReplicasPaths = (apiVersion: string) => readonly PathElement[] | 'nowhere' | undefined;
 
 /**
- * Who manages the replicas of an object, as the managers of its Scale: a write to `/scale` decides about these
+ * The managers of an object's replicas, as the managers of its Scale: a write to `/scale` decides about these
  * (apimachinery `managedfields.ScaleHandler`).
  */
 export function managersOfScale(
@@ -35,13 +35,13 @@ export interface ScaledParent {
   /** As stored. */
   readonly entries: readonly ManagedFieldsEntry[] | undefined;
   readonly replicas: ReplicasPaths;
-  /** Of the write; one that has a Scale. */
+  /** The version of the write; it has a Scale. */
   readonly apiVersion: string;
 }
 
 /**
- * The managers of the object after a write to its Scale: who lost the replicas there loses them here, and who is new there has them
- * and nothing else; upstream tells no time of him. Unlike upstream, an updater that keeps them stays one entry.
+ * The managers of the object after a write to its Scale: a manager that lost the replicas there loses them here, and a new one has them and
+ * nothing else, without a time, as upstream. Unlike upstream, an updater that keeps them stays one entry.
  */
 export function managersAfterScale(
   { entries, replicas, apiVersion }: ScaledParent,

@@ -22,14 +22,14 @@ export interface MapSchema {
   readonly relationship: 'atomic' | 'granular';
   /** A declared field of a struct. */
   field(name: string): FieldSchema | undefined;
-  /** Of everything that is not declared; undefined where nothing else is allowed. */
+  /** The type of members that are not declared; undefined where none are allowed. */
   element(): TypeSchema | undefined;
 }
 
 /**
- * What server-side apply knows of a type (API-222): which forms its values have, and how far managers can share one. Built-in
- * types are read from the type table; a custom resource brings its own. Types refer to each other in circles, so what is
- * below is asked for, not held.
+ * The knowledge of server-side apply about a type (API-222): which forms its values have, and how far managers can share one. Built-in
+ * types are read from the type table; a custom resource brings its own. Types refer to each other in circles, so inner types are looked up when
+ * needed, not held.
  */
 export interface TypeSchema {
   readonly scalar?: ScalarSchema;
@@ -82,7 +82,7 @@ const UNTYPED: TypeSchema = { scalar: 'untyped' };
 
 const structs = new Map<string, TypeSchema>();
 
-/** Of a type of the type table. */
+/** The schema of a type in the type table. */
 export function schemaOf(typeName: string): TypeSchema {
   const known = structs.get(typeName);
   if (known !== undefined) return known;
@@ -180,7 +180,7 @@ export function formOf(type: TypeSchema, value: unknown): ValueForm {
   return type.map !== undefined ? 'map' : type.scalar !== undefined ? 'scalar' : 'list';
 }
 
-/** Of a member of a map or struct; undefined where the type allows no such member. */
+/** The schema of a member of a map or struct; undefined where the type allows no such member. */
 export function memberType(map: MapSchema, name: string): TypeSchema | undefined {
   return map.field(name)?.type ?? map.element();
 }

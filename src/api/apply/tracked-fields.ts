@@ -3,7 +3,7 @@ import type { ComparedFields } from './compare.ts';
 import { EMPTY_SET, type FieldSet, isEmptySet } from './fieldset.ts';
 
 /**
- * Which part of an object a write is about. What the strategy resets anyway has no manager through that endpoint: the
+ * Which part of an object a write is about. Fields that the strategy resets anyway get no manager through that endpoint: the
  * status in a write of the object, everything else in a write of the status (API-218).
  */
 export type TrackedPart =

@@ -43,7 +43,7 @@ describe('tracking of updates', () => {
       }),
       { manager: 'kubectl-create' },
     );
-    // What a cluster shows after `kubectl create deployment`, order included.
+    // The managed fields that a cluster shows after `kubectl create deployment`, order included.
     expect(JSON.stringify(scenario.entries)).toBe(
       JSON.stringify([
         {

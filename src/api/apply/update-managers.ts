@@ -34,9 +34,9 @@ export interface TrackedUpdate {
   readonly manager: Manager;
   readonly type: TypeSchema;
   readonly tracked: TrackedPart;
-  /** What the write does in the other versions that managers speak. Absent: all speak the version of the write. */
+  /** The effect of the write in the other versions that managers use. Absent: all use the version of the write. */
   readonly elsewhere?: ChangesElsewhere;
-  /** Of a version, where schemas change while objects live. Absent: they do not. */
+  /** The schema of a version, where schemas change while objects live. Absent: they do not. */
   typeAt?(apiVersion: string): TypeSchema | undefined;
   /** Epoch ms. */
   readonly now: number;
@@ -80,8 +80,8 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
 }
 
 /**
- * What changed goes from all managers to this one; its time is renewed when it gets something. An entry loses what changed in the
- * version that it was written in.
+ * Changed fields move from all managers to this one, whose time is renewed when it gets any. An entry loses the fields that changed in the
+ * version in which it was written.
  */
 export function takeOver(
   managers: Managers,
@@ -102,7 +102,7 @@ export function takeOver(
   let stored: ManagedFieldsEntry | undefined;
   for (const entry of managers) {
     if (!isEmptySet(taken) && isSameManager(entry, owner)) {
-      // What it writes it has anyway, so only what goes has to be looked for.
+      // The manager has the fields it writes anyway, so only removed fields are searched for.
       own = difference(entry.fields, isEmptySet(changes.removed) ? EMPTY_SET : touched);
       stored = entry.stored;
       continue;
@@ -147,7 +147,7 @@ function capped(managers: ManagedEntry[]): Managers {
     append(group, joining);
     kept.delete(first!);
     for (const other of joining) kept.delete(other);
-    // What has got something last stands last.
+    // The manager that got fields last stands last.
     groups.delete(apiVersion);
     groups.set(apiVersion, group);
     surplus -= joining.length;

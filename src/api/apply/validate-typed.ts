@@ -5,8 +5,8 @@ import { formOf, type ListSchema, type MapSchema, memberType, type ScalarSchema,
 import { TypedValueError } from './typed-value-error.ts';
 
 /**
- * Whether a value is one of its type, each field declared and each element of a list there once (API-223). What is stored may
- * have elements twice.
+ * Whether a value is one of its type, each field declared and each element of a list there once (API-223). Stored objects may have elements
+ * twice.
  *
  * @throws TypedValueError with every problem found
  */
@@ -95,7 +95,7 @@ function checkMap(value: Record<string, unknown>, map: MapSchema, at: Position):
     const type = memberType(map, name);
     if (type === undefined) {
       report({ ...at, path }, 'field not declared in schema');
-      // As upstream: the first undeclared field ends the look at this map.
+      // As upstream: the first undeclared field ends the check of this map.
       return;
     }
     check(value[name], type, { ...at, path });

@@ -24,7 +24,7 @@ export interface CallEstimate extends Estimate {
 }
 
 /**
- * What calling a function costs, beyond its operands (apiserver `cel/library/cost.go`). `when`: `before` needs only the operands and is charged
+ * The cost of calling a function, beyond its operands (apiserver `cel/library/cost.go`). `when`: `before` needs only the operands and is charged
  * before the call, so that too much work is never begun; `after` needs the result.
  */
 export interface CallCost {

@@ -1,6 +1,6 @@
-/** What one evaluation may cost (`apis/cel.PerCallLimit`). A unit is about 50 ns upstream. */
+/** The most that one evaluation may cost (`apis/cel.PerCallLimit`). A unit is about 50 ns upstream. */
 export const CEL_CALL_LIMIT = 1_000_000;
-/** What all rules about one object may cost (`apis/cel.RuntimeCELCostBudget`). */
+/** The most that all rules about one object may cost (`apis/cel.RuntimeCELCostBudget`). */
 export const CEL_OBJECT_LIMIT = 10_000_000;
 
 export interface CelBudgetOptions {
@@ -9,7 +9,7 @@ export interface CelBudgetOptions {
   readonly total?: number;
 }
 
-/** What is left to spend on the expressions about one object. Bounds every loop inside expressions. */
+/** The remaining budget for the expressions about one object. Bounds every loop inside expressions. */
 export class CelBudget {
   readonly perCall: number;
   #remaining: number;

@@ -20,7 +20,7 @@ export class CelCompileError extends Error {
   }
 }
 
-/** An expression that is right, but that no program can be made of: upstream tells these apart. It has no issues with a place. */
+/** An expression that is right, but that no program can be made of: upstream distinguishes these. It has no issues with a place. */
 export class CelProgramError extends CelCompileError {
   constructor(message: string) {
     super('', []);
@@ -74,7 +74,7 @@ export function noSuchOverload(): CelEvaluationError {
   return new CelEvaluationError('no such overload');
 }
 
-/** What ran out: what one expression may cost, or what all expressions about one object may. */
+/** Which budget ran out: that of one expression, or that of all expressions about one object. */
 export type CelBudgetScope = 'call' | 'object';
 
 const BUDGET_TEXT: Readonly<Record<CelBudgetScope, string>> = {

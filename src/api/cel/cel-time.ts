@@ -123,7 +123,7 @@ function modulo(value: bigint, divisor: bigint): bigint {
   return ((value % divisor) + divisor) % divisor;
 }
 
-/** What clocks and calendars show at a point in time, as its getters count: months, days of month and year from 0, Sunday is 0. */
+/** A point in time as clocks and calendars show it, counted as its getters do: months, days of month and year from 0, Sunday is 0. */
 export interface TimeParts {
   readonly year: number;
   readonly month: number;

@@ -29,7 +29,7 @@ export type ScalarKind =
   | 'timestamp'
   | 'duration';
 
-/** How elements of a list are told apart: lists that are sets or maps are equal in any order. `keys` are names of JSON properties. */
+/** How elements of a list are identified: lists that are sets or maps are equal in any order. `keys` are names of JSON properties. */
 export type CelListType = { readonly kind: 'set' } | { readonly kind: 'map'; readonly keys: readonly string[] };
 
 export interface CelField {
@@ -76,7 +76,7 @@ export function optionalOf(value: CelType): CelType {
   return { kind: 'opaque', name: OPTIONAL, parameters: [value] };
 }
 
-/** A type whose values only functions look into. */
+/** A type whose values only functions can read. */
 export function opaqueType(name: string): CelType {
   return { kind: 'opaque', name, parameters: [] };
 }
@@ -85,7 +85,7 @@ export function typeParameter(name: string): CelType {
   return { kind: 'param', name };
 }
 
-/** What an optional holds; undefined for everything else. */
+/** The type that an optional holds; undefined for everything else. */
 export function optionalValueType(type: CelType): CelType | undefined {
   return type.kind === 'opaque' && type.name === OPTIONAL ? type.parameters[0] : undefined;
 }

@@ -62,7 +62,7 @@ export function checkedInt(value: bigint): bigint {
   return value;
 }
 
-/** A list that is read by index. Elements of JSON are converted when they are looked at. */
+/** A list that is read by index. Elements of JSON are converted when they are read. */
 export abstract class CelList {
   /** May be larger than any array can be: lists are concatenated without a copy. */
   abstract readonly size: number;
@@ -102,7 +102,7 @@ export class ValueList extends CelList {
   }
 }
 
-/** What a comprehension collects into: `+` appends in place, since nobody else can see the list before it is done. */
+/** The collection that a comprehension fills: `+` appends in place, since nobody else can see the list before it is done. */
 export class GrowingList extends CelList {
   readonly #items: CelValue[] = [];
 
@@ -224,7 +224,7 @@ export class CelOptional {
   }
 }
 
-/** A value that only functions look into: an address, a quantity, the authorizer. */
+/** A value that only functions can read: an address, a quantity, the authorizer. */
 export abstract class CelHostValue {
   abstract readonly type: CelType;
   /** What `size` counts for costs. */
@@ -255,7 +255,7 @@ export function runtimeTypeName(value: CelValue): string {
   return typeName(runtimeType(value));
 }
 
-/** Whether a value may be an argument of this declared type. Of lists and maps, the first element stands for all, as in cel-go. */
+/** Whether a value may be an argument of this declared type. The first element of a list or map stands for all, as in cel-go. */
 export function isOfType(value: CelValue, type: CelType): boolean {
   if (type.kind === 'dyn' || type.kind === 'param') return true;
   if (value instanceof CelList) {
@@ -278,7 +278,7 @@ function isMapOfType(map: CelMap, type: CelType): boolean {
   return true;
 }
 
-/** Arguments of functions, narrowed. Dispatch has seen to the types; what it lets through as `dyn` is told here. */
+/** Arguments of functions, narrowed. Dispatch has seen to the types; what it lets through as `dyn` is checked here. */
 export function asText(value: CelValue): string {
   if (typeof value === 'string') return value;
   throw noSuchOverload();

@@ -17,9 +17,9 @@ import {
 } from './size-estimate.ts';
 
 /**
- * What evaluating an expression costs at best and at worst, as kube-apiserver reckons when it judges rules (cel-go `checker/cost.go`,
+ * The least and greatest cost of an expression, as kube-apiserver estimates it when it judges rules (cel-go `checker/cost.go`,
  * apiextensions `schema/cel.sizeEstimator`). Sizes come from `maxElements` of `sized` and of its parts, the rest from the expression.
- * `sized` stands for whatever a name says, not for `self` alone: `int` in `type(self) == int` has the size of `self` as well.
+ * `sized` stands for the value of any name, not for `self` alone: `int` in `type(self) == int` has the size of `self` as well.
  * Undefined: nothing is known of any name.
  */
 export function estimateCost(checked: CheckedExpression, sized: CelType | undefined): Estimate {
@@ -190,7 +190,7 @@ class Estimator {
     return resultSize === undefined ? cost : { ...cost, resultSize };
   }
 
-  /** What is joined is as long as both. */
+  /** The result of joining is as long as both. */
   #addition(
     call: CelExpression,
     { left, right, both }: { readonly left: CelExpression; readonly right: CelExpression; readonly both: Estimate },

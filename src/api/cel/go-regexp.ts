@@ -18,7 +18,7 @@ type Program = RE2JS['re2Input']['prog'];
 /** Op codes of the compiled program (`Inst.ALT` … of the library, which does not export them); held by test. */
 const OP = { alt: 1, altMatch: 2, capture: 3, emptyWidth: 4, fail: 5, match: 6, nop: 7 } as const;
 
-/** What holds between two characters, as bits (RE2's `EmptyOp`). */
+/** The conditions that hold between two characters, as bits (RE2's `EmptyOp`). */
 const EMPTY = { beginLine: 1, endLine: 2, beginText: 4, endText: 8, wordBoundary: 16, noWordBoundary: 32 } as const;
 
 /** A regular expression in RE2's syntax, matched in time linear in the text (`pattern` of schemas, `matches` and `find` of CEL). */

@@ -97,7 +97,7 @@ class Planner {
     }
   }
 
-  /** What is the same in every evaluation is made once and costs nothing: literals, and lists, maps and conversions of such. */
+  /** Values that are the same in every evaluation are made once and cost nothing: literals, and lists, maps and conversions of such. */
   #constant(expression: CelExpression): CelValue | undefined {
     switch (expression.kind) {
       case 'literal':
@@ -431,7 +431,7 @@ function access(
     const at = key(frame);
     if (optional || value instanceof CelOptional) {
       const found = value instanceof CelOptional ? optionalField(value, at) : new CelOptional(findKey(value, at));
-      // What is not there is not read.
+      // A missing value is not read.
       if (found.value !== undefined) charge(frame, cost);
       return found;
     }
@@ -469,7 +469,7 @@ function isOptionalChoice(reference: CelReference | undefined): boolean {
   );
 }
 
-/** `or` and `orValue` look at the alternative only when it is needed. */
+/** `or` and `orValue` evaluate the alternative only when it is needed. */
 function optionalChoice(target: Step, alternative: Step, name: string): Step {
   return (frame) => {
     const optional = asOptional(target(frame));

@@ -19,9 +19,9 @@ type Json = Readonly<Record<string, unknown>>;
 type MapType = CelType & { readonly kind: 'object' | 'map' };
 
 /**
- * A JSON value as an expression sees it (apiserver `cel/common.UnstructuredToVal`). Lists and objects are views: what no expression
- * looks at is never converted, and an object whose properties are getters is asked only for those that are used.
- * Values of CEL, such as host values, pass unchanged.
+ * A JSON value as an expression sees it (apiserver `cel/common.UnstructuredToVal`). Lists and objects are views: a part that no expression reads
+ * is never converted, and an object whose properties are getters is asked only for those that are used. Values of CEL, such as host values, pass
+ * unchanged.
  */
 export function toCelValue(json: unknown, type: CelType): CelValue {
   switch (typeof json) {
@@ -90,7 +90,7 @@ function fail(message: string): never {
   throw new CelEvaluationError(message);
 }
 
-/** Elements that are told apart by themselves or by keys make lists equal in any order, and `+` a union. */
+/** Elements that are identified by themselves or by keys make lists equal in any order, and `+` a union. */
 class JsonList extends CelList {
   readonly size: number;
   readonly #items: readonly unknown[];

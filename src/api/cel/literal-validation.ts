@@ -8,7 +8,7 @@ import { compileGoRegexp, GoRegexpError } from './go-regexp.ts';
 import type { CheckedExpression } from './type-checker.ts';
 
 /**
- * What types alone do not tell: literal patterns, times and durations that can never be right, and lists and maps of mixed types, which
+ * Problems that types alone do not show: literal patterns, times and durations that can never be right, and lists and maps of mixed types, which
  * only `format` may be given (cel-go `cel/validator.go`).
  */
 export function validateLiterals({ root, types }: CheckedExpression): readonly CelIssue[] {
@@ -57,7 +57,7 @@ function goRegexpProblem(pattern: string): string | undefined {
   }
 }
 
-/** Why a literal pattern of `find` or `findAll` can never match, as the first such place tells; undefined when there is none. */
+/** Why a literal pattern of `find` or `findAll` can never match, for the first such place; undefined when there is none. */
 export function patternProblem(expression: CelExpression): string | undefined {
   let problem: string | undefined;
   visit(expression, 'typed', (each) => {

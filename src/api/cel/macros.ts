@@ -20,7 +20,7 @@ export function findMacro(name: string, arity: number): Expand | undefined {
 interface LoopVariables {
   readonly variable: string;
   readonly variable2: string | undefined;
-  /** What follows the variables among the arguments. */
+  /** The arguments behind the variables. */
   readonly rest: readonly CelExpression[];
 }
 

@@ -46,7 +46,7 @@ function parse(source: string): ASTNode {
   }
 }
 
-/** What may begin an expression, by the names that cel-go's grammar has for it. */
+/** The tokens that may begin an expression, by the names that cel-go's grammar has for it. */
 const EXPRESSION =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 const SYMBOLS: Readonly<Record<string, string>> = {

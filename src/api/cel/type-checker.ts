@@ -13,7 +13,7 @@ import {
 import type { CelFunctions, CelOverload } from './function-declaration.ts';
 import { isDynamic, mostGeneral, substitute, TypeBindings } from './type-unification.ts';
 
-/** What a call means: the function by its full name, and the overloads that its operands may fit. */
+/** The meaning of a call: the function by its full name, and the overloads that its operands may fit. */
 export interface CelReference {
   readonly function: string;
   /** `namespace`: what looks like the target is a part of the function's name. */
@@ -338,7 +338,7 @@ class Checker {
     this.#report(expression, `expected type '${formatType(this.#now(type))}' but found '${found}'`);
   }
 
-  /** What elements of a literal have in common; that they should be of one type is checked apart from this. */
+  /** The common type of a literal's elements; that they should be of one type is checked apart from this. */
   #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
     return this.#assignable(previous, current) ? mostGeneral(previous, current) : celTypes.dyn;

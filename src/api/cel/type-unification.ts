@@ -1,9 +1,9 @@
 import { type CelType, celTypes, listOf, mapOf, sameType, typeParameters } from './cel-type.ts';
 
-/** What type parameters stand for so far. An attempt that fails leaves no trace. */
+/** The types that parameters stand for so far. An attempt that fails leaves no trace. */
 export class TypeBindings {
   readonly #bound = new Map<string, CelType>();
-  /** What the attempt under way has changed, with what was there before. */
+  /** The changes of the attempt under way, with the values before. */
   #trail: { readonly name: string; readonly before: CelType | undefined }[] = [];
 
   get(name: string): CelType | undefined {

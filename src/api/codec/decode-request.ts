@@ -31,7 +31,7 @@ export interface DecodedRequest {
   readonly duplicates: readonly string[];
   /** The same of YAML, as its reader puts it: `line 4: key "a" already set in map`. */
   readonly repeated: readonly string[];
-  /** Of a JSON text, which knows an order of its members that the object may not have. */
+  /** Only for a JSON text, whose order of members the object may not have. */
   readonly text?: string;
 }
 

@@ -53,7 +53,7 @@ describe('type table', () => {
     expect(typeInfo('api/core/v1.ObjectReference')?.mapType).toBe('atomic');
   });
 
-  it('API-521 tells pointers from values and omitempty from always', () => {
+  it('API-521 distinguishes pointers from values and omitempty from always', () => {
     expect(fieldOf('api/apps/v1.DeploymentSpec', 'replicas')).toMatchObject({ pointer: true, omitempty: true });
     expect(fieldOf('api/apps/v1.ReplicaSetStatus', 'replicas')).toMatchObject({ pointer: false, omitempty: false });
   });

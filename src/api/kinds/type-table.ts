@@ -222,7 +222,7 @@ export function structFieldsOf(typeName: string): readonly FieldInfo[] {
   return fields;
 }
 
-/** What is embedded without a number (TypeMeta) is not part of the message, and neither are its fields. */
+/** A struct embedded without a number (TypeMeta) is not part of the message, and neither are its fields. */
 function expandInline(typeName: string): FieldInfo[] {
   return structFieldsOf(typeName).flatMap((field) => {
     if (!field.inline) return [field];

@@ -7,7 +7,7 @@ export interface ApiObject {
   readonly apiVersion?: string | undefined;
   /** The kind, in the singular: `Deployment`. */
   readonly kind?: string | undefined;
-  /** What every object has. */
+  /** The fields of every object. */
   readonly metadata?: ApiObjectMeta | undefined;
 }
 
@@ -23,11 +23,11 @@ export interface ApiObjectMeta {
   readonly uid?: string | undefined;
   /** The version of the object, to be compared for equality only. */
   readonly resourceVersion?: string | undefined;
-  /** What selectors select by. */
+  /** The labels that selectors match. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** What tools remember about it. */
+  /** Notes of tools about the object. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
-  /** What keeps it after its deletion until somebody has cleaned up. */
+  /** The finalizers, which keep the object after its deletion until its cleanup is done. */
   readonly finalizers?: readonly string[] | undefined;
   /** Only what is asked to be created may leave out a uid. */
   readonly ownerReferences?: readonly ApiOwnerReference[] | undefined;

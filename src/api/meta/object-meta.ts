@@ -47,15 +47,15 @@ export interface ObjectMeta {
   deletionTimestamp?: string | null;
   /** Seconds. */
   deletionGracePeriodSeconds?: number | null;
-  /** What selectors select by. */
+  /** The labels that selectors match. */
   labels?: Record<string, string>;
-  /** What tools remember about it. */
+  /** Notes of tools about the object. */
   annotations?: Record<string, string>;
   /** Whom it belongs to; it is collected when none of them is left. */
   ownerReferences?: OwnerReference[];
-  /** What keeps it after its deletion until somebody has cleaned up. */
+  /** The finalizers, which keep the object after its deletion until its cleanup is done. */
   finalizers?: string[];
-  /** Who manages which fields, for server-side apply. */
+  /** The managers of fields, for server-side apply. */
   managedFields?: ManagedFieldsEntry[];
   /** Never set any more. */
   selfLink?: string;
@@ -67,12 +67,12 @@ export interface KubeObject {
   apiVersion?: string;
   /** The kind, in the singular: `Deployment`. */
   kind?: string;
-  /** What every object has. */
+  /** The fields of every object. */
   metadata?: ObjectMeta;
   [field: string]: unknown;
 }
 
 /** Finalizer by which an owner waits until its blocking dependents are gone (COL-062). */
 export const FINALIZER_FOREGROUND = 'foregroundDeletion';
-/** Finalizer by which an owner waits until its dependents have let go of it (COL-061). */
+/** Finalizer by which an owner waits until its dependents are orphaned (COL-061). */
 export const FINALIZER_ORPHAN = 'orphan';

@@ -3,7 +3,7 @@
  * these messages literally (API-042).
  */
 
-/** What a text in double quotes of Go, and of CEL, has an escape of its own for. */
+/** The characters with an escape of their own in double-quoted texts of Go and CEL. */
 export const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\u0007': '\\a',
   '\b': '\\b',

@@ -5,7 +5,7 @@ import { parseGroupVersion } from './group-version-kind.ts';
 export interface RestMapping extends GroupVersionKind {
   readonly resource: string;
   readonly namespaced: boolean;
-  /** What discovery says may be done with it. */
+  /** The verbs that discovery allows. */
   readonly verbs: readonly string[];
 }
 
@@ -62,7 +62,7 @@ function isUsable({ verbs }: RestMapping): boolean {
   return verbs.includes('get') && verbs.includes('delete');
 }
 
-/** What can only be created is an answer that nobody keeps: `subjectaccessreviews`, OpenShift's `processedtemplates`. */
+/** A resource that can only be created is an answer that is not stored: `subjectaccessreviews`, OpenShift's `processedtemplates`. */
 function mayHoldObjects({ verbs }: RestMapping): boolean {
   return verbs.some((verb) => verb !== 'create');
 }

@@ -1,6 +1,6 @@
 /** Times on the wire: RFC 3339, UTC (apimachinery `meta/v1` Time and MicroTime). Inside the program they are epoch ms. */
 
-/** What was formatted last: most writes of a second ask for the same text, twice. */
+/** The last formatted second: most writes of a second ask for the same text, twice. */
 let formatted = { second: 0, text: '1970-01-01T00:00:00Z' };
 
 /** Whole seconds, cut and not rounded: `2026-11-21T12:00:00Z` (API-060). */

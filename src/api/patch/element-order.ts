@@ -4,7 +4,7 @@
  * server item comes first only if the server had it before the next patch item.
  */
 
-/** What identifies an item: its merge key, or the item itself in a list of scalars. */
+/** The identity of an item: its merge key, or the item itself in a list of scalars. */
 type Identify = (item: unknown) => unknown;
 
 /**

@@ -194,7 +194,7 @@ function copy(progress: Progress, operation: PatchOperation): void {
   explained('error while adding value during copy', () => addAt(place, copyJson(value)));
 }
 
-/** What nests deeper than a request may must not arise from one either: all that comes later recurses. */
+/** A patch must not create an object that nests deeper than a request may, because all later code recurses. */
 function requireShallow(value: unknown): void {
   if (isDeeperThan(value, MAX_JSON_DEPTH)) throw newBadRequest('json parse error: exceeded max depth');
 }

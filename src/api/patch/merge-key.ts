@@ -2,7 +2,7 @@ import { isJsonObject } from '../codec/json/json-value.ts';
 import { newBadRequest, newUntypedInternal } from '../status-error.ts';
 import { goValue } from './go-value.ts';
 
-/** What tells one element from another: its merge key's value, or the element itself in a list of scalars. */
+/** The identity of an element: its merge key's value, or the element itself in a list of scalars. */
 export function elementIdentity(element: unknown, mergeKey: string | undefined): unknown {
   if (mergeKey === undefined || !isJsonObject(element)) return element;
   return element[mergeKey];

@@ -4,7 +4,7 @@ import { getKey, isJsonObject, setKey } from '../codec/json/json-value.ts';
 import { quoted } from '../meta/quoted.ts';
 
 /**
- * What an operation of a JSON patch finds and changes. Names, indexes and texts are those of the library that kube-apiserver uses
+ * The value that an operation of a JSON patch finds and changes. Names, indexes and texts are those of the library that kube-apiserver uses
  * (`evanphx/json-patch` v4), which is milder than RFC 6902: an index may count from the end, and a key that is missing is read as null.
  */
 export type Container = unknown[] | Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { fieldOf } from '../kinds/type-table.ts';
 
 /**
- * What strategic merge knows about the value under a key. `struct`: fields by the type table. `map`: every key has the
+ * The knowledge of strategic merge about the value under a key. `struct`: fields by the type table. `map`: every key has the
  * same element type. `opaque`: no knowledge (embedded objects, free JSON): maps merge, lists are replaced.
  */
 export type PatchSchema =
@@ -9,9 +9,9 @@ export type PatchSchema =
   | { readonly shape: 'map'; readonly typeName: string }
   | { readonly shape: 'opaque' };
 
-/** How a patch of a field acts on the field (API-195, section 29). */
+/** How a patch of a field acts on the field (API-195). */
 export interface PatchFieldRule {
-  /** Of the field itself, or of its elements when it is a list. */
+  /** The schema of the field itself, or of its elements when it is a list. */
   readonly schema: PatchSchema;
   readonly strategy: 'merge' | 'replace' | 'default';
   /** Identifies the elements of a merged list of objects; absent for lists of scalars. */

@@ -99,7 +99,7 @@ function mergeField(
 }
 
 /**
- * Takes the patch's value as it is, less its directives. What consists of directives leaves no trace: deleting elements of
+ * Takes the patch's value as it is, less its directives. A patch of directives alone leaves no trace: deleting elements of
  * a list that is not there is a patch that changes nothing (COL-160).
  */
 function replaceField(result: Json, key: string, value: unknown): void {

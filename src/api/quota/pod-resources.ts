@@ -17,8 +17,8 @@ export interface PodResources {
 const POD_LEVEL: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 /**
- * What a pod asks for at most at one time (upstream `component-helpers/resource`): all its containers and those of its init
- * containers that go on running, or one of the others before that, whichever is more; what it says as a whole counts instead.
+ * The most that a pod requests at one time (upstream `component-helpers/resource`): all its containers and those of its init
+ * containers that go on running, or one of the others before that, whichever is more; requests of the pod as a whole count instead.
  */
 export function podResources(spec: PodResources, field: 'requests' | 'limits'): ResourceList {
   const of = ({ resources }: Container): ResourceList => parseResourceList(resources?.[field]);

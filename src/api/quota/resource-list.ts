@@ -11,7 +11,7 @@ import {
 /** Amounts by the name of the resource (`cpu`, `requests.storage`, `count/configmaps`). */
 export type ResourceList = ReadonlyMap<string, Quantity>;
 
-/** Of an object's field; what is no quantity is left out: validation has refused it, or somebody wrote past it. */
+/** Reads an object's field. Values that are no quantity are left out: validation refused them, or they bypassed it. */
 export function parseResourceList(value: unknown): ResourceList {
   const list = new Map<string, Quantity>();
   if (typeof value !== 'object' || value === null) return list;
@@ -64,7 +64,7 @@ export function maxLists(a: ResourceList, b: ResourceList): ResourceList {
   return greater;
 }
 
-/** What `next` needs more than `previous`; never less than nothing. */
+/** The amounts that `next` needs more than `previous`; never less than nothing. */
 export function increaseOf(next: ResourceList, previous: ResourceList): ResourceList {
   const more = new Map<string, Quantity>();
   for (const [name, quantity] of next) {

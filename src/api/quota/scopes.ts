@@ -32,7 +32,7 @@ interface QuotaSpec {
   };
 }
 
-/** What a quota is about: only objects that match all of it count. */
+/** The scope of a quota: only objects that match all of it count. */
 export function scopesOf(spec: unknown): readonly ScopeRequirement[] {
   const { scopes = [], scopeSelector } = (spec ?? {}) as QuotaSpec;
   return [

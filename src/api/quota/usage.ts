@@ -79,7 +79,7 @@ function consumes({ group, resource }: GroupResource, name: string): boolean {
   return plainNames.has(resource) && name === resource;
 }
 
-/** What one object uses up (upstream `pkg/quota/v1/evaluator`). `now` in epoch milliseconds. */
+/** The usage of one object (upstream `pkg/quota/v1/evaluator`). `now` in epoch milliseconds. */
 export function usageOf(of: GroupResource, object: KubeObject, now: number): ResourceList {
   const counted: ResourceList = new Map([[countName(of), amount(1)]]);
   if (of.group !== '') return counted;
@@ -145,7 +145,7 @@ function claimUsage({ metadata, spec }: Claim): ResourceList {
   );
 }
 
-/** What a pod fails to say although it is limited; undefined when it says all. Containers are told by their names. */
+/** The limited resources that a pod does not name; undefined when it names all. Containers appear by name. */
 export function unspecified(of: GroupResource, object: KubeObject, limited: ReadonlySet<string>): string | undefined {
   if (of.group !== '' || of.resource !== 'pods') return undefined;
   const { containers, initContainers = [], resources } = (object as Pod).spec ?? {};

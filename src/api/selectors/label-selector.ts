@@ -84,7 +84,7 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | null | u
   return LabelSelector.of(requirements);
 }
 
-/** Of a plain map (`spec.selector` of services and replication controllers): empty selects everything. */
+/** The selector of a plain map (`spec.selector` of services and replication controllers): empty selects everything. */
 export function labelSelectorFromSet(labels: Labels | undefined): LabelSelector {
   return LabelSelector.of(
     Object.entries(labels ?? {}).map(([key, value]): LabelRequirement => ({ key, operator: '=', values: [value] })),

@@ -12,10 +12,10 @@ export interface LabelSignature {
   readonly high: number;
 }
 
-/** Of labels that nobody knows: they may be anything. */
+/** The signature of unknown labels: they may be anything. */
 export const UNKNOWN_LABELS: LabelSignature = { low: -1, high: -1 };
 
-/** Of no labels; as a requirement, what every object meets. */
+/** The signature of no labels; as a requirement, every object meets it. */
 export const NO_LABELS: LabelSignature = { low: 0, high: 0 };
 
 export function mayHave({ low, high }: LabelSignature, required: LabelSignature): boolean {
@@ -44,7 +44,7 @@ export function requiredSignature(selector: LabelSelector): LabelSignature {
   return bits.signature();
 }
 
-/** Of labels that stand in a text: see {@link JsonLabels}. */
+/** The signature of labels in a text: see {@link JsonLabels}. */
 export function signatureOfPlaces(json: Uint8Array, places: readonly number[]): LabelSignature {
   const bits = new Bits();
   for (let i = 0; i < places.length; i += LABEL_PLACES) {
@@ -91,7 +91,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): nu
   return hash;
 }
 
-/** Spreads a hash over its lower bits, which FNV leaves alike for texts that differ in their end only. */
+/** Spreads a hash over its lower bits, which FNV leaves alike for texts that differ only in their last characters. */
 function mixed(hash: number): number {
   let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);

@@ -50,7 +50,7 @@ function termMatches({ requirement, key, values }: Term, json: Uint8Array, place
   }
 }
 
-/** Among the places; -1 when there is none. Of a key that is there twice the last counts, as for a parser. */
+/** Among the places; -1 when there is none. The last of two equal keys counts, as for a parser. */
 function find(key: Uint8Array, json: Uint8Array, places: readonly number[]): number {
   for (let i = places.length - LABEL_PLACES; i >= 0; i -= LABEL_PLACES) {
     if (sameBytes(json, places[i]!, places[i + 1]!, key)) return i;

@@ -14,7 +14,7 @@ export interface LabelRequirement {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** What is wrong with a requirement, as one text; undefined if nothing (apimachinery `labels.NewRequirement`). */
+/** The problem of a requirement, as one text; undefined if there is none (apimachinery `labels.NewRequirement`). */
 export function requirementProblem(requirement: LabelRequirement): string | undefined {
   const { key, operator, values } = requirement;
   const errors: FieldError[] = [];

@@ -12,7 +12,7 @@ import {
 const BOTH = ['metadata.name', 'metadata.namespace'];
 const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 
-/** The table of section 6, row by row. */
+/** The selectable fields of each type, row by row. */
 const TABLE: readonly [string, string, readonly string[]][] = [
   [
     '',

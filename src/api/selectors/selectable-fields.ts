@@ -62,7 +62,7 @@ function fieldTable(rows: readonly (readonly [string, FieldEntries])[]): Readonl
   return new Map(rows.map(([type, fields]) => [type, new Map(fields)]));
 }
 
-/** Types with a list of their own (table of API section 6); keys as `resource` or `resource.group`. */
+/** Types with a list of their own (API-116); keys as `resource` or `resource.group`. */
 const OWN_FIELDS: ReadonlyMap<string, SelectableFields> = fieldTable([
   [
     'pods',
@@ -137,7 +137,7 @@ export function customSelectableFields(jsonPaths: readonly string[]): Selectable
 /** How a type words its refusal of an unknown field (API-102). */
 export type UnknownFieldWording = 'fieldLabel' | 'metadataOnly';
 
-/** Of built-in types; custom resources always say `fieldLabel`. */
+/** The name in messages of built-in types; custom resources always say `fieldLabel`. */
 export function unknownFieldWording(group: string, resource: string): UnknownFieldWording {
   return OWN_FIELDS.has(keyOf(group, resource)) ? 'fieldLabel' : 'metadataOnly';
 }

@@ -3,7 +3,7 @@ import { META_V1 } from '../kinds/type-table.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
- * What server-side apply knows of a custom resource (API-222): list and map types of its definition's schema. Asked for level by level,
+ * The knowledge of server-side apply about a custom resource (API-222): list and map types of its definition's schema. Read level by level,
  * so that a large schema costs what is used of it.
  */
 export function applySchema(root: JsonSchemaProps): TypeSchema {

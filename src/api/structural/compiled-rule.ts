@@ -79,7 +79,7 @@ function compile(environment: CelEnvironment, expression: string, { type, subjec
   }
 }
 
-/** What an expression may cost at most, for data within the bounds of the schema. */
+/** The greatest cost of an expression, for data within the bounds of the schema. */
 export function worstCost(program: CelProgram, { type }: TypedSchema): number {
   return type === undefined ? UNBOUNDED : program.estimateCost(type).max;
 }
@@ -89,7 +89,7 @@ export function maxOccurrences({ minSize }: TypedSchema): number {
   return Math.floor(MAX_REQUEST_BYTES / (minSize + 1));
 }
 
-/** What the expression of a rule is called in messages. */
+/** The name of a rule's expression in messages. */
 export function ruleText({ rule, message = '' }: ValidationRule): string {
   return message === '' ? rule.trim() : message.trim();
 }

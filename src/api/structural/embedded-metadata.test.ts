@@ -14,7 +14,7 @@ const schema = structuralSchema({
 const of = { kind: 'Outer', version: 'v1' };
 
 describe('coerceEmbedded', () => {
-  it('API-234 metadata is decoded, and what it does not know is told', () => {
+  it('API-234 metadata is decoded, and unknown fields are reported', () => {
     const object = {
       one: { kind: 'K', metadata: { name: 'a', labls: {}, labels: null } },
       list: [{ metadata: { x: 1 } }],

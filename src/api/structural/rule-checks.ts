@@ -8,7 +8,7 @@ import { hasRules, type JsonSchemaProps, type ValidationRule } from './json-sche
 import { RuleValidator } from './rule-validator.ts';
 import { type TypedSchema, typedSchema } from './schema-cel-type.ts';
 
-/** What one rule, and what all rules of a schema may cost at worst (apiextensions `StaticEstimatedCostLimit`, `…CRDCostLimit`). */
+/** The greatest cost of one rule, and of all rules of a schema (apiextensions `StaticEstimatedCostLimit`, `…CRDCostLimit`). */
 const RULE_LIMIT = 10_000_000;
 const SCHEMA_LIMIT = 100_000_000;
 /** As many of the most expensive rules are named when a schema costs too much, those that count for one in a hundred. */

@@ -1,7 +1,7 @@
 import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
-/** A value and what it was before, told apart by the schema (apiserver `cel/common.CorrelatedObject`). */
+/** A value and its old value, matched by the schema (apiserver `cel/common.CorrelatedObject`). */
 export interface Correlated {
   readonly value: unknown;
   readonly old: unknown;
@@ -42,7 +42,7 @@ export function oldItems(old: unknown, props: JsonSchemaProps): (item: unknown) 
   return (item) => known.get(keyOf(item) ?? '');
 }
 
-/** Nothing has changed, where the order of items that are told apart by keys is no change. */
+/** Nothing has changed, where the order of items that are identified by keys is no change. */
 export function isUnchanged(correlated: Correlated): boolean {
   const { value, old, props } = correlated;
   if (Array.isArray(value) && Array.isArray(old)) {

@@ -149,7 +149,7 @@ describe('API-471 what rules see', () => {
     expect(errorsOf(time, { t: 'soon' })[0]).toContain('Invalid date-time formatted string soon');
   });
 
-  it('what types let through fails with the rule', () => {
+  it('a value that types accept fails with the rule', () => {
     const schema = object({ x: ruled({ 'x-kubernetes-int-or-string': true }, 'self + 1 == 2') });
     expect(errorsOf(schema, { x: 'a' })).toEqual([
       'x: Invalid value: "": \'no such overload\': call arguments did not match a supported operator, function or macro signature for rule: self + 1 == 2',
@@ -246,7 +246,7 @@ describe('API-471 transition rules', () => {
 describe('API-470 ratcheting', () => {
   const items = object({ k: text, n: ruled(integer, 'self > 5'), o: integer });
 
-  it('what is broken but has not changed is warned of', () => {
+  it('a broken value that has not changed causes a warning', () => {
     const schema = object({ n: ruled(integer, 'self > 5'), other: integer });
     expect(errorsOf(schema, { n: 1, other: 2 }, { n: 1, other: 1 })).toEqual([]);
     expect(warningsOf(schema, { n: 1, other: 2 }, { n: 1, other: 1 })).toEqual([
@@ -256,7 +256,7 @@ describe('API-470 ratcheting', () => {
     expect(errorsOf(schema, { n: 1 }, {})).toHaveLength(1);
   });
 
-  it('items of lists that are maps are told apart, of others not', () => {
+  it('items of lists that are maps are identified by keys, other items are not', () => {
     const old = [
       { k: 'a', n: 1, o: 1 },
       { k: 'b', n: 2, o: 1 },

@@ -25,11 +25,11 @@ export interface RuleFindings {
 }
 
 export interface RuleValidationOptions {
-  /** Where the value stands; the root of an object unless told. */
+  /** Where the value stands; the root of an object unless given. */
   readonly path?: string;
   /** On updates: what the value was. */
   readonly previous?: { readonly value: unknown };
-  /** Cost units for all rules; what `apis/cel.RuntimeCELCostBudget` says unless told. */
+  /** Cost units for all rules; what `apis/cel.RuntimeCELCostBudget` says unless given. */
   readonly budget?: number;
 }
 
@@ -79,7 +79,7 @@ function ruleNode(schema: TypedSchema): RuleNode | undefined {
   return { schema, rules: () => (compiled ??= compileRules(schema)), properties, items, values };
 }
 
-/** What a value was, for ratcheting: errors about what did not change are warnings. */
+/** The old value, for ratcheting: errors about unchanged values are warnings. */
 interface Past {
   readonly current: Correlated | undefined;
   /** The nearest value above that has a past. */
@@ -110,7 +110,7 @@ interface Visit {
   /** Empty: the root. */
   readonly path: string;
   readonly value: unknown;
-  /** What transition rules compare with; undefined where there is nothing to compare. */
+  /** The old value that transition rules compare with; undefined where there is nothing to compare. */
   readonly old: unknown;
   readonly past: Past;
 }

@@ -26,13 +26,13 @@ export interface TypedSchema {
   readonly isResource: boolean;
 }
 
-/** Of the whole schema of a custom resource, or of a part of it. */
+/** The type of a custom resource's schema, or of a part of it. */
 export function typedSchema(props: JsonSchemaProps, part: 'resource' | 'part' = 'resource'): TypedSchema {
   return typed(props, { name: 'selfType', isResource: part === 'resource' });
 }
 
 interface Place {
-  /** Of the type, if it is an object. */
+  /** The name of the type, if it is an object. */
   readonly name: string;
   readonly isResource: boolean;
 }
@@ -65,7 +65,7 @@ const RESOURCE_FIELDS: Readonly<Record<string, JsonSchemaProps>> = {
   metadata: { type: 'object', properties: { name: TEXT, generateName: TEXT } },
 };
 
-/** Of the metadata only the name is seen, whatever the schema says. */
+/** Expressions see only the name and generateName of the metadata, whatever the schema says. */
 function withResourceFields(properties: Properties, name: string): Properties {
   const fields = Object.entries(RESOURCE_FIELDS).map(
     ([field, props]) => [field, typedInner(props, `${name}.${field}`)] as const,

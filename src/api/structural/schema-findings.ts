@@ -1,6 +1,6 @@
 import type { FieldError } from '../field-error.ts';
 
-/** What a validation has found so far, and how many checks it took: of failed alternatives the one with most is shown. */
+/** The findings of a validation so far, and the number of its checks: the failed alternative with most checks is shown. */
 export class Findings {
   readonly #errors = new Map<string, FieldError>();
   #matches: number;

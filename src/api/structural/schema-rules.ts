@@ -25,9 +25,8 @@ interface Place {
 }
 
 /**
- * What the schema of a custom resource may use of OpenAPI, and how Kubernetes' extensions go together (API-451; apiextensions
- * `ValidateCustomResourceDefinitionOpenAPISchema`). Of the rules of `x-kubernetes-validations` only what
- * stands around the expressions.
+ * The parts of OpenAPI that a custom resource's schema may use, and how Kubernetes' extensions go together (API-451; apiextensions
+ * `ValidateCustomResourceDefinitionOpenAPISchema`). Of the rules of `x-kubernetes-validations` only the text around the expressions.
  */
 export function validateSchemaRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return walk(schema, { path, insideMetadata: false }, 'root');
@@ -144,7 +143,7 @@ function listTypeRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return errors;
 }
 
-/** Elements of a set are told apart as a whole. */
+/** Elements of a set are compared as a whole. */
 function setItemRules(schema: JsonSchemaProps, path: string): FieldError[] {
   const items = itemSchema(schema);
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
@@ -159,7 +158,7 @@ function setItemRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return [];
 }
 
-/** Findings about keys of one list that are told. Each holds all the keys, and every key may be wrong. */
+/** Reported findings about keys of one list. Each holds all the keys, and every key may be wrong. */
 const MOST_KEYS_TOLD = 10;
 
 function mapListRules(schema: JsonSchemaProps, keys: readonly string[], path: string): FieldError[] {
@@ -198,7 +197,7 @@ function mapListRules(schema: JsonSchemaProps, keys: readonly string[], path: st
   return errors;
 }
 
-/** What makes an item unique can neither be null nor missing. */
+/** The keys of an item can neither be null nor missing. */
 function uniqueItemRules(schema: JsonSchemaProps, listType: string, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const items = itemSchema(schema);
@@ -226,7 +225,7 @@ function uniqueItemRules(schema: JsonSchemaProps, listType: string, path: string
   return errors;
 }
 
-/** What stands around the expression of a rule; the expression itself is judged by `rule-checks.ts` (API-471). */
+/** The fields around the expression of a rule; the expression itself is judged by `rule-checks.ts` (API-471). */
 function ruleTexts(schema: JsonSchemaProps, path: string): FieldError[] {
   return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) => {
     const errors: FieldError[] = [];

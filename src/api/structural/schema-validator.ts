@@ -326,7 +326,7 @@ function checkObject(node: SchemaNode, object: Json, subject: Subject): Findings
     findings.add(fieldTooMany(at(subject), count, maxProperties));
   const before = isJsonObject(previous?.value) ? previous.value : undefined;
   const previousOf = (key: string): Subject['previous'] => {
-    // The type of an object is never as it was: old and new are looked at in the same version.
+    // The type of an object is never as it was: old and new are compared in the same version.
     if (before === undefined || (subject.prefix === '' && name === '' && (key === 'kind' || key === 'apiVersion'))) {
       return undefined;
     }
@@ -388,7 +388,7 @@ function checkJunctors(node: SchemaNode, subject: Subject): Findings {
 
 interface Tried {
   readonly first: Findings | undefined;
-  /** Of the failed ones, that with the most matches. */
+  /** The failed alternative with the most matches. */
   readonly best: Findings | undefined;
   readonly valid: number;
 }

@@ -1,8 +1,8 @@
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
- * What pruning, defaulting, embedded metadata and list types look at, read once from a schema (apiextensions
- * `pkg/apiserver/schema`). What only validation needs is not here.
+ * The facts for pruning, defaulting, embedded metadata and list types, read once from a schema (apiextensions
+ * `pkg/apiserver/schema`). Facts for validation alone are not here.
  */
 export interface StructuralSchema {
   readonly nullable: boolean;

@@ -7,8 +7,8 @@ import { isSpelledOut } from './int-or-string.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
- * Whether a schema is structural (API-451; apiextensions `pkg/apiserver/schema/validation.go` and `complete.go`): the shape of the
- * data is told outside of `allOf`, `anyOf`, `oneOf` and `not`, and completely. Findings are sorted by their text.
+ * Whether a schema is structural (API-451; apiextensions `pkg/apiserver/schema/validation.go` and `complete.go`): the shape of the data is given
+ * outside of `allOf`, `anyOf`, `oneOf` and `not`, and completely. Findings are sorted by their text.
  */
 export function validateStructural(schema: JsonSchemaProps, path: string): FieldError[] {
   const errors = [...invariants(schema, 'root', path), ...completeness(schema, schema, { path, from: path })];
@@ -80,7 +80,7 @@ function typeErrors(schema: JsonSchemaProps, level: Level, path: string): FieldE
   return errors;
 }
 
-/** What a resource, the root or an embedded one, may say about the fields all resources have. */
+/** The schema that a resource, the root or an embedded one, may give for the fields of all resources. */
 function resourceErrors(schema: JsonSchemaProps, level: Level, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const { properties = {} } = schema;
@@ -148,7 +148,7 @@ function patternErrors(pattern: string, path: string): FieldError[] {
   }
 }
 
-/** What may not stand inside a junctor, in upstream's order, and in its words. */
+/** Fields that may not stand inside a junctor, in upstream's order, and in its words. */
 const FORBIDDEN_WHEN_NESTED: readonly (readonly [keyof JsonSchemaProps, string])[] = [
   ['default', 'undefined'],
   ['title', 'empty'],
@@ -188,13 +188,13 @@ function nested(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'no', path: strin
   return errors;
 }
 
-/** Where the shape should be told, and where something is said about the value. */
+/** Where the shape must be given, and where the value is restricted. */
 interface Completing {
   readonly path: string;
   readonly from: string;
 }
 
-/** Every field and item that a junctor speaks of must also be told outside of it. */
+/** Every field and item that a junctor speaks of must also be given outside of it. */
 function completeness(validation: JsonSchemaProps, shape: JsonSchemaProps, { path, from }: Completing): FieldError[] {
   const errors: FieldError[] = [];
   if (validation.not !== undefined) {

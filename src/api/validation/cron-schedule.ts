@@ -31,7 +31,7 @@ class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
 
-/** What is wrong with a schedule; undefined for a good one. */
+/** The problem of a schedule; undefined for a good one. */
 export function cronProblem(schedule: string): string | undefined {
   try {
     checkSchedule(schedule);

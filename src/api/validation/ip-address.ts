@@ -70,7 +70,7 @@ const SPECIAL: readonly (readonly [networks: readonly string[], words: string])[
   [['224.0.0.0/24', 'ff02::/16'], 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ];
 
-/** What traffic of others cannot be sent to. */
+/** Addresses that cannot receive traffic from others. */
 export function validateOrdinaryAddress(text: string, path: string): FieldError[] {
   const address = addressOf(text);
   if (address === undefined) return [];

@@ -8,11 +8,11 @@ import { byteLength } from './names.ts';
 const FIELD_MANAGER_MAX = 128;
 const SUBRESOURCE_NAME_MAX = 256;
 
-/** Characters of one manager that are told: an object of 3 MiB has place for a hundred thousand managers. */
+/** Reported characters of one manager: an object of 3 MiB has place for a hundred thousand managers. */
 const MOST_CHARACTERS_TOLD = 3;
 
 /**
- * A field manager is printable and at most 128 bytes (API-078); also that of the query. One that is longer is not looked at further:
+ * A field manager is printable and at most 128 bytes (API-078); also that of the query. A longer one is not checked further:
  * each finding about a character quotes the whole manager.
  */
 export function validateFieldManager(manager: string, path: string): FieldError[] {

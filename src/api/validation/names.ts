@@ -140,7 +140,7 @@ export function isLabelValue(text: string): string[] {
   return messages;
 }
 
-/** What stands in one segment of a path; all that roles and bindings ask for. */
+/** The text of one path segment; roles and bindings require no more. */
 export function isPathSegmentName(text: string): string[] {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return isPathSegmentPrefix(text);

@@ -4,7 +4,7 @@ import { fieldInvalid, fieldInvalidAsShown, shown } from '../field-error.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../meta/group-version-kind.ts';
 import type { ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
 
-/** Further controllers that are told. Each finding holds the whole list: one for each of thousands is more than a heap takes. */
+/** Further controllers that are reported. Each finding holds the whole list: one for each of thousands is more than a heap takes. */
 const MOST_CONTROLLERS_TOLD = 10;
 
 /**

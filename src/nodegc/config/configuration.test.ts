@@ -28,7 +28,7 @@ const validate = (fields: Record<string, unknown>): string =>
 const HIGH = 'imageGCHighThresholdPercent (--image-gc-high-threshold)';
 const LOW = 'imageGCLowThresholdPercent (--image-gc-low-threshold)';
 
-/** What is refused, with the kubelet's words. */
+/** Refused settings, with the kubelet's words. */
 const vectors: readonly [id: string, fields: Record<string, unknown>, message: string][] = [
   [
     'CF-01',

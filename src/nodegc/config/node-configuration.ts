@@ -50,9 +50,9 @@ export interface NodeConfiguration {
   /** Gates of the kubelet; `ImageMaximumGCAge` is heeded. */
   readonly featureGates: Readonly<Record<string, boolean>>;
 
-  /** What is collected beside a kubelet, and whether anything is removed. */
+  /** Which resources are collected beside a kubelet, and whether anything is removed. */
   readonly mode: NodeMode;
-  /** `measured` goes by the file system, `kubelet` by the sizes that the runtime tells. */
+  /** `measured` goes by the file system, `kubelet` by the sizes that the runtime reports. */
   readonly accounting: Accounting;
   /** `independent` lifts the rule that the maximum age is above the minimum age (NODE-214). */
   readonly imageAges: 'kubelet' | 'independent';

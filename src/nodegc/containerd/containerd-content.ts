@@ -24,7 +24,7 @@ export interface Snapshot {
 export interface ImageEntry {
   readonly name: string;
   readonly target: string;
-  /** When it was last written, nanoseconds since the epoch; 0 where that is not told. */
+  /** When it was last written, nanoseconds since the epoch; 0 where that is unknown. */
   readonly writtenAt: bigint;
 }
 

@@ -28,9 +28,9 @@ export type Removed =
 
 export interface ContainerCycleResult {
   readonly removed: readonly Removed[];
-  /** What was tried and left, with why. */
+  /** Failed attempts and skipped items, with the reason. */
   readonly left: readonly { readonly id: string; readonly why: string }[];
-  /** What the kubelet would return as the error of the cycle: only lists and directories that cannot be read are. */
+  /** The error that the kubelet would return for the cycle: only lists and directories that cannot be read are. */
   readonly error: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export class ContainerManager {
     this.#logger = options.logger ?? silentLogger;
   }
 
-  /** What a pass would remove, without removing it. @throws RuntimeCallError */
+  /** The removals that a pass would make, without making them. @throws RuntimeCallError */
   async plan(pressure = false): Promise<ContainerPlan> {
     const { runtime } = this.#options;
     const containers = await runtime.listContainers();

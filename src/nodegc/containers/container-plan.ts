@@ -7,7 +7,7 @@ export interface ContainerRemoval {
   readonly reason: ContainerRemovalReason;
 }
 
-/** What is known of pods; both answers are false for a pod of which nothing is known before the sources are ready (NODE-102). */
+/** Knowledge about pods; both answers are false for a pod of which nothing is known before the sources are ready (NODE-102). */
 export interface PodVerdicts {
   readonly ready: boolean;
   contentShouldBeRemoved(podUid: string): boolean;

@@ -13,7 +13,7 @@ export interface ContainerVector {
   readonly sourcesReady?: false;
   readonly pressure?: true;
   readonly minAge?: number;
-  /** What stays with every place filled, where that is another answer. */
+  /** The containers that stay when every place is filled, where that answer differs. */
   readonly keptWithAllPlaces?: string;
 }
 

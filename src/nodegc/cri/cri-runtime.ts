@@ -20,7 +20,7 @@ export interface CriRuntimeOptions {
   readonly endpoint: string;
   /** Where the image service is; the same as `endpoint` when empty. */
   readonly imageEndpoint?: string;
-  /** Of every call but a removal of an image, which is never cut off. */
+  /** Applies to every call except the removal of an image, which is never cut off. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly metrics?: Metrics;

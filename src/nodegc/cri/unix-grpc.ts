@@ -3,7 +3,7 @@ import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
 import { type RuntimeFailure, RuntimeCallError } from '../inventory/runtime.ts';
 
-/** Of one message; lists of a full node are some MiB (NODE-230). */
+/** The largest message; lists of a full node are some MiB (NODE-230). */
 const READ_LIMIT_BYTES = 64 << 20;
 
 /** Path of `unix:///run/containerd/containerd.sock`. */
@@ -74,7 +74,7 @@ function failureOf(error: unknown): RuntimeFailure {
   }
 }
 
-/** What went wrong with a call, as the rooms above know it. The message is the runtime's own. */
+/** The failure of a call, as the rooms above see it. The message is the runtime's own. */
 export function callError(operation: string, error: unknown): RuntimeCallError {
   if (error instanceof RuntimeCallError) return error;
   const said =

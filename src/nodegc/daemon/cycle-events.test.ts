@@ -13,7 +13,7 @@ describe('events of cycles', () => {
     expect(said).toEqual(['', '', '', 'y', 'z']);
   });
 
-  it('NODE-120 EV-02 tells of every failure of the container loop, and of the first success after', () => {
+  it('NODE-120 EV-02 reports every failure of the container loop, and the first success after', () => {
     const events = new CycleEvents();
     const said = ['x', 'y', undefined, undefined].map((error) => {
       const {

@@ -2,7 +2,7 @@ import type { NodeEvent } from '../images/image-cycle.ts';
 
 /**
  * Which failures of cycles become events. The image loop keeps quiet at the first failure after a success, because statistics may not be
- * there yet (NODE-121); the container loop tells of every one (NODE-120).
+ * there yet (NODE-121); the container loop reports every one (NODE-120).
  */
 export class CycleEvents {
   #imageFailures = 0;

@@ -12,7 +12,7 @@ describe('the state file', () => {
   });
   afterAll(async () => await rm(directory, { recursive: true }));
 
-  it('NODE-210 gives back what was written, with times above 2^53, and leaves no other file', async () => {
+  it('NODE-210 returns what was written, with times above 2^53, and leaves no other file', async () => {
     const path = join(directory, 'state.json');
     const image = { id: 'a', runtimeHandler: '', tags: [], digests: [], size: 1n, pinned: false };
     const at = 1_795_710_307_015_672_782n;

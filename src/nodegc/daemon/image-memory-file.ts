@@ -44,7 +44,7 @@ function parse(path: string, text: string): Map<string, ImageMemory> {
   );
 }
 
-/** What is remembered of images over restarts (NODE-210), in one file that is written whole or not at all. */
+/** Knowledge about images that survives restarts (NODE-210), in one file that is written whole or not at all. */
 export class ImageMemoryFile {
   readonly #path: string;
   #written: string | undefined;

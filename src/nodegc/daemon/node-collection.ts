@@ -30,7 +30,7 @@ export interface NodeCollectionOptions {
   /** Reads and keeps the state file; without it nothing is remembered. */
   readonly remember: boolean;
   /**
-   * What an image counts for that nobody remembers: `new` as of the start, as for a kubelet, or as old as the runtime's own record of it.
+   * How an image counts that nothing remembers: `new` as of the start, as for a kubelet, or as old as the runtime's own record of it.
    * The second is for a command by hand, which has no past; a runtime that keeps no such time lets it count as old.
    */
   readonly unknownImages: 'new' | 'asRecorded';
@@ -42,7 +42,7 @@ const FINISHED: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 /** Everything that collects on one node, put together over a runtime's socket. Close it when done. */
 export class NodeCollection {
-  /** What the runtime says of itself. */
+  /** The runtime's description of itself. */
   readonly info: RuntimeInfo;
   /** The runtime, call by call. */
   readonly runtime: Runtime;

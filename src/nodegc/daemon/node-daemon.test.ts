@@ -149,7 +149,7 @@ describe('node collection as a service', () => {
     await none.end();
   });
 
-  it('NODE-219 tells once an hour that nothing may go, and what holds the space', async () => {
+  it('NODE-219 reports once an hour that nothing may be removed, and what holds the space', async () => {
     const it = start('besideKubelet', {}, (node) => {
       image(node, 'used', 900);
       node.containers.set('c', {
@@ -198,7 +198,7 @@ describe('node collection as a service', () => {
     await it.end();
   });
 
-  it('NODE-131, 132, 201 counts passes, removals and bytes, and under the name of the kubelet when told to', async () => {
+  it('NODE-131, 132, 201 counts passes, removals and bytes, and under the kubelet's names when configured', async () => {
     const it = start('standalone', { metrics: { kubeletNames: true }, protectRecent: 1n, evictionHard: {} }, (node) => {
       image(node, 'i0', 500);
       image(node, 'i1', 400);

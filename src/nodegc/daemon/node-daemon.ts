@@ -24,12 +24,12 @@ const PRESSURE_PERIOD_MS = 10_000;
 const SAVE_PERIOD_MS = 60_000;
 /** A reclaim that freed nothing is not repeated sooner. */
 const FRUITLESS_PAUSE_MS = 60_000;
-/** Nothing that may go: told once an hour (NODE-219). */
+/** Reported once an hour while nothing may be removed (NODE-219). */
 const HOPELESS_EVENT_MS = 3_600_000;
 
 export interface NodeDaemonOptions {
   readonly configuration: NodeConfiguration;
-  /** What `auto` has become: `audit` and `dryRun` plan only, `besideKubelet` leaves containers alone (NODE-140). */
+  /** How `auto` has become: `audit` and `dryRun` plan only, `besideKubelet` leaves containers alone (NODE-140). */
   readonly mode: 'besideKubelet' | 'standalone' | 'audit';
   readonly images: ImageManager;
   readonly containers: ContainerManager;
@@ -80,7 +80,7 @@ export class NodeDaemon implements Service {
       else signal.addEventListener('abort', () => settle(), { once: true });
     });
     await stopped;
-    // What was sent to the runtime is waited for, and nothing new is sent.
+    // Waits for requests that were sent to the runtime, and sends no new ones.
     if (!(await images.drain())) {
       logger.error('a removal of an image is still under way after 2 minutes, leaving it to the runtime');
       await this.#save(true);
@@ -174,7 +174,7 @@ export class NodeDaemon implements Service {
     if (trigger === 'periodic') for (const event of this.#events.imageCycle(result.error)) this.#emit(event);
   }
 
-  /** What holds the space that no removal frees. */
+  /** Names what holds the space that no removal frees. */
   #consumers(): string {
     const used = [...this.#options.images.inventory.values()].filter(({ users }) => users.length > 0);
     const bytes = used.reduce((sum, { image }) => sum + image.size, 0n);
@@ -183,7 +183,7 @@ export class NodeDaemon implements Service {
       .slice(0, 3)
       .map(({ image }) => image.tags[0] ?? image.id);
     const names = largest.length === 0 ? '' : `, the largest of them ${largest.join(', ')}`;
-    return `No image may be removed: ${used.length} are in use (${bytes} bytes as the runtime tells them${names}); the rest is writable layers, logs and other data.`;
+    return `No image may be removed: ${used.length} are in use (${bytes} bytes as the runtime reports them${names}); the rest is writable layers, logs and other data.`;
   }
 
   #emit(event: NodeEvent): void {

@@ -2,7 +2,7 @@ import { type Metrics, noMetrics } from '../../base/metrics.ts';
 import type { ContainerCycleResult, Removed } from '../containers/container-manager.ts';
 import type { ImageCycleResult, ImageOperation, SkipReason } from '../images/image-cycle.ts';
 
-/** What started a pass. */
+/** The cause of a pass. */
 export type Trigger = 'periodic' | 'eviction' | 'unknown';
 
 const operations: Readonly<Record<ImageOperation, string>> = {

@@ -2,7 +2,7 @@ import { lstat, readdir, readlink, rm, stat, statfs, unlink } from 'node:fs/prom
 import { join, resolve } from 'node:path';
 import type { DiskReading } from '../images/thresholds.ts';
 
-/** What is read and removed of the node's file systems. */
+/** Access to the node's file systems: reading and removing. */
 export interface FileSystem {
   /** Undefined when the path is not there or cannot be asked (NODE-073). */
   usage(path: string): Promise<DiskReading | undefined>;

@@ -20,7 +20,7 @@ export function signalsUnderPressure(
       what === 'available'
         ? { available: reading.available, capacity: reading.capacity }
         : { available: reading.inodesFree, capacity: reading.inodes };
-    // A file system that does not tell is not full, and one without a count of inodes has no shortage of them.
+    // A file system without a report is not full, and one without a count of inodes has no shortage of them.
     if (have.available === undefined || have.capacity === undefined || have.capacity === 0n) return false;
     return thresholdMet(threshold, { available: have.available, capacity: have.capacity });
   };
@@ -28,7 +28,7 @@ export function signalsUnderPressure(
 }
 
 /**
- * What is reclaimed when a signal's threshold is met, before any pod is evicted (NODE-111).
+ * The resources reclaimed when a signal's threshold is met, before any pod is evicted (NODE-111).
  * @param trimLogs reclaims logs of dead containers where the kubelet reclaims nothing (NODE-224)
  */
 export function reclaimSteps(

@@ -15,7 +15,7 @@ export interface Removal {
   readonly exact: boolean;
 }
 
-/** What the cycle wants next. It is told the outcome before it is asked again. */
+/** The next step of the cycle. The caller reports its outcome before it asks again. */
 export type ImageStep =
   /** Read the disk; `settled`: wait until freed space stands still. */
   | { readonly step: 'readDisk'; readonly settled: boolean }
@@ -47,7 +47,7 @@ export interface ImageCycleResult {
     | 'deleteError'
     | 'insufficientFreed'
     | 'detectError';
-  /** What the kubelet would return as the error of the cycle. */
+  /** The error that the kubelet would return for the cycle. */
   readonly error: string | undefined;
   readonly events: readonly NodeEvent[];
   readonly removed: readonly Removal[];
@@ -65,9 +65,9 @@ export interface ImageCycleResult {
 /** One pass over the images of a node as a state machine without I/O. Bound: each candidate is removed at most once. */
 export interface ImageCycle {
   next(): ImageStep;
-  /** Tells how one removal of the last step ended. */
+  /** Reports how one removal of the last step ended. */
   settle(removal: Removal, outcome: RemovalOutcome): void;
-  /** Tells what the disk says, for a step `readDisk`. */
+  /** Reports the measured disk, for a step `readDisk`. */
   read(reading: DiskReading): void;
 }
 

@@ -25,17 +25,17 @@ export interface ImageManagerOptions {
   /** References in specs of pods that are not finished (NODE-142). */
   readonly podImages?: () => ReadonlySet<string>;
   readonly sandboxImage?: string | undefined;
-  /** Of an earlier process (NODE-210). */
+  /** Knowledge of an earlier process (NODE-210). */
   readonly memory?: ReadonlyMap<string, ImageMemory>;
-  /** Told of each removal as it ends. */
+  /** Called with each removal as it ends. */
   readonly onRemoval?: (removal: Removal, outcome: RemovalOutcome) => void;
 }
 
-/** What a pass would do, with why everything else stays. */
+/** The removals a pass would make, with the reason why everything else stays. */
 export interface ImagePlan {
   readonly inventory: Inventory;
   readonly protections: ReadonlyMap<string, Protection>;
-  /** What the pass would end with, if every removal succeeds and frees what is predicted. */
+  /** The result of the pass, if every removal succeeds and frees what is predicted. */
   readonly result: ImageCycleResult;
   readonly disk: DiskReading | undefined;
   readonly shared: SharedBytes | undefined;
@@ -135,7 +135,7 @@ export class ImageManager {
   }
 
   /**
-   * One pass. What was sent to the runtime before the stop is waited for, at most 2 minutes.
+   * One pass. Waits at most 2 minutes for requests that were sent to the runtime before the stop.
    * @throws RuntimeCallError when the detection fails
    */
   async collect(operation: ImageOperation, stop?: AbortSignal): Promise<ImageCycleResult> {
@@ -283,7 +283,7 @@ export class ImageManager {
         const spare = (why: string): void => void spared.set(removal, { outcome: 'spared', why });
         const names = [image.id, ...image.tags, ...image.digests];
         if (used.has(key) || names.some((each) => volumes.has(each))) return spare('a container uses it by now');
-        if (unreadable !== undefined) return spare('a container does not tell which images it mounts');
+        if (unreadable !== undefined) return spare('a container does not report which images it mounts');
         if ([...image.tags, ...image.digests].some((each) => named.has(each))) return spare('a pod names it by now');
         const status = await runtime.imageStatus(image.id);
         if (status?.pinned === true) spare('the runtime pins it by now');

@@ -31,7 +31,7 @@ export interface KubeletCycleFacts {
 
 const NEVER_REACHED = 2n ** 63n - 1n;
 
-/** The kubelet's image collection, bit for bit (NODE-061 to NODE-072): one removal after the other, sizes as the runtime tells them. */
+/** The kubelet's image collection, bit for bit (NODE-061 to NODE-072): one removal after the other, sizes as the runtime reports them. */
 export class KubeletImageCycle implements ImageCycle {
   readonly #facts: KubeletCycleFacts;
   readonly #skipped: { record: ImageRecord; reason: SkipReason }[] = [];

@@ -7,9 +7,9 @@ import { SharedBytes } from './shared-bytes.ts';
 
 interface Given {
   readonly id: string;
-  /** What comes back when it goes. */
+  /** The bytes that its removal frees. */
   readonly real: number;
-  /** What the runtime says. */
+  /** The size that the runtime reports. */
   readonly size?: number;
   readonly usedHoursAgo?: number;
   readonly firstSecondsAgo?: number;
@@ -84,7 +84,7 @@ const four = [
 ];
 
 describe('image collection that measures', () => {
-  it('NODE-200 stops by what the disk says, not by the sizes that the runtime tells', () => {
+  it('NODE-200 stops by what the disk says, not by the sizes that the runtime reports', () => {
     const compressed = four.map((each) => ({ ...each, size: 1 }));
     const { batches, result } = run(compressed, { capacity: 1000, available: 140 }, { choose: 'leastRecentlyUsed' });
     expect(batches).toEqual(['a', 'b', 'c']);
@@ -97,7 +97,7 @@ describe('image collection that measures', () => {
     });
   });
 
-  it('NODE-201 tells both the estimated and the measured bytes', () => {
+  it('NODE-201 reports both the estimated and the measured bytes', () => {
     const { result } = run([{ id: 'a', real: 100, size: 40, usedHoursAgo: 99 }], { capacity: 1000, available: 140 });
     expect([result.estimatedFreed, result.measuredFreed]).toEqual([40n, 100n]);
   });
@@ -192,13 +192,13 @@ describe('image collection that measures', () => {
     expect(result).toMatchObject({ outcome: 'success', because: 'allUnused', events: [], measuredFreed: 600n });
   });
 
-  it('NODE-068, 219 tells what could not be freed', () => {
+  it('NODE-068, 219 reports what could not be freed', () => {
     const { result } = run([], { capacity: 100000, available: 10000 });
     expect(result.events.map(({ reason }) => reason)).toEqual(['FreeDiskSpaceFailed']);
     expect(result).toMatchObject({ outcome: 'error', because: 'insufficientFreed', removed: [] });
   });
 
-  it('NODE-065 tells an invalid capacity', () => {
+  it('NODE-065 reports an invalid capacity', () => {
     expect(run([], { capacity: 0, available: 0 }).result).toMatchObject({
       because: 'invalidCapacity',
       events: [{ reason: 'InvalidDiskCapacity', message: 'invalid capacity 0 on image filesystem' }],
@@ -207,7 +207,7 @@ describe('image collection that measures', () => {
 });
 
 describe('bytes that images share', () => {
-  it('NODE-202 gives back a layer when the last image that holds it goes', () => {
+  it('NODE-202 frees a layer when the last image that holds it goes', () => {
     const shared = new SharedBytes(
       new Map([
         ['a', ['base', 'x']],

@@ -177,7 +177,7 @@ export class MeasuredImageCycle implements ImageCycle {
     return removal;
   }
 
-  /** What these give back is another number by now. */
+  /** The bytes that these free have changed by now. */
   #changed(keys: readonly string[]): void {
     if (this.#largest === undefined) return;
     for (const key of new Set(keys)) {
@@ -198,7 +198,7 @@ export class MeasuredImageCycle implements ImageCycle {
     return this.#inodeGoal - ((this.#last?.inodesFree ?? 0n) - (this.#before?.inodesFree ?? 0n));
   }
 
-  /** What is removed side by side: as many as cannot meet the goal before the last of them goes. */
+  /** Images removed at the same time: as many as cannot meet the goal before the last of them goes. */
   #nextBatch(): Removal[] {
     const all = this.#facts.operation === 'deleteUnused';
     const inodesOnly = this.#missing() <= 0n;

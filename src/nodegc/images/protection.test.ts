@@ -110,7 +110,7 @@ describe('what is never collected', () => {
     expect(why([image('a'), image('b')], { scope: 'cluster' }, [user('a')])).toContain('b outOfScope');
   });
 
-  it('NODE-217 takes every other image for used when a container does not tell what it mounts', () => {
+  it('NODE-217 takes every other image for used when a container does not report what it mounts', () => {
     expect(why([image('a')], { unreadableContainer: 'x'.repeat(64) })).toBe(
       `a unknownUse: container ${'x'.repeat(13)} does not tell which images it mounts`,
     );

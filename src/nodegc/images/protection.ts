@@ -20,7 +20,7 @@ export interface Protection {
 }
 
 export interface ProtectionFacts {
-  /** As the runtime tells it, or as it is found by name; undefined: the runtime pins it. */
+  /** As the runtime reports it, or as it is found by name; undefined: the runtime pins it. */
   readonly sandboxImage?: string | undefined;
   /** References in the specs of pods of this node that are not finished (NODE-142). */
   readonly podImages?: ReadonlySet<string>;
@@ -98,7 +98,7 @@ export function protections(inventory: Inventory, facts: ProtectionFacts = {}): 
       if (facts.unreadableContainer !== undefined) {
         return {
           rule: 'unknownUse',
-          detail: `container ${facts.unreadableContainer.slice(0, 13)} does not tell which images it mounts`,
+          detail: `container ${facts.unreadableContainer.slice(0, 13)} does not report which images it mounts`,
         };
       }
       return undefined;

@@ -43,7 +43,7 @@ export class SharedBytes {
     return this.#sum(key, (holders) => holders > 1);
   }
 
-  /** Lets the image go. Returns the keys of images that are now the only holders of a piece, and give back more than before. */
+  /** Removes the image. Returns the keys of images that are now the only holders of a piece, and free more than before. */
   remove(key: string): readonly string[] {
     if (this.#gone.has(key)) return [];
     this.#gone.add(key);
@@ -57,7 +57,7 @@ export class SharedBytes {
     return changed;
   }
 
-  /** Takes back a removal that did not happen. Returns the keys of images that give back less than before. */
+  /** Takes back a removal that did not happen. Returns the keys of images that free less than before. */
   restore(key: string): readonly string[] {
     if (!this.#gone.has(key)) return [];
     const changed: string[] = [];

@@ -1,7 +1,7 @@
 /** The arithmetic of the thresholds, all in integers (NODE-065). */
 
 export interface DiskReading {
-  /** Bytes; undefined where the file system did not tell. */
+  /** Bytes; undefined where the file system did not report it. */
   readonly capacity: bigint | undefined;
   readonly available: bigint | undefined;
   /** 0 on file systems that make inodes as they need them. */

@@ -1,8 +1,8 @@
 import type { RuntimeContainer, RuntimeImage } from './runtime.ts';
 
-/** What is remembered of an image. Times in nanoseconds since the epoch. */
+/** Knowledge about an image. Times in nanoseconds since the epoch. */
 export interface ImageRecord {
-  /** The id, or `id,handler` where the runtime tells a handler (NODE-030). */
+  /** The id, or `id,handler` where the runtime reports a handler (NODE-030). */
   readonly key: string;
   readonly image: RuntimeImage;
   readonly firstDetected: bigint;
@@ -14,7 +14,7 @@ export interface ImageRecord {
 
 export type Inventory = ReadonlyMap<string, ImageRecord>;
 
-/** What outlives a restart of the daemon (NODE-210). */
+/** The part that survives a restart of the daemon (NODE-210). */
 export interface ImageMemory {
   readonly firstDetected: bigint;
   readonly lastUsed: bigint | undefined;

@@ -1,4 +1,4 @@
-/** What a container runtime tells, and the calls that this room makes. Sizes in bytes, times in nanoseconds since the epoch. */
+/** A container runtime: its reports, and the calls that this room makes. Sizes in bytes, times in nanoseconds since the epoch. */
 
 export type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
 
@@ -50,7 +50,7 @@ export interface RuntimeInfo {
   readonly name: string;
   readonly version: string;
   readonly apiVersion: string;
-  /** The image of pod sandboxes, where the runtime tells it (NODE-046). */
+  /** The image of pod sandboxes, where the runtime reports it (NODE-046). */
   readonly sandboxImage: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface Runtime {
   containerStatus(id: string): Promise<RuntimeContainerStatus | undefined>;
   /** Undefined when there is no such image. */
   imageStatus(reference: string): Promise<RuntimeImage | undefined>;
-  /** Mount point of the first image file system; undefined when the runtime tells none (NODE-073). */
+  /** Mount point of the first image file system; undefined when the runtime reports none (NODE-073). */
   imageFilesystem(): Promise<string | undefined>;
   /** @param graceSeconds until the runtime kills it */
   stopContainer(id: string, graceSeconds: number): Promise<void>;
@@ -81,7 +81,7 @@ export type RuntimeFailure = 'unreachable' | 'unsupported' | 'refused' | 'failed
 export class RuntimeCallError extends Error {
   /** The call, as metrics name it. */
   readonly operation: string;
-  /** What kind of failure it was. */
+  /** The kind of the failure. */
   readonly failure: RuntimeFailure;
 
   constructor(operation: string, failure: RuntimeFailure, message: string, options?: ErrorOptions) {

@@ -1,4 +1,4 @@
-/** What of a Pod decides whether what it left on the node may go. */
+/** The fields of a Pod that decide whether its remains on the node may be removed. */
 export interface KnownPod {
   readonly uid: string;
   /** Uid of the static pod, for its mirror (NODE-101). */

@@ -1,6 +1,6 @@
 import type { RuntimeContainer, RuntimeSandbox } from '../inventory/runtime.ts';
 
-/** What is known of pods, as for containers. */
+/** Knowledge about pods, as for containers. */
 export interface SandboxPodVerdicts {
   readonly ready: boolean;
   contentShouldBeRemoved(podUid: string): boolean;

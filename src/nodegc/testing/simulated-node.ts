@@ -16,7 +16,7 @@ export interface SimulatedImage {
   readonly tags: readonly string[];
   /** Sizes in bytes of the layers on the disk, by their id; layers of one id are the same. */
   readonly layers: ReadonlyMap<string, number>;
-  /** What the runtime says of its size; the sum of its layers unless given. */
+  /** The size that the runtime reports; the sum of its layers unless given. */
   readonly says?: number;
   readonly pinned?: boolean;
   readonly runtimeHandler?: string;

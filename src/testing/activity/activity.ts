@@ -1,6 +1,6 @@
 /**
- * What is going on inside one cluster right now, as far as it can be seen from outside the parts: whoever starts something
- * counts it, whoever waits looks. A watch counts until its answer begins, not while it waits for events.
+ * The work under way inside one cluster. A part that starts work counts it; a part that waits reads the counts. A watch counts until its answer
+ * begins, not while it waits for events.
  */
 export class Activity {
   #deferred = 0;

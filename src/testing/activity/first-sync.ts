@@ -32,7 +32,7 @@ export class FirstSync {
     this.#options = options;
   }
 
-  /** To be told of every failure of the informer. */
+  /** The informer must report every failure here. */
   readonly onFailure = (error: Error): void => {
     this.#last = error;
     if (error instanceof StatusError && REFUSALS.has(error.code)) this.#giveUp(error);

@@ -18,7 +18,7 @@ interface QueueState {
 /** Keys of one queue that wait for their time. */
 export interface DelayedKeys {
   readonly queue: string;
-  /** `failed`: tried again. `later`: looked at again though nothing went wrong. */
+  /** `failed`: tried again. `later`: processed again although nothing failed. */
   readonly reason: string;
   readonly keys: number;
   /** Milliseconds until the first of them is due. */
@@ -44,7 +44,7 @@ export class QueueActivity implements Metrics {
     return [...this.#queues.values()].reduce((sum, { ready }) => sum + ready, 0);
   }
 
-  /** What waits at this moment, by queue and reason; without the collector, which says itself whether it is at rest. */
+  /** The items that wait now, by queue and reason; without the collector, which says itself whether it is at rest. */
   get delayed(): readonly DelayedKeys[] {
     for (const collect of this.#collects) collect();
     return [...this.#delays.values()]

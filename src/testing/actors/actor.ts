@@ -16,7 +16,7 @@ const STATUS_IGNORED =
 
 const controllers: ReadonlySet<string> = new Set(controllerNames);
 
-/** Who sends a request, by its user agent. */
+/** The sender of a request, by its user agent. */
 export function actorOf({ headers }: Pick<HttpRequest, 'headers'>): string {
   const header = headers['user-agent'];
   const agent = typeof header === 'string' ? header : (header?.[0] ?? '');
@@ -34,7 +34,7 @@ export function observedHandler(
 ): HttpHandler {
   const { recorder, activity, served } = seen;
   return async (request) => {
-    // Of a watch that is until its answer begins: a codec may have to be loaded for it.
+    // A watch counts until its answer begins: a codec may have to be loaded for it.
     if (request.method === 'GET') return activity.during(() => handler(request));
     const who = actorOf(request);
     const response = await activity.during(async () => {

@@ -34,7 +34,7 @@ const fixed: readonly string[] = Object.keys(fixedControllers).filter((name) => 
 /** Chance of the faults. */
 export const FAULTS_CHANCE = 1 + fixed.length;
 
-/** Of a controller, of the shared caches or a simulator: numbers of their own, below those of the informers of a test. */
+/** A controller, the shared caches and a simulator have numbers of their own, below those of the informers of a test. */
 export function chanceOf(name: string): number {
   const at = fixed.indexOf(name);
   if (at >= 0) return 1 + at;

@@ -8,7 +8,7 @@ const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
 /**
  * A write whose body carries a status that its answer does not have: the kind has the subresource `status`, so the server ignores
- * it here. kube-apiserver says nothing about it. Only bodies and answers in JSON are looked into.
+ * it here. kube-apiserver says nothing about it. Only bodies and answers in JSON are examined.
  */
 export function ignoresStatus(request: HttpRequest, response: HttpResponse): boolean {
   if (response.status >= 300 || !(response.body instanceof Uint8Array)) return false;

@@ -44,7 +44,7 @@ export interface WatchOptions {
 }
 
 /**
- * What the server answers to an object that was sent: the same type, and with it what every object has where that says less.
+ * The server's answer to an object that was sent: the same type, with the fields that every object has.
  * A class or an interface of the caller's own stays as it is.
  */
 export type Answered<T> = T extends KubeObject ? T & KubeObject : T;
@@ -80,9 +80,9 @@ export interface ClusterClientOptions {
   readonly rest: RestClient;
   readonly served: () => readonly ResourceInfo[];
   readonly formerKinds: FormerKinds;
-  /** Of writes that say nothing else; left to the server when absent. */
+  /** Used by writes that name no other; left to the server when absent. */
   readonly fieldValidation?: FieldValidation | undefined;
-  /** Told of every object the server answers with. */
+  /** Called with every object in an answer of the server. */
   readonly seen: (object: object) => void;
 }
 
@@ -240,7 +240,7 @@ export class ClusterClient {
     }
   }
 
-  /** What the server answers: a Status, or the object that now waits for its finalizers. The uid of the subject is a precondition. */
+  /** The server's answer: a Status, or the object that now waits for its finalizers. The uid of the subject is a precondition. */
   async delete(subject: Subject, options: DeleteOptions = {}): Promise<KubeObject> {
     const { uid } = refOf(subject);
     const preconditions = uid === undefined ? options.preconditions : { uid, ...options.preconditions };
@@ -270,7 +270,7 @@ export class ClusterClient {
   }
 
   /**
-   * What an operator does when it has cleaned up. No error when the finalizer, or the object, is not there any more; another
+   * Removes a finalizer, as an operator does after its cleanup. No error when the finalizer, or the object, is not there any more; another
    * object of the name keeps its own.
    */
   async removeFinalizer(subject: Subject, finalizer: string): Promise<void> {

@@ -19,7 +19,7 @@ export class FormerKinds {
     return [...this.#kinds];
   }
 
-  /** To be told of every change of the store. */
+  /** Must be called with every change of the store. */
   note(previous: KubeObject | undefined, next: KubeObject | undefined): void {
     if (next === undefined) {
       const kind = definedKind(previous);

@@ -7,7 +7,7 @@ import { watchDecoder } from '../../client/codec/watch-decoder.ts';
 
 /** One change that a watch reports. A `BOOKMARK` has only the resourceVersion that the watch has come to. */
 export interface WatchEvent<T = KubeObject> {
-  /** What happened to it. */
+  /** The change of the object. */
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   /** The object after the change; of a deletion as it was last. */
   readonly object: T;

@@ -3,14 +3,14 @@ import type { QueryValue } from '../../client/rest/resource-path.ts';
 import { checkKeys } from './check-options.ts';
 
 /**
- * What the server does with fields that it does not know, or that stand twice: `Strict` refuses them with 400, `Warn` (its default)
+ * How the server treats unknown and duplicate fields: `Strict` refuses them with 400, `Warn` (its default)
  * drops them and says so, which is in the trace, `Ignore` drops them.
  */
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
-/** What every write takes. */
+/** Options of every write. */
 export interface WriteOptions {
-  /** Who the fields belong to then. For an apply the name of the client unless given; otherwise left to the server. */
+  /** The manager of the written fields. For an apply the name of the client unless given; otherwise left to the server. */
   readonly fieldManager?: string | undefined;
   /** Unless given, that of the cluster (`startCluster({ fieldValidation })`). */
   readonly fieldValidation?: FieldValidation | undefined;
@@ -18,19 +18,19 @@ export interface WriteOptions {
   readonly dryRun?: readonly 'All'[] | undefined;
 }
 
-/** What an update takes besides. */
+/** Further options of an update. */
 export interface UpdateOptions extends WriteOptions {
   /** Writes this part of the object: `status`, `scale`, … */
   readonly subresource?: string | undefined;
 }
 
-/** What a patch takes besides. */
+/** Further options of a patch. */
 export interface PatchOptions extends UpdateOptions {
-  /** Of an apply: takes fields that others have, where it would be a conflict. */
+  /** An apply takes fields over from other managers instead of failing with a conflict. */
   readonly force?: boolean | undefined;
 }
 
-/** What an apply takes. */
+/** Options of an apply. */
 export type ApplyOptions = PatchOptions;
 
 const WRITE_KEYS = ['fieldManager', 'fieldValidation', 'dryRun'];

@@ -35,8 +35,8 @@ export interface TestClock {
 const MAX_TURNS_A_MOMENT = 4000;
 
 /**
- * Time stands still until told otherwise, but the event loop does not: what the parts defer to the next turn runs by
- * itself, so that a test can simply await a request.
+ * Time stands still until a test moves it, but the event loop does not: work deferred to the next turn runs by itself, so that a test can simply
+ * await a request.
  */
 export class StandingClock extends FakeClock {
   readonly #activity: Activity;
@@ -82,7 +82,7 @@ export class RunningClock implements Clock {
   }
 }
 
-/** What a test is given of the clock that its cluster runs on. */
+/** The clock of a cluster, as a test sees it. */
 export function testClock(
   clock: StandingClock | RunningClock,
   timers: TestTimers,

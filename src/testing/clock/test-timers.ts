@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 /** The most timers at once; more are a loop that sets them without end. */
 const MAX_TIMERS = 100_000;
 
-/** A timer on the clock of a cluster, to be given back to `clearTimeout`. */
+/** A timer on the clock of a cluster, to be passed to `clearTimeout`. */
 export interface TestTimer {
   /** Milliseconds since the epoch, on the clock of the cluster. */
   readonly dueAt: number;

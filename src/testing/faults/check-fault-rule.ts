@@ -57,7 +57,7 @@ function checkField(field: string, value: unknown, served: readonly ResourceInfo
   if (plural !== undefined) refuse(`the plural ${plural}`);
 }
 
-/** Of what is no plural itself, but the singular or short name of a resource. A plural may be served only later. */
+/** The plural of a name that is the singular or short name of a resource. A plural may be served only later. */
 function pluralOf(name: string, served: readonly ResourceInfo[]): string | undefined {
   if (served.some(({ resource }) => resource === name)) return undefined;
   return served.find(({ singular, shortNames }) => singular === name || shortNames.includes(name))?.resource;
@@ -69,7 +69,7 @@ function checkAnswer(answered: FaultAnswer): void {
   }
   checkKeys('answer of a fault rule', answered, ANSWER_KEYS);
   const { status, retryAfterSeconds = 0 } = answered;
-  // What is below 200 ends no exchange.
+  // A status below 200 ends no exchange.
   if (!isIntegerWithin(status, 200, 599)) throw new RangeError(`the status of an answer is 200 to 599, not ${status}`);
   if (!isIntegerWithin(retryAfterSeconds, 0)) {
     throw new RangeError(`retryAfterSeconds is an integer from 0, not ${retryAfterSeconds}`);

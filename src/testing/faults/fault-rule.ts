@@ -1,4 +1,4 @@
-/** What a request asks of a resource, in Kubernetes' words. */
+/** The verb of a request, in Kubernetes' words. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
 /** The verbs of paths that are no resource: methods in lower case. Empty for a path that nobody can read. */
@@ -37,7 +37,7 @@ export interface FaultRequest {
 
 /** Which requests a rule is about: every field that is given must be equal. */
 export interface FaultMatch {
-  /** Who sends it: a controller by name, `test` for `cluster.client`, the name of another client. */
+  /** The sender: a controller by name, `test` for `cluster.client`, the name of another client. */
   readonly who?: string | undefined;
   /** The method of HTTP. */
   readonly method?: RequestMethod | undefined;
@@ -59,19 +59,19 @@ export interface FaultMatch {
   readonly name?: string | undefined;
 }
 
-/** What a rule answers in the server's place. */
+/** The answer of a rule in the server's place. */
 export interface FaultAnswer {
   /** 200 to 599. */
   readonly status: number;
-  /** Of the Status; `InternalError`, `Conflict`, … */
+  /** The reason of the Status; `InternalError`, `Conflict`, … */
   readonly reason?: string;
-  /** What the Status says; a sentence that names the rule unless given. */
+  /** The message of the Status; a sentence that names the rule unless given. */
   readonly message?: string;
   /** An integer, as the header has it. */
   readonly retryAfterSeconds?: number;
 }
 
-/** What goes wrong, and for which requests. At least one of `answer`, `delay` and `drop` says what. */
+/** A fault, and the requests that it affects. At least one of `answer`, `delay` and `drop` says which fault. */
 export interface FaultRule {
   /** Which requests; every field given must be equal, or a function says so, with true or false. */
   readonly match: FaultMatch | ((request: FaultRequest) => boolean);

@@ -28,7 +28,7 @@ const NOTICE_MS = 1000;
 /** The most rules at once. */
 const MAX_RULES = 1000;
 
-/** What goes wrong between the clients and the API server of one cluster. The first rule that matches strikes. */
+/** The faults between the clients and the API server of one cluster. The first rule that matches strikes. */
 export class Faults {
   readonly #rules: { readonly rule: FaultRule; left: number }[] = [];
   readonly #clock: Clock;

@@ -8,8 +8,8 @@ import type { Trace } from '../trace/trace.ts';
 const KIND = 'CustomResourceDefinition';
 
 /**
- * The definitions. What else is found in a directory is left out, as envtest does. Throws a TypeError for what is given as a definition
- * and is none: it would be created before there are namespaces and controllers.
+ * The definitions. Other files of a directory are left out, as envtest does. Throws a TypeError when a given definition is none: it would be
+ * created before there are namespaces and controllers.
  */
 export function definitionsAmong(objects: readonly SeedObject[]): readonly SeedObject[] {
   const other = objects.find((object) => object.kind !== KIND && !isFound(object));

@@ -1,4 +1,4 @@
-/** What an owner reference without a uid has in common with its owner. The namespace is undefined where the object names none. */
+/** The fields that an owner reference without a uid shares with its owner. The namespace is undefined where the object names none. */
 export function ownerKey(
   { apiVersion = '', kind }: { readonly apiVersion?: string; readonly kind?: string },
   name: string,

@@ -9,7 +9,7 @@ export interface SeedObject {
   apiVersion?: string;
   /** The kind, in the singular: `Deployment`. */
   kind?: string;
-  /** What every object has; an owner reference may leave out its uid. */
+  /** The fields of every object; an owner reference may leave out its uid. */
   metadata?: Omit<ObjectMeta, 'ownerReferences'> & { ownerReferences?: SeedOwner[] };
   [field: string]: unknown;
 }

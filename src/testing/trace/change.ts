@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 
-/** What one write did to one object, in words for a person who reads a failed test. Pure. */
+/** The effect of one write on one object, in words for a person who reads a failed test. Pure. */
 export function describeChange(previous: KubeObject | undefined, next: KubeObject | undefined): string {
   if (next === undefined) return describeRemoval(previous);
   if (previous === undefined) return `created${suffix(describeNew(next))}`;

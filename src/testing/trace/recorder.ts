@@ -32,7 +32,7 @@ const idleReasons: ReadonlySet<string> = new Set<Reason>([
   'blockedByDependents',
   'notBeingDeleted',
   'factsKeptChanging',
-  // Of an owner that waits: what was let go of it before is explained when it goes.
+  // Dependents that were orphaned while their owner waits; their reason is given when the owner is deleted.
   'dependentsNotReleased',
   'finalizerAlreadyRemoved',
   'finalizerConflictsExhausted',
@@ -63,7 +63,7 @@ export interface StoredChange {
   readonly revision: number;
 }
 
-/** What a recorder knows of objects beyond its entries. */
+/** The recorder's knowledge about objects beyond its entries. */
 export interface Memory {
   /** By uid. */
   readonly objects: ReadonlyMap<string, TracedObject>;
@@ -91,7 +91,7 @@ export class Recorder {
   /** Writes of the collector whose decision has not been logged yet: at most what its workers have under way. */
   #unexplained: PendingWrite[] = [];
   readonly #objects: Map<string, TracedObject>;
-  /** What is in the store now, by name: uids. */
+  /** The uids of the objects in the store, by name. */
   readonly #uids: Map<string, string>;
 
   /** With what the recorder of the cluster remembered that this one starts from. */

@@ -17,17 +17,17 @@ export interface RecordingStoreOptions {
   readonly recorder: Recorder;
   readonly activity: Activity;
   readonly formerKinds: FormerKinds;
-  /** What is in the store already. */
+  /** The objects that the store holds already. */
   readonly items?: StoredContents['items'] | undefined;
 }
 
-/** A store that tells the recorder, and who keeps the kinds, of every change, in the context of the request that made it. */
+/** A store that reports every change to the recorder and to the table of kinds, in the context of the request that made it. */
 export class RecordingStore implements Store {
   readonly #store: Store;
   readonly #recorder: Recorder;
   readonly #activity: Activity;
   readonly #formerKinds: FormerKinds;
-  /** What each key holds: the same bytes as in the store, so that a change can be told from what was there. */
+  /** What each key holds: the same bytes as in the store, so that a change can be compared with what was there. */
   readonly #latest = new Map<string, Uint8Array>();
 
   constructor({ store, recorder, activity, formerKinds, items = [] }: RecordingStoreOptions) {

@@ -16,7 +16,7 @@ export interface TracedObject {
 }
 
 /**
- * `write`: the store changed. `decision`: the collector looked at an object and left it as it is. `refused`: the API server
+ * `write`: the store changed. `decision`: the collector examined an object and left it as it is. `refused`: the API server
  * said no. `warning`: it said yes, with a warning, such as a field that it dropped. `fault`: a rule of `cluster.faults` struck.
  * `trouble`: a part logged a warning or an error.
  */
@@ -24,7 +24,7 @@ export type TraceKind = 'write' | 'decision' | 'refused' | 'warning' | 'fault' |
 
 /** One thing that happened. */
 export interface TraceEntry {
-  /** Of which sort it is. */
+  /** The sort of the event. */
   readonly kind: TraceKind;
   /** Milliseconds since the cluster was started, on its own clock. */
   readonly atMs: number;
@@ -32,11 +32,11 @@ export interface TraceEntry {
   readonly who: string;
   /** Absent when it is about no object in particular. */
   readonly object?: TracedObject;
-  /** What happened, in a few words: `created`, `is being deleted (waits for finalizer example.com/x)`, … */
+  /** The event, in a few words: `created`, `is being deleted (waits for finalizer example.com/x)`, … */
   readonly what: string;
   /** Why: the collector's sentence, or what the server answered. */
   readonly why?: string;
-  /** Of the store, after a write. */
+  /** The revision of the store after a write. */
   readonly revision?: number;
   /** The object after a write; undefined when it is gone. Never change it. */
   readonly after?: KubeObject;
@@ -59,7 +59,7 @@ export type TraceSubject =
 
 type Named = Partial<Pick<TracedObject, 'name' | 'namespace' | 'uid'>>;
 
-/** What happened since the objects of the test were there, in order. Prints as one line an event. */
+/** The events since the objects of the test existed, in order. Prints as one line an event. */
 export class Trace {
   /** In the order in which they happened. */
   readonly entries: readonly TraceEntry[];

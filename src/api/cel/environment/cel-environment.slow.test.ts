@@ -216,7 +216,7 @@ describe('what does not compile', () => {
     expect(compileFailure(expression).split('\nERROR')[0]).toBe(message);
   });
 
-  it('every issue is told, in the order of the source', () => {
+  it('every issue is reported, in the order of the source', () => {
     const message = compileFailure('self.a\n  || self.b');
     expect(message.split('\n').filter((line) => line.startsWith('ERROR'))).toEqual([
       "ERROR: <input>:1:5: undefined field 'a'",
@@ -224,7 +224,7 @@ describe('what does not compile', () => {
     ]);
   });
 
-  it('what is no expression is a syntax error at its place', () => {
+  it('a text that is no expression is a syntax error at its place', () => {
     expect(compileFailure('1 +')).toMatch(/^ERROR: <input>:1:4: Syntax error: /);
     expect(compileFailure('')).toMatch(/^ERROR: <input>:1:1: Syntax error: /);
     expect(compileFailure('"a')).toMatch(/^ERROR: <input>:1:1: Syntax error: /);

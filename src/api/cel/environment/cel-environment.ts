@@ -13,13 +13,13 @@ import type { Estimate } from '../size-estimate.ts';
 import { type CheckedExpression, checkExpression } from '../type-checker.ts';
 
 export interface CelEnvironmentOptions {
-  /** What expressions may mention, by name. */
+  /** The names that expressions may mention. */
   readonly variables: Readonly<Record<string, CelType>>;
   /** Beyond Kubernetes' own. */
   readonly functions?: CelFunctions;
 }
 
-/** What expressions of one place may use: its variables, and all functions of kube-apiserver. Without state. */
+/** The environment of expressions at one place: its variables, and all functions of kube-apiserver. Without state. */
 export function createCelEnvironment({ variables, functions }: CelEnvironmentOptions): CelEnvironment {
   return new CelEnvironment(
     variables,

@@ -31,7 +31,7 @@ export interface CelDecision {
   readonly error?: string;
 }
 
-/** Who is asked about: the user of a request, or a service account. */
+/** The subject of the question: the user of a request, or a service account. */
 export interface CelAuthorizer {
   authorize(attributes: CelAuthorizationAttributes): CelDecision;
   forServiceAccount(namespace: string, name: string): CelAuthorizer;

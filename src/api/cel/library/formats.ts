@@ -14,7 +14,7 @@ const { string } = celTypes;
 export const formatType: CelType = opaqueType('kubernetes.NamedFormat');
 
 interface NamedFormat {
-  /** Texts that tell what is wrong; none: fine. */
+  /** Texts of the problems; none: the value is valid. */
   readonly validate: (text: string) => readonly string[];
   /** Length of the pattern that it takes, or would take, for costs. */
   readonly patternSize: number;
@@ -36,7 +36,7 @@ class FormatValue extends CelHostValue {
   }
 }
 
-/** Of a CRD's formats, which only say yes or no. */
+/** Formats of a CRD, which only say yes or no. */
 const byFormat =
   (format: string, problem: string) =>
   (text: string): readonly string[] =>
@@ -71,7 +71,7 @@ const FORMATS: Readonly<Record<string, NamedFormat>> = {
   datetime: { validate: byFormat('datetime', 'invalid datetime'), patternSize: 150 },
 };
 
-/** What estimates take for the pattern of a format they do not know. */
+/** The length that estimates assume for the pattern of an unknown format. */
 const MAX_PATTERN = 128;
 
 const validateCost: CallCost = {

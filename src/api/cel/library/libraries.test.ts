@@ -18,7 +18,7 @@ function evaluate(expression: string): unknown {
   return environment.compile(expression).evaluate({ any: {} }, { budget: new CelBudget() });
 }
 
-/** What a table of expressions gives; errors by their message. */
+/** The results of a table of expressions; errors by their message. */
 function outcome(expression: string): unknown {
   try {
     return evaluate(expression);
@@ -341,7 +341,7 @@ describe('authorizer', () => {
     expect(() => ask(`${check} || ${check} || ${check}`)).toThrow('operation cancelled: actual cost limit exceeded');
   });
 
-  it('what is empty is not asked for', () => {
+  it('an empty value is not evaluated', () => {
     expect(() => ask("authorizer.path(' ').check('get').allowed()")).toThrow('path must not be empty');
     expect(() => ask("authorizer.group('').resource('').check('get').allowed()")).toThrow('resource must not be empty');
   });

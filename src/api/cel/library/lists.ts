@@ -130,7 +130,7 @@ function flatten(list: CelList, depth: bigint, into: CelValue[] = []): CelValue[
   return into;
 }
 
-/** What may be made by one call; more costs more than any evaluation may. */
+/** The longest list that one call may make; a longer one costs more than any evaluation may. */
 const MAX_MADE = 1_000_000;
 
 function range(count: bigint): ValueList {

@@ -14,7 +14,7 @@ export class JsonMembers<Name extends string> {
     this.#table = new MemberTable(Object.fromEntries(names.map((name, index) => [name, index])));
   }
 
-  /** Those of the object that begins at `start`, as a parser has them; undefined where only a parser can tell what they are. */
+  /** The members of the object that begins at `start`, as a parser has them; undefined where only a parser can tell them. */
   read(json: Buffer, start: number): Partial<Record<Name, unknown>> | undefined {
     const cursor = this.#cursor;
     cursor.json = json;
@@ -34,7 +34,7 @@ export class JsonMembers<Name extends string> {
     }
   }
 
-  /** Of the member at the cursor, which then stands at its value; undefined for one that is passed over. */
+  /** The name of the member at the cursor, which then stands at its value; undefined for a skipped one. */
   #name(): Name | undefined {
     const cursor = this.#cursor;
     const start = cursor.string();

@@ -17,7 +17,7 @@ function failure(input: Uint8Array): StatusError {
 }
 
 describe('JSON', () => {
-  it('what is encoded is parsed again', () => {
+  it('encoded values parse to the same', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(parseJson(encodeJson(value))).toEqual(JSON.parse(JSON.stringify(value)));

@@ -8,7 +8,7 @@ export const LABEL_PLACES = 4;
 
 /**
  * Finds the labels of an object in the JSON text of its metadata, so that a search through many objects parses none. Text as
- * JSON.stringify writes it: no member is there twice, so what stands behind the labels is not looked at.
+ * JSON.stringify writes it: no member is there twice, so the text behind the labels is not read.
  */
 export class JsonLabels {
   readonly #cursor = new JsonCursor();

@@ -52,7 +52,7 @@ export class JsonMetadata {
   }
 
   /**
-   * Writes the message ObjectMeta; `resourceVersion` is not in the text. What stands where is noted in `places`, if given: {@link PLACE}
+   * Writes the message ObjectMeta; `resourceVersion` is not in the text. The places of the fields are noted in `places`, if given: {@link PLACE}
    * numbers each.
    */
   write(writer: WireWriter, resourceVersion: string, places?: number[]): void {

@@ -39,7 +39,7 @@ export class MetadataColumns {
   otherFinalizerCount = 0;
 
   ownerCount = 0;
-  /** Of the references only the ranges are known (OWNER_MESSAGE); `readOwners` reads them. */
+  /** Only the ranges of the references are known (OWNER_MESSAGE); `readOwners` reads them. */
   ownersUnread = false;
   /** OWNER_FIELDS words for each reference; see the OWNER_* offsets. Only grows. */
   owners: Uint32Array = new Uint32Array(OWNER_FIELDS * 4);
@@ -82,8 +82,8 @@ export class MetadataColumns {
   }
 
   /**
-   * After it `owners` is complete. Most updates leave the references as they were, and siblings have the same, both of which their
-   * bytes tell: so that these are read only for those who need more. Throws like the reader itself.
+   * After it `owners` is complete. Most updates leave the references as they were, and siblings have the same, and their bytes show both: so
+   * references are read only for callers that need more. Throws like the reader itself.
    */
   readOwners(): void {}
 
@@ -129,7 +129,7 @@ export const OWNER_BLOCK = 16;
 const NO_BYTES = new Uint8Array(0);
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Of the uid that was read last. */
+/** The range of the uid that was read last. */
 const words = new UuidWords();
 
 /** Sets the object's uid to `bytes[start..end)`. */

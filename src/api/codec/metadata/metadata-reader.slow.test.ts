@@ -28,7 +28,7 @@ import { decodeTypedMessage, encodeProtobuf, ProtobufError } from '../protobuf/p
 const UID = '0b6a4d3e-9f1c-4e7a-8a51-fc2d3e4f5a6b';
 const TYPE = `${META_V1}.PartialObjectMetadata`;
 
-/** What the columns say, as plain values. */
+/** The columns as plain values. */
 interface Facts {
   uid: string;
   name: string;
@@ -223,7 +223,7 @@ describe('metadata reader', () => {
             );
           const whole = Buffer.concat(all.map((pieces) => field([0x0a], fieldsOf(pieces))));
           const bytes = Buffer.concat([whole, field([0x12], Buffer.alloc(200, 's'))]);
-          // Not the first byte, by which JSON is told.
+          // Not the first byte, which identifies JSON.
           if (spoilt !== null) bytes[1 + (spoilt[0] % (bytes.length - 1))] = spoilt[1];
           let expected: Facts;
           try {

@@ -58,7 +58,7 @@ export class MetadataReader extends MetadataColumns {
 
   /**
    * The same as far as the first of managedFields that is not the last field. What follows it is in another part of memory than what has
-   * been read, so that whoever has several objects to read can ask for that of all of them before he waits for it. Only for protobuf.
+   * been read, so that a caller with several objects can request that memory for all of them before it waits. Only for protobuf.
    */
   scanHead(bytes: Uint8Array, start: number, end: number): 'paused' | 'done' {
     pausing = true;
@@ -158,7 +158,7 @@ function varint(end: number): number {
   for (let i = 1; i < 10; i++) {
     if (at >= end) throw new ProtobufError('unexpected EOF');
     const byte = source[at++]!;
-    // Of the tenth byte only one bit is left in 64.
+    // Only one bit of the tenth byte is left in 64.
     value += (i === 9 ? byte & 1 : byte & 0x7f) * scale;
     if (byte < 0x80) return value;
     scale *= 0x80;

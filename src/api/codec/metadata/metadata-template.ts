@@ -14,7 +14,7 @@ const TIME_BYTES = 5;
 
 /**
  * Metadata in protobuf but for what one object says and another does not. Objects made alike (the Pods of a ReplicaSet, say) have names,
- * labels and fields of the same length in the same places, so what is read of one of them tells where everything stands in the others:
+ * labels and fields of the same length in the same places, so the places in one of them are the places in the others:
  * one copy makes the message, some more put the object's own text in its place, and nothing is read a second time.
  *
  * Whoever gives a template to an object has seen that it makes the right bytes; the object's text does not change, so it always will.
@@ -53,7 +53,7 @@ export class MetadataTemplate {
     return 300 + this.#message.length + this.#texts.byteLength + this.#times.byteLength;
   }
 
-  /** Writes the message of an object that the template was given to; returns its end. */
+  /** Writes the message of an object that has this template; returns its end. */
   fill(target: Uint8Array, offset: number, { value, modRevision }: TemplateSource): number {
     target.set(this.#message, offset);
     const texts = this.#texts;
@@ -84,7 +84,7 @@ function writeSeconds(target: Uint8Array, at: number, seconds: number): void {
   target[at + TIME_BYTES - 1] = rest;
 }
 
-/** What templates that live may take together, and the longest message one is made of. */
+/** The bytes that live templates may take together, and the longest message of one. */
 const MOST_BYTES = 8 * 1024 * 1024;
 const LONGEST = 64 * 1024;
 
@@ -100,7 +100,7 @@ export class MetadataTemplates {
     this.#most = most;
   }
 
-  /** What the templates take that nobody has seen to be gone. */
+  /** The bytes of templates that are not known to be gone. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -66,14 +66,14 @@ function writeTranscoded(resourceVersion: string, noted?: number[]): void {
 }
 
 /**
- * What stands in front of the items of an enveloped list whose items take `itemBytes` together, as {@link encodeListItems} makes them, and
+ * The bytes in front of the items of an enveloped list whose items take `itemBytes` together, as {@link encodeListItems} makes them, and
  * what stands behind them: so that a list can leave while it is made. Items come between the two, metadata of the list first.
  */
 export function partialObjectMetadataListFrame(list: ListMeta, itemBytes: number): ListFrame {
   return listFrame(LIST, list, itemBytes);
 }
 
-/** What stands around the items of an enveloped list. */
+/** The bytes around the items of an enveloped list. */
 export interface ListFrame {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;

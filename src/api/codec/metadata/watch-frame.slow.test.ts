@@ -69,7 +69,7 @@ describe('watch frames', () => {
     ]);
   });
 
-  it('an event stays as it was told of until the next push, however the stream is cut', () => {
+  it('an event stays as it was delivered until the next push, however the stream is cut', () => {
     // Most are much alike, so that one fits over the other; some outgrow what holds them.
     const length = fc.oneof({ weight: 4, arbitrary: fc.nat(3000) }, { weight: 1, arbitrary: fc.nat(40_000) });
     fc.assert(
@@ -98,7 +98,7 @@ describe('watch frames', () => {
     );
   });
 
-  it('frames that span chunks lie in one buffer of 16 KiB, and a larger one for a frame above 1 MiB is let go', () => {
+  it('frames that span chunks lie in one buffer of 16 KiB, and a larger one for a frame above 1 MiB is released', () => {
     const small = Array.from({ length: 20 }, () => 6000);
     const frames = [...small, 3_000_000, ...small].map((size) => encodeWatchFrame('ADDED', new Uint8Array(size)));
     const reader = new WatchFrameReader();

@@ -6,7 +6,7 @@ export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
 const FIRST_CARRY = 16 * 1024;
-/** A larger buffer is given back after its frame. */
+/** A larger buffer is released after its frame. */
 const KEPT_CARRY = 1024 * 1024;
 
 /** One event of a watch stream in protobuf (API-523). */
@@ -51,7 +51,7 @@ function frameLength(bytes: Uint8Array, at: number): number {
 export class WatchFrameReader {
   /** The event's type; see {@link WatchFrame}. */
   type = '';
-  /** What the object's range points into. */
+  /** The buffer that the object's range points into. */
   bytes: Uint8Array = new Uint8Array(0);
   start = 0;
   end = 0;

@@ -3,7 +3,7 @@ import { ProtobufError, WireReader, type WireWriter } from './protobuf-wire.ts';
 /** `k8s\0`: what every object in protobuf begins with (API-520). */
 export const ENVELOPE_MAGIC: Uint8Array = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
-/** What is around the message of an object (`runtime.Unknown`). */
+/** The envelope of an object's message (`runtime.Unknown`). */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;

@@ -1,7 +1,7 @@
 import { type FieldInfo, META_V1, isSpecialType, structFieldsOf, typeInfo } from '../../kinds/type-table.ts';
 import type { ScalarType, SpecialType } from '../../kinds/type-table.ts';
 
-/** What one value is: the elements of a list, the values of a map, or the field itself. */
+/** The form of one value: the elements of a list, the values of a map, or the field itself. */
 export type ValueType = ScalarType | SpecialType | 'message';
 
 export interface FieldPlan {

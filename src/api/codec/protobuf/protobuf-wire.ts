@@ -22,7 +22,7 @@ const MAX_TAG = 2 ** 32 - 1;
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Reads one message after the other from a range of bytes. Whoever enters a nested message keeps its end: every read
+ * Reads one message after the other from a range of bytes. A reader that enters a nested message keeps the position of its end: every read
  * stops at `end`, so a length that lies is an error and never a read beyond the message.
  */
 export class WireReader {

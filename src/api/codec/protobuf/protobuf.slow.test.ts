@@ -27,7 +27,7 @@ const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(packed(t
 
 type Json = Record<string, unknown>;
 
-/** Takes away what a reader must not tell apart: nulls, and zero values of fields that are no pointers. */
+/** Removes differences that a reader must not see: nulls, and zero values of fields that are no pointers. */
 function withoutZeros(typeName: string, object: Json): Json {
   const kept: [string, unknown][] = [];
   for (const field of fieldsOf(typeName)) {
@@ -53,7 +53,7 @@ function fieldWithoutZeros(field: FieldInfo, value: unknown): unknown {
     return undefined;
   if (field.type === 'Quantity' && kept === '0') return undefined;
   if (field.type === 'IntOrString') return kept === 0 ? undefined : kept;
-  // An empty value of bytes is not the same as none, but JSON with omitempty can not tell either.
+  // An empty value of bytes is not the same as none, but JSON with omitempty cannot show the difference.
   return isScalarType(field.type) && (kept === '' || kept === 0 || kept === false) ? undefined : kept;
 }
 
@@ -147,7 +147,7 @@ describe('protobuf as Go writes it', () => {
     );
   });
 
-  it('API-521 readers tell an unset pointer from zero, and take unset and zero values alike', () => {
+  it('API-521 readers distinguish an unset pointer from zero, and take unset and zero values alike', () => {
     const options = `${META_V1}.DeleteOptions`;
     expect(decodeTypedMessage(options, unhex(''))).toEqual({});
     expect(decodeTypedMessage(options, unhex('0800'))).toEqual({ gracePeriodSeconds: 0 });

@@ -24,7 +24,7 @@ interface Conversion {
 
 export interface ConvertedNode {
   readonly value: unknown;
-  /** `line 4: key "a" already set in map` for each key that a mapping has had before, as Go's strict reader tells it. */
+  /** `line 4: key "a" already set in map` for each key that a mapping has had before, as Go's strict reader reports it. */
   readonly repeated: string[];
 }
 

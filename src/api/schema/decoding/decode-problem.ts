@@ -6,7 +6,7 @@ export class DecodeProblem extends Error {
   override readonly name = 'DecodeProblem';
 }
 
-/** What a JSON value is called in these messages. Integers that do not fit carry their digits. */
+/** The name of a JSON value in these messages. Integers that do not fit carry their digits. */
 export function foundName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';

@@ -18,7 +18,7 @@ export interface Decoding {
 /** Decodes a value that is neither null nor absent. */
 type ValueDecoder = (value: unknown, decoding: Decoding) => unknown;
 
-/** What JSON shows of a field that is not set. */
+/** The JSON of a field that is not set. */
 type Unset =
   | { readonly shows: 'nothing' }
   | { readonly shows: 'constant'; readonly value: string | number | boolean | null }

@@ -26,7 +26,7 @@ export function defaultContainer(container: Fields): void {
   defaultHttpGet(objectAt(lifecycle, 'preStop'));
 }
 
-/** Of an environment variable or a downward API item. */
+/** The field reference of an environment variable or a downward API item. */
 export function defaultFieldRef(source: Fields | undefined): void {
   const fieldRef = objectAt(source, 'fieldRef');
   if (fieldRef !== undefined) setIfZero(fieldRef, 'apiVersion', 'v1');

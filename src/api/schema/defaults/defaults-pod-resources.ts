@@ -3,7 +3,7 @@ import { resourceListFields } from '../../quota/resource-list.ts';
 import { type Fields, objectAt } from '../fields/defaults-fields.ts';
 import { isHugePages } from '../fields/resource-names.ts';
 
-/** What a node may promise more of than it has. */
+/** Resources of which a node may promise more than it has. */
 const OVERCOMMITTED: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 function isPodLevel(name: string): boolean {
@@ -11,7 +11,7 @@ function isPodLevel(name: string): boolean {
 }
 
 /**
- * What a pod that says something as a whole does not say: limits of huge pages are those of its containers; requests are those of its
+ * The resources that a pod with resources of its own leaves out: limits of huge pages are those of its containers; requests are those of its
  * containers, else its limits (core/v1 `defaultHugePagePodLimits`, `defaultPodRequests`). Containers have their defaults already.
  */
 export function defaultPodLevelResources(spec: Fields): void {

@@ -38,7 +38,7 @@ export function defaultTemplateOf(owner: Fields | undefined): void {
   if (template !== undefined) defaultPodSpec(ensureObjectAt(template, 'spec'));
 }
 
-/** What a pod gets beyond its template; doing it in templates would change what existing controllers compare. */
+/** Defaults of a pod beyond its template; doing it in templates would change what existing controllers compare. */
 export function defaultPod(pod: Fields): void {
   const spec = ensureObjectAt(pod, 'spec');
   defaultPodSpec(spec);

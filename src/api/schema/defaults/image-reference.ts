@@ -20,7 +20,7 @@ export function imageTag(image: string): string {
   return tag ?? (digest === undefined ? 'latest' : '');
 }
 
-/** API section 23: `Always` for the latest tag, named or implied. */
+/** The default pull policy: `Always` for the latest tag, named or implied. */
 export function defaultPullPolicy(image: unknown): 'Always' | 'IfNotPresent' {
   return typeof image === 'string' && imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent';
 }

@@ -3,7 +3,7 @@ import { fieldInvalid } from '../../field-error.ts';
 import { isQualifiedName } from '../../validation/names.ts';
 import { invalidFor } from './validate-fields.ts';
 
-/** What names of resources mean (upstream `pkg/apis/core/helper`). A name without a slash is Kubernetes' own. */
+/** The meaning of resource names (upstream `pkg/apis/core/helper`). A name without a slash is Kubernetes' own. */
 
 const CONTAINER_RESOURCES: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 const COUNTED: readonly string[] = [
@@ -46,7 +46,7 @@ function isNative(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
 
-/** Of a device plug-in: `example.com/gpu`. */
+/** The resource of a device plug-in: `example.com/gpu`. */
 function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0;
 }

@@ -38,7 +38,7 @@ function isIndexed(spec: Fields | undefined): boolean {
   return spec?.['completionMode'] === 'Indexed';
 }
 
-/** What jobs and templates of jobs have in common. */
+/** Checks common to jobs and templates of jobs. */
 function validateJobSpec(spec: Fields | undefined, path: string): FieldError[] {
   const errors = NON_NEGATIVE.flatMap((field) => validateNonNegative(spec, field, path));
   if (isGiven(spec, 'maxFailedIndexes') && !isGiven(spec, 'backoffLimitPerIndex')) {
@@ -138,7 +138,7 @@ function validateCompletions(spec: Fields | undefined, old: Fields | undefined):
   return [fieldInvalid(path, spec?.['completions'], 'can only be modified in tandem with spec.parallelism')];
 }
 
-/** A suspended job that never ran may still be told where its pods may go; otherwise its template is fixed. */
+/** A suspended job that never ran may still get scheduling directives for its pods; otherwise its template is fixed. */
 function validateTemplateUnchanged(
   spec: Fields | undefined,
   old: Fields | undefined,

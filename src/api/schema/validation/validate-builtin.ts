@@ -57,7 +57,7 @@ import {
   validateStatefulSetUpdate,
 } from './validate-workloads.ts';
 
-/** What a kind checks beyond its structure. */
+/** The checks of a kind beyond its structure. */
 interface KindRules {
   /** Holds for every state of the object. */
   readonly always?: (object: Fields) => FieldError[];
@@ -68,7 +68,7 @@ interface KindRules {
 const AUTOSCALER: KindRules = { always: validateAutoscaler };
 const ROLE_BINDING: KindRules = { always: validateRoleBinding, onUpdate: validateRoleBindingUpdate };
 
-/** By `<group>/<version>/<Kind>`. What may change in the spec of a pod depends on the subresource: the registry's strategy. */
+/** By `<group>/<version>/<Kind>`. The registry's strategy decides by subresource which part of a pod's spec may change. */
 const RULES: Readonly<Record<string, KindRules>> = {
   '/v1/ConfigMap': { always: validateConfigMap, onUpdate: validateConfigMapUpdate },
   '/v1/LimitRange': { always: validateLimitRange },

@@ -8,7 +8,7 @@ import { objectAt, objectsAt, textAt } from '../fields/defaults-fields.ts';
 import { isOvercommitAllowed, validateContainerResourceName, validateResourceName } from '../fields/resource-names.ts';
 import { invalidFor } from '../fields/validate-fields.ts';
 
-/** What each pod, container and claim of a namespace may have. */
+/** Limits of each pod, container and claim of a namespace. */
 
 const LIMIT_TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 const LIMITS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;

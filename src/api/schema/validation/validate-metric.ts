@@ -7,7 +7,7 @@ import type { Fields } from '../fields/defaults-fields.ts';
 import { isGiven, numberAt, objectAt, textAt } from '../fields/defaults-fields.ts';
 import { invalidFor } from '../fields/validate-fields.ts';
 
-/** What an autoscaler looks at. */
+/** The metrics that an autoscaler uses. */
 
 const SOURCES: ReadonlyMap<string, string> = new Map([
   ['ContainerResource', 'containerResource'],

@@ -6,7 +6,7 @@ import { isQuotaResource, validateQuotaResourceName } from '../fields/resource-n
 import { sameContent } from '../fields/validate-fields.ts';
 import { validateAmount } from './pods/validate-resources.ts';
 
-/** What a namespace may have as a whole. */
+/** Limits of a namespace as a whole. */
 
 const SCOPES = [
   'Terminating',
@@ -63,7 +63,7 @@ function isCountedBy(scope: string, resource: string): boolean {
   }
 }
 
-/** Each finding holds the whole list and is told once, however many scopes and resources it is true of. */
+/** Each finding holds the whole list and is reported once, however many scopes and resources it is true of. */
 function validateScopes(spec: Fields | undefined): FieldError[] {
   const scopes = listOfTextsAt(spec, 'scopes');
   if (scopes.length === 0) return [];

@@ -73,7 +73,7 @@ export function validateStatefulSetStrategy(spec: Fields | undefined): FieldErro
 
 const RETENTION = ['Retain', 'Delete'];
 
-/** What becomes of the claims of a StatefulSet. */
+/** The retention policy for the claims of a StatefulSet. */
 export function validateRetention(spec: Fields | undefined): FieldError[] {
   const policy = objectAt(spec, 'persistentVolumeClaimRetentionPolicy');
   if (policy === undefined) return [];

@@ -3,7 +3,7 @@ import { fieldInvalid } from '../../field-error.ts';
 import type { ResourceInfo } from '../../kinds/resource-info.ts';
 import type { KubeObject } from '../../meta/object-meta.ts';
 
-/** What the counts of a status must be to each other. */
+/** The relations that counts of a status must keep. */
 interface StatusRules {
   readonly notNegative: readonly string[];
   /** `[count, bound, text]`. */
@@ -96,7 +96,7 @@ function countsOf(object: KubeObject): Counts {
   return (object['status'] ?? {}) as Counts;
 }
 
-/** What is wrong with the counts of a status that a controller writes (API-502). */
+/** Problems of the counts in a status that a controller writes (API-502). */
 export function validateBuiltinStatus(next: KubeObject, previous: KubeObject, info: ResourceInfo): FieldError[] {
   const rules = info.typeName === undefined ? undefined : STATUS_RULES[info.typeName];
   if (rules === undefined) return [];

@@ -67,7 +67,7 @@ const checks = new Map<string, readonly FieldCheck[]>();
 const hasChecks = new Map<string, boolean>();
 
 /**
- * What the type table can say about a decoded object: required fields, closed sets of values, well-formed label selectors
+ * Checks of a decoded object by the type table: required fields, closed sets of values, well-formed label selectors
  * (API-502). `status` is the controllers' and is not checked.
  */
 export function validateStructure(object: Fields, typeName: string): FieldError[] {

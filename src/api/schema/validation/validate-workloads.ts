@@ -49,7 +49,7 @@ function validateSelector(spec: Fields | undefined, emptyFor: string): FieldErro
 /** A selector must select the pods of its own template; one that is missing selects nothing. */
 export function validateTemplateMatch(spec: Fields | undefined): FieldError[] {
   const selector = objectAt(spec, 'selector') as LabelSelectorObject | undefined;
-  // What is wrong with a malformed selector is reported elsewhere.
+  // A malformed selector is reported elsewhere.
   if (validateLabelSelector(selector, '').length > 0) return [];
   const labels = textsAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
   if (labelSelectorFromObject(selector).matches(labels)) return [];

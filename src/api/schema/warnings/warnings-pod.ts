@@ -39,7 +39,7 @@ const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
 const USE_SECCOMP_FIELD = 'non-functional in v1.27+; use the "seccompProfile" field instead';
 
 /**
- * What works, but hardly as it is meant, in a pod (`path` empty) or a template of pods (`spec.template`): api/pod
+ * Warnings about settings that work, but hardly as intended, in a pod (`path` empty) or a template of pods (`spec.template`): api/pod
  * `warningsForPodSpecAndMeta`. Not looked for: overlapping paths in projected volumes, addresses in unusual notation, AppArmor.
  */
 export function podWarnings(pod: Fields | undefined, path = ''): string[] {

@@ -21,7 +21,7 @@ export function portWarnings(containers: readonly PlacedContainer[]): string[] {
 }
 
 /**
- * Ports of one number and protocol that others are compared with, and overlaps that are told: every pair of some thousands would hold
+ * Ports of one number and protocol that others are compared with, and overlaps that are reported: every pair of some thousands would hold
  * up the server, and no answer has room for them.
  */
 const MOST = 100;

@@ -53,7 +53,7 @@ describe('API-010 what is accepted with a warning', () => {
     ]);
   });
 
-  it('what stands twice, and hides what stood there before', () => {
+  it('a duplicate that hides an earlier value', () => {
     const env = [
       { name: 'A', value: '1' },
       { name: 'A', value: '2' },

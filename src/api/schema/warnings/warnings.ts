@@ -25,7 +25,7 @@ const WARNINGS: Readonly<Record<string, KindWarnings>> = {
   'networking.k8s.io/ingresses': { onCreate: ingressWarnings },
 };
 
-/** What is said of a built-in object that is accepted all the same (API-010): registry `WarningsOnCreate`, `WarningsOnUpdate`. */
+/** Warnings about a built-in object that is accepted all the same (API-010): registry `WarningsOnCreate`, `WarningsOnUpdate`. */
 export function builtinWarnings(
   { group, resource }: Pick<ResourceInfo, 'group' | 'resource'>,
   next: KubeObject,

@@ -43,7 +43,7 @@ export function validateClaimSpec(spec: Fields | undefined, path: string): Field
   return [...errors, ...validateSources(spec, path)];
 }
 
-/** What the volume is filled with; the older field repeats the newer one unless that reaches into another namespace. */
+/** The source of the volume's data; the older field repeats the newer one unless that reaches into another namespace. */
 function validateSources(spec: Fields | undefined, path: string): FieldError[] {
   const source = objectAt(spec, 'dataSource');
   const reference = objectAt(spec, 'dataSourceRef');

@@ -14,10 +14,10 @@ import type { PodClaims } from './validate-resources.ts';
 import { validateResourceRequirements } from './validate-resources.ts';
 import { validateContainerSecurity } from './validate-security-context.ts';
 
-/** What a container finds in its pod. */
+/** The facts about its pod that a container depends on. */
 export interface ContainerSurroundings {
   readonly spec: Fields;
-  /** Of the pod's spec. */
+  /** The volumes of the pod's spec. */
   readonly path: string;
   readonly volumes: PodVolumes;
   readonly claims: PodClaims;
@@ -55,7 +55,7 @@ function graceOf(spec: Fields): number | undefined {
   return numberAt(spec, 'terminationGracePeriodSeconds');
 }
 
-/** What all sorts of containers have in common. */
+/** Checks common to all sorts of containers. */
 function validateContainer(container: Fields, path: string, pod: ContainerSurroundings): FieldError[] {
   const name = textAt(container, 'name');
   const errors = name === '' ? [fieldRequired(`${path}.name`)] : invalidFor(isDns1123Label(name), `${path}.name`, name);
@@ -113,7 +113,7 @@ function isSet(container: Fields, field: string): boolean {
   return Array.isArray(value) ? value.length > 0 : isGiven(container, field);
 }
 
-/** Of pods only: a template may have ` ` for an image, which something else fills in. */
+/** Only for pods: a template may have ` ` for an image, which something else fills in. */
 export function validateImageSpaces(container: Fields, path: string): FieldError[] {
   const image = textAt(container, 'image');
   if (image === image.trim()) return [];

@@ -7,7 +7,7 @@ import { isGiven, numberAt, objectAt, objectsAt, textAt } from '../../fields/def
 import { validatePortOrName } from './validate-container-ports.ts';
 import { invalidFor, validateNonNegative } from '../../fields/validate-fields.ts';
 
-/** What a container is asked, and told, while it runs: probes and lifecycle handlers. */
+/** Calls to a running container: probes and lifecycle handlers. */
 
 const PROBE_HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
 const LIFECYCLE_HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'sleep'];

@@ -43,7 +43,7 @@ function validateMount(
   return errors;
 }
 
-/** What the mounts, or the devices, of a container have for themselves. */
+/** Names and paths that only one mount, or device, of a container may use. */
 interface Taken {
   readonly in: 'volumeMounts' | 'volumeDevices';
   readonly names: ReadonlySet<string>;

@@ -45,7 +45,7 @@ export function textsAt(owner: Fields | undefined, field: string): Record<string
   return objectAt(owner, field) as Record<string, string> | undefined;
 }
 
-/** What holds for every state of a pod. */
+/** Checks for every state of a pod. */
 export function validatePod(pod: Fields): FieldError[] {
   const spec = objectAt(pod, 'spec');
   const errors = validatePodSpec(spec, 'spec', 'pod');
@@ -125,7 +125,7 @@ function validateRuntimeClassName(spec: Fields, path: string): FieldError[] {
   return invalidFor(isDns1123Subdomain(name), `${path}.runtimeClassName`, name);
 }
 
-/** What must be true before the pod is ready. */
+/** The readiness gates: conditions that must be true before the pod is ready. */
 function validateReadinessGates(spec: Fields, path: string): FieldError[] {
   return objectsAt(spec, 'readinessGates').flatMap((gate, index) => {
     const type = textAt(gate, 'conditionType');
@@ -133,7 +133,7 @@ function validateReadinessGates(spec: Fields, path: string): FieldError[] {
   });
 }
 
-/** What must be gone before the pod is scheduled. */
+/** The scheduling gates, which must be gone before the pod is scheduled. */
 function validateSchedulingGates(spec: Fields, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const names = new Set<string>();

@@ -15,8 +15,8 @@ import { validateDownwardFile, validateProjected } from './validate-projected-vo
 type SourceCheck = (source: Fields, path: string) => FieldError[];
 
 /**
- * What a volume can be, in the order in which upstream looks: of several the first is meant. Sources without a check have only
- * required fields, which are looked at elsewhere.
+ * The sources of a volume, in the order in which upstream checks them: the first of several counts. Sources without a check have only
+ * required fields, which are checked elsewhere.
  */
 const SOURCES: ReadonlyMap<string, SourceCheck | undefined> = new Map<string, SourceCheck | undefined>([
   ['emptyDir', validateEmptyDir],

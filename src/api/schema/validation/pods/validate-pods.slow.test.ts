@@ -13,7 +13,7 @@ import { validateMounts } from './validate-mounts.ts';
 
 type Json = Record<string, unknown>;
 
-/** Findings about a new object. What is stored already may be repeated, whatever it is. */
+/** Findings about a new object. Stored values may be repeated, whatever they are. */
 function findings(kind: string, fields: Json): string[] {
   const info = builtinResources().find((row) => row.kind === kind);
   if (info === undefined) throw new Error(`no kind ${kind}`);
@@ -539,7 +539,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
   ],
 ];
 
-/** Kinds with a template of pods, and where it stands; those that run to their end need another restart policy. */
+/** Kinds with a template of pods, and where it stands; those that run to completion need another restart policy. */
 const TEMPLATES: readonly (readonly [kind: string, path: string, wrap: (template: Json) => Json])[] = [
   ['PodTemplate', 'template.spec', (template) => ({ template })],
   ['ReplicationController', 'spec.template.spec', (template) => ({ spec: { selector: { app: 'x' }, template } })],

@@ -41,7 +41,7 @@ export function validateAmount(name: string, amount: string, path: string): Fiel
   return errors;
 }
 
-/** Claims of one pod that are told as missing. Each finding names all those that it has. */
+/** Claims of one pod that are reported as missing. Each finding names all those that it has. */
 const MOST_CLAIMS_TOLD = 10;
 
 /** `resourceClaims` of a pod, read once for all of its containers. */
@@ -97,7 +97,7 @@ export function validateResourceRequirements(resources: Fields, rules: Requireme
   return errors;
 }
 
-/** What a pod costs beyond its containers: named and counted as limits are. */
+/** The overhead of a pod beyond its containers: named and counted as limits are. */
 export function validateOverhead(spec: Fields, path: string): FieldError[] {
   return validateResourceRequirements(
     { limits: spec['overhead'] },

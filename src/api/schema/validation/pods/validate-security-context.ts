@@ -6,7 +6,7 @@ import { isGiven, listOfTextsAt, numberAt, objectAt, objectsAt, textAt } from '.
 import { outsideRange } from '../../fields/validate-fields.ts';
 import { validateRelativePath } from './validate-paths.ts';
 
-/** Who a pod and its containers run as, and what they may do. Closed sets of values are elsewhere. */
+/** The users that a pod and its containers run as, and their privileges. Closed sets of values are elsewhere. */
 
 const MAX_ID = 2_147_483_647;
 const SYSCTL_SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
