@@ -1,6 +1,6 @@
 import { marshalled, quoted } from './meta/quoted.ts';
 
-/** Closed set of validation findings; the words are protocol (`details.causes[].reason`, table of API section 4). */
+/** Closed set of validation findings; the words are protocol (`details.causes[].reason`). */
 export type FieldErrorReason =
   | 'FieldValueInvalid'
   | 'FieldValueRequired'

@@ -16,7 +16,7 @@ for (const stream of [process.stdout, process.stderr]) {
     if (error.code !== 'EPIPE') throw error;
   });
 }
-// What nobody caught ends the process all the same, but as words: Node would print the bundle's one long line before them.
+// An uncaught error ends the process with a readable message: Node would print the bundle's one long line before them.
 process.on('uncaughtException', (error) => process.exit(endWithError(error, terminal)));
 const args = [...wordsOfName(process.argv[1] ?? ''), ...process.argv.slice(2)];
 const upFlags = args[0] === 'up' ? plainUpFlags(args.slice(1)) : undefined;

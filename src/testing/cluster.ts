@@ -93,7 +93,7 @@ const OPTIONS: readonly (keyof ClusterOptions)[] = [
   'simulate',
   'from',
 ];
-/** What `kube-root-ca.crt` holds in a cluster that nobody can reach from outside. */
+/** The certificate in `kube-root-ca.crt` in a cluster that nobody can reach from outside. */
 const NO_AUTHORITY = '# This cluster listens nowhere, so it has no certificate authority.\n';
 /** Fake time that starting may take, and how it is cut; and real time that requests under way may take before any of it passes. */
 const START = { withinMs: 60_000, stepMs: 5, patienceMs: 60_000 };

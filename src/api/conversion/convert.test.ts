@@ -53,7 +53,7 @@ describe('where kinds are stored', () => {
     for (const [resource, versions] of places) expect([...versions], resource).toHaveLength(1);
   });
 
-  it('what needs no conversion is passed on as it is', () => {
+  it('an object that needs no conversion is passed on as it is', () => {
     const object = { kind: 'Deployment' };
     const info = infoOf('apps', 'v1', 'deployments');
     expect(isConverted(info)).toBe(false);
@@ -219,7 +219,7 @@ describe('autoscalers', () => {
     { type: 'AbleToScale', status: 'True', lastTransitionTime: '2026-11-21T12:00:00Z', reason: 'Ready', message: 'm' },
   ];
 
-  it('what v1 cannot say is kept in the upstream annotations', () => {
+  it('values that v1 cannot express stay in the upstream annotations', () => {
     const v2 = decode('autoscaling/v2', 'HorizontalPodAutoscaler', {
       metadata: { name: 'h', annotations: { keep: 'this' } },
       spec: { ...target, metrics: [metrics[0], cpu(60)], behavior },

@@ -218,7 +218,7 @@ describe('types that are not graceful', () => {
     expect(decision).toMatchObject({ object: { apiVersion: 'apps/v1', kind: 'Thing', spec: { keep: 'me' } } });
   });
 
-  it('COL-234 refuses before it looks at anything else', () => {
+  it('COL-234 refuses before it checks anything else', () => {
     expect(decideThing({}, { preconditions: { uid: 'x' } })).toMatchObject({
       outcome: 'refuse',
       reason: 'uidMismatch',
@@ -252,7 +252,7 @@ describe('types that are not graceful', () => {
   });
 });
 
-describe('every combination of section 13', () => {
+describe('every combination of the decision table', () => {
   const policies = [undefined, 'Background', 'Foreground', 'Orphan'];
   const orphanOptions = [undefined, true, false];
   const held = [[], ['orphan'], ['foregroundDeletion'], ['orphan', 'foregroundDeletion']];

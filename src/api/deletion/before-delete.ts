@@ -68,7 +68,7 @@ function graceStep({ object, options, grace, now }: DeleteInput): GraceStep {
   if (requested === undefined || requested >= current) return { grace: 'pending' };
   const earlier = deadline + (requested - current) * 1000;
   if (earlier >= now) return { grace: 'set', first: false, deadline: earlier, seconds: requested };
-  // What was asked for is past already. One second keeps the deletion graceful: the runner, not this request, ends it.
+  // The requested time is past already. One second keeps the deletion graceful: the runner, not this request, ends it.
   return { grace: 'set', first: false, deadline: now, seconds: requested === 0 ? 0 : 1 };
 }
 
@@ -136,11 +136,11 @@ function waitingFor(finalizers: readonly string[]): DeleteReason {
 function deletionTime(meta: ObjectMeta | undefined): number | undefined {
   const text = meta?.deletionTimestamp;
   if (text === undefined || text === null || text === '') return undefined;
-  // What cannot be read was certainly not written in the future: it counts as long past.
+  // A timestamp that cannot be read counts as long past.
   return parseTime(text) ?? 0;
 }
 
-/** The spec will not change any more, but controllers must look again (API-075). */
+/** The spec will not change any more, but controllers must process the object again (API-075). */
 function bumpedGeneration(object: KubeObject): Pick<ObjectMeta, 'generation'> {
   const generation = object.metadata?.generation ?? 0;
   return generation > 0 ? { generation: generation + 1 } : {};

@@ -7,7 +7,7 @@ import type { DeleteDecision } from './delete-decision.ts';
 import type { DeleteOptions } from './delete-options.ts';
 
 /**
- * The HTTP status of a DELETE. It does not tell whether the object is gone, the body does: 202 only where something stays
+ * The HTTP status of a DELETE. The body says whether the object is gone, the status does not: 202 only where something stays
  * although the client asked, in the older form, not to orphan (API-254).
  */
 export function deleteStatusCode(decision: DeleteDecision, options: DeleteOptions): number {

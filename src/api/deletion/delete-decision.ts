@@ -3,7 +3,7 @@ import type { StatusError } from '../status-error.ts';
 import type { DeleteReason } from './reasons.ts';
 
 /**
- * What a DELETE does to one stored object. A value, never an action: the registry writes it under the guard of the revision
+ * The effect of a DELETE on one stored object. A value, never an action: the registry writes it under the guard of the revision
  * it was decided on, preview and explain only read it. `object` is never the input changed in place.
  */
 export type DeleteDecision =

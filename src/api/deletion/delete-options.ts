@@ -4,10 +4,10 @@ import { quoted } from '../meta/quoted.ts';
 import type { StatusError } from '../status-error.ts';
 import { newBadRequest, newInvalid } from '../status-error.ts';
 
-/** What becomes of the dependents of an object that is deleted. */
+/** The propagation policy for dependents of a deleted object. */
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
 
-/** What a DELETE asks for (API section 13). An absent field was not given. */
+/** The options of a DELETE. An absent field was not given. */
 export interface DeleteOptions {
   /** Seconds; negative counts as 1 (API-255). */
   gracePeriodSeconds?: number;
@@ -82,7 +82,7 @@ function parseSeconds(text: string): number {
 /**
  * Options from a decoded request body (API-240): an object, or anything else a client may have sent. Null and unknown fields
  * count as not given. Throws a 400 StatusError for another kind or a wrong type. The caller has already made sure that
- * the body is not empty; with a body the query is not looked at.
+ * the body is not empty; with a body the query is ignored.
  */
 export function deleteOptionsFromBody(body: unknown): DeleteOptions {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

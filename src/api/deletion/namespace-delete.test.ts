@@ -104,7 +104,7 @@ describe('refusals', () => {
 });
 
 describe('hasNamespaceFinalizers', () => {
-  it('API-306 looks at spec only', () => {
+  it('API-306 reads spec only', () => {
     expect(hasNamespaceFinalizers(namespace(['kubernetes']))).toBe(true);
     expect(hasNamespaceFinalizers(namespace([], { finalizers: ['a.io/x'] }))).toBe(false);
     expect(hasNamespaceFinalizers({})).toBe(false);

@@ -9,7 +9,7 @@ export type FailedPrecondition =
   | { readonly field: 'uid'; readonly wanted: string; readonly found: string }
   | { readonly field: 'resourceVersion'; readonly wanted: string; readonly found: string };
 
-/** The first precondition that does not hold; the uid is looked at first. */
+/** The first precondition that does not hold; the uid is compared first. */
 export function failedPrecondition(
   object: KubeObject,
   options: Pick<DeleteOptions, 'preconditions'>,

@@ -23,7 +23,7 @@ const OTHERS = [
   { before: ['a.io/x'], after: ['a.io/y'] },
 ];
 
-/** The decision table of API section 13, read row by row; independent of the two functions under test. */
+/** The decision table, read row by row; independent of the two functions under test. */
 function winnerByTable(
   policy: (typeof POLICIES)[number],
   orphanDependents: boolean | undefined,

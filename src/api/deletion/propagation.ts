@@ -7,7 +7,7 @@ export interface PropagationInput {
   /** The object's, as stored. */
   readonly finalizers: readonly string[];
   readonly options: Pick<DeleteOptions, 'propagationPolicy' | 'orphanDependents'>;
-  /** Of the type in the version of the request (API-247). */
+  /** The default of the type in the version of the request (API-247). */
   readonly defaultPropagation: DefaultPropagation;
 }
 

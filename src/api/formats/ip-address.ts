@@ -2,7 +2,7 @@
 export interface IpAddress {
   readonly family: 4 | 6;
   readonly bits: bigint;
-  /** Of IPv6, behind `%`; empty: none. */
+  /** The zone of an IPv6 address, behind `%`; empty: none. */
   readonly zone: string;
 }
 

@@ -2,7 +2,7 @@ import type { GroupVersionKind } from '../meta/group-version-kind.ts';
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
-/** What the version of a kind does when a DELETE names no policy (API-247). */
+/** The propagation of a kind's version when a DELETE names no policy (API-247). */
 export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 
 /** How names of a kind are checked (API-063). */
@@ -50,8 +50,8 @@ export interface ResourceInfo {
    */
   readonly generation: 'spec' | 'content' | 'fixed' | 'keep' | 'rises';
   readonly nameRule: NameRule;
-  /** What discovery shows where that is less than what is served (API-457); absent: `verbs`. */
+  /** The verbs in discovery, where it shows fewer than are served (API-457); absent: `verbs`. */
   readonly discoveryVerbs?: readonly Verb[];
-  /** Of a custom resource: the version its objects are kept in. */
+  /** The version in which the objects of a custom resource are stored. */
   readonly storageVersion?: string;
 }

@@ -2,7 +2,7 @@ import type { GroupResource } from '../meta/group-version-kind.ts';
 import type { ResourceInfo } from './resource-info.ts';
 
 /**
- * What discovery does not tell about a built-in resource. Keys are `group/resource` with an empty group for core; a row
+ * Facts about a built-in resource that discovery lacks. Keys are `group/resource` with an empty group for core; a row
  * holds for every version of the resource (the versions served by default never differ here).
  */
 const key = (resource: GroupResource): string => `${resource.group}/${resource.resource}`;

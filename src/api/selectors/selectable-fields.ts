@@ -62,7 +62,7 @@ function fieldTable(rows: readonly (readonly [string, FieldEntries])[]): Readonl
   return new Map(rows.map(([type, fields]) => [type, new Map(fields)]));
 }
 
-/** Types with a list of their own (API-116); keys as `resource` or `resource.group`. */
+/** Types with a list of their own; keys as `resource` or `resource.group`. */
 const OWN_FIELDS: ReadonlyMap<string, SelectableFields> = fieldTable([
   [
     'pods',

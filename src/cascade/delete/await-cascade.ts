@@ -27,7 +27,7 @@ export interface Remaining {
 export interface CascadeProgress {
   readonly done: number;
   readonly total: number;
-  /** What is waited for, first of all. */
+  /** The first object that the wait is for. */
   readonly waitsFor: Remaining | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface Budget {
   readonly byKind: ReadonlyMap<string, number>;
 }
 
-/** What of the budget a plan exceeds, one sentence each; empty when it fits. Everything that may go counts. */
+/** The limits of the budget that a plan exceeds, one sentence each; empty when it fits. Everything that may go counts. */
 export function exceededBudget({ summary }: CascadePlan, { total, byKind }: Budget): string[] {
   const found: string[] = [];
   const all = goes(summary.byOutcome);

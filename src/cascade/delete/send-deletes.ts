@@ -10,7 +10,7 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What became of the DELETE of one root. `changed`: it is not what the plan was made for, and was left alone. */
+/** The outcome of the DELETE of one root. `changed`: it is not the object of the plan, and was left alone. */
 export interface SentDelete {
   readonly root: PlanRoot;
   readonly answer: 'accepted' | 'gone' | 'changed';

@@ -1,11 +1,11 @@
 import type { DataOrigin, Document } from './document.ts';
 import type { ObjectReference } from './object-reference.ts';
 
-/** What becomes of the dependents of what is deleted. */
+/** The propagation policy for dependents of deleted objects. */
 export type CascadePolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /**
- * What becomes of an object (CAS-012).
+ * The fate of an object (CAS-012).
  * - `deleted`: it goes.
  * - `orphaned`: it stays and loses its references to what goes with policy Orphan.
  * - `kept`: it stays, because another owner does; it may lose references.
@@ -15,7 +15,7 @@ export type CascadePolicy = 'Background' | 'Foreground' | 'Orphan';
  */
 export type Outcome = 'deleted' | 'orphaned' | 'kept' | 'waits' | 'stuck' | 'unknown';
 
-/** What reaches the object: the request itself, its owners, or a cascade that no owner reference shows (CAS-015). */
+/** The cause that reaches the object: the request itself, its owners, or a cascade that no owner reference shows (CAS-015). */
 export type Via = 'request' | 'ownerReference' | 'namespace' | 'definition' | 'volume' | 'node';
 
 export interface PlannedFinalizer {
@@ -51,16 +51,16 @@ export interface PlannedObject {
 
 export type OutcomeCounts = Partial<Record<Outcome, number>>;
 
-/** An object whose end loses data (CAS-014). */
+/** An object whose deletion loses data (CAS-014). */
 export interface DataBearing {
   readonly ref: ObjectReference;
   readonly outcome: Outcome;
-  /** Of a volume or claim: `10Gi`. */
+  /** Only for a volume or claim: `10Gi`. */
   readonly size?: string;
   readonly reclaimPolicy?: string;
-  /** Of a claim: the name of its volume. */
+  /** Only for a claim: the name of its volume. */
   readonly volume?: string;
-  /** What is lost, as one sentence. */
+  /** The loss, as one sentence. */
   readonly message: string;
 }
 
@@ -84,11 +84,11 @@ export interface PlanRoot {
 export interface CascadePlan extends Document<'CascadePlan'>, DataOrigin {
   /** SHA-256 over everything that the prediction rests on, 64 hexadecimal digits; people are shown the first 12 (CAS-016). */
   readonly digest: string;
-  /** Of all roots; absent where they differ. */
+  /** The policy of all roots; absent where they differ. */
   readonly policy?: CascadePolicy;
   /** Objects whose deletion is asked for. */
   readonly roots: readonly PlanRoot[];
-  /** What the prediction assumes of finalizers that nobody here removes (CAS-017). */
+  /** The assumption about finalizers that nothing here removes (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
   /** Every object that the cascade touches. */
   readonly objects: readonly PlannedObject[];

@@ -5,7 +5,7 @@ import type { ObjectReference } from './object-reference.ts';
 /** How a cascade ended. `recorded`: nothing more is known; the deletion may not have begun or was interrupted. */
 export type RecordOutcome = 'recorded' | 'asPlanned' | 'different' | 'timedOut' | 'interrupted' | 'failed';
 
-/** What happened to the Secrets of a record: `none` means that there were no Secrets. */
+/** The treatment of the Secrets of a record: `none` means that there were no Secrets. */
 export type SecretsPolicy = 'encrypted' | 'omitted' | 'none';
 
 /** The cluster that the objects come from. */
@@ -18,7 +18,7 @@ export interface RecordContext {
   readonly clusterUid?: string;
 }
 
-/** What `undo` did with a record, each run after the other. */
+/** The results of `undo` with a record, each run after the other. */
 export interface UndoEntry {
   /** RFC 3339. */
   readonly time: string;

@@ -13,11 +13,11 @@ export type DataSource = 'list' | 'warm';
 export interface IncompleteResource {
   /** `widgets.example.com`; a whole group version (`metrics.k8s.io/v1beta1`) when its discovery failed. */
   readonly resource: string;
-  /** What the server answered. */
+  /** The answer of the server. */
   readonly reason: string;
 }
 
-/** What every answer says about its data. */
+/** The description of its data in every answer. */
 export interface DataOrigin {
   /** RFC 3339; when reading began. */
   readonly readAt: string;

@@ -7,7 +7,7 @@ export type OwnerReferenceClass = 'solid' | 'dangling' | 'waiting' | 'unresolvab
 export interface ExplainedOwner {
   readonly reference: OwnerReference;
   readonly class: OwnerReferenceClass;
-  /** What proves the class, as one sentence. */
+  /** The proof of the class, as one sentence. */
   readonly proof: string;
 }
 
@@ -29,7 +29,7 @@ export interface Hold {
 }
 
 export interface Finding {
-  /** Of the catalogue in `cascade/explain`. */
+  /** A code of the catalogue in `cascade/explain`. */
   readonly code: string;
   readonly evidence: string;
   /** The next safe step, as one sentence with a command where there is one. */
@@ -52,7 +52,7 @@ export interface Explanation extends Document<'Explanation'>, DataOrigin {
   readonly message: string;
   /** Its owner references, with what each is. */
   readonly owners: readonly ExplainedOwner[];
-  /** What keeps it from going, when it is terminating. */
+  /** The reasons why it still exists, when it is terminating. */
   readonly heldBy: readonly Hold[];
   /** Known traps, each with the next safe step; empty when none was found. */
   readonly findings: readonly Finding[];

@@ -1,7 +1,7 @@
 import type { DataOrigin, Document } from './document.ts';
 import type { ObjectReference } from './object-reference.ts';
 
-/** What is worth seeing about an object at a glance (CAS-020). */
+/** The summary of an object (CAS-020). */
 export type NodeMark = 'terminating' | 'finalizers' | 'missing' | 'missingOwner' | 'invalidReference' | 'cycle';
 
 export interface GraphDocumentNode {

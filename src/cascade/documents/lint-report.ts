@@ -12,7 +12,7 @@ export interface LintFinding {
   readonly fix?: string;
 }
 
-/** What is wrong with ownership in a cluster or in manifests (`lint -o json`, CAS-094). */
+/** Problems of ownership in a cluster or in manifests (`lint -o json`, CAS-094). */
 export interface LintReport extends Document<'LintReport'>, DataOrigin {
   /** Empty when nothing is wrong. */
   readonly findings: readonly LintFinding[];

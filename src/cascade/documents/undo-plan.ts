@@ -22,7 +22,7 @@ export const undoReasons = {
   replaced: 'another object has its name now',
   stillTerminating: 'it is still being deleted',
   finishedJob: 'the Job had finished; created again it would run again',
-  pastEvent: 'Events tell what happened, and are not brought back',
+  pastEvent: 'Events describe the past, and are not restored',
   mirrorPod: 'the kubelet makes it again from its manifest',
   dataNotRecorded: 'the data of this Secret were not recorded',
   kindNotServed: 'the cluster does not serve its kind, and the record has no definition of it',
@@ -38,13 +38,13 @@ export interface UndoObject {
   readonly message: string;
   /** Created with the others of its wave, after those of all lower ones. Absent unless the action is `create`. */
   readonly wave?: number;
-  /** What the restored object lacks or has changed, one sentence each. */
+  /** The losses and changes of the restored object, one sentence each. */
   readonly notes?: readonly string[];
 }
 
-/** What an undo will do; plain data, printed as it is by `-o json`. */
+/** The steps of an undo; plain data, printed as it is by `-o json`. */
 export interface UndoPlan extends Document<'UndoPlan'> {
-  /** Of the record. */
+  /** The name of the record. */
   readonly id: string;
   readonly managed: ManagedPolicy;
   readonly onConflict: ConflictPolicy;

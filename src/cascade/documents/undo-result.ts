@@ -1,7 +1,7 @@
 import type { Document } from './document.ts';
 import type { ObjectReference } from './object-reference.ts';
 
-/** What became of one recorded object. */
+/** The result for one recorded object. */
 export type UndoOutcome = 'created' | 'present' | 'left' | 'conflict' | 'failed';
 
 export interface UndoneObject {
@@ -17,7 +17,7 @@ export interface UndoneObject {
 
 /** The end of an undo; plain data, printed as it is by `-o json`. */
 export interface UndoResult extends Document<'UndoResult'> {
-  /** Of the record. */
+  /** The name of the record. */
   readonly id: string;
   readonly objects: readonly UndoneObject[];
   readonly summary: Readonly<Record<UndoOutcome, number>>;

@@ -2,7 +2,7 @@ import { simulate } from '../simulate/simulation.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type DiesWithIt, diesWithIt } from './dominators.ts';
 
-/** Kinds whose end takes more with it than owner references say. */
+/** Kinds whose deletion removes more than owner references say. */
 const IMPLIED: ReadonlySet<string> = new Set([
   'Namespace',
   'CustomResourceDefinition',
@@ -12,7 +12,7 @@ const IMPLIED: ReadonlySet<string> = new Set([
 
 /**
  * How many objects go with an object, itself included (CAS-025): from the dominators of the whole graph, or from a simulation where owner
- * references do not tell it: on a cycle, and for namespaces, definitions, claims and nodes.
+ * references do not show it: on a cycle, and for namespaces, definitions, claims and nodes.
  */
 export class Dies {
   readonly #snapshot: Snapshot;
@@ -24,7 +24,7 @@ export class Dies {
     this.#dominators = diesWithIt(snapshot);
   }
 
-  /** Costs nothing; less than the truth where owner references do not tell it. */
+  /** Costs nothing; less than the truth where owner references do not show it. */
   atLeast(uid: string): number {
     return this.#dominators.count(this.#snapshot.graph.find(uid));
   }

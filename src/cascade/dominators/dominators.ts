@@ -7,7 +7,7 @@ import { type Adjacency, strongComponents } from './strong-components.ts';
 export interface DiesWithIt {
   /** How many objects background deletion of this one alone removes, itself included. */
   count(id: NodeId): number;
-  /** Whether the object is on a cycle of ownership: then only a simulation can tell. */
+  /** Whether the object is on a cycle of ownership: then only a simulation can count. */
   isOnCycle(id: NodeId): boolean;
 }
 

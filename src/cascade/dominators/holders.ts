@@ -3,7 +3,7 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** What a reference is for the life of its object. */
+/** The role of a reference in the life of its object. */
 export type Holder =
   /** This object: while it stays, the other one does. */
   | { readonly holds: 'object'; readonly id: NodeId }
@@ -15,7 +15,7 @@ export type Holder =
 const EVER: Holder = { holds: 'ever' };
 const NEVER: Holder = { holds: 'never' };
 
-/** What the collector would take a reference for: as in `classifyOwner`, with every answer at hand. */
+/** The collector's view of a reference: as in `classifyOwner`, with every answer at hand. */
 export function holderOf(snapshot: Snapshot, dependent: NodeId, reference: OwnerReference): Holder {
   const { graph, catalogue } = snapshot;
   const mapping = catalogue.mapping(reference.apiVersion, reference.kind);

@@ -5,7 +5,7 @@ export interface Adjacency {
 }
 
 export interface Components {
-  /** Of each node. An edge leads to a component with a lower number, or stays in its own. */
+  /** The component of each node. An edge leads to a component with a lower number, or stays in its own. */
   readonly component: Uint32Array;
   /** Whether a node is on a cycle, be it one to itself. */
   readonly onCycle: Uint8Array;

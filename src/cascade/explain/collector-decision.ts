@@ -7,7 +7,7 @@ import type { Verdict } from '../../collector/decide/step.ts';
 import { isTerminating, type ObservedObject } from '../observed/observed-object.ts';
 import { type OwnershipIndex, type ReferenceClass } from '../observed/ownership-index.ts';
 
-/** What the answer of a live read of an owner would be. */
+/** The answer that a live read of an owner would give. */
 const ANSWERS: Readonly<Record<ReferenceClass, OwnerAnswer>> = {
   solid: 'solid',
   waiting: 'waiting',
@@ -22,7 +22,7 @@ const ANSWERS: Readonly<Record<ReferenceClass, OwnerAnswer>> = {
 };
 
 /**
- * What the collector itself decides about an object, from what was observed: the same function that it calls (CAS-030). It never
+ * The collector's decision about an object, from the observation: the same function that it calls (CAS-030). It never
  * asks back, because every answer that it could ask for is given.
  * @param inWaitingCycle the object waits for dependents that wait for it
  */

@@ -10,7 +10,7 @@ export const explainCodes = {
   crossNamespaceOwner: 'A reference names an owner in another namespace.',
   admissionWebhookFailing: 'An admission webhook does not answer, and its failure policy refuses the write.',
   conversionWebhookFailing: 'The conversion webhook of a definition does not answer.',
-  groupDiscoveryFailing: 'The kinds of an API group cannot be told, so that a namespace cannot be emptied.',
+  groupDiscoveryFailing: 'The kinds of an API group are unknown, so that a namespace cannot be emptied.',
   controllerRecreatesDependents: 'A controller makes new dependents while their owner waits for the old ones.',
   finalizerWithoutController: 'A finalizer waits, and nothing that is alive was found that removes it.',
   namespaceContentRemaining: 'A namespace waits for objects that are still in it.',

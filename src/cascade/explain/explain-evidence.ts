@@ -3,13 +3,13 @@ import type { ObjectReference } from '../documents/object-reference.ts';
 import type { ControllerSighting } from '../finalizers/finalizer-evidence.ts';
 import type { OwnershipIndex } from '../observed/ownership-index.ts';
 
-/** What the server answered to a write that it was told not to carry out (dry run). */
+/** The server's answer to a dry run of a write. */
 export interface RefusedWrite {
   readonly code: number;
   readonly message: string;
 }
 
-/** Everything that an explanation looks at. What is not here is not known, and is said to be unknown. */
+/** Everything that an explanation uses. Facts that are missing here are reported as unknown. */
 export interface ExplainEvidence {
   readonly index: OwnershipIndex;
   /** The object asked about; its uid is empty when it is gone. */

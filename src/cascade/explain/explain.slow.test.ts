@@ -340,7 +340,7 @@ describe('why a terminating object does not go', () => {
     const { evidence, nextStep } = await findingOf(cluster, namespace, 'groupDiscoveryFailing');
     expect(evidence).toContain(message);
     expect(nextStep).toContain('kubectl get apiservices');
-    // What did not answer is back.
+    // The group that did not answer is back.
     answered();
     await gone(cluster, namespace);
   });

@@ -29,7 +29,7 @@ export function findHolds(object: ObservedObject, evidence: ExplainEvidence): Ho
   ];
 }
 
-/** Who set a finalizer and when, as managedFields say it; empty when they do not. */
+/** The manager that set a finalizer and the time, from managedFields; empty when they do not say it. */
 export function setterOf({ managedFields = [] }: ObjectMeta, finalizer: string): { setBy?: string; since?: string } {
   for (const { manager, time, fieldsV1 } of managedFields) {
     const finalizers = (fieldsV1 as { 'f:metadata'?: { 'f:finalizers'?: object } } | undefined)?.['f:metadata']?.[
@@ -109,7 +109,7 @@ function graceHolds({ ref, metadata }: ObservedObject, body: KubeObject | undefi
   return [{ type: 'gracePeriod', message }];
 }
 
-/** What the end of an object hangs on in the end. */
+/** The last causes that delay the deletion of an object. */
 export function firstCause(
   object: ObservedObject,
   evidence: ExplainEvidence,

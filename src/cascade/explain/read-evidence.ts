@@ -29,8 +29,8 @@ const READ_WHOLE: ReadonlySet<string> = new Set(['Namespace', 'Pod', 'Persistent
 
 /**
  * Reads everything that the explanation of one object needs. Changes nothing: the only writes are dry runs, which show whether the
- * server would refuse a change, and are tried on what the object waits for.
- * @param subject where the object is; its uid and version are not looked at
+ * server would refuse a change, and are tried on the objects that it waits for.
+ * @param subject where the object is; its uid and version are ignored
  */
 export async function readEvidence(subject: ObjectReference, options: EvidenceOptions): Promise<ExplainEvidence> {
   const { client, clock, discovery, signal } = options;
@@ -102,7 +102,7 @@ async function readNodes(
   return nodes;
 }
 
-/** Dry runs: nothing is stored. A server that does not allow them, or us to patch, tells nothing. */
+/** Dry runs: nothing is stored. A server that does not allow them, or refuses us the right to patch, gives no evidence. */
 async function tryWrites(
   chain: readonly ObservedObject[],
   { client, signal }: EvidenceOptions,
@@ -110,7 +110,7 @@ async function tryWrites(
   const refused = new Map<string, RefusedWrite>();
   const [subject] = chain;
   if (subject === undefined || !isTerminating(subject.metadata)) return refused;
-  // What ends the chain is looked at too, however long the chain is.
+  // The end of the chain is read too, however long the chain is.
   const tried = chain.length <= MOST_WRITES ? chain : [...chain.slice(0, MOST_WRITES - 1), chain.at(-1)!];
   for (const { ref } of tried) {
     const body = { metadata: { uid: ref.uid, annotations: { 'kubegc.io/explain': 'dry-run' } } };

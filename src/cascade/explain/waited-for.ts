@@ -7,8 +7,8 @@ import { blockingDependents } from './collector-decision.ts';
 const MOST = 200;
 
 /**
- * What a terminating object waits for directly: dependents that block it, the content of a namespace, the objects of a definition.
- * Those that are terminating themselves come first, because they are what the end hangs on.
+ * The objects that a terminating object waits for directly: dependents that block it, the content of a namespace, the objects of a definition.
+ * Those that are terminating themselves come first, because the deletion depends on them.
  */
 export function waitedFor(object: ObservedObject, index: OwnershipIndex): readonly ObservedObject[] {
   const { ref, metadata } = object;

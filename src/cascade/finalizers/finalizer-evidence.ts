@@ -8,7 +8,7 @@ export interface ControllerSighting {
   readonly words: readonly string[];
   /** It renewed its lease, or has pods that are ready. */
   readonly alive: boolean;
-  /** What shows that it is alive or not, as a phrase: `renewed 3s ago`. */
+  /** The evidence that it is alive or not, as a phrase: `renewed 3s ago`. */
   readonly proof: string;
 }
 

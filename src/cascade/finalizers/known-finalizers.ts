@@ -2,7 +2,7 @@
 export interface KnownFinalizer {
   /** The program that removes it. */
   readonly removedBy: string;
-  /** What stays behind, or breaks, when somebody else removes it. */
+  /** The remains or damage when a person removes it. */
   readonly guards: string;
 }
 
@@ -107,7 +107,7 @@ const rows: readonly Row[] = [
   { name: 'acid.zalan.do', removedBy: 'the Postgres operator', guards: 'the database' },
 ];
 
-/** What is known of a finalizer by its name; undefined for others. */
+/** The facts about a finalizer by its name; undefined for others. */
 export function knownFinalizer(name: string): KnownFinalizer | undefined {
   return rows.find((row) => (row.name.endsWith('*') ? name.startsWith(row.name.slice(0, -1)) : row.name === name));
 }

@@ -15,7 +15,7 @@ export interface LintOptions {
 /** Members of a cycle that its message names. */
 const NAMED_MEMBERS = 5;
 
-/** What is wrong with ownership in what was observed (CAS-040). Pure. Findings are sorted by object. */
+/** Problems of ownership in the observation (CAS-040). Pure. Findings are sorted by object. */
 export function lintCluster(observation: Observation, { olderThanMs }: LintOptions): LintReport {
   const index = new OwnershipIndex(observation);
   const findings: LintFinding[] = [];

@@ -23,7 +23,7 @@ export interface ManifestOptions {
 type Kinds = ManifestOptions['kindOf'];
 
 /**
- * What can be told about ownership from manifests alone, without a cluster (CAS-041): wrong references, and the rights that
+ * Problems of ownership that manifests alone show, without a cluster (CAS-041): wrong references, and the rights that
  * `blockOwnerDeletion` needs where no role among the manifests grants them.
  */
 export function lintManifests(objects: readonly KubeObject[], { kindOf, now }: ManifestOptions): LintReport {

@@ -71,7 +71,7 @@ describe('lint of a cluster', () => {
       'cycle-a': ['ownerCycle'],
     });
 
-    // What relink may repair goes first: it is the fix that lint names.
+    // Findings that relink may repair come first: it is the fix that lint names.
     const relink = planRelink(await observe(client.rest, systemClock));
     expect(relink.objects.map(({ ref }) => ref.name)).toEqual(['stale']);
     await runRelink(client.rest, relink);
@@ -109,7 +109,7 @@ describe('lint of a cluster', () => {
     expect(await cluster.client.find(kept)).toBeDefined();
   });
 
-  it('CAS-040 reports objects that have been terminating for longer than it is told', async () => {
+  it('CAS-040 reports objects that have been terminating for longer than the given time', async () => {
     await using cluster = await startCluster();
     const { client, clock } = cluster;
     const held = await client.create(configMap('held', [], { finalizers: ['example.com/x'] }));

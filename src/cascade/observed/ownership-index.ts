@@ -1,7 +1,7 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import { isTerminating, nameOf, type Observation, type ObservedObject, placeOf } from './observed-object.ts';
 
-/** What an owner reference is about, as far as the observation can tell. */
+/** The target of an owner reference, as far as the observation shows. */
 export type ReferenceClass =
   /** The owner is there. */
   | 'solid'
@@ -27,7 +27,7 @@ export type ReferenceClass =
 export interface ClassifiedReference {
   readonly class: ReferenceClass;
   readonly reference: OwnerReference;
-  /** What proves the class, as one sentence. */
+  /** The proof of the class, as one sentence. */
   readonly proof: string;
   /** The object that has the uid or the name; absent when nothing has. */
   readonly owner?: ObservedObject;
@@ -74,7 +74,7 @@ export class OwnershipIndex {
     return this.#dependents.get(uid) ?? [];
   }
 
-  /** What one reference of an object is about. */
+  /** The target of one reference of an object. */
   classify({ ref }: ObservedObject, reference: OwnerReference): ClassifiedReference {
     const { apiVersion, kind, name, uid } = reference;
     const { observation } = this;

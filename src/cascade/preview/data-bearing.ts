@@ -20,7 +20,7 @@ interface VolumeBody {
   readonly persistentVolumeReclaimPolicy?: string;
 }
 
-/** What of a plan loses data, with sizes and reclaim policies where they were read. */
+/** The objects of a plan that lose data, with sizes and reclaim policies where they were read. */
 export function dataBearing(snapshot: Snapshot, objects: readonly PlannedObject[]): DataBearing[] {
   const goes = objects.filter(({ outcome }) => outcome === 'deleted' || outcome === 'waits' || outcome === 'unknown');
   const deletedVolumes = new Set(goes.filter(({ ref }) => rankOf(ref) === 1).map(({ ref }) => ref.name));

@@ -5,7 +5,7 @@ import type { CascadePlan, Outcome, PlanRoot } from '../documents/cascade-plan.t
 /** Digits of a digest that people are shown. */
 const SHORT = 12;
 
-/** What a plan rests on, of one object (CAS-016). */
+/** The state of one object on which a plan rests (CAS-016). */
 export interface DigestedObject {
   readonly uid: string;
   readonly resourceVersion: string | undefined;

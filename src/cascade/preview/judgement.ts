@@ -10,7 +10,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { objectName } from './object-name.ts';
 import type { PlanReason } from './plan-reasons.ts';
 
-/** What becomes of one object, and why. */
+/** The fate of one object, and its reason. */
 export interface Judgement {
   readonly outcome: Outcome;
   readonly reason: PlanReason;

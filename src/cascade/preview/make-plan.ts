@@ -122,7 +122,7 @@ function plannedObject(
   };
 }
 
-/** Those that go before it, or that it waits for in vain. What was let go in between holds nothing up. */
+/** Those that go before it, or that it waits for in vain. Objects orphaned in between delay nothing. */
 function waitedFor(
   { uid, sequence, waitsFor, usedBy, via }: Trail,
   { trails, server, emptied }: SimulationResult,

@@ -89,7 +89,7 @@ describe('a plan', () => {
     expect(namesDigest(digest.slice(0, 8), digest)).toBe(false);
   });
 
-  it('CAS-017 keeps finalizers when told so: then the object stays', () => {
+  it('CAS-017 keeps finalizers when asked to: then the object stays', () => {
     const lb = plan('web', scene(), 'kept').objects.find(({ ref }) => ref.name === 'lb');
     expect(lb).toMatchObject({ outcome: 'waits', finalizers: [{ name: 'example.com/lb' }] });
     expect(lb).not.toHaveProperty('sequence');

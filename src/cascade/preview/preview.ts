@@ -28,7 +28,7 @@ export function planCascade(
 
 /**
  * Predicts a cascade, and reads the full objects that rules need on the way: pods for their nodes and volumes, claims, volumes.
- * What the server refuses is left out of the rules, and named in the plan's `incomplete`.
+ * Objects that the server refuses are left out of the rules, and named in the plan's `incomplete`.
  */
 export async function previewCascade(
   client: RestClient,

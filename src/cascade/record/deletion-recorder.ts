@@ -70,7 +70,7 @@ export class DeletionRecorder {
     const { writer, context, onRecorded, onFailure } = this.#options;
     const roots = rootsOf(bodies).map((body) => this.#referenceTo(body));
     try {
-      // Who asked is in the server's audit log, and in no watch.
+      // The requester is in the server's audit log only, not in a watch.
       const header = { requester: '(not known)', context, roots, policy: '(not known)' };
       const id = await writer.write(header, bodies);
       onRecorded?.(id, bodies.length);
@@ -86,7 +86,7 @@ export class DeletionRecorder {
   }
 }
 
-/** Objects whose end no other of them explains: no owner among them, no namespace, no definition. */
+/** Objects whose deletion no other of them explains: no owner among them, no namespace, no definition. */
 export function rootsOf(bodies: readonly KubeObject[]): KubeObject[] {
   const uids = new Set(bodies.map(({ metadata }) => metadata?.uid));
   const namespaces = new Set<string | undefined>();

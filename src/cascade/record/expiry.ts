@@ -9,7 +9,7 @@ export interface KeptRecord {
 export interface ExpiryLimits {
   /** Milliseconds. */
   readonly maxAgeMs: number;
-  /** Of all records together. */
+  /** The limit for all records together. */
   readonly maxBytes: number;
 }
 

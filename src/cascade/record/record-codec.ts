@@ -17,7 +17,7 @@ export interface ObjectsFile {
   readonly sha256: string;
 }
 
-/** What is in `record.json`. */
+/** The content of `record.json`. */
 export interface RecordFile {
   readonly record: CascadeRecord;
   readonly objects: ObjectsFile;

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 
-/** What of the environment says where records are. */
+/** The environment variables that say where records are. */
 export interface FolderEnvironment {
   readonly XDG_STATE_HOME?: string | undefined;
   readonly HOME?: string | undefined;

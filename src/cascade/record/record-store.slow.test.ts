@@ -63,7 +63,7 @@ async function refusal(promise: Promise<unknown>): Promise<RecordError> {
 }
 
 describe('a record', () => {
-  it('CAS-060 gives back who deleted what, when, where, and the body of every object', async () => {
+  it('CAS-060 returns who deleted what, when, where, and the body of every object', async () => {
     const id = await store().write(header, [deployment, secret]);
     expect(id).toMatch(/^20261126t155500-[0-9a-f]{8}$/);
     expect(await store().read(id)).toEqual({
@@ -102,7 +102,7 @@ describe('a record', () => {
     expect(text).not.toContain('last-applied');
   });
 
-  it('CAS-061 keeps no data of Secrets at all when it is told so, and says so', async () => {
+  it('CAS-061 keeps no data of Secrets at all when asked to, and says so', async () => {
     const id = await store({ secrets: 'omitted' }).write(header, [deployment, secret]);
     expect(await store().read(id)).toMatchObject({ secrets: 'omitted' });
     const [, omitted] = await store().objects(id);
@@ -164,7 +164,7 @@ describe('a record', () => {
 });
 
 describe('a record that is not whole', () => {
-  it('CAS-061 is refused at every byte that changed, and gives back nothing', async () => {
+  it('CAS-061 is refused at every byte that changed, and returns nothing', async () => {
     const id = await store().write(header, [deployment, secret]);
     for (const name of ['record.json', 'objects.jsonl']) {
       const path = join(folder, id, name);

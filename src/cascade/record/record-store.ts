@@ -58,7 +58,7 @@ const BATCH_BYTES = 1 << 20;
 
 /**
  * Records of cascades, one folder each. A record is complete and durable, or it is not there: it is written beside its place,
- * fsynced, and renamed. A reader checks every byte before it gives back the first object.
+ * fsynced, and renamed. A reader checks every byte before it returns the first object.
  */
 export class RecordStore implements RecordWriter {
   readonly #folder: string;
@@ -142,7 +142,7 @@ export class RecordStore implements RecordWriter {
   }
 
   /**
-   * Every recorded object, read and checked as a whole before the first is given back (CAS-061).
+   * Every recorded object, read and checked as a whole before the first is returned (CAS-061).
    * Rejects with a RecordError `damaged`, `laterVersion` or `key`.
    */
   async objects(id: string): Promise<RecordedObject[]> {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { CascadeRecord } from '../documents/cascade-record.ts';
 
-/** What the writer of a record knows before the deletion. */
+/** The facts that the writer of a record has before the deletion. */
 export type RecordHeader = Pick<CascadeRecord, 'requester' | 'context' | 'roots' | 'policy' | 'plan'>;
 
 /** The body of a removed object, as a record gives it back. */

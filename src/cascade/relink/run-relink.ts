@@ -6,7 +6,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import type { RelinkPlan } from '../documents/relink-plan.ts';
 
-/** What became of one repair. */
+/** The result of one repair. */
 export interface RelinkOutcome {
   readonly ref: ObjectReference;
   /** Absent when the object was patched. */

@@ -75,7 +75,7 @@ function treeOf({ nodes, edges }: GraphDocument, { direction, tops, style, all }
     next[from]!.push({ to, edge });
     hasParent.add(to);
   }
-  // Each object hangs once: below whoever comes to it first. What only a cycle leads to is a top of its own.
+  // Each object hangs once: below the first object that leads to it. An object that only a cycle leads to is a top of its own.
   const items: { value: Hung; children: number[] }[] = nodes.map((node) => ({
     value: { node, edge: undefined },
     children: [],

@@ -20,7 +20,7 @@ export interface PlanTextOptions {
   readonly command?: string;
 }
 
-/** A plan as people read it: one sentence, the tree, data that would be lost, the command that does it (section 11). */
+/** A plan as people read it: one sentence, the tree, data that would be lost, the command that does it. */
 export function planText(plan: CascadePlan, options: PlanTextOptions): string {
   const { style, command } = options;
   const parts = [`${bold(style, planSentence(plan))}\n`, planTable(plan, options), dataLines(plan, style)];
@@ -29,7 +29,7 @@ export function planText(plan: CascadePlan, options: PlanTextOptions): string {
   return [...parts.filter((part) => part !== ''), end.join('')].join('\n');
 }
 
-/** What will happen, in one sentence with counts. */
+/** The effect, in one sentence with counts. */
 export function planSentence({ roots, policy, summary, objects }: CascadePlan): string {
   const [root] = roots;
   const what = roots.length === 1 && root !== undefined ? objectName(root.ref) : count(roots.length, 'object');

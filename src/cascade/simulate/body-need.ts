@@ -1,13 +1,13 @@
-/** Full objects that a rule wants to look at, as one list (CAS-001: bodies are read only where they are needed). */
+/** Full objects that a rule needs, as one list (CAS-001: bodies are read only where they are needed). */
 export interface BodyNeed {
   readonly resource: 'pods' | 'persistentvolumeclaims' | 'persistentvolumes' | 'namespaces';
-  /** Of pods and claims. */
+  /** The volumes of pods and claims. */
   readonly namespace?: string;
   /** Pods of one node, of all namespaces. */
   readonly node?: string;
 }
 
-/** What a simulation would have liked to read. Read it, add it to the snapshot, and simulate again. */
+/** Objects that a simulation needed and did not have. Read it, add it to the snapshot, and simulate again. */
 export class BodyNeeds {
   readonly #needs = new Map<string, BodyNeed>();
   readonly #known: ReadonlySet<string>;

@@ -18,7 +18,7 @@ export class DefinitionEmptying implements SimulatedController {
   readonly #server: SimulatedServer;
   readonly #trails: Trails;
   readonly #emptying = new Map<string, Emptying>();
-  /** Definitions that were terminating before, by group and kind: looked at when an object of theirs goes. */
+  /** Definitions that were terminating before, by group and kind: checked when one of their objects is deleted. */
   readonly #before = new Map<string, string>();
 
   constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails) {

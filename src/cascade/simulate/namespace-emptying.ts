@@ -20,7 +20,7 @@ export class NamespaceEmptying implements SimulatedController {
   readonly #trails: Trails;
   readonly #needs: BodyNeeds;
   readonly #emptying = new Map<string, Emptying>();
-  /** Namespaces that were terminating before, by name: looked at when something in them goes. */
+  /** Namespaces that were terminating before, by name: checked when one of their objects is deleted. */
   readonly #before = new Map<string, string>();
 
   constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails, needs: BodyNeeds) {

@@ -13,7 +13,7 @@ export interface NodeActors {
   readonly podCollection: boolean;
 }
 
-/** What becomes of pods that have a node: the node shuts them down, or they are collected when the node is gone. */
+/** The fate of pods that have a node: the node shuts them down, or they are collected when the node is gone. */
 export class Nodes implements SimulatedController {
   readonly #snapshot: Snapshot;
   readonly #server: SimulatedServer;

@@ -30,7 +30,7 @@ const NO_ANSWERS: ReadonlyMap<OwnerKey, OwnerAnswer> = new Map();
 
 /**
  * The collector upon a simulated server (CAS-010): the same facts, the same decisions, its own queues, one key after the other.
- * What the real one retries later is retried when nothing else is left to do.
+ * Keys that the real one retries later are retried when nothing else is left to do.
  */
 export class SimulatedCollector {
   readonly #snapshot: Snapshot;

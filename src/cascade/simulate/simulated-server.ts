@@ -19,7 +19,7 @@ import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { deletableInfo } from './deletable-info.ts';
 
-/** What became of a DELETE. */
+/** The outcome of a DELETE. */
 export type SimulatedDelete =
   | { readonly answer: 'removed' | 'updated' | 'unchanged' | 'absent' }
   | { readonly answer: 'conflict' | 'refused'; readonly message: string };
@@ -27,7 +27,7 @@ export type SimulatedDelete =
 export type SimulatedWrite = 'accepted' | 'absent' | 'conflict';
 
 export interface ServerListener {
-  /** What the graph calls for after a write; carried out at once. */
+  /** The actions that the graph requires after a write; carried out at once. */
   effects(effects: readonly Effect[]): void;
   /** An object is there no more. `object`: its last state. */
   removed(uid: string, object: KubeObject): void;
@@ -104,7 +104,7 @@ export class SimulatedServer {
   }
 
   /**
-   * A read at coordinates. `unknown`: the resource could not be listed, so nobody can tell.
+   * A read at coordinates. `unknown`: the resource could not be listed, so the answer is unknown.
    */
   read(target: Target): LiveObject | 'absent' | 'unknown' {
     const { uid, resource, namespace, name, apiVersion } = target;
@@ -181,7 +181,7 @@ export class SimulatedServer {
     return this.#finish(uid, object, { ...object, ...fields });
   }
 
-  /** Tells the graph something that no write of this server brings about. */
+  /** Delivers an event to the graph that no write of this server causes. */
   tell(event: GraphEvent): void {
     const effects: Effect[] = [];
     apply(this.graph, event, effects);
@@ -239,7 +239,7 @@ export class SimulatedServer {
     this.#version++;
     this.#written.delete(uid);
     this.#removed.add(uid);
-    // Before the graph hears of it, so that whoever is told finds the order of the ends.
+    // Called before the graph gets the event, so that listeners see the order of the deletions.
     this.#listener.removed(uid, object);
     const { name = '', namespace = '' } = object.metadata ?? {};
     this.tell({ type: 'deleted', resource: this.#snapshot.catalogue.monitored(resource), uid, name, namespace });

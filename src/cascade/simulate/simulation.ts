@@ -13,7 +13,7 @@ import { SimulatedServer } from './simulated-server.ts';
 import { Trails } from './trail.ts';
 import { PROTECTIONS, Volumes } from './volumes.ts';
 
-/** What in the cluster acts upon deletions besides collector, namespace controller and definitions. */
+/** The parts of the cluster that act on deletions, besides collector, namespace controller and definitions. */
 export interface Actors extends NodeActors {
   /** A volume whose claim is gone is released, and deleted if its reclaim policy says so. */
   readonly volumeReclaim: boolean;
@@ -32,7 +32,7 @@ export interface SimulationRequest {
   readonly roots: readonly SimulatedRoot[];
   /** Whether finalizers that nobody here removes are removed by their owners in the end, or stay (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
-  /** Who acts first where both may: the collector, or namespaces and definitions, as it is unless given. */
+  /** Which part acts first where both may: the collector, or namespaces and definitions, as it is unless given. */
   readonly first?: 'collector' | 'controllers';
   /** `oneByOne`: each root's cascade ends before the next root is deleted. All at once unless given. */
   readonly order?: 'atOnce' | 'oneByOne';
@@ -40,7 +40,7 @@ export interface SimulationRequest {
   readonly actors?: Actors;
 }
 
-/** What a simulation came to. `ended`: nothing moves any more; `bound`: it was given up. */
+/** The result of a simulation. `ended`: nothing moves any more; `bound`: it was given up. */
 export interface SimulationResult {
   readonly end: 'ended' | 'bound';
   readonly server: SimulatedServer;
@@ -144,7 +144,7 @@ class Simulation {
     if (sent.answer === 'refused') trail.refused = sent.message;
   }
 
-  /** Until neither collector nor controllers do anything more. What the collector retries is retried after each change. */
+  /** Until neither collector nor controllers do anything more. Keys that the collector retries are retried after each change. */
   #toRest(): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const before = this.#server.version;
@@ -191,7 +191,7 @@ class Simulation {
     return removed;
   }
 
-  /** What was written, what those wait for, and what is left in namespaces and definitions. */
+  /** The written objects, the objects they wait for, and the rest of namespaces and definitions. */
   #heldObjects(): ReadonlySet<string> {
     const { graph } = this.#server;
     const found = new Set<string>(this.#server.written.keys());

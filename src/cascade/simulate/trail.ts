@@ -1,7 +1,7 @@
 import type { Reason } from '../../collector/types/reasons.ts';
 import type { Via } from '../documents/cascade-plan.ts';
 
-/** Why an object was deleted, kept or let go in a simulation. */
+/** Why an object was deleted, kept or orphaned in a simulation. */
 export type TrailCause =
   /** A person asked for it. */
   | 'requested'
@@ -13,10 +13,10 @@ export type TrailCause =
   | 'nodeRemoved'
   | 'nodeShutDown';
 
-/** What happened to one object during a simulation. Mutable: the simulation writes it, the plan reads it. */
+/** The history of one object in a simulation. Mutable: the simulation writes it, the plan reads it. */
 export interface Trail {
   readonly uid: string;
-  /** What reached it first. */
+  /** The first cause that reached it. */
   via: Via;
   cause?: TrailCause;
   /** The collector's last decision about it. */

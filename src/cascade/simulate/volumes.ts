@@ -24,8 +24,8 @@ interface VolumeSpec {
 }
 
 /**
- * Protection of claims that pods use and of volumes that are bound, and, unless told otherwise, what becomes of a volume whose claim is
- * gone: it is released, and deleted if its reclaim policy is Delete.
+ * Protection of claims that pods use and of volumes that are bound, and, unless switched off, the fate of a volume whose claim is gone: it is
+ * released, and deleted if its reclaim policy is Delete.
  */
 export class Volumes implements SimulatedController {
   readonly #snapshot: Snapshot;
@@ -36,7 +36,7 @@ export class Volumes implements SimulatedController {
   readonly #claims = new Set<string>();
   readonly #volumes = new Set<string>();
   readonly #released: string[] = [];
-  /** Claims that were terminating before, by namespace: looked at when a pod there goes. */
+  /** Claims that were terminating before, by namespace: checked when a pod there is deleted. */
   readonly #before = new Map<string, string[]>();
 
   constructor(

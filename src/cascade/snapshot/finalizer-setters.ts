@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 
-/** Who set a finalizer, as far as managedFields tell. */
+/** The manager that set a finalizer, as far as managedFields show it. */
 export interface FinalizerSetter {
   readonly manager: string;
   /** RFC 3339; when the manager wrote last. */

@@ -30,7 +30,7 @@ export interface ReadSnapshotOptions {
   readonly signal?: AbortSignal;
   /** `ages` also keeps when each object was created. */
   readonly detail?: 'ages';
-  /** What is read; discovery when it is not given. */
+  /** The resources to read; those of discovery when absent. */
   readonly catalogue?: ResourceCatalogue;
   /** Where a kind is read that the user may not list in all namespaces: those that the question is about. None unless given. */
   readonly namespaces?: readonly string[];
@@ -102,7 +102,7 @@ class Reading {
         const where = namespaces.length === 1 ? `namespace ${namespaces[0]}` : `namespaces ${namespaces.join(', ')}`;
         this.incomplete.push({ resource: name, reason: `you may list it in ${where}, and not in all namespaces` });
       } else {
-        // The same words for all kinds, so that one warning tells of all of them.
+        // The same words for all kinds, so that one warning covers all of them.
         this.incomplete.push({ resource: name, reason: 'you have no right to list it' });
       }
     }

@@ -18,8 +18,8 @@ interface Table {
 }
 
 /**
- * `Ready` and `Status` of objects by uid, as the server prints them. For what people look at: of many kinds only the first are asked for, of
- * each the first page; kinds without such columns, and kinds that cannot be listed, have none.
+ * `Ready` and `Status` of objects by uid, as the server prints them. Only for display: reads the first of many kinds, and the first page of
+ * each; kinds without such columns, and kinds that cannot be listed, have none.
  */
 export async function readStatuses(
   client: RestClient,

@@ -8,7 +8,7 @@ import type { MonitoredResource } from '../../collector/types/event.ts';
 const EVENTS: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events']);
 const NEEDED_VERBS = ['list', 'delete'] as const;
 
-/** What a server serves, as far as deletion is about it. Immutable. */
+/** The resources of a server, as far as deletion needs them. Immutable. */
 export class ResourceCatalogue {
   /** Every deletable resource once, in the version to use. */
   readonly deletable: readonly DiscoveredResource[];

@@ -21,7 +21,7 @@ export const uidOf = (name: string): string =>
     .padStart(15, '0')
     .replace(/^(...)/, '$1-')}`;
 
-/** What the embedded server serves of its own, and these kinds besides. */
+/** The built-in resources of the embedded server, and these kinds. */
 export function discoveryOf(more: readonly DiscoveredResource[] = []): DiscoveryResult {
   const resources = [...builtinResources().map((row): DiscoveredResource => ({ ...row, subresources: [] })), ...more];
   const seen = new Set<string>();

@@ -55,7 +55,7 @@ export class Snapshot {
     this.#source = source;
   }
 
-  /** What could not be read. */
+  /** The resources that could not be read. */
   get incomplete(): readonly IncompleteResource[] {
     return this.#incomplete;
   }
@@ -65,7 +65,7 @@ export class Snapshot {
     if (!this.#incomplete.some((each) => each.resource === resource.resource)) this.#incomplete.push(resource);
   }
 
-  /** What every document says about its data. */
+  /** The description of its data in every document. */
   get origin(): DataOrigin {
     const { incomplete } = this;
     const origin = { readAt: formatTime(this.readAt), source: this.#source };

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { groupKind, isFinishedJob } from './rebuilt-by-controller.ts';
 
-/** What of other objects a trap must know. */
+/** The facts about other objects that a trap needs. */
 export interface TrapContext {
   /** uid of the ServiceAccount of that name in the object's namespace, as it is now. */
   readonly serviceAccountUid: (name: string) => string | undefined;

@@ -86,7 +86,7 @@ describe('the plan of an undo', () => {
     });
   });
 
-  it('CAS-063 restores managed objects too when it is told so', () => {
+  it('CAS-063 restores managed objects too when asked to', () => {
     const { summary } = planOf([deployment, current, old, pod], [], { managed: 'restore' });
     expect(summary).toEqual({ create: 4, present: 0, leave: 0, conflict: 0, impossible: 0 });
   });
@@ -105,7 +105,7 @@ describe('the plan of an undo', () => {
     });
   });
 
-  it('CAS-063 tells an object that was restored from one that took its name', () => {
+  it('CAS-063 distinguishes a restored object from one that took its name', () => {
     const cm = object({ kind: 'ConfigMap', name: 'a' });
     const states: [Partial<LiveObject>, string][] = [
       [{ uid: cm.metadata!.uid! }, 'present: neverDeleted'],

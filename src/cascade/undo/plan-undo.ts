@@ -25,7 +25,7 @@ import {
 } from '../documents/undo-plan.ts';
 
 export interface UndoOptions {
-  /** Of the record. */
+  /** The name of the record. */
   readonly id: string;
   readonly managed: ManagedPolicy;
   readonly onConflict: ConflictPolicy;

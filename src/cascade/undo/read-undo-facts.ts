@@ -27,7 +27,7 @@ export interface FactSources {
   readonly signal?: AbortNotice;
 }
 
-/** Reads from the cluster what the plan of an undo looks at: metadata only, but for PersistentVolumes that claims name. */
+/** Reads from the cluster the facts for the plan of an undo: metadata only, but for PersistentVolumes that claims name. */
 export async function readUndoFacts(objects: readonly RecordedObject[], sources: FactSources): Promise<UndoFacts> {
   const served = servedKinds(sources.discovery);
   const live = await readLive(wantedPlaces(objects, served), sources);
@@ -43,7 +43,7 @@ export interface WantedPlace {
   readonly name: string;
 }
 
-/** What is at the places now, by coordinates. Rejects when anything cannot be read, because an absence must be proved. */
+/** The objects at the places now, by coordinates. Rejects when anything cannot be read, because an absence must be proved. */
 export async function readLive(
   places: Iterable<WantedPlace>,
   { client, signal }: Pick<FactSources, 'client' | 'signal'>,

@@ -37,7 +37,7 @@ export function isRebuiltByController(body: KubeObject): boolean {
 export const isMirrorPod = (body: KubeObject): boolean =>
   groupKind(body.apiVersion, body.kind) === '/Pod' && body.metadata?.annotations?.[MIRROR] !== undefined;
 
-/** What Kubernetes puts into every namespace. */
+/** The objects that Kubernetes creates in every namespace. */
 export function isMadeForNamespace(body: KubeObject): boolean {
   const kind = groupKind(body.apiVersion, body.kind);
   const name = body.metadata?.name;

@@ -123,7 +123,7 @@ class UndoRun {
     });
   }
 
-  /** What this run or an earlier one restored, with the owners it should have. */
+  /** Objects that this run or an earlier one restored, with the owners they should have. */
   restored(): RestoredObject[] {
     return this.#planned.plan.objects.flatMap(({ reason }, index) => {
       const { outcome, uid } = this.#progress[index]!;
@@ -174,7 +174,7 @@ class UndoRun {
         try {
           return set(await this.#create(body));
         } catch (error) {
-          // Who stops the run, or takes the network away, gets the error; what the server refuses is about this object alone.
+          // A stop and a lost network end the run with the error; a refusal of the server concerns this object alone.
           if (!(error instanceof StatusError)) throw error;
           return set({ outcome: 'failed', message: error.message });
         }
@@ -306,7 +306,7 @@ class UndoRun {
     const { client, clock, signal } = this.#options;
     for (let look = 0; look < DEFINITION.looks; look++) {
       const live = await client.get(this.#named(definition), { signal });
-      // A definition that the server has not looked at yet has `conditions: null`.
+      // A definition that the server has not processed yet has `conditions: null`.
       const { conditions } = (live['status'] ?? {}) as { conditions?: { type?: string; status?: string }[] | null };
       if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
       await sleep(clock, DEFINITION.pauseMs, signal);

@@ -20,11 +20,11 @@ export interface LiveObject {
   /** uid that the object had in the record it was restored from (annotation `kubegc.io/restored-from`). */
   readonly restoredFromUid?: string;
   readonly ownerReferences: readonly OwnerReference[];
-  /** Of a PersistentVolume: `namespace/name` of the claim it is reserved for. */
+  /** Only for a PersistentVolume: `namespace/name` of the claim it is reserved for. */
   readonly claim?: string;
 }
 
-/** Everything that the plan of an undo looks at. */
+/** Everything that the plan of an undo uses. */
 export interface UndoFacts {
   readonly objects: readonly RecordedObject[];
   /** By {@link coordinatesOf}: recorded objects, their owners, and the volumes and accounts they name, as far as something is there now. */

@@ -2,7 +2,7 @@ import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { coordinatesOf, coordinatesOfObject, coordinatesOfOwner, type UndoFacts } from './undo-facts.ts';
 import type { ConflictPolicy, UndoAction } from '../documents/undo-plan.ts';
 
-/** What an owner reference of a recorded object becomes. */
+/** The new form of an owner reference of a recorded object. */
 export type OwnerFate =
   /** The owner is in the cluster, with this uid. */
   | { readonly fate: 'live'; readonly uid: string }
@@ -11,7 +11,7 @@ export type OwnerFate =
   /** The owner does not exist, and is not restored. */
   | { readonly fate: 'absent' };
 
-/** What the plan decided about recorded objects, by the uid they had. */
+/** The plan's decisions about recorded objects, by the uid they had. */
 export type DecidedActions = ReadonlyMap<string, { readonly body: KubeObject; readonly action: UndoAction }>;
 
 /**

@@ -123,7 +123,7 @@ async function removeShop(cluster: TestCluster): Promise<void> {
   expect(await cluster.client.find(namespace)).toBeUndefined();
 }
 
-/** What is there, in words that do not change from one restoration to the next. */
+/** The objects, in words that do not change from one restoration to the next. */
 async function stateOf({ client }: TestCluster, recorded: readonly RecordedObject[]): Promise<unknown[]> {
   const live = await Promise.all(recorded.map(({ body }) => client.find(withoutUid(body))));
   const byUid = new Map(live.map((object) => [object?.metadata?.uid, object?.metadata?.name]));

@@ -257,7 +257,7 @@ interface Refusal {
   readonly next: string;
 }
 
-/** What was refused, the objects it is about, and what to do next. */
+/** The refusal, its objects, and the next step. */
 function refuse({ what, detail, next }: Refusal, terminal: Terminal): number {
   terminal.stderr(`error: ${what}\n${shownLines(detail)}${next}\n`);
   return EXIT_REFUSED;
@@ -276,14 +276,14 @@ function refusalOf(
     return {
       what: `the cluster gives another plan now (${short} instead of ${shortDigest(saved.digest)}); nothing was deleted`,
       detail: planDifference(saved, plan),
-      next: 'Look at the plan above, and save it anew if it is what you want.',
+      next: 'Read the plan above, and save it anew if it is what you want.',
     };
   }
   if (digest !== undefined && !namesDigest(digest, plan.digest)) {
     return {
       what: `the plan has digest ${short}, not ${digest}; nothing was deleted`,
       detail: [],
-      next: `Look at the plan above. If it is what you want, give --digest ${short}.`,
+      next: `Read the plan above. If it is what you want, give --digest ${short}.`,
     };
   }
   const exceeded = exceededBudget(plan, budget);

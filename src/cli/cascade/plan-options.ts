@@ -1,6 +1,6 @@
 import type { CommandOption } from '../command/command-option.ts';
 
-/** What a plan is made for, as the command line gives it. */
+/** The subject of a plan, from the command line. */
 export interface PlanFlags {
   /** `true` when given without a value. */
   readonly cascade?: string | true;

@@ -89,7 +89,7 @@ async function requestedUids(
   throw new CommandError('no resources found', 'Nothing is there that would be deleted.');
 }
 
-/** What to say of an object that is not in the snapshot. */
+/** The message about an object that is not in the snapshot. */
 export function missingObject(
   snapshot: Snapshot,
   { resource, name = '', namespace }: ObjectRequest,
@@ -99,7 +99,7 @@ export function missingObject(
   const unread = snapshot.incomplete.find((each) => each.resource === type);
   if (unread !== undefined && snapshot.isIncomplete(resource)) {
     return new CommandError(
-      `cannot tell what deleting ${type} "${name}" does: ${unread.reason}`,
+      `cannot predict what deleting ${type} "${name}" does: ${unread.reason}`,
       `Ask for the right to list ${type}, or preview what you may read.`,
     );
   }

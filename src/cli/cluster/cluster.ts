@@ -55,13 +55,13 @@ export interface ClusterOptions {
   readonly directory?: DataDirectory;
   /** Instead of the one in the directory or in the shared store. */
   readonly identity?: Promise<PreparedIdentity>;
-  /** Of the tokens of service accounts; {@link SERVICE_ACCOUNT_ISSUER} unless given. */
+  /** The issuer of service account tokens; {@link SERVICE_ACCOUNT_ISSUER} unless given. */
   readonly serviceAccountIssuer?: string;
   readonly listen: ListenAddress;
   /** Names and addresses beside that of `listen` that the certificate is good for. */
   readonly alsoReachedBy?: readonly string[];
   readonly controllers: ReadonlySet<ControllerName>;
-  /** Of the collector's graph, ms. Undefined: only when asked for. */
+  /** Interval between self-checks of the collector's graph, ms. Undefined: only on request. */
   readonly selfCheckPeriodMs: number | undefined;
   readonly authorizationMode: AuthorizationMode;
   readonly admissionPlugins: PluginFlags;
@@ -69,14 +69,14 @@ export interface ClusterOptions {
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** Where cluster addresses of services come from; kubeadm's unless given. */
   readonly serviceRange?: ServiceRange;
-  /** Of the controllers that start on demand. */
+  /** Settings of the controllers that start on demand. */
   readonly lifecycle?: LifecycleSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
-/** What runs, in the order in which it is taken down again. */
+/** The running parts, in the order in which they are stopped. */
 interface Parts {
   readonly store: Store;
   readonly compactor: Service;
@@ -213,7 +213,7 @@ export class Cluster {
     return loadManifests({ client: this.#parts.client, clock: this.#options.clock }, manifests);
   }
 
-  /** Loads and runs the selected controllers, once. What goes wrong resolves {@link failed}. */
+  /** Loads and runs the selected controllers, once. A failure resolves {@link failed}. */
   startControllers(): void {
     this.#running ??= this.#runControllers().catch(this.#fail);
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, systemReason } from '../process/command-error.ts';
 
-/** Of the command line, all of them a person's texts. */
+/** Values of the command line, as a person typed them. */
 export interface EtcdFlags {
   readonly etcdEndpoints?: readonly string[];
   /** kube-apiserver's name for the same. */
@@ -60,7 +60,7 @@ export async function etcdSettings(store: string, flags: EtcdFlags): Promise<Etc
     );
   }
   if ((etcdUsername === undefined) !== (etcdPasswordFile === undefined)) {
-    throw new CommandError('a user and his password belong together', 'Give --etcd-username and --etcd-password-file.');
+    throw new CommandError('a user and a password belong together', 'Give --etcd-username and --etcd-password-file.');
   }
   if (!/^(\/[\w.-]+)+\/?$/.test(etcdPrefix)) {
     throw new CommandError(

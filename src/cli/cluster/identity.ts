@@ -100,7 +100,7 @@ export interface PreparedIdentity {
 }
 
 /**
- * What is kept and still good is used, the rest is made anew. Only a new authority invalidates old kubeconfigs. Writes
+ * Stored files that are still valid are used, the rest is made anew. Only a new authority invalidates old kubeconfigs. Writes
  * nothing, so that it can run while the store, and with it the lock of the directory, is being opened.
  */
 export async function prepareIdentity(options: IdentityOptions): Promise<PreparedIdentity> {

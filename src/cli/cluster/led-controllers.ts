@@ -6,7 +6,7 @@ import type { LeaseTimes } from '../../client/election/leader-election.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { buildCollector, buildControllers, type ControllersOptions } from '../../assembly/build-controllers.ts';
 
-/** Of all servers on one store the one that holds it runs the controllers. */
+/** The one server of a store that holds the lease runs the controllers. */
 export const CONTROLLERS_LEASE = { namespace: 'kube-system', name: 'kubegc-controllers' } as const;
 
 export interface LedControllersOptions extends ControllersOptions {

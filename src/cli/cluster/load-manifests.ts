@@ -82,7 +82,7 @@ function definedKind({ kind, spec }: KubeObject): string[] {
   return [`${names?.kind}.${group}`];
 }
 
-/** What a definition among the manifests defines is served a moment after it was created. */
+/** A kind is served a moment after its definition was created. */
 async function customResource(
   { client, clock, known, patience }: Resolving & { readonly patience: number },
   isMeant: (row: Served) => boolean,

@@ -32,7 +32,7 @@ export interface OpenedStore {
   readonly notReady?: () => string | undefined;
 }
 
-/** What can keep a store from opening; each message says what is wrong, here is what to do where it does not say that too. */
+/** Errors that keep a store from opening. Each message says what is wrong; the text here says what to do where the message does not. */
 const advice: Readonly<Record<string, string | undefined>> = {
   StoreLockedError: undefined,
   StoreDirectoryError: undefined,

@@ -9,10 +9,10 @@ const IDENTITY_KEY = `${REGISTRY_ROOT}kubegc/identity`;
 /** Each time another server has changed something in between; they come to rest at once. */
 const ATTEMPTS = 10;
 
-/** What is of one server only: its address is in it. */
+/** The part of one server only: it contains the server's address. */
 const isPrivate = (name: string): boolean => name.startsWith('server.');
 
-/** Of all servers on one store: the same authority, keys and token, so that a client may go to any of them. */
+/** Shared by all servers on one store: the same authority, keys and token, so that a client may go to any of them. */
 class SharedFiles implements IdentityFiles {
   readonly #store: Store;
   readonly #files: Map<string, string>;

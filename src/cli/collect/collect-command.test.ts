@@ -14,7 +14,7 @@ async function typed(...args: readonly string[]): Promise<{ code: number; stdout
 }
 
 describe('the flags of kube-controller-manager', () => {
-  it('COL-200 with --enable-garbage-collector=false nothing is started, not even a look at which cluster it would be', async () => {
+  it('COL-200 with --enable-garbage-collector=false nothing is started, and the kubeconfig is not read', async () => {
     expect(await typed('--enable-garbage-collector=false')).toEqual({
       code: 0,
       stdout: 'nothing is collected: --enable-garbage-collector is false, and kubegc collect has nothing else to do\n',
@@ -22,7 +22,7 @@ describe('the flags of kube-controller-manager', () => {
     });
   });
 
-  it('COL-200 an error of another flag is told all the same', async () => {
+  it('COL-200 an error of another flag is reported all the same', async () => {
     const { code, stderr } = await typed('--enable-garbage-collector=false', '--sync-period', '30');
     expect(stderr).toContain('invalid --sync-period "30"');
     expect(code).toBe(1);

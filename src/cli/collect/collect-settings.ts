@@ -17,7 +17,7 @@ export interface LeaseSettings {
   readonly times: LeaseTimes;
 }
 
-/** What `kubegc collect` is to do, checked. */
+/** The checked settings of `kubegc collect`. */
 export interface CollectSettings {
   /** `off`: there is nothing to do. */
   readonly garbageCollector: 'on' | 'off';

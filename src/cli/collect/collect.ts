@@ -238,7 +238,7 @@ function watchElsewhere(
   }).run(signal);
 }
 
-/** First the work ends and the lease is given back, then the watches end (COL-215). */
+/** First the work ends and the lease is released, then the watches end (COL-215). */
 async function run(options: {
   readonly collector: GarbageCollector;
   readonly leadership: Leadership;
@@ -289,7 +289,7 @@ async function clientConfig({ kubeconfig, context, master }: CollectFlags): Prom
   } catch (error) {
     if (!(error instanceof KubeconfigError) && !isSystemError(error)) throw error;
     throw new CommandError(
-      `cannot tell which cluster to use: ${error.message}`,
+      `cannot find out which cluster to use: ${error.message}`,
       'Give --kubeconfig FILE and --context NAME, set KUBECONFIG, or run in a pod with a service account.',
       { cause: error },
     );
@@ -302,7 +302,7 @@ function serverOf(master: string): string {
   throw new CommandError(`invalid --master "${master}"`, 'Give a URL such as https://10.0.0.1:6443.');
 }
 
-/** Of a file that cannot be read. */
+/** The reason why a file cannot be read. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }

@@ -8,8 +8,8 @@ import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
 /**
- * What became of the probe: somebody collected it, nobody did, the server says that there can be none (`refused`), or it could not
- * be told (`failed`), which says nothing about the next time.
+ * The result of the probe: a collector removed it, none did, the server says that there can be none (`refused`), or the result is unknown
+ * (`failed`), which says nothing about the next time.
  */
 export type ProbeOutcome =
   | { readonly probe: 'collected'; readonly afterMs: number }
@@ -30,7 +30,7 @@ export interface CollectorProbeOptions {
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 1000;
 const TIMEOUT_MS = 5000;
-/** Attempts to take the probe away again, a look apart. */
+/** Attempts to remove the probe again, one poll apart. */
 const CLEAN_UP_ATTEMPTS = 5;
 
 /** Codes of a creation that is not allowed or denied. A webhook that denies without a code makes it 400. */

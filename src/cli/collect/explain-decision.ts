@@ -33,7 +33,7 @@ export function explainDecision({ uid, identity, queuedFor, verdict, reason, dec
   };
 }
 
-/** Of a write: whether it was this one that changed the object. */
+/** Only for a write: whether this write changed the object. */
 function tookPlace({ answered, withheld }: ActionResult): boolean {
   return withheld !== true && (answered === undefined || tookEffect(answered));
 }
@@ -63,6 +63,6 @@ function actionWord(action: Action): string {
     case 'noteAbsentOwner':
       return `note that ${action.identity.kind} ${action.identity.name} is absent`;
     case 'enqueueBlockingDependents':
-      return 'look at its blocking dependents';
+      return 'process its blocking dependents';
   }
 }

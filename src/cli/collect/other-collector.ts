@@ -17,7 +17,7 @@ export type OtherCollector =
       readonly runs: 'unknown';
       readonly why: 'firstLook' | 'noLease' | 'forbidden' | 'unreadable' | 'probing' | 'probeFailed';
       readonly detail: string;
-      /** Of the lease, as far as it was read. */
+      /** The holder of the lease, as far as it was read. */
       readonly holder?: string;
     };
 
@@ -28,21 +28,21 @@ const LEAST_DURATION_MS = 15_000;
 const LOOK_EVERY_MS = 2000;
 const TIMEOUT_MS = 5000;
 
-/** What is remembered between two looks. */
+/** The state between two polls. */
 export interface Sighting {
   readonly observed: ObservedLease | undefined;
   /** The lease was seen to appear or to change. */
   readonly renewedOnce: boolean;
 }
 
-/** Another look at the lease: undefined when there is none. */
+/** Another poll of the lease: undefined when there is none. */
 function nextSighting(previous: Sighting | undefined, lease: Lease | undefined, monotonic: number): Sighting {
   const observed = observeLease(previous?.observed, lease, monotonic);
   const changed = previous !== undefined && observed?.observedAt !== previous.observed?.observedAt;
   return { observed, renewedOnce: observed !== undefined && (changed || previous?.renewedOnce === true) };
 }
 
-/** The lease could not be looked at, so its silence begins anew: who cannot reach the server cannot renew it either. */
+/** The lease could not be read, so its silence begins anew: its holder may not reach the server either. */
 function unseen(sighting: Sighting | undefined, monotonic: number): Sighting | undefined {
   if (sighting?.observed === undefined) return sighting;
   return { ...sighting, observed: { ...sighting.observed, observedAt: monotonic } };
@@ -74,7 +74,7 @@ export interface OtherCollectorOptions {
   readonly onChange: (verdict: OtherCollector) => void;
 }
 
-/** Looks again and again whether another collector runs, by its lease. Only reads. */
+/** Polls the lease to see whether another collector runs. Only reads. */
 export class OtherCollectorWatch {
   readonly #options: OtherCollectorOptions;
   #sighting: Sighting | undefined;

@@ -203,7 +203,7 @@ describe('ProbedCollectorWatch', () => {
     expect(told.at(-1)).toBe('no peerLeads');
   });
 
-  it('asks without more ado where a lease of ours was given back, or there is no election', async () => {
+  it('asks without more ado where a lease of ours was released, or there is no election', async () => {
     peers = [firstLook('')];
     await start();
     expect(told.at(-1)).toBe('no probeKept');
@@ -212,7 +212,7 @@ describe('ProbedCollectorWatch', () => {
     expect(told.at(-1)).toBe('no probeKept');
   });
 
-  it('ends when it is told to', async () => {
+  it('ends when it is aborted', async () => {
     outcome = collected;
     await start();
     stop.abort();

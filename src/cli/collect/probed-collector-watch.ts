@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import type { CollectorProbe } from './collector-probe.ts';
 import type { OtherCollector } from './other-collector.ts';
 
-/** Watches a lease until aborted, and tells what it says about its holder. */
+/** Watches a lease until aborted, and reports its holder. */
 export type WatchLease = (signal: AbortSignal, onChange: (verdict: OtherCollector) => void) => Promise<void>;
 
 export interface ProbedCollectorWatchOptions {
@@ -20,7 +20,7 @@ export interface ProbedCollectorWatchOptions {
 
 /** While another one collects it is asked again after this long, ms. */
 const AGAIN_MS = 10 * 60_000;
-/** While it cannot be told it is asked again after this long, doubled each time up to {@link AGAIN_MS}, ms. */
+/** While the result is unknown, the probe is repeated after this long, doubled each time up to {@link AGAIN_MS}, ms. */
 const SOON_MS = 5000;
 /**
  * So many in a row are taken to last. A server that has just started refuses what it allows a moment later, when it has read its
@@ -36,7 +36,7 @@ const LASTING_REFUSALS = 3;
 export class ProbedCollectorWatch {
   readonly #options: ProbedCollectorWatchOptions;
   #lease: OtherCollector | undefined;
-  /** Of the lease; undefined before it was read, empty when nobody holds it. */
+  /** The holder of the lease; undefined before it was read, empty when nobody holds it. */
   #holder: string | undefined;
   #verdict: OtherCollector | undefined;
   /** In a row. */
@@ -57,7 +57,7 @@ export class ProbedCollectorWatch {
         const verdict = await this.#judge(signal);
         this.#tell(verdict);
         if (verdict.runs !== 'unknown') this.#pauses.reset();
-        // Somebody took the lease while the probe was out: it may have been there too short for him.
+        // Another process acquired the lease during the probe, which may have been too short for it.
         const changed = holder !== undefined && this.#holder !== holder && this.#holder !== '';
         if (!changed) await this.#untilDue(signal);
       }
@@ -116,7 +116,7 @@ export class ProbedCollectorWatch {
     return leads;
   }
 
-  /** Until the lease has another holder, or it is time to ask again. Who collects himself cannot ask. */
+  /** Until the lease has another holder, or it is time to ask again. A process that collects cannot probe. */
   async #untilDue(signal: AbortSignal): Promise<void> {
     using waiting = linkSignals(signal);
     this.#askAgain = () => waiting.abort();

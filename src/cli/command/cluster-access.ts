@@ -52,7 +52,7 @@ export async function openCluster(flags: ClusterFlags, terminal: Terminal): Prom
 }
 
 /**
- * Opens a connection, runs the command and closes it. What the cluster or the network refuse becomes a {@link CommandError} in
+ * Opens a connection, runs the command and closes it. A failure of the cluster or the network becomes a {@link CommandError} in
  * kubectl's words, with the next step.
  */
 export async function withCluster<T>(
@@ -132,7 +132,7 @@ async function clientConfig(flags: ClusterFlags): Promise<ClientConfig> {
     const isSystemError = error instanceof Error && 'syscall' in error;
     if (!(error instanceof KubeconfigError) && !isSystemError) throw error;
     throw new CommandError(
-      `cannot tell which cluster to use: ${isSystemError ? systemReason(error) : error.message}`,
+      `cannot find out which cluster to use: ${isSystemError ? systemReason(error) : error.message}`,
       'Give --kubeconfig FILE and --context NAME, or set KUBECONFIG.',
       { cause: error },
     );

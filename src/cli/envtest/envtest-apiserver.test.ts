@@ -21,7 +21,7 @@ describe('API-565 flags of kube-apiserver', () => {
     }
   });
 
-  it('of the ranges of services the first one of IPv4 counts', () => {
+  it('the first IPv4 range of services counts', () => {
     const range = (...args: string[]): string | undefined => serviceRangeOf(parseGoFlags(args))?.cidr;
     expect(range()).toBeUndefined();
     expect(range('--service-cluster-ip-range=10.0.0.0/24')).toBe('10.0.0.0/24');

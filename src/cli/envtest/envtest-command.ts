@@ -31,7 +31,7 @@ Examples:
     });
 }
 
-/** What the executables run; nobody types these. */
+/** The commands behind the executables; people do not type them. */
 export function envtestExecutables(terminal: Terminal, setExitCode: (code: number) => void): readonly Command[] {
   return [
     executable('envtest-etcd', async (args) => {

@@ -7,7 +7,7 @@ import type { Terminal } from '../process/terminal.ts';
 import { untilParentEnds, untilSignal } from '../process/termination.ts';
 import { kubegcVersion } from '../process/version.ts';
 
-/** Where etcd listens unless told otherwise. */
+/** The default address of etcd. */
 const DEFAULT_URL = 'http://127.0.0.1:2379';
 
 /** Flags that a framework passes; all but the first concern data, of which there is none. */
@@ -20,7 +20,7 @@ const HELP = `etcd, as far as a test framework looks at it: kubegc's kube-apiser
   --unsafe-no-fsync                accepted
 `;
 
-/** What stands at the URL of etcd, so that our kube-apiserver knows that nothing is kept there. */
+/** The answer at the URL of etcd, so that our kube-apiserver knows that nothing is kept there. */
 export interface EtcdVersion {
   readonly etcdserver: string;
   readonly etcdcluster: string;

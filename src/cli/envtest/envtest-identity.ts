@@ -51,7 +51,7 @@ async function givenServing(flags: GoFlags): Promise<Pair | undefined> {
   return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
 }
 
-/** What lies in the directory of certificates, or the fresh pair, which is put there for clients to find. */
+/** The pair in the directory of certificates, or a fresh pair, which is written there for clients. */
 async function keptServing(flags: GoFlags, fresh: Pair): Promise<Pair> {
   const directory = flags.value('cert-dir');
   const file = (ending: string): string => join(directory ?? DEFAULT_CERT_DIR, `${SERVING}.${ending}`);

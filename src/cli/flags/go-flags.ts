@@ -1,6 +1,6 @@
 import { CommandError } from '../process/command-error.ts';
 
-/** What a command line in the notation of Kubernetes' own programs gives for each flag, in order. */
+/** The values of each flag on a command line in the notation of Kubernetes' own programs, in order. */
 export class GoFlags {
   readonly #values: ReadonlyMap<string, readonly string[]>;
 
@@ -21,7 +21,7 @@ export class GoFlags {
     return this.#values.get(name)?.at(-1);
   }
 
-  /** Of a flag that may be repeated, and whose values are lists separated by commas. */
+  /** The values of a flag that may be repeated, and whose values are lists separated by commas. */
   list(name: string): readonly string[] {
     return (this.#values.get(name) ?? []).flatMap((value) => value.split(',')).filter((value) => value !== '');
   }

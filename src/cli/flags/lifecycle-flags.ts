@@ -7,7 +7,7 @@ import type { NodeHealthSettings } from '../../lifecycle/node-lifecycle/node-lif
 import { CommandError } from '../process/command-error.ts';
 import { durationOf } from './duration-flag.ts';
 
-/** Of the command line, all of them a person's texts. */
+/** Values of the command line, as a person typed them. */
 export interface LifecycleFlags {
   readonly terminatedPodGcThreshold?: string;
   readonly concurrentTtlAfterFinishedSyncs?: string;
@@ -30,7 +30,7 @@ export interface LifecycleFlags {
 
 const MAX_NODES = 10_000;
 const MAX_WORKERS = 1000;
-/** What kube-controller-manager takes: an int32. */
+/** The type that kube-controller-manager accepts: an int32. */
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** Throws a {@link CommandError} that names the flag. */

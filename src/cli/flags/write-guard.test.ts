@@ -48,7 +48,7 @@ it('COL-214 is asked once more when the request is sent', async () => {
   expect(waiting?.refusal?.()).toMatchObject({ code: 'aborted' });
 });
 
-it('COL-214 COL-121 asks also whoever made the request, and no answer of his lets a write out while this process may not act', async () => {
+it('COL-214 COL-121 asks the sender of the request too, but no answer of the sender lets a write out while this process may not act', async () => {
   let leading = true;
   let over: Error | undefined;
   let waiting: HttpRequest | undefined;

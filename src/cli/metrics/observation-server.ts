@@ -120,7 +120,7 @@ const PLAIN = 'text/plain; charset=utf-8';
 export interface ObservationPage {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** What the page shows, a noun phrase. */
+  /** The content of the page, a noun phrase. */
   readonly shows: string;
 }
 
@@ -149,7 +149,7 @@ export function isLoopback(host: string): boolean {
   return isIP(host) === 4 && host.startsWith('127.');
 }
 
-/** Of a `Host` header, without port and brackets. */
+/** The host of a `Host` header, without port and brackets. */
 function hostOf(header: string): string {
   return (/^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':')[0] ?? '').toLowerCase();
 }

@@ -1,6 +1,6 @@
 import type { Metrics } from '../../base/metrics.ts';
 
-/** What a process knows of itself; `process` of Node is one. */
+/** The statistics that a process has of itself; `process` of Node is one. */
 export interface MeteredProcess {
   /** Microseconds since it began. */
   cpuUsage(): { readonly user: number; readonly system: number };
@@ -10,7 +10,7 @@ export interface MeteredProcess {
 }
 
 /**
- * What this process takes of the machine, by the names that the client libraries of Prometheus give it and the dashboards of Kubernetes'
+ * The resources that this process uses, by the names that the client libraries of Prometheus give it and the dashboards of Kubernetes'
  * components look for. `now`: ms since 1970.
  */
 export function processMetrics(metrics: Metrics, { cpuUsage, memoryUsage, uptime }: MeteredProcess, now: number): void {

@@ -29,7 +29,7 @@ describe('PrometheusMetrics', () => {
     ]);
   });
 
-  it('COL-192 shows what was forgotten no more, and begins anew when it is told of again', async () => {
+  it('COL-192 shows a forgotten series no more, and begins anew when it is recorded again', async () => {
     const metrics = new PrometheusMetrics();
     const labelNames = ['verb', 'group', 'resource'];
     const requests = metrics.counter({ name: 'requests', help: 'R', labelNames });

@@ -33,7 +33,7 @@ interface Exposed {
   readonly metricName?: string;
 }
 
-/** What the values so far lead to: one more level for each label but the last, which leads to the series. */
+/** The node that the values so far lead to: one more level for each label but the last, which leads to the series. */
 type Level<T> = Map<string, Level<T> | T>;
 
 /**

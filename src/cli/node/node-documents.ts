@@ -22,11 +22,11 @@ export interface ImageDocument {
   readonly runtimeHandler?: string;
   readonly tags: readonly string[];
   readonly digests: readonly string[];
-  /** As the runtime tells it. */
+  /** As the runtime reports it. */
   readonly sizeBytes: number;
-  /** What comes back when it alone goes; null where only the runtime's size is known. */
+  /** The bytes that its removal alone frees; null where only the runtime's size is known. */
   readonly ownBytes: number | null;
-  /** What it has in common with other images; null where that is not known. */
+  /** The bytes that it shares with other images; null where that is not known. */
   readonly sharedBytes: number | null;
   /** Null where nobody knows. */
   readonly firstDetected: string | null;

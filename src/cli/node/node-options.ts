@@ -52,7 +52,7 @@ export const nodeOptions: readonly CommandOption[] = [
   },
   {
     flags: '--accounting <HOW>',
-    description: 'measured goes by the disk, kubelet by the sizes that the runtime tells (default measured)',
+    description: 'measured goes by the disk, kubelet by the sizes that the runtime reports (default measured)',
     choices: ['measured', 'kubelet'],
   },
   {

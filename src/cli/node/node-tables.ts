@@ -27,7 +27,7 @@ export function diskText(plan: NodePlanDocument): string {
   const { capacityBytes, availableBytes, usagePercent, inodes, inodesFree } = disk;
   const used =
     capacityBytes === null || usagePercent === null
-      ? 'the file system does not tell'
+      ? 'the file system does not report it'
       : `${usagePercent}% of ${bytes(capacityBytes)} used, ${bytes(availableBytes ?? 0)} available`;
   const inodeText = inodes === 0 ? '' : `, ${Math.floor((inodesFree * 100) / inodes)}% of inodes free`;
   return (
@@ -37,7 +37,7 @@ export function diskText(plan: NodePlanDocument): string {
   );
 }
 
-/** What goes, as a table with a line above. */
+/** The removals, as a table with a line above. */
 export function removalText(plan: NodePlanDocument, now: number, verb = 'Would remove'): string {
   const { remove } = plan;
   if (remove.length === 0) return `${verb} no images.\n`;

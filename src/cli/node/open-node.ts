@@ -71,7 +71,7 @@ export class RuntimeTimeoutError extends CommandError {
   readonly exitCode = EXIT_TIMED_OUT;
 }
 
-/** What runtime, state file or pods refuse, as a sentence with the next step. */
+/** The failure of runtime, state file or pods, as a sentence with the next step. */
 export function asCommandError(error: unknown, configuration: NodeConfiguration): unknown {
   if (error instanceof StateFileError) {
     return new CommandError(
@@ -109,13 +109,13 @@ export function asCommandError(error: unknown, configuration: NodeConfiguration)
   if (/timed out|deadline/i.test(error.message)) {
     return new RuntimeTimeoutError(
       `the container runtime at ${endpoint} does not answer: ${error.message}`,
-      'Look at its log, restart it, or give it more time with --runtime-request-timeout.',
+      'Read its log, restart it, or give it more time with --runtime-request-timeout.',
       { cause: error },
     );
   }
   return new CommandError(
     `the container runtime failed at ${error.operation}: ${error.message}`,
-    'Look at the log of the runtime.',
+    'Read the log of the runtime.',
     {
       cause: error,
     },

@@ -11,7 +11,7 @@ export interface PlanFlags extends NodeFlags {
   readonly containers?: boolean;
 }
 
-/** What one pass would do on this node, as a document. */
+/** The removals of one pass on this node, as a document. */
 export async function readPlan(
   node: OpenNode,
   operation: ImageOperation,

@@ -56,7 +56,7 @@ function explain(each: Found, document: NodePlanDocument): string {
     [
       'Frees',
       each.ownBytes === null
-        ? `about ${size(each.sizeBytes)}, as the runtime tells it`
+        ? `about ${size(each.sizeBytes)}, as the runtime reports it`
         : `${size(each.ownBytes)} exactly`,
     ],
     ['Shared', each.sharedBytes === null ? 'not known' : `${size(each.sharedBytes)} with other images`],

@@ -2,7 +2,7 @@ import { ForeignClusterError } from '../../collector/trust/cluster-identity.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * What a person did or met that the command cannot go on from: a sentence that says what is wrong, one that says what to
+ * A situation in which the command cannot go on: a sentence that says what is wrong, one that says what to
  * do. The program prints both to stderr and ends with exit code 1.
  */
 export class CommandError extends Error {

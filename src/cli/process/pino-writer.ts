@@ -5,9 +5,9 @@ import type { LogFormat, LogLevel } from './log-level.ts';
 export interface LogRecord {
   readonly level: Exclude<LogLevel, 'silent'>;
   readonly message: string;
-  /** Of the logger. */
+  /** The fields of the logger. */
   readonly bound: LogFields;
-  /** Of the line. */
+  /** The fields of the line. */
   readonly fields: LogFields | undefined;
   /** Milliseconds since the epoch. */
   readonly time: number;

@@ -18,8 +18,8 @@ export const systemKubeconfigIo: KubeconfigIo = {
 };
 
 /**
- * Runs it until it ends and its output does, or the time is over: then it is killed, and nobody is waited for any more. What it has started
- * itself is left alone, but has nobody to write to. It can not be killed with it: a process group of its own would have no terminal to ask on.
+ * Runs it until it ends and its output does, or the time is over: then it is killed without a further wait. Its own child processes are left
+ * alone, but their output is closed. They cannot be killed with it: a process group of its own would have no terminal to ask on.
  */
 export function runProgram({ command, args, env, timeoutMs }: ProgramCall, clock: Clock): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {

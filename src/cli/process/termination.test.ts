@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const hanging = ['--import', 'tsx', fileURLToPath(new URL('./termination.fixture.ts', import.meta.url))];
 
-/** Sends each signal when the process has answered the one before, and tells what it said and how it ended. */
+/** Sends each signal when the process has answered the one before, and returns its output and how it ended. */
 async function signalled(signals: readonly NodeJS.Signals[]): Promise<{ said: readonly string[]; code: unknown }> {
   const child = spawn(process.execPath, hanging, { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');

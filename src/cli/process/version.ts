@@ -6,7 +6,7 @@ export const kubegcVersion: string = typeof KUBEGC_VERSION === 'string' ? KUBEGC
 /** The Kubernetes release whose API the embedded server speaks. */
 export const kubernetesVersion = '1.36.2';
 
-/** What `kubectl version` prints for the server (API-014). */
+/** The text that `kubectl version` prints for the server (API-014). */
 export function serverVersion(): Record<string, string> {
   const [major, minor] = kubernetesVersion.split('.');
   return {

@@ -43,7 +43,7 @@ export function explainObject(args: readonly string[], flags: ExplainFlags, term
     const unread = explanation.incomplete?.find((each) => each.resource === formatGroupResource(resource));
     if (explanation.state === 'gone' && unread !== undefined) {
       throw new CommandError(
-        `cannot tell whether ${formatGroupResource(resource)} "${subject.name}" exists: ${unread.reason}`,
+        `cannot find out whether ${formatGroupResource(resource)} "${subject.name}" exists: ${unread.reason}`,
         `Ask for the right to list ${formatGroupResource(resource)}.`,
       );
     }

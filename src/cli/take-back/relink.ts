@@ -47,7 +47,7 @@ export async function relink(flags: RelinkFlags, terminal: Terminal): Promise<nu
     const failed = outcomes.filter(({ error }) => error !== undefined);
     for (const { ref, error } of failed) terminal.stderr(`error: ${displayName(ref)}: ${error}\n`);
     if (flags.output !== 'json') terminal.stdout(`Patched ${counted(outcomes.length - failed.length, 'object')}.\n`);
-    if (failed.length > 0) terminal.stderr('Run it again: what changed meanwhile is looked at anew.\n');
+    if (failed.length > 0) terminal.stderr('Run it again: it reads again what changed meanwhile.\n');
     return failed.length === 0 ? EXIT_DONE : EXIT_ERROR;
   });
 }

@@ -36,7 +36,7 @@ export interface UndoFlags extends ClusterFlags, RecordFlags {
   readonly output?: 'json';
 }
 
-/** What is brought back: a whole record, or objects of the newest record that has them. */
+/** The objects to restore: a whole record, or objects of the newest record that has them. */
 export type UndoSubject = { readonly id: string } | { readonly objects: readonly string[] };
 
 /** Runs `undo` and `undelete`. Resolves with the exit code. */
@@ -163,7 +163,7 @@ const WORDS: Readonly<Record<UndoObject['action'], string>> = {
 /** Lines of one kind, action and reason that are shown before they are folded. */
 const SHOWN_ALIKE = 5;
 
-/** What an undo will do: one sentence, then the objects in the order in which they are created. */
+/** The steps of an undo: one sentence, then the objects in the order in which they are created. */
 export function planAsText(plan: UndoPlan, record: CascadeRecord, now: number): string {
   const { create, present, leave, conflict, impossible } = plan.summary;
   const age = humanDuration(Math.max(0, now - (parseTime(record.time) ?? now)));

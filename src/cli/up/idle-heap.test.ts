@@ -98,7 +98,7 @@ describe('the heap of a program at rest', () => {
     expect(program.preferred).toEqual(['small', 'speed']);
   });
 
-  it('is looked at no more when the program has ended', () => {
+  it('is not checked after the program has ended', () => {
     const program = new Program();
     program.start();
     program.idle.start();

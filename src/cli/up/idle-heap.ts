@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 export interface EngineHeap {
   /** Time all threads have computed so far, ms. */
   cpuMs(): number;
-  /** What the engine has taken from the system, in use or not, in bytes. */
+  /** The memory that the engine has taken from the system, in use or not, in bytes. */
   committedBytes(): number;
   /**
    * `speed`: whole collections begin when the heap has grown to three times of what the last one kept, instead of one and a half times.
@@ -16,7 +16,7 @@ export interface EngineHeap {
 
 /**
  * V8 has a reducer of memory for programs at rest, but takes one that allocates nothing for one that goes on allocating as before, and
- * lets it wait for 100 s. Told to optimize for size, it begins at its next look, 8 s after the one before.
+ * lets it wait for 100 s. With the preference for size, it begins at its next check, 8 s after the one before.
  */
 export const engineHeap: EngineHeap = {
   cpuMs() {
@@ -39,10 +39,10 @@ const ENGINES_CHOICE = 0;
 
 const LOOK_MS = 1000;
 
-/** Looks at rest in a row before anything happens. */
+/** Checks at rest in a row before anything happens. */
 const LOOKS_AT_REST = 5;
 
-/** Of a processor: below, the program rests; above, it has work to do that is not the collection itself. */
+/** Share of a processor: below it the program rests; above it there is work other than the collection itself. */
 const RESTS_BELOW = 0.1;
 const WORKS_ABOVE = 0.5;
 
@@ -53,9 +53,9 @@ const SMALL_MS = 12_000;
 const WORTH_BYTES = 64 << 20;
 
 /**
- * Has memory given back that a burst of work left behind: a heap grows with the garbage of the work, several times what is kept. It is
- * asked for once after each burst, when the program has been at rest for five seconds, and taken back as soon as there is work again:
- * under load the preference costs half as much processor again.
+ * Returns memory to the system after a burst of work: a heap grows with the garbage of the work to several times the kept size. It is requested
+ * once after each burst, when the program has been at rest for five seconds, and taken back as soon as there is work again: under load the
+ * preference costs half as much processor again.
  */
 export class IdleHeap {
   readonly #clock: Clock;
@@ -66,7 +66,7 @@ export class IdleHeap {
   #lookedAt = 0;
   #looksAtRest = 0;
   #until = 0;
-  /** Committed when memory was given back last. */
+  /** Committed bytes when memory was returned last. */
   #floor = 0;
 
   constructor({ clock, heap }: { readonly clock: Clock; readonly heap: EngineHeap }) {

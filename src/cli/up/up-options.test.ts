@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../program.ts';
 import { plainUpFlags } from './up-options.ts';
 
-/** What commander makes of a command line; undefined when it refuses, or prints instead of running. */
+/** The options that commander parses from a command line; undefined when it refuses, or prints instead of running. */
 async function byCommander(args: readonly string[]): Promise<unknown> {
   const silent = { stdout: () => undefined, stderr: () => undefined, columns: 80 };
   const program = buildProgram(silent, () => undefined);

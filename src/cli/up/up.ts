@@ -106,7 +106,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     }
     terminal.stdout(`kubeconfig: ${kubeconfigPath}\n`);
     terminal.stdout(`kubegc is ready: ${cluster.url} (${flags.store} store, ${manifests.length} objects loaded)\n`);
-    // Who waits for the line above has requests to send; the controllers need no head start on them.
+    // Clients that wait for the line above send requests next; the controllers need no head start on them.
     cluster.startControllers();
     const outcome = await Promise.race([ended, cluster.failed]);
     if (outcome instanceof Error) {
@@ -133,7 +133,7 @@ function servingNames(lists: readonly string[]): readonly string[] {
   );
 }
 
-/** What is asked for about a store that several servers share; nothing of it is loaded when there is nothing. */
+/** The settings of a store that several servers share; without them nothing of it is loaded. */
 async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' | 'leaseTimes'>> {
   if (
     flags.store !== 'etcd' &&

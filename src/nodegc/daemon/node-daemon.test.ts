@@ -198,7 +198,7 @@ describe('node collection as a service', () => {
     await it.end();
   });
 
-  it('NODE-131, 132, 201 counts passes, removals and bytes, and under the kubelet's names when configured', async () => {
+  it('NODE-131, 132, 201 counts passes, removals and bytes, and under the names of the kubelet when configured', async () => {
     const it = start('standalone', { metrics: { kubeletNames: true }, protectRecent: 1n, evictionHard: {} }, (node) => {
       image(node, 'i0', 500);
       image(node, 'i1', 400);

@@ -49,7 +49,7 @@ export interface WatchOptions {
  */
 export type Answered<T> = T extends KubeObject ? T & KubeObject : T;
 
-/** What {@link ClusterClient.createOrUpdate} did. */
+/** The outcome of {@link ClusterClient.createOrUpdate}. */
 export interface CreatedOrUpdated<T> {
   /** `unchanged`: nothing was written. */
   readonly operation: 'created' | 'updated' | 'unchanged';

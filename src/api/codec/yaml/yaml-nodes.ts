@@ -35,7 +35,7 @@ export function convertYamlNode(document: Document.Parsed<ParsedNode>, lines: Li
   return { value, repeated: conversion.repeated };
 }
 
-/** What an alias stands for, and any other node itself. */
+/** The node that an alias stands for; any other node itself. */
 function nodeAt(node: unknown, depth: number, conversion: Conversion): unknown {
   if (++conversion.values > MAX_YAML_VALUES) throw new Error('document contains excessive aliasing');
   if (depth > MAX_JSON_DEPTH) throw new Error('exceeded max depth');
@@ -102,7 +102,7 @@ function readInto(map: ReadMap, items: readonly unknown[], { depth, conversion }
 
 function mergeInto(map: ReadMap, source: unknown, { depth, conversion }: Reading): void {
   const node = nodeAt(source, depth, conversion);
-  // Of several the first one wins.
+  // The first of several wins.
   const sources = isSeq(node) ? node.items.map((item) => nodeAt(item, depth, conversion)).toReversed() : [node];
   for (const one of sources) {
     if (!isMap(one)) throw new Error('map merge requires map or sequence of maps as the value');

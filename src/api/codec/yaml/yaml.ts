@@ -37,7 +37,7 @@ export function parseYaml(text: string): unknown {
 
 /** The same, with the repeated keys. */
 export function parseYamlStrict(text: string): YamlValue {
-  // What follows the first document is not even read.
+  // Text behind the first document is not read.
   for (const { value, repeated } of documentsOf(text)) return { value, repeated };
   return { value: null, repeated: [] };
 }

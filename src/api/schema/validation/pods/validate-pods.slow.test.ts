@@ -386,7 +386,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
       'containers[0].volumeDevices[0].name: Invalid value: "v": can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
     ],
   ],
-  // Who it runs as
+  // The user it runs as
   [
     'negative ids',
     { ...container({ securityContext: { runAsUser: -1 } }), securityContext: { fsGroup: -1, runAsGroup: -2 } },
