@@ -11,7 +11,7 @@ import type { AbsentOwnerCache } from '../caches/absent-owner-cache.ts';
 import type { GraphEvent } from '../types/event.ts';
 import type { InDoubt } from '../types/monitor-event.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Identity } from '../types/identity.ts';
+import type { Identity, Uid } from '../types/identity.ts';
 import type { OrphanedOwners } from '../caches/orphaned-owners.ts';
 import { parseWorkKey, type WorkKey } from '../queues/work-key.ts';
 import type { KindMapper } from '../resources/kind-mapper.ts';
@@ -93,4 +93,11 @@ export function factSource(context: CollectorContext, inDoubtSince?: number): Fa
     isOfKubeApiserver: isServedByKubeApiserver,
     kindsReadSince: kinds.doubts >= Math.max(context.doubtsOfServer(), inDoubtSince ?? 0),
   };
+}
+
+/** A watch that works shows the object: it will show its deletion, if there was one (COL-116). */
+export function isShown({ graph, follows }: Pick<CollectorContext, 'graph' | 'follows'>, uid: Uid): boolean {
+  const node = graph.node(uid);
+  if (node?.state !== 'observed' || node.unlisted) return false;
+  return follows(node.identity.apiVersion, node.identity.kind);
 }

@@ -32,7 +32,7 @@ import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
 import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts';
 import { versionNumber } from '../types/version-number.ts';
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
-import { type CollectorContext, factSource, aboutToTell } from './collector-context.ts';
+import { type CollectorContext, factSource, aboutToTell, isShown } from './collector-context.ts';
 import type { ActionResult, DecisionAbout } from './decision.ts';
 import { failedWriteFields, type WriteAction } from './failed-write.ts';
 import { UnansweredKeys } from './unanswered-keys.ts';
@@ -339,10 +339,8 @@ export class DeleteWorker {
       tellDeletion(this.#context, action, errand.reason);
     }
     if (next.verdict === 'requeue') return this.#failed(action, answer, errand, next.reason);
-    if (answer.answer === 'absent' && this.#isShown(target.uid)) {
-      errand.results.push({ action, answered: next.reason });
-      return { next: 'requeue', reason: 'absentButShown' };
-    }
+    if (answer.answer === 'absent' && this.#isShown(target.uid))
+      return this.#absentButShown(action, errand, next.reason);
     errand.results.push({ action, answered: next.reason });
     for (const follow of next.actions) {
       if (follow.action !== 'emitVirtualDelete') continue;
@@ -352,12 +350,14 @@ export class DeleteWorker {
     return done;
   }
 
-  /** By a watch that works: it will show the end, if there was one (COL-116). */
+  /** COL-116: asked again until the watch agrees. */
+  #absentButShown(action: WriteAction, { results }: Errand, answered: Reason): Requeue {
+    results.push({ action, answered });
+    return { next: 'requeue', reason: 'absentButShown' };
+  }
+
   #isShown(uid: Uid): boolean {
-    const { graph, follows } = this.#context;
-    const node = graph.node(uid);
-    if (node?.state !== 'observed' || node.unlisted) return false;
-    return follows(node.identity.apiVersion, node.identity.kind);
+    return isShown(this.#context, uid);
   }
 
   async #removeFinalizer(action: RemoveFinalizerAction, errand: Errand): Promise<ActionOutcome> {
@@ -366,6 +366,7 @@ export class DeleteWorker {
     const answer = await removeFinalizer(this.#context, action);
     const { verdict, reason } = afterRemoveFinalizer(answer.answer);
     if (verdict === 'requeue') return this.#failed(action, answer, errand, reason);
+    if (answer.answer === 'absent' && this.#isShown(target.uid)) return this.#absentButShown(action, errand, reason);
     if (only !== undefined) acceptedEnds.note(target.uid, { resourceVersion: only, by: 'finalizer' });
     const answered = reason === 'patchAccepted' ? acceptedAs(answer, 'finalizerAlreadyRemoved') : reason;
     this.#patched(action, { answered, change: finalizer }, errand);
@@ -382,6 +383,9 @@ export class DeleteWorker {
     }
     if ('need' in release) return this.#failed(action, answer, errand);
     if (release.release === 'failed') return this.#failed(action, answer, errand, release.reason);
+    if (release.release === 'gone' && this.#isShown(target.uid)) {
+      return this.#absentButShown(action, errand, release.reason);
+    }
     const answered = release.reason === 'patchAccepted' ? acceptedAs(answer, 'patchNotNeeded') : release.reason;
     this.#patched(action, { answered, change: 'removeReferences' }, errand);
     const late = errand.reason === 'orphanedReferencesReleased' && tookEffect(answered);

@@ -9,7 +9,7 @@ import { readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import { sentenceOf } from '../types/reasons.ts';
 import { acceptedAs, tellPatch } from './accepted-writes.ts';
-import { aboutToTell, type CollectorContext, factSource } from './collector-context.ts';
+import { aboutToTell, type CollectorContext, factSource, isShown } from './collector-context.ts';
 import type { ActionResult, CarriedOut, DecisionAbout } from './decision.ts';
 import type { BarrierAnswer } from './orphan-barrier.ts';
 import type { ReleaseDependents } from './release-dependents.ts';
@@ -94,10 +94,13 @@ export class OrphanWorker {
       const recorded = await this.#options.records.record(action.target, this.#context.signal);
       if (recorded === 'termEnded') return 'requeue';
       const answer = await removeFinalizer(this.#context, action);
-      const { verdict, reason } = afterRemoveFinalizer(answer.answer);
+      const wrongly404 = answer.answer === 'absent' && isShown(this.#context, action.target.uid);
+      const { verdict, reason }: Pick<Verdict, 'verdict' | 'reason'> = wrongly404
+        ? { verdict: 'requeue', reason: 'absentButShown' }
+        : afterRemoveFinalizer(answer.answer);
       if (verdict === 'requeue') {
         const { logger, failures } = this.#context;
-        const log = answer.answer === 'outdated' ? { warn: logger.debug.bind(logger) } : failures;
+        const log = answer.answer === 'outdated' || wrongly404 ? { warn: logger.debug.bind(logger) } : failures;
         log.warn(sentenceOf(reason), { ...action.target, error: answer.error?.message, decided, reason });
         results.push({ action, answered: reason });
         return this.#tell({ ...about, verdict, reason, actions, decided, results });

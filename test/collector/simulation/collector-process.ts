@@ -6,6 +6,7 @@ import { LeaseLostError } from '../../../src/client/election/leader-elector.ts';
 import { RestClient } from '../../../src/client/rest/rest-client.ts';
 import type { Transport } from '../../../src/client/http/transport.ts';
 import { GarbageCollector } from '../../../src/collector/garbage-collector.ts';
+import { ClusterIdentity, ForeignClusterError } from '../../../src/collector/trust/cluster-identity.ts';
 import type { Decision } from '../../../src/collector/workers/decision.ts';
 import type { Network } from './network.ts';
 import type { CollectorPlan } from './plan.ts';
@@ -18,6 +19,8 @@ export interface CollectorProcessOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly onDecision: (decision: Decision) => void;
+  /** It may be led to another cluster, and asks. */
+  readonly asksWho?: boolean;
 }
 
 /** So short that histories come to rest soon. */
@@ -30,14 +33,25 @@ export class CollectorProcess {
   readonly #stopping = new AbortController();
   readonly #done: Promise<void>;
   readonly #clock: Clock;
+  readonly #identity: ClusterIdentity | undefined;
   #loss: Timer | undefined;
   #term: { readonly end: AbortController; readonly done: Promise<void> } | undefined;
 
-  constructor({ plan, network, transport, clock, random, logger, onDecision }: CollectorProcessOptions) {
+  constructor({
+    plan,
+    network,
+    transport,
+    clock,
+    random,
+    logger,
+    onDecision,
+    asksWho = false,
+  }: CollectorProcessOptions) {
     this.network = network;
+    this.#identity = asksWho ? new ClusterIdentity({ clock, logger }) : undefined;
     this.#clock = clock;
     this.collector = new GarbageCollector({
-      identity: 'certain',
+      identity: this.#identity ?? 'certain',
       client: new RestClient({
         transport,
         clock,
@@ -58,7 +72,15 @@ export class CollectorProcess {
       workers: plan.role === 'standby' ? 'whenLeading' : 'always',
       onDecision,
     });
-    this.#done = this.collector.run(this.#stopping.signal);
+    this.#done = this.collector.run(this.#stopping.signal).catch((error: unknown) => {
+      if (!(error instanceof ForeignClusterError)) throw error;
+      this.#term?.end.abort();
+    });
+  }
+
+  /** It met another cluster, and ends. */
+  get metOther(): boolean {
+    return this.#identity?.foreign.aborted === true;
   }
 
   /** And nobody has taken the lease since. */

@@ -1,4 +1,5 @@
 import { reasons } from '../../../src/collector/types/reasons.ts';
+import { LIES } from './lies/lie-plan.ts';
 import { FAULTS, type Step, STREAM_FAULTS, VERSIONS } from './plan.ts';
 
 /** How many histories had what, such as `fault twice` or `reason ownersAbsent`. */
@@ -57,6 +58,7 @@ const STEPS: readonly Step['do'][] = [
   'partition',
   'backup',
   'restore',
+  'lie',
 ];
 
 const RESTORES = [
@@ -71,6 +73,8 @@ const expected: readonly string[] = [
   ...STEPS.map((step) => `step ${step}`),
   ...FAULTS.map((fault) => `fault ${fault}`),
   ...STREAM_FAULTS.map((fault) => `stream ${fault}`),
+  ...LIES.map((lie) => `lie ${lie}`),
+  'another cluster was met',
   ...RESTORES.map((what) => `restore ${what}`),
   ...['Background', 'Foreground', 'Orphan', 'none'].map((policy) => `policy ${policy}`),
   ...['rest', 'resync', 'empty'].map((end) => `end ${end}`),

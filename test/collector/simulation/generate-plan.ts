@@ -13,6 +13,7 @@ import {
 import { PlanGround } from './plan-ground.ts';
 import { type Choice, definesMore, pickChoice, pickStyle, type PlanStyle } from './plan-style.ts';
 import { RESTORES_ONE_IN, restoreSteps } from './restores.ts';
+import { type LieName, lieSteps, LIES } from './lies/lie-plan.ts';
 import { kindNamed } from './simulated-kinds.ts';
 
 /** The longest history. */
@@ -27,9 +28,16 @@ const NEEDS_OBJECTS: ReadonlySet<Choice> = new Set(['delete', 'refer', 'finalize
 const isDefined = (kind: string): boolean => kindNamed(kind).origin === 'defined';
 
 /** The plan of a seed. Pure: the same on every machine. */
-export function generatePlan(seed: number): Plan {
-  return new Generator(seed).plan();
+export function generatePlan(seed: number, regime?: Regime): Plan {
+  return new Generator(seed, regime).plan();
 }
+
+/** A run may ask that each of its histories has this lie, any lie (`lies`), or a restore of a backup. */
+export const REGIMES = [...LIES, 'restore', 'lies'] as const;
+export type Regime = (typeof REGIMES)[number];
+
+/** One history in so many has a lie. */
+const LIES_ONE_IN = 40;
 
 class Generator {
   readonly #seed: number;
@@ -40,8 +48,11 @@ class Generator {
   readonly #disturbances: Disturbances;
   readonly #defined = new Set<string>();
 
-  constructor(seed: number) {
+  readonly #regime: Regime | undefined;
+
+  constructor(seed: number, regime: Regime | undefined) {
     this.#seed = seed;
+    this.#regime = regime;
     this.#random = seededRandom(seed);
     const style = pickStyle(this.#random);
     const kinds = this.#pickKinds();
@@ -65,7 +76,10 @@ class Generator {
       steps.push(...this.#steps(isForNothing ? 'create' : choice));
     }
     // From a source of its own: the plan of a seed that restores nothing is what it was.
-    if (seededRandom(~this.#seed).integer(RESTORES_ONE_IN) === 0) steps.push(...this.#restored());
+    const restores = seededRandom(~this.#seed).integer(RESTORES_ONE_IN) === 0;
+    if (this.#regime === undefined ? restores : this.#regime === 'restore') steps.push(...this.#restored());
+    const lie = this.#lie();
+    if (lie !== undefined) steps.push(...this.#liedTo(lie));
     return {
       seed: this.#seed,
       kinds: kinds.filter((kind) => !isDefined(kind)),
@@ -162,6 +176,23 @@ class Generator {
       case 'motif':
         return this.#motif();
     }
+  }
+
+  /** Drawn from another source, so that the plans of other seeds stay as they were. */
+  #lie(): LieName | undefined {
+    const random = seededRandom(this.#seed ^ 0x5bd1e995);
+    const oneOf = random.pick(LIES);
+    if (this.#regime === undefined) return random.integer(LIES_ONE_IN) === 0 ? oneOf : undefined;
+    if (this.#regime === 'restore') return undefined;
+    return this.#regime === 'lies' ? oneOf : this.#regime;
+  }
+
+  #liedTo(lie: LieName): Step[] {
+    return lieSteps(lie, {
+      random: this.#random,
+      kinds: this.#ground.kinds,
+      more: () => this.#steps(pickChoice(this.#random, this.#style)),
+    });
   }
 
   #restored(): Step[] {

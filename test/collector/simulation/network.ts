@@ -17,6 +17,8 @@ import {
   statusBody,
   successStatus,
 } from '../faults.ts';
+import { type Connection, Connections } from './lies/connections.ts';
+import type { Lies } from './lies/lies.ts';
 import type { FaultName, FaultStep, LatencyPlan, StreamStep } from './plan.ts';
 import { classify, type ClassifiedRequest, isOfClass } from './request-class.ts';
 import type { ServerPresence, Stay } from './server-presence.ts';
@@ -34,6 +36,8 @@ export interface NetworkOptions {
   readonly armed: ArmedFaults;
   /** Absent: it is always there. */
   readonly server?: ServerPresence | undefined;
+  /** Absent: the right cluster answers each request, with the truth. */
+  readonly lies?: Lies | undefined;
   readonly onRequest: (request: HttpRequest) => void;
   /** Told of each exchange that is over; 0: there was no answer. */
   readonly onAnswer: (request: HttpRequest, status: number) => void;
@@ -72,13 +76,17 @@ export class ArmedFaults {
 export class Network {
   readonly #options: NetworkOptions;
   readonly #streams = new Set<WatchStream>();
+  readonly #connections: Connections | undefined;
   #state: 'up' | 'partitioned' | 'dead' = 'up';
   #calm = false;
+  #expired: Set<string> | undefined;
   #underWay = 0;
   #writes = 0;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
+    const { lies, random } = options;
+    this.#connections = lies === undefined ? undefined : new Connections(lies, random);
   }
 
   /** No request is without an answer, and no watch holds anything back. */
@@ -121,6 +129,26 @@ export class Network {
     return streams.length > 0;
   }
 
+  /** Each watch that goes on from where it was is refused once, so that all is listed anew. */
+  expireWatches(): void {
+    this.#expired = new Set();
+    for (const stream of this.#streams) stream.cut();
+  }
+
+  /** The process knows which cluster is its own. */
+  get knowsCluster(): boolean {
+    return this.#state !== 'up' || this.#connections?.hasGreeted !== false;
+  }
+
+  /** Connections break: the one that is kept, and watches. */
+  breakConnections(which: 'all' | 'half' | 'none'): void {
+    this.#connections?.break(which);
+    if (which === 'none') return;
+    for (const stream of this.#streams) {
+      if (which === 'all' || this.#options.random.integer(2) === 0) stream.cut();
+    }
+  }
+
   readonly intercept: Interceptor = async (asked, next) => {
     const { onRequest, onAnswer } = this.#options;
     const request = this.#options.encoding === 'json' ? inJson(asked) : asked;
@@ -132,9 +160,9 @@ export class Network {
       this.#mustBeUp();
       const stay = this.#options.server?.connect();
       onRequest(request);
-      const response = await (stay === undefined
-        ? this.#pass(request, next)
-        : stay.carry(this.#pass(request, whileItLasts(stay, next))));
+      const way = stay === undefined ? next : whileItLasts(stay, next);
+      const passed = this.#pass(request, this.#over(way));
+      const response = await (stay === undefined ? passed : stay.carry(passed));
       this.#mustBeUp();
       ({ status } = response);
       if (response.body instanceof Uint8Array) return response;
@@ -148,9 +176,26 @@ export class Network {
     }
   };
 
+  /** Over one of the connections that there are. */
+  #over(next: Send): Send {
+    const connections = this.#connections;
+    const { lies } = this.#options;
+    if (connections === undefined || lies === undefined) return next;
+    const send =
+      ({ leadsTo }: Connection): Send =>
+      (request) =>
+        lies.answer(request, classify(request.method, request.target), { leadsTo, next });
+    return async (request) => send(await connections.take(request, send))(request);
+  }
+
   async #pass(request: HttpRequest, next: Send): Promise<HttpResponse> {
     if (this.#options.intake === 'list' && request.target.includes('sendInitialEvents=true')) {
       return refuse(422, 'Invalid')(request, next);
+    }
+    const { resource } = classify(request.method, request.target);
+    if (this.#expired?.has(resource) === false && isResumed(request)) {
+      this.#expired.add(resource);
+      return faults.expired(request, next);
     }
     if (this.#calm) return next(request);
     await this.#delay(request);
@@ -200,6 +245,10 @@ export class Network {
     this.#streams.add(stream);
     return stream;
   }
+}
+
+function isResumed({ target }: HttpRequest): boolean {
+  return target.includes('watch=true') && !target.includes('sendInitialEvents=true');
 }
 
 /** What was slow on its way to a server that is gone does not reach the one that is there then. */

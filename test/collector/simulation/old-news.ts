@@ -7,6 +7,8 @@ const INTAKE_GIVEN_UP_MS = 60_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Between two questions for the version of a server that was away, and until one of them is given up, ms. */
 const QUESTION_MS = 20_000;
+/** Pauses of a monitor after a lie, and one more list, ms. */
+const LIED_TO_MS = 200_000;
 /** Between two looks at discovery, by which it is told what there is, ms. */
 const DISCOVERY_MS = 31_000;
 /**
@@ -48,6 +50,8 @@ function disturbedForMs(step: Step): number {
     case 'restore':
       // Until the server is asked at which version it is.
       return step.awayMs + LONGEST_PAUSE_MS + QUESTION_MS;
+    case 'lie':
+      return step.ms + LIED_TO_MS;
     case 'define':
     case 'undefine':
       return DISCOVERY_MS + LONGEST_PAUSE_MS;

@@ -1,3 +1,5 @@
+import type { LieStep } from './lies/lie-plan.ts';
+
 /**
  * One history as data: what clients do, what the network and the processes do, and in which order. Everything else (uids, jitter of
  * retries, latencies) follows from `seed`, so that running a plan twice gives the same trace byte for byte.
@@ -207,7 +209,7 @@ export interface WaitStep {
   readonly ms: number;
 }
 
-export type Step = ClientStep | FaultStep | StreamStep | ProcessStep | ServerStep | WaitStep;
+export type Step = ClientStep | FaultStep | StreamStep | ProcessStep | ServerStep | WaitStep | LieStep;
 
 export interface Place {
   readonly kind: string;

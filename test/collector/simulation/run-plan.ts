@@ -32,6 +32,8 @@ const MOST_CALLS = 16 * (QUIET_MS / 1000);
 /** Longer than the period of discovery. */
 const RESYNC_MS = 31_000;
 const STOP_MS = 60_000;
+/** Requests that were under way when the lies ended are answered by then, ms. */
+const UNDER_WAY_MS = 10_000;
 /** Two workers, one that releases dependents and one that decides about them, may have read the same version of an object. */
 const OWN_WORKERS_MS = 1000;
 
@@ -130,6 +132,13 @@ class PlanRun implements Outcome {
         return this.#backUp();
       case 'restore':
         return this.#restore(step);
+      case 'lie': {
+        if (!(await this.#clusterIsKnown())) return;
+        await this.#cluster.lie(step);
+        this.covered.add(`lie ${step.lie}`);
+        for (const process of this.#processes) process?.network.breakConnections(step.breaks);
+        return this.#cluster.settle();
+      }
       default:
         return this.#client(step);
     }
@@ -202,7 +211,7 @@ class PlanRun implements Outcome {
   #start(index: number): void {
     const { collectors, latency } = this.#plan;
     const plan = collectors[index];
-    if (plan === undefined) return;
+    if (plan === undefined || this.#cluster.lies?.leadsElsewhere === true) return;
     const { clock, random } = this.#cluster;
     const transport = this.#connect();
     this.covered.add(`encoding ${plan.encoding}`);
@@ -216,6 +225,7 @@ class PlanRun implements Outcome {
       intake: plan.intake,
       armed: this.#armed,
       server: this.#cluster.presence,
+      lies: this.#cluster.lies,
       onRequest: ({ method, target }) => {
         this.#calls++;
         if (method !== 'GET' && !target.includes('/events')) this.#writes++;
@@ -231,7 +241,16 @@ class PlanRun implements Outcome {
     });
     const logger = this.#logger;
     const onDecision = (decision: Decision): void => this.#decided(index, decision);
-    this.#processes[index] = new CollectorProcess({ plan, network, transport, clock, random, logger, onDecision });
+    this.#processes[index] = new CollectorProcess({
+      plan,
+      network,
+      transport,
+      clock,
+      random,
+      logger,
+      onDecision,
+      asksWho: this.#cluster.lies !== undefined,
+    });
   }
 
   /** The next process of the plan. */
@@ -270,7 +289,8 @@ class PlanRun implements Outcome {
   #decided(index: number, decision: Decision): void {
     const { identity, verdict, reason, actions } = decision;
     this.covered.add(`reason ${reason}`);
-    this.wrong.push(...wrongClaims(decision, this.#cluster.judge));
+    // After a lie a claim may be false; only writes are judged.
+    if (this.#cluster.lies === undefined) this.wrong.push(...wrongClaims(decision, this.#cluster.judge));
     if (decision.barrier === 'gaveUp') {
       this.covered.add('barrier that gave up');
       this.#cluster.judge.barrierGaveUp(decision.uid);
@@ -294,6 +314,7 @@ class PlanRun implements Outcome {
   /** The storm is over, nobody holds anything any more, and time passes until nothing happens. */
   async #calmDown(): Promise<void> {
     this.#armed.clear();
+    if (this.#cluster.lies !== undefined) await this.#endLies();
     await this.#oneLeads();
     for (const process of this.#processes) process?.network.calm();
     await this.#release();
@@ -305,6 +326,35 @@ class PlanRun implements Outcome {
       if (this.#writes !== writes) this.wrong.push('something was written after everything had come to rest');
     }
     this.covered.add(`end ${this.#plan.end}`);
+  }
+
+  /** A process that meets the wrong cluster first takes that for its own, and the history would be about that one. */
+  async #clusterIsKnown(): Promise<boolean> {
+    const { clock } = this.#cluster;
+    const until = clock.monotonic() + REST_MS;
+    while (this.#processes.some((process) => process?.network.knowsCluster === false)) {
+      const next = clock.nextTimerInMs ?? REST_MS;
+      if (clock.monotonic() + next > until) return false;
+      await this.#cluster.advance(next);
+      await this.#cluster.settle();
+    }
+    return true;
+  }
+
+  /** Lies end, and each process that met another cluster is started again. */
+  async #endLies(): Promise<void> {
+    this.#cluster.lies?.end();
+    await this.#cluster.advance(UNDER_WAY_MS);
+    await this.#cluster.settle();
+    for (const process of this.#processes) process?.network.breakConnections('all');
+    for (const process of this.#processes) process?.network.expireWatches();
+    for (const [index, process] of this.#processes.entries()) {
+      if (process?.metOther !== true) continue;
+      this.covered.add('another cluster was met');
+      await this.#cluster.waitLong(process.stop(), STOP_MS);
+      this.#start(index);
+    }
+    await this.#cluster.settle();
   }
 
   /** At least one collector runs, and of those that stand by one leads. */

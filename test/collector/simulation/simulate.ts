@@ -1,6 +1,6 @@
 import { Coverage } from './coverage.ts';
 import { failureKind } from './failure-kind.ts';
-import { generatePlan } from './generate-plan.ts';
+import { generatePlan, type Regime } from './generate-plan.ts';
 import type { Plan } from './plan.ts';
 import { type Outcome, runPlan } from './run-plan.ts';
 import { shrinkPlan } from './shrink-plan.ts';
@@ -25,13 +25,16 @@ export class Simulation {
   histories = 0;
   readonly #run: RunPlan;
 
-  constructor(run: RunPlan = runPlan) {
+  readonly #regime: Regime | undefined;
+
+  constructor(run: RunPlan = runPlan, regime?: Regime) {
     this.#run = run;
+    this.#regime = regime;
   }
 
   /** Undefined when all is well with the history of this seed. */
   async run(seed: number): Promise<Failure | undefined> {
-    const plan = generatePlan(seed);
+    const plan = generatePlan(seed, this.#regime);
     const outcome = await this.#run(plan);
     this.histories++;
     this.coverage.add(outcome.covered);

@@ -11,6 +11,8 @@ import type { Transport } from '../../../src/client/http/transport.ts';
 import { type Actor, Attribution } from './attribution.ts';
 import { Judge } from './judge.ts';
 import { actsOnOldNewsForMs, exchangeMs } from './old-news.ts';
+import { Lies } from './lies/lies.ts';
+import type { LieStep } from './lies/lie-plan.ts';
 import type { Plan, ServerStep, VersionPlan } from './plan.ts';
 import { ServerPresence } from './server-presence.ts';
 import { KINDS, LEASES } from './simulated-kinds.ts';
@@ -30,6 +32,10 @@ const MAX_TURNS = 20_000;
 const OTHER_CHANGES = 1024;
 /** After each restore of the same backup so many times fewer: who watched before is ahead of them still. */
 const FEWER = 8;
+
+export function hasLies({ steps }: Plan): boolean {
+  return steps.some(({ do: what }) => what === 'lie');
+}
 
 const NOTHING = new Uint8Array();
 
@@ -55,6 +61,7 @@ export class SimulatedCluster {
   readonly transport: Transport;
   readonly judge: Judge;
   readonly presence: ServerPresence | undefined;
+  readonly lies: Lies | undefined;
   readonly #options: Omit<SimulatedServerOptions, 'store' | 'watches'>;
   #server: SimulatedServer;
   #seen: StoreWatch | undefined;
@@ -85,6 +92,8 @@ export class SimulatedCluster {
       now: () => this.clock.monotonic(),
       barriers: plan.collectors.every(({ barrier }) => barrier !== 'off'),
     });
+    const { objects, wrong } = this.judge;
+    this.lies = hasLies(plan) ? new Lies({ ...this.#options, objects, wrong }) : undefined;
     this.transport = this.connect();
     const clients = inProcessTransport(this.#reachedBy('client'));
     this.client = new RestClient({ transport: clients, clock, userAgent: 'client' });
@@ -111,6 +120,11 @@ export class SimulatedCluster {
 
   async stop(): Promise<void> {
     await this.#server.stop();
+    await this.lies?.stop();
+  }
+
+  async lie(step: LieStep): Promise<void> {
+    await this.wait(this.lies!.begin(step, this.#server));
   }
 
   /** All that is stored now. Time goes on in the cluster: what is changed after that is far from it. */
@@ -267,7 +281,7 @@ function remembersOrphaned({ collectors, steps, latency }: Plan): boolean {
   if (collector === undefined || others.length > 0) return false;
   // Who starts does not wait for long to read what was recorded; an exchange may be slow on both ways.
   const reads = collector.records === 'events' && (latency.oneIn === 0 || 2 * latency.maxMs < RECORDS_WITHIN_MS);
-  const forgets = reads ? ['partition'] : ['partition', 'crash', 'stop'];
+  const forgets = reads ? ['partition', 'lie'] : ['partition', 'lie', 'crash', 'stop'];
   return steps.every((step) => !forgets.includes(step.do));
 }
 
@@ -285,7 +299,7 @@ function seesAtOnce(plan: Plan): boolean {
 }
 
 function seesWhatIsServed({ steps, latency }: Plan): boolean {
-  const disturbs = ['stream', 'partition', 'crash', 'stop', 'start', 'lead', 'restore'];
+  const disturbs = ['stream', 'lie', 'partition', 'crash', 'stop', 'start', 'lead', 'restore'];
   const requests = ['intake', 'discovery', 'any'];
   const time = steps.reduce((sum, step) => sum + (step.do === 'wait' ? step.ms : 0), 0);
   return (

@@ -1,5 +1,6 @@
 /** One process of `npm run simulate`: runs the seeds it is told to, and tells how it goes. */
 import { readFileSync } from 'node:fs';
+import type { Regime } from './generate-plan.ts';
 import type { KeptHistory } from './plan.ts';
 import { runPlan } from './run-plan.ts';
 import { type Failure, Simulation } from './simulate.ts';
@@ -12,6 +13,8 @@ export interface SimulationOrder {
   readonly seeds: number;
   /** No history is begun after this time, epoch ms. */
   readonly until: number;
+  /** Each history has it. */
+  readonly regime?: Regime;
   /** Instead of all this: the file of a {@link KeptHistory}. */
   readonly replay?: string;
 }
@@ -41,8 +44,8 @@ process.on('unhandledRejection', (error) => {
   stray.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
 });
 
-async function simulate({ seed, stride, seeds, until }: SimulationOrder): Promise<void> {
-  const simulation = new Simulation();
+async function simulate({ seed, stride, seeds, until, regime }: SimulationOrder): Promise<void> {
+  const simulation = new Simulation(runPlan, regime);
   let told = 0;
   let toldAt = Date.now();
   const news = (): SimulationNews => {
@@ -61,7 +64,11 @@ async function simulate({ seed, stride, seeds, until }: SimulationOrder): Promis
     if (stray.length > 0) {
       const { generatePlan } = await import('./generate-plan.ts');
       const at = seed + index * stride;
-      return tell({ ...news(), failure: { seed: at, wrong: stray, plan: generatePlan(at), trace: [] }, done: true });
+      return tell({
+        ...news(),
+        failure: { seed: at, wrong: stray, plan: generatePlan(at, regime), trace: [] },
+        done: true,
+      });
     }
     if (Date.now() - toldAt > NEWS_MS) await tell(news());
   }

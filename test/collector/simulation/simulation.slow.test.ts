@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Coverage } from './coverage.ts';
 import { generatePlan } from './generate-plan.ts';
+import { LIES } from './lies/lie-plan.ts';
 import type { Plan, Step, VersionPlan } from './plan.ts';
 import { runPlan } from './run-plan.ts';
 
@@ -8,6 +9,8 @@ import { runPlan } from './run-plan.ts';
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 200);
 /** Seeds of one test, so that a long run shows where it is. */
 const BATCH = 40;
+/** Seeds of each lie. */
+const LIED_TO = 25;
 
 /** What is loaded when it is first needed is there. */
 beforeAll(async () => {
@@ -35,6 +38,19 @@ describe('random histories, with a network that fails', () => {
     expect(new Coverage().missing).toEqual(
       expect.arrayContaining(['step create', 'fault twice', 'reason ownersAbsent']),
     );
+  });
+});
+
+describe('answers of the right form that are not true', () => {
+  it.each(LIES)('COL-002 COL-116 delete nothing that has a living owner, and leave nothing behind: %s', async (lie) => {
+    const met = new Set<string>();
+    for (let seed = 1; seed <= LIED_TO; seed++) {
+      const { wrong, covered } = await runPlan(generatePlan(seed, lie));
+      expect(wrong, `again: npm run simulate -- --seeds 1 --seed ${seed} --regime ${lie}`).toEqual([]);
+      for (const label of covered) met.add(label);
+    }
+    expect(met).toContain(`lie ${lie}`);
+    expect(met.has('another cluster was met')).toBe(lie.startsWith('otherCluster'));
   });
 });
 

@@ -1,0 +1,206 @@
+import { openMemoryStore } from '../../../../src/apiserver/storage/embedded/memory-store.ts';
+import type { Clock } from '../../../../src/base/clock.ts';
+import type { HttpRequest, HttpResponse } from '../../../../src/base/http-message.ts';
+import type { Random } from '../../../../src/base/random.ts';
+import type { Send } from '../../../../src/client/rest/interceptor.ts';
+import { answer, statusBody } from '../../faults.ts';
+import type { ClassifiedRequest } from '../request-class.ts';
+import { SimulatedServer, type SimulatedServerOptions } from '../simulated-server.ts';
+import { kindNamed } from '../simulated-kinds.ts';
+import { StoreBackup } from '../store-backup.ts';
+import type { KnownObject, StoredObjects } from '../stored-objects.ts';
+import type { LieStep } from './lie-plan.ts';
+
+/** Changes that the other cluster has had: its versions are ahead. */
+const MORE_CHANGES = 300;
+const IDENTITY = '/api/v1/namespaces/kube-system';
+const NOTHING = new Uint8Array();
+
+export type Cluster = 'own' | 'other';
+
+export interface LiesOptions extends Omit<SimulatedServerOptions, 'store' | 'watches'> {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly objects: StoredObjects;
+  readonly wrong: string[];
+}
+
+interface ActiveLie {
+  readonly step: LieStep;
+  readonly resource: string | undefined;
+  readonly until: number;
+  readonly before: SimulatedServer | undefined;
+  readonly revision: number;
+}
+
+/** Replaces answers of the cluster by false ones while a lie lasts. */
+export class Lies {
+  readonly #options: LiesOptions;
+  #active: ActiveLie | undefined;
+  #other: SimulatedServer | undefined;
+  readonly #replicas: SimulatedServer[] = [];
+
+  constructor(options: LiesOptions) {
+    this.#options = options;
+  }
+
+  /** A process that starts now would take another cluster for its own. */
+  get leadsElsewhere(): boolean {
+    return this.leadsTo === 'other' || this.#is('otherClusterByRequest');
+  }
+
+  /** Where a new connection leads. */
+  get leadsTo(): Cluster {
+    return this.#is('otherClusterByConnection') ? 'other' : 'own';
+  }
+
+  async begin(step: LieStep, own: SimulatedServer): Promise<void> {
+    const { clock } = this.#options;
+    const backup = await StoreBackup.of(own.store);
+    const keepsOld = step.lie === 'staleList' || step.lie === 'laggingReplica';
+    const before = keepsOld ? this.#server(backup.open({ clock, bump: false })) : undefined;
+    if (before !== undefined) {
+      this.#replicas.push(before);
+      await before.start();
+    }
+    if (step.lie.startsWith('otherCluster')) await this.#openOther();
+    this.#active = {
+      step,
+      resource: step.kind === undefined ? undefined : kindNamed(step.kind).gvr.resource,
+      until: clock.monotonic() + step.ms,
+      before,
+      revision: backup.revision,
+    };
+  }
+
+  end(): void {
+    this.#active = undefined;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#replicas, ...(this.#other === undefined ? [] : [this.#other])].map((it) => it.stop()));
+  }
+
+  /** The answer that comes over a connection that leads to `leadsTo`. */
+  async answer(request: HttpRequest, classified: ClassifiedRequest, { leadsTo, next }: Way): Promise<HttpResponse> {
+    const reads = request.method === 'GET';
+    const cluster = reads && this.#is('otherClusterByRequest') ? 'other' : leadsTo;
+    if (request.target.startsWith(IDENTITY)) {
+      return answer(200, { metadata: { name: 'kube-system', uid: `uid of the ${cluster} cluster` } });
+    }
+    if (cluster === 'other') return this.#askOther(request);
+    const lie = this.#of(classified.resource);
+    if (lie === undefined) return next(request);
+    switch (lie.step.lie) {
+      case 'emptyList':
+      case 'staleList':
+        return isWholeList(request) ? this.#falseList(request, lie, next) : next(request);
+      case 'laggingReplica':
+        return classified.what === 'read' ? this.#lagging(request, lie) : next(request);
+      case 'wrongNotFound':
+        return this.#isLeaf(request, classified) ? notFound(request) : next(request);
+      default:
+        return next(request);
+    }
+  }
+
+  #is(lie: LieStep['lie']): boolean {
+    return this.#of('')?.step.lie === lie;
+  }
+
+  #of(resource: string): ActiveLie | undefined {
+    const active = this.#active;
+    if (active === undefined || this.#options.clock.monotonic() >= active.until) return undefined;
+    const isMeant = active.resource === undefined || resource === '' || active.resource === resource;
+    return isMeant ? active : undefined;
+  }
+
+  async #falseList(request: HttpRequest, { step, before }: ActiveLie, next: Send): Promise<HttpResponse> {
+    if (request.target.includes('watch=true')) return answer(422, statusBody(422, 'Invalid'));
+    const asked = inJson(request);
+    const truth = await jsonOf(await next(asked));
+    if (truth.status !== 200) return answer(truth.status, truth.value);
+    let items: unknown = null;
+    if (step.lie === 'staleList') {
+      const target = asked.target.replace(/resourceVersion=\d+/, 'resourceVersion=0');
+      items = (await jsonOf(await before!.handler({ ...asked, target }))).value['items'];
+    }
+    const { resourceVersion } = truth.value['metadata'] as { resourceVersion: string };
+    return answer(200, { ...truth.value, metadata: { resourceVersion }, items });
+  }
+
+  #lagging(request: HttpRequest, { before, revision }: ActiveLie): Promise<HttpResponse> {
+    const wanted = Number(/[?&]resourceVersion=(\d+)/.exec(request.target)?.[1] ?? 0);
+    const target = request.target.replace(/([?&])resourceVersion=\d+/, '$1resourceVersion=0');
+    if (wanted <= revision) return before!.handler({ ...request, target });
+    const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
+    return Promise.resolve(answer(504, statusBody(504, 'Timeout', { details })));
+  }
+
+  #isLeaf({ target }: HttpRequest, { what, resource }: ClassifiedRequest): boolean {
+    if (what !== 'read' && what !== 'delete' && what !== 'patch') return false;
+    const name = nameIn(target);
+    const all = [...this.#options.objects.values()];
+    const isMeant = (object: KnownObject): boolean =>
+      object.name === name && kindNamed(object.kind).gvr.resource === resource;
+    const object = all.filter(({ kind }) => kind !== 'Event').find((each) => isKnownKind(each.kind) && isMeant(each));
+    if (object === undefined || (object.metadata.ownerReferences ?? []).length === 0) return false;
+    return !all.some(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === object.uid));
+  }
+
+  #askOther(request: HttpRequest): Promise<HttpResponse> {
+    const { wrong } = this.#options;
+    if (request.method !== 'GET') wrong.push(`a write went to another cluster: ${request.method} ${request.target}`);
+    return this.#other!.handler(request);
+  }
+
+  async #openOther(): Promise<void> {
+    if (this.#other !== undefined) return;
+    const store = openMemoryStore({ clock: this.#options.clock });
+    this.#other = this.#server(store);
+    await this.#other.start();
+    for (let index = 0; index < MORE_CHANGES; index++) await store.create(`/elsewhere/${index}`, NOTHING);
+  }
+
+  #server(store: SimulatedServerOptions['store']): SimulatedServer {
+    return new SimulatedServer({ ...this.#options, store, watches: 'silent' });
+  }
+}
+
+export interface Way {
+  readonly leadsTo: Cluster;
+  readonly next: Send;
+}
+
+function isKnownKind(kind: string): boolean {
+  try {
+    return kindNamed(kind) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function isWholeList({ method, target }: HttpRequest): boolean {
+  if (method !== 'GET' || /\/namespaces\/[^/?]+\//.test(target)) return false;
+  return target.includes('sendInitialEvents=true') || (target.includes('limit=') && !target.includes('watch=true'));
+}
+
+function nameIn(target: string): string {
+  return target.replace(/\?.*/, '').split('/').at(-1) ?? '';
+}
+
+function notFound({ target }: HttpRequest): HttpResponse {
+  return answer(404, statusBody(404, 'NotFound', { details: { name: nameIn(target) } }));
+}
+
+function inJson(request: HttpRequest): HttpRequest {
+  const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+  return { ...request, headers: { ...request.headers, accept } };
+}
+
+async function jsonOf({ status, body }: HttpResponse): Promise<{ status: number; value: Record<string, unknown> }> {
+  const chunks: Uint8Array[] = [];
+  if (body instanceof Uint8Array) chunks.push(body);
+  else for await (const chunk of body) chunks.push(chunk);
+  return { status, value: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown> };
+}
