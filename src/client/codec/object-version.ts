@@ -13,8 +13,8 @@ export interface ObjectVersion {
 const OPEN_BRACE = 0x7b;
 
 /**
- * What the reflector itself must know of an object, JSON or protobuf. It asks once a chunk and for bookmarks, not for
- * every event. Throws {@link DecodeError} when there is no resource version.
+ * Reads the resource version of an object, JSON or protobuf. The reflector needs it once a chunk and for bookmarks, not for every event. Throws
+ * {@link DecodeError} when there is no resource version.
  */
 export function objectVersion(bytes: Uint8Array, start: number, end: number): ObjectVersion {
   const version = bytes[start] === OPEN_BRACE ? fromJson(bytes, start, end) : fromProtobuf(bytes, start, end);

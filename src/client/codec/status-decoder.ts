@@ -21,7 +21,7 @@ export function retryAfterSecondsOf(headers: HttpHeaders): number | undefined {
   return value !== undefined && /^\d{1,9}$/.test(value.trim()) ? Number(value) : undefined;
 }
 
-/** What the HTTP status says when no Status body does (client-go `NewGenericServerResponse`). */
+/** The error that the HTTP status implies without a Status body (client-go `NewGenericServerResponse`). */
 const GENERIC: ReadonlyMap<number, readonly [reason: string, message: string]> = new Map([
   [400, ['BadRequest', 'the server rejected our request for an unknown reason']],
   [401, ['Unauthorized', 'the server has asked for the client to provide credentials']],
@@ -45,7 +45,7 @@ const EXCERPT_BYTES = 2048;
 
 /** The error of an answer that has no Status: of something in between, or plain text of the server. */
 export class NoStatusError extends StatusError {
-  /** What it had instead, or the beginning of it. */
+  /** The body it had instead, or the beginning of it. */
   readonly text: string;
   /** It has passed the filters of an API server (API-009), so that none in between has answered by itself. */
   readonly audited: boolean;

@@ -56,7 +56,7 @@ describe.each([
     expect(decode(contentType, stream, Array.from(stream.keys()))).toEqual(events);
   });
 
-  it('leaves an event as it told of it until the next push, wherever the stream is cut', () => {
+  it('leaves an event as it was delivered until the next push, wherever the stream is cut', () => {
     // Much alike, so that the beginning of one fits over the one before it.
     const alike = fc.array(
       fc.record({
@@ -136,7 +136,7 @@ describe('protobuf events', () => {
     expect(() => decode(PROTOBUF, framed(event))).toThrow(DecodeError);
   });
 
-  it('are announced before they are told of, those of one chunk together, and no other', () => {
+  it('are announced before they are delivered, those of one chunk together, and no other', () => {
     const told: string[] = [];
     const name = (i: number): Uint8Array => partialMetadataEnvelope({ name: `n${i}` });
     const stream = Buffer.concat(Array.from({ length: 80 }, (_, i) => frame('ADDED', name(i))));
@@ -163,7 +163,7 @@ describe('protobuf events', () => {
     ]);
   });
 
-  it('in front of damage are told of before the damage is', () => {
+  it('in front of damage are delivered before the damage is reported', () => {
     const told: string[] = [];
     const decoder = watchDecoder(PROTOBUF, (type) => told.push(type));
     const damaged = framed(message([1, 'CHANGED'], [2, message([1, object])]));
@@ -172,7 +172,7 @@ describe('protobuf events', () => {
     expect(told).toEqual(['ADDED', 'DELETED']);
   });
 
-  it('that were announced and are not told of after all are taken back', () => {
+  it('that were announced and are not delivered after all are withdrawn', () => {
     const announced: number[] = [];
     const decoder = watchDecoder(
       PROTOBUF,
@@ -186,7 +186,7 @@ describe('protobuf events', () => {
     expect(announced).toEqual([3, 0]);
   });
 
-  it('of an absurd length are errors at once', () => {
+  it('with an absurd length are errors at once', () => {
     expect(() => decode(PROTOBUF, Buffer.from('<html>'))).toThrow(DecodeError);
   });
 });

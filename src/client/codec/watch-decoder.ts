@@ -23,8 +23,8 @@ export interface WatchDecoder {
 }
 
 /**
- * Cuts a watch stream into events without looking into the objects. What is left of an event when the stream ends is
- * not an event: the reflector resumes before it and gets it again.
+ * Cuts a watch stream into events without reading the objects. A partial event at the end of the stream is not an event: the reflector resumes
+ * before it and gets it again.
  */
 export function watchDecoder(
   contentType: string | undefined,
@@ -79,8 +79,8 @@ class ProtobufWatchDecoder implements WatchDecoder {
   }
 
   /**
-   * Reads up to WATCH_AHEAD frames of the chunk. One that began in the chunk before lies elsewhere, and is delivered at once. What
-   * stands in front of damage is delivered before the damage is told of.
+   * Reads up to WATCH_AHEAD frames of the chunk. One that began in the chunk before lies elsewhere, and is delivered at once. Events in front of
+   * damage are delivered before the damage is reported.
    */
   #gather(chunk: Uint8Array): number {
     if (this.#error !== undefined) return 0;
@@ -135,7 +135,7 @@ const SPACE = 0x20;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** One event a line (API section 7). */
+/** One event a line. */
 class JsonWatchDecoder implements WatchDecoder {
   readonly #buffer = new ByteBuffer();
   /** Bytes at the start of the buffer known to hold no line end. */

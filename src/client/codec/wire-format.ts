@@ -1,7 +1,7 @@
 import { DecodeError } from './decode-error.ts';
 
 /**
- * Just enough of the protobuf wire format to cut a stream into objects. What an object holds is read elsewhere.
+ * Just enough of the protobuf wire format to cut a stream into objects. The contents of objects are read elsewhere.
  * State lives in one cursor per decoder instead of being returned, because this runs once a field of a million objects.
  */
 export class WireCursor {

@@ -53,7 +53,7 @@ const TIMEOUT_MS = 32_000;
 const PARALLEL = 10;
 
 /**
- * What the server serves. Uses the two aggregated documents where they are offered, else one document a group version
+ * The resources that the server serves. Uses the two aggregated documents where they are offered, else one document a group version
  * (API-390 to API-393). Rejects when the list of groups itself can not be read.
  */
 export async function discover(client: RestClient, options: DiscoveryOptions = {}): Promise<DiscoveryResult> {

@@ -5,7 +5,7 @@ export interface ServerVersion {
   readonly minor: number;
 }
 
-/** What the server says of itself; undefined when that is no version. Rejects as every request does. */
+/** The version that the server reports; undefined when that is no version. Rejects as every request does. */
 export async function serverVersion(
   client: RestClient,
   options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},

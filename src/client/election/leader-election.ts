@@ -26,7 +26,7 @@ export interface Candidate {
   readonly leaseDurationSeconds: number;
 }
 
-/** What to do about a lease, and why. */
+/** The action for a lease, and its reason. */
 export type LeaseDecision =
   | { readonly decision: 'create'; readonly reason: 'absent'; readonly spec: LeaseSpec }
   | { readonly decision: 'update'; readonly reason: 'held' | 'released' | 'expired'; readonly spec: LeaseSpec }
@@ -44,7 +44,7 @@ export interface Moment {
 }
 
 /**
- * What is known after another look at the lease. The time of observation stays as long as the spec is the same: a lease ages
+ * The knowledge after another read of the lease. The time of observation stays as long as the spec is the same: a lease ages
  * by how long it was not seen to change, never by the times in it, because the clocks of candidates need not agree
  * (client-go `tools/leaderelection`). A change of labels is no renewal.
  */
@@ -97,10 +97,10 @@ export interface LeaseTimes {
 /** COL-200. */
 export const defaultLeaseTimes: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
-/** Candidates that wait look again after the retry period and up to this part of it more, so that they do not come together. */
+/** Candidates that wait read the lease again after the retry period and up to this part of it more, so that they do not come together. */
 export const ACQUIRE_JITTER = 1.2;
 
-/** What is wrong with the times, in client-go's words; undefined when nothing is. */
+/** The problem of the times, in client-go's words; undefined when nothing is. */
 export function invalidLeaseTimes({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes): string | undefined {
   if (leaseDurationMs < 1000) return 'leaseDuration must be greater than zero';
   if (leaseDurationMs % 1000 !== 0) return 'leaseDuration must be whole seconds';

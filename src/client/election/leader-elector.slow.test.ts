@@ -16,11 +16,11 @@ class Contestant {
   readonly metrics = new MemoryMetrics();
   readonly elector: LeaderElector;
   readonly stop = new AbortController();
-  /** Why the work was told to stop, for every term that ended. */
+  /** Why the work was stopped, for every term that ended. */
   readonly ends: unknown[] = [];
   terms = 0;
   working = false;
-  /** How long the work takes to end after it was told to, ms. */
+  /** How long the work takes to end after it was stopped, ms. */
   windDownMs = 0;
   done: Promise<void> = Promise.resolve();
 
@@ -84,7 +84,7 @@ afterEach(async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-/** Lets time pass in small steps; nobody ever works beside another, and whoever works is sure that he may. */
+/** Lets time pass in small steps; two candidates never work at the same time, and each that works holds the lease. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 100) {
     await clock.advanceAsync(Math.min(left, 100));
@@ -144,7 +144,7 @@ describe('the only candidate', () => {
     expect(holder()).toBe('');
   });
 
-  it('tells trouble once, not at every attempt, and goes on', async () => {
+  it('reports trouble once, not at every attempt, and goes on', async () => {
     a.wire.state = 'cut';
     a.start();
     await pass(60_000);
@@ -267,7 +267,7 @@ describe('two candidates', () => {
     expect(a.ends).toEqual([expect.any(LeaseLostError)]);
   });
 
-  it('a stalled process may not act although no timer told it, and does not go on with what it began', async () => {
+  it('a stalled process may not act although no timer fired, and does not go on with what it began', async () => {
     a.start();
     await pass(100);
     b.start();

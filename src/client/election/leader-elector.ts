@@ -82,7 +82,7 @@ export class LeaderElector {
     return this.#options.clock.monotonic() < this.#actUntil;
   }
 
-  /** Who holds the lease as far as is known; empty for nobody. */
+  /** The holder of the lease as far as is known; empty for none. */
   get holder(): string {
     return this.#observed?.lease.spec?.holderIdentity ?? '';
   }
@@ -158,7 +158,7 @@ export class LeaderElector {
       if (own.signal.aborted) return;
       if (attempt.attempt === 'heldByAnother') return lose(`${this.holder} holds it`);
       if (attempt.attempt !== 'held') continue;
-      // What was decided before somebody else led must not be carried out after.
+      // A decision made before another process led must not be carried out afterwards.
       if (attempt.reason === 'expired' || attempt.reason === 'released') return lose('another one held it in between');
       extend(attempt.sentAt);
     }
@@ -241,7 +241,7 @@ export class LeaderElector {
         await release();
       });
     } catch (error) {
-      logger.warn('the lease could not be given back and will expire', {
+      logger.warn('could not release the lease, it will expire', {
         lease: `${namespace}/${name}`,
         error: messageOf(error),
       });
@@ -253,7 +253,7 @@ export class LeaderElector {
     return { wall: clock.now(), monotonic: clock.monotonic() };
   }
 
-  /** Of one request. Two fit into the time a leader has, as in kube-controller-manager. */
+  /** The timeout of one request. Two fit into the time a leader has, as in kube-controller-manager. */
   get #timeoutMs(): number {
     return this.#times.renewDeadlineMs / 2;
   }

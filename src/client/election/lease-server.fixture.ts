@@ -51,7 +51,7 @@ export class LeaseServer {
   }
 }
 
-/** What lies between a candidate and the server: nothing, no way there, or only no way back. */
+/** The connection between a candidate and the server: whole, closed both ways, or closed on the way back. */
 export class Wire {
   state: 'up' | 'cut' | 'answersLost' = 'up';
   /** Until it settles no answer comes through. */

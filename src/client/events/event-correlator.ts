@@ -24,7 +24,7 @@ export interface EventOccurrence {
   readonly at: number;
 }
 
-/** What to do with an occurrence. `key` names the series for {@link EventCorrelator.written}. */
+/** The action for an occurrence. `key` names the series for {@link EventCorrelator.written}. */
 export type Correlation =
   | { readonly action: 'drop' }
   | {

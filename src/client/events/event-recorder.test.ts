@@ -138,7 +138,7 @@ describe('EventRecorder', () => {
     expect(new Set(server.requests.map((r) => Buffer.from(r.body ?? []).toString())).size).toBe(1000);
   });
 
-  it('COL-146 gives back what waits, and not what it has written or is about to', async () => {
+  it('COL-146 returns the waiting events, and not what it has written or is about to', async () => {
     const { clock, server, recorder, run } = setUp(answerJson({}, 201), new Error('refused'), answerJson({}, 201));
     void run();
     const record = (name: string): void => recorder.event({ ...dependent, name }, event);

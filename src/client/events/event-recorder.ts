@@ -70,8 +70,8 @@ export class EventRecorder implements Service {
   }
 
   /**
-   * Takes back what waits to be written, the oldest first: somebody else may have written it by the next time there is a `run`. What is
-   * under way is not among it.
+   * Withdraws the events that wait to be written, the oldest first: somebody else may have written it by the next time there is a `run`. Events
+   * under way are not among them.
    */
   takeWaiting(): EventOccurrence[] {
     const waiting: EventOccurrence[] = [];
@@ -80,8 +80,8 @@ export class EventRecorder implements Service {
   }
 
   /**
-   * Writes what was recorded, one after the other. Resolves after `signal` is aborted. What waits then is written by the next run, unless
-   * it is taken back; what was under way may be lost.
+   * Writes the recorded events, one after the other. Resolves after `signal` is aborted. Events that wait then are written by the next run,
+   * unless they are withdrawn; the one under way may be lost.
    */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#wake?.();

@@ -6,7 +6,7 @@ export interface ClientCertificate {
   readonly keyPem: string;
 }
 
-/** What proves to the server who asks. May change over time (token files, plug-ins), so it is asked for each request. */
+/** The credentials of the client. They may change over time (token files, plug-ins), so they are read for each request. */
 export interface Credentials {
   /** Headers to add, usually `authorization`. Rejects when there are none to be had: the request is not sent. */
   headers(): Promise<HttpHeaders> | HttpHeaders;
@@ -36,7 +36,7 @@ export interface ConnectOptions {
 
 /** Options of `connect` with what else a program wants to know of where it connects to. */
 export interface ClientConfig extends ConnectOptions {
-  /** Of the context or the service account. */
+  /** The namespace of the context or the service account. */
   readonly namespace: string;
   /** Where it comes from: a context name, `in-cluster`, or `--master` where nothing else says anything. */
   readonly source: string;

@@ -82,7 +82,7 @@ class Negotiation {
     }
   }
 
-  /** What is under way rejects. */
+  /** Requests under way reject. */
   stop(): void {
     this.#stopping.abort();
     this.#tunnels.close();

@@ -16,7 +16,7 @@ export function openSocket(options: ConnectOptions): Socket {
 
 export interface TlsSocketOptions {
   readonly certificate: ClientCertificate | undefined;
-  /** What is offered to speak, the best first. */
+  /** The offered protocols, the best first. */
   readonly protocols: string[];
   /** A connection to the server that is there already. */
   readonly tunnel?: Socket | undefined;
@@ -37,7 +37,7 @@ function portOf(url: URL): number {
   return Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 }
 
-/** What is opened: a socket, or a session on one. */
+/** The opened connection: a socket, or a session on one. */
 interface Connection {
   once(event: string, listener: (error: Error) => void): unknown;
   destroy(error?: Error): unknown;

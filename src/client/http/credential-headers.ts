@@ -5,7 +5,9 @@ import type { ClientCertificate, Credentials } from './connect-options.ts';
 import { abortedTransportError } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 
-/** What a request adds of the credentials. Rejects when the request is given up: a program that prints them may take long, or hang. */
+/**
+ * The headers that a request gets from the credentials. Rejects when the request is given up: a program that prints them may take long, or hang.
+ */
 export function credentialHeaders(
   credentials: Credentials | undefined,
   signal: AbortNotice | undefined,
@@ -23,7 +25,7 @@ export function credentialCertificate(
 
 function orGivenUp<T>(wanted: Promise<T> | T, signal: AbortNotice | undefined): Promise<T> | T {
   if (!(wanted instanceof Promise)) return wanted;
-  // What was over before did not wait for them.
+  // A request that ended before did not wait for them.
   return orAborted(wanted, signal, signal?.aborted === true ? abortedTransportError : givenUp);
 }
 

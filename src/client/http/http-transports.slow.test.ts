@@ -55,7 +55,7 @@ function keep(transport: Transport): Transport {
 
 const isWatch = ({ url }: { readonly url?: string | undefined }): boolean => url?.includes('watch=') === true;
 
-/** Of the event loop: what needs no network is done then. */
+/** Turns of the event loop, after which work without network is done. */
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 /** Answers with what it saw of the request. */
@@ -150,7 +150,7 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
     expect(connections).toHaveLength(1);
   });
 
-  it('adds what proves who asks, and tells of a 401 with what was refused', async () => {
+  it('adds credentials, and reports a 401 with the refused ones', async () => {
     const rejected: unknown[] = [];
     const headers = { authorization: 'Bearer t' };
     const { transport } = await start(
@@ -258,7 +258,7 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
     await expect(sent).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
   });
 
-  it('tells the server when the reader stops', async () => {
+  it('informs the server when the reader stops', async () => {
     let gone = (): void => {};
     const closed = new Promise<void>((resolve) => {
       gone = resolve;
@@ -341,7 +341,7 @@ describe('TLS', () => {
   };
 
   it.each(Object.entries(makers))(
-    '%s refuses a server signed by an unknown authority, unless told not to care',
+    '%s refuses a server signed by an unknown authority, unless verification is off',
     async (_, make) => {
       const options = await start();
       await expect(keep(make(options)).send(get('/x'))).rejects.toMatchObject({ name: 'TransportError', code: 'tls' });
@@ -350,7 +350,7 @@ describe('TLS', () => {
     },
   );
 
-  it.each(Object.entries(makers))('%s checks the server’s name, or another one when told', async (_, make) => {
+  it.each(Object.entries(makers))('%s checks the server’s name, or another one when given', async (_, make) => {
     const options = { ...(await start()), caPem };
     await expect(keep(make({ ...options, tlsServerName: 'wrong.test' })).send(get('/x'))).rejects.toMatchObject({
       code: 'tls',
@@ -508,7 +508,7 @@ describe('http1 transport', () => {
     await transport.close();
     issue(another);
     await refused;
-    // A rejection that nobody handles would be told of now.
+    // An unhandled rejection would be reported now.
     await turn();
     expect(connections).toHaveLength(1);
   });
@@ -800,7 +800,7 @@ describe('http2 transport', () => {
     watches[0]!.write('two ');
     watches[0]!.end('three');
     expect(await watch).toBe('one two three');
-    // Of the old session nothing stays.
+    // Nothing of the old session stays.
     await expect.poll(() => [connections[0]!.destroyed, clock.pendingTimers]).toEqual([true, 1]);
     expect([await text(transport, get('/x')), connections.length]).toEqual(['ok', 2]);
   });
@@ -1082,7 +1082,7 @@ describe.each([
       const sent = transport.send(get(target, { signal: givenUp.signal }));
       sent.catch(() => undefined);
       await begun;
-      // What is said first to a proxy is no handshake.
+      // The first bytes to a proxy are no handshake.
       if (through === 'proxy') await new Promise((resolve) => void connections[0]!.once('data', resolve));
       if (patience === 'none') givenUp.abort();
       const ended = new Promise((resolve) => void connections[0]!.once('close', resolve));

@@ -1,9 +1,9 @@
 import type { TransportError } from './transport.ts';
 
-/** Bytes that a body may be ahead of its reader before its connection is told to wait. */
+/** Bytes that a body may be ahead of its reader before its connection is paused. */
 const AHEAD_BYTES = 128 * 1024;
 
-/** What a body may ask of the connection it comes over. */
+/** The requests that a body may make to its connection. */
 export interface BodySource {
   pause(): void;
   resume(): void;
@@ -20,7 +20,7 @@ const DONE: IteratorResult<Uint8Array, undefined> = { done: true, value: undefin
 
 /**
  * A body as it comes, for one reader. It holds {@link AHEAD_BYTES} and what one read of the socket brought beyond them.
- * What is no complete body never ends like one: the reader gets the error, at once.
+ * An incomplete body never ends like a complete one: the reader gets the error, at once.
  */
 export class Http1Body implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #source: BodySource;

@@ -41,8 +41,8 @@ export class Http1Connections {
   }
 
   /**
-   * A connection to use once, now if there is one. It may still have to be made. Who waits gets none when they are closed meanwhile, and a
-   * rejection when `signal` aborts the wait.
+   * A connection to use once, now if there is one. It may still have to be made. A waiting caller gets none when they are closed meanwhile, and
+   * a rejection when `signal` aborts the wait.
    */
   take(signal: AbortNotice | undefined): Http1Connection | Promise<Http1Connection | undefined> {
     const release = this.#places.tryAcquire();
@@ -78,7 +78,7 @@ export class Http1Connections {
 
   #refuse(): void {
     this.#closed = true;
-    // Whoever waits for a place is let in, to be told that there is none.
+    // Callers that wait for a place are resumed, and find that there is none.
     this.#places.resize(Number.POSITIVE_INFINITY);
   }
 

@@ -9,7 +9,7 @@ import { TransportError } from './transport.ts';
 /** Answers that say to be shorter than this are read at once, which is cheaper than a stream. */
 const SMALL_BODY = 256 * 1024;
 
-/** A connection that was kept ended without a byte of answer. Who sends what may be repeated does so. */
+/** A connection that was kept ended without a byte of answer. The sender of a repeatable request repeats it. */
 export class StaleConnection extends TransportError {}
 
 /** A connection was made anew before the request was sent, and nobody has greeted it. Nothing was sent. */
@@ -26,7 +26,7 @@ export interface Http1ExchangeOptions {
 }
 
 /**
- * One request on a connection, as undici tells of it. One object a request and no closures: every DELETE comes along here.
+ * One request on a connection, as undici reports it. One object a request and no closures: every DELETE comes along here.
  * After the head has come, errors reach the reader through the body instead.
  */
 export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
@@ -49,7 +49,7 @@ export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
   handleEvent(): void {
     const { signal, reject } = this.#options;
     const error = abortedTransportError(signal!);
-    // Told at once: undici may still be busy with making the connection.
+    // Reported at once: undici may still be busy with making the connection.
     if (this.#answer instanceof Http1Body) this.#answer.fail(error);
     else reject(error);
     this.#giveUp(error);

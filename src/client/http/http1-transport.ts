@@ -155,7 +155,7 @@ class Http1Transport implements Transport {
       const connections = this.#connections!.to;
       const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
       const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
-      // Who is handed a place no longer listens for it, and an abort may be what freed the place.
+      // A caller that got a place no longer listens for it, and an abort may have freed the place.
       if (connection !== undefined && !connections.closed && signal?.aborted !== true) {
         if (greeting === undefined) return await this.#send(connection, message, request);
         try {
@@ -238,7 +238,7 @@ function ungreeted(connection: Http1Connection, greeting: Greeting): TransportEr
   return new UngreetedConnection('reset', 'the connection was made anew before the request was sent');
 }
 
-/** Names and values in turn. What the request says itself goes before what proves who asks. */
+/** Names and values in turn. The request's own headers precede the credentials. */
 function outgoingHeaders(request: HttpRequest, credentials: HttpHeaders | undefined): string[] {
   const headers: string[] = [];
   for (const name in request.headers) append(headers, name, request.headers[name]!);

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { TransportError } from './transport.ts';
 
 export interface Http2SessionOptions {
-  /** Of the client certificate that the other side was shown. */
+  /** The digest of the client certificate that the server saw. */
   readonly certPem: string | undefined;
   readonly clock: Clock;
   readonly pingAfterMs: number | undefined;
@@ -21,7 +21,7 @@ export interface Http2SessionOptions {
 /** client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`. */
 const PING_AFTER_MS = 30_000;
 const PING_TIMEOUT_MS = 15_000;
-/** What Go assumes of a server whose SETTINGS are not there yet, and of one that announces no limit. */
+/** The limit that Go assumes for a server whose SETTINGS are not there yet, and of one that announces no limit. */
 const INITIAL_STREAMS = 100;
 const MOST_STREAMS = 1000;
 
@@ -61,7 +61,7 @@ export class Http2Session {
   }
 
   /**
-   * One more request may begin. What begins without room is not refused: nghttp2 holds it back without a word until another one ends,
+   * One more request may begin. A request that begins without room is not refused: nghttp2 silently holds it until another one ends,
    * which for watches is minutes later. The limit is that of the newest SETTINGS; of those below 1 one request waits for a larger one.
    */
   get hasRoom(): boolean {
@@ -89,7 +89,7 @@ export class Http2Session {
     }
   }
 
-  /** Finds out who is at the other side, once. What fails is asked again by the next request. */
+  /** Finds out the identity of the server, once. The next request repeats a failed attempt. */
   greeted(greeting: Greeting, greet: () => Promise<void>): Promise<void> {
     const known = this.#greetings.get(greeting);
     if (known !== undefined) return known;

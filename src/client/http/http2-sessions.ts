@@ -22,7 +22,7 @@ export interface Http2Options extends ConnectOptions {
 /** Bytes a stream may be ahead of its reader, and all streams of a session together; the default 64 KiB makes lists slow. */
 const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 16 * 1024 * 1024;
-/** At once, besides those that have been replaced. Of 100 streams each, which kube-apiserver allows, it takes 25,600 watches to need more. */
+/** The most sessions at once, besides replaced ones. With 100 streams each, as kube-apiserver allows, only 25,600 watches need more. */
 const MAX_SESSIONS = 256;
 
 /**
@@ -37,11 +37,11 @@ export class Http2Sessions {
   readonly #tunnels: ProxyTunnels;
   /** The oldest first. They are filled in this order, so that those which are not needed become empty. */
   #open: readonly Http2Session[] = [];
-  /** One at a time; who needs one waits for it, and then looks whether there is room for him. */
+  /** Opened one at a time; a caller that needs one waits for it, and then checks whether it has room. */
   #opening: Promise<Http2Session> | undefined;
   /**
-   * Of all sessions. A session that both sides end at the same moment stops to read, and then never hears that its socket was closed: Node
-   * would keep the socket, and for it the process.
+   * The sockets of all sessions. A session that both sides end at the same moment stops to read, and then never hears that its socket was
+   * closed: Node would keep the socket, and for it the process.
    */
   readonly #sockets = new Set<Socket>();
   #closed = false;
@@ -82,7 +82,7 @@ export class Http2Sessions {
     for (const session of this.#open) session.destroy();
   }
 
-  /** Node tells of the end of a session a turn later than it knows. */
+  /** Node reports the end of a session a turn after it happened. */
   #withRoom(certPem: string | undefined): Http2Session | undefined {
     for (const session of this.#open) if (session.certPem !== certPem) session.retire();
     this.#open = this.#open.filter(({ usable }) => usable);
@@ -137,7 +137,7 @@ export class Http2Sessions {
       : openSocket(this.#options);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    // The session tells of them.
+    // The session reports them.
     socket.on('error', () => undefined);
     return socket;
   }

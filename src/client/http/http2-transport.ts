@@ -83,7 +83,7 @@ function exchange(
     return Promise.reject(refused);
   }
   return new Promise((resolve, reject) => {
-    // Node ends the stream at once for GET, HEAD and DELETE unless told otherwise; the body would be lost.
+    // Node ends the stream at once for GET, HEAD and DELETE unless `endStream` is false; the body would be lost.
     const stream = session.begin(outgoingHeaders(prefix, message), { endStream: !hasBody });
     const onAbort = (): void => {
       stream.close(constants.NGHTTP2_CANCEL);
@@ -147,7 +147,7 @@ async function* readStream(
       session.heard();
       yield chunk as Uint8Array;
     }
-    // Node ends the iteration without an error when a stream is cancelled or its session dies; END_STREAM tells the truth.
+    // Node ends the iteration without an error when a stream is cancelled or its session dies; END_STREAM shows the real end.
     if (!stream.readableEnded || stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
       throw session.gone ?? new TransportError('reset', `stream reset with code ${stream.rstCode}`);
     }

@@ -79,7 +79,7 @@ describe('inProcessTransport', () => {
       return { state, transport: inProcessTransport(answering({ body: chunks })) };
     }
 
-    it('pass chunk by chunk, and tell the server when the reader stops early', async () => {
+    it('pass chunk by chunk, and inform the server when the reader stops early', async () => {
       const { state, transport } = stream();
       const { body } = await transport.send(get);
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -89,7 +89,7 @@ describe('inProcessTransport', () => {
       expect(state.returned).toBe(true);
     });
 
-    it.each([0, 1])('tell the server once that nobody reads on, after %i chunks', async (chunks) => {
+    it.each([0, 1])('inform the server once that the reader stopped, after %i chunks', async (chunks) => {
       let returns = 0;
       const body: AsyncIterable<Uint8Array> = {
         [Symbol.asyncIterator]: () => ({

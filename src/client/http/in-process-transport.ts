@@ -8,13 +8,13 @@ import { type Transport, TransportError } from './transport.ts';
 export interface InProcessOptions {
   /** Added to every request, such as `authorization`. A request's own header wins. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Who calls, as if a client certificate had said so. */
+  /** The identity of the caller, as if from a client certificate. */
   readonly peer?: PeerSubject;
 }
 
 /**
- * Calls a server in the same process: no sockets, nothing encoded twice, streams handed through. What is aborted rejects
- * at once, even when the handler does not care, as it would with a connection that is closed.
+ * Calls a server in the same process: no sockets, nothing encoded twice, streams handed through. An aborted request rejects at once, even when
+ * the handler does not care, as it would with a connection that is closed.
  */
 export function inProcessTransport(handler: HttpHandler, options: InProcessOptions = {}): Transport {
   const { headers, peer } = options;
@@ -104,7 +104,7 @@ class UnderWay {
     return signal?.aborted === true ? abortedTransportError(signal) : undefined;
   }
 
-  /** What is made of the work's outcome, or a rejection as soon as the signal is aborted or the transport closed. */
+  /** The converted result of the work, or a rejection as soon as the signal is aborted or the transport closed. */
   wait<T, R>(work: Promise<T>, signal: AbortNotice | undefined, { take, failure }: Outcome<T, R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       const waits = this.#waitsOf(signal);
@@ -149,8 +149,8 @@ function serverFailure(cause: unknown): TransportError {
 const DONE: Chunk = { done: true, value: undefined };
 
 /**
- * A body whose reader is told at once of an abort. No generator: one that was never asked for anything runs nothing when it is told to
- * stop, and the server would never hear of it.
+ * A body whose reader gets an abort at once. It is no generator: one that was never read runs nothing when it is stopped, and the server would
+ * never hear of it.
  */
 class EndedByAbort implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #chunks: AsyncIterator<Uint8Array, undefined>;

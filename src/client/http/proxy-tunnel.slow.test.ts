@@ -43,7 +43,7 @@ async function text(client: Transport, target: string): Promise<string> {
 }
 
 describe('a proxy', () => {
-  it.each(['auto', 'http1', 'http2'] as const)('of HTTP is asked to connect, for %s', async (protocol) => {
+  it.each(['auto', 'http1', 'http2'] as const)('with HTTP is asked to connect, for %s', async (protocol) => {
     const asked: string[] = [];
     const [port, proxy] = [await apiServer(), await listen(httpProxy(asked))];
     const client = transport(port, `http://me:p%40ss@127.0.0.1:${proxy}`, protocol);
@@ -52,7 +52,7 @@ describe('a proxy', () => {
     expect(new Set(asked)).toEqual(new Set([`localhost:${port}`]));
   });
 
-  it.each([undefined, 'me:secret'])('of SOCKS 5 is asked for the name, login %s', async (login) => {
+  it.each([undefined, 'me:secret'])('with SOCKS 5 is asked for the name, login %s', async (login) => {
     const asked: string[] = [];
     const [port, proxy] = [await apiServer(), await listen(socksProxy(asked, login))];
     const client = transport(port, `socks5://${login === undefined ? '' : `${login}@`}127.0.0.1:${proxy}`);
@@ -82,7 +82,7 @@ describe('a proxy', () => {
     });
   });
 
-  it('of HTTPS has a certificate of its own, which has to be right', async () => {
+  it('with HTTPS has a certificate of its own, which has to be right', async () => {
     const names: string[] = [];
     const proxy = await listen(
       createTlsServer({
@@ -145,7 +145,7 @@ describe('a proxy', () => {
     expect(asked).toEqual([]);
   });
 
-  it('that says nothing is let go of when the transport is closed', async () => {
+  it('that sends nothing is closed with the transport', async () => {
     const proxy = createServer();
     const silent = await listen(proxy);
     const came = new Promise((connection) => void proxy.once('connection', connection));

@@ -32,7 +32,7 @@ export class ProxyTunnels {
     return this.#closed ? Promise.reject(closedError()) : this.#open(new URL(proxyUrl));
   }
 
-  /** What is being opened rejects, and what is asked for later. */
+  /** Rejects tunnels that are being opened, and later ones. */
   close(): void {
     this.#closed = true;
     for (const opening of this.#opening) opening.abort(closedError());
@@ -89,7 +89,7 @@ async function throughHttp({ proxy, target, signal }: Tunnel): Promise<Socket> {
   throw refusal(proxy, path, `HTTP/${httpVersion} ${statusCode} ${statusMessage}`);
 }
 
-/** What went wrong with the proxy's own TLS says nothing about the server's certificate. */
+/** A failure of the proxy's own TLS says nothing about the server's certificate. */
 function proxyFailure(proxy: URL, error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const { code, message } = transportErrorOf(error);

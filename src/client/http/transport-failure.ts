@@ -3,7 +3,7 @@ import { TimeoutError } from '../../base/abort.ts';
 import { messageOf } from '../../base/thrown.ts';
 import { TransportError } from './transport.ts';
 
-/** What an aborted request rejects with: `timeout` when a deadline did it, else `aborted`. */
+/** The error of an aborted request: `timeout` when a deadline did it, else `aborted`. */
 export function abortedTransportError(signal: AbortNotice): TransportError {
   const reason: unknown = signal.reason;
   return reason instanceof TimeoutError
@@ -11,7 +11,7 @@ export function abortedTransportError(signal: AbortNotice): TransportError {
     : new TransportError('aborted', 'the request was aborted', { cause: reason });
 }
 
-/** What a request on a closed transport rejects with; `cause`: what its end did to one under way. */
+/** The error of a request on a closed transport; `cause`: what its end did to one under way. */
 export function closedError(cause?: unknown): TransportError {
   return new TransportError('aborted', 'the transport is closed', { cause });
 }

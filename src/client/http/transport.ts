@@ -16,7 +16,7 @@ export interface Transport {
 
 /** No (complete) answer: refused, reset, timed out, aborted. Never says anything about the object (COL-114). */
 export class TransportError extends Error {
-  /** What kept the request from being answered. */
+  /** The reason why the request was not answered. */
   readonly code: 'refused' | 'reset' | 'timeout' | 'aborted' | 'tls' | 'protocol';
   constructor(code: TransportError['code'], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { TransportError } from './transport.ts';
 
-/** What is asked of a proxy: a connection to the target. */
+/** A request to a proxy: a connection to the target. */
 export interface Tunnel {
   readonly proxy: URL;
   readonly target: URL;
@@ -26,7 +26,7 @@ export function portOf(url: URL): number {
   return Number(url.port || (DEFAULT_PORTS[url.protocol] ?? 443));
 }
 
-/** Who holds the socket after this looks for errors itself; between two listeners nobody does. */
+/** The next owner of the socket handles errors itself; between two listeners nothing does. */
 export function keepQuiet(socket: Socket): void {
   socket.on('error', () => undefined);
 }

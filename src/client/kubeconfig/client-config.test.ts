@@ -426,7 +426,7 @@ describe('exec', () => {
     expect(runs).toHaveLength(3);
   });
 
-  it('tells the program what the protocol says', async () => {
+  it('passes the program what the protocol says', async () => {
     const cluster = [
       'certificate-authority: /ca',
       'tls-server-name: name',
@@ -458,7 +458,7 @@ describe('exec', () => {
     });
   });
 
-  it('tells the program of the server that --master names', async () => {
+  it('passes the program the server that --master names', async () => {
     const { load, runs } = setUp(
       { [CONFIG]: kubeconfig(user(', provideClusterInfo: true'), ', tls-server-name: name') },
       { program: () => printed({ token: 't' }) },
@@ -484,7 +484,7 @@ describe('exec', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('waits no longer than it takes to be told the end of a program, and runs it again for who asks next', async () => {
+  it('stops waiting when the program ends, and runs it again for the next request', async () => {
     let hangs = true;
     const { clock, load, runs } = setUp(
       { [CONFIG]: kubeconfig(user()) },

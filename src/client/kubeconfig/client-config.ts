@@ -136,8 +136,8 @@ async function clientConfigOf(
 }
 
 /**
- * What a user has to show, which is never sent where everybody can read it (client-go `ClientConfig`: "if we are secure").
- * `cluster` is what a program is told, with the authority as data, wherever it was written.
+ * The credentials of a user, which are never sent unencrypted (client-go `ClientConfig`: "if we are secure").
+ * `cluster` is the information for a program, with the authority as data, wherever it was written.
  */
 async function proofOf(
   user: KubeconfigUser,
@@ -146,7 +146,7 @@ async function proofOf(
 ): Promise<Proof> {
   const certificate = await certificateOf(user, { io, clock });
   const bearer = bearerOf(user, { io, clock });
-  // Who has something else to show means that to be used (client-go `exec.UpdateTransportConfig`).
+  // A user with other credentials wants those to be used (client-go `exec.UpdateTransportConfig`).
   const program = bearer === undefined && certificate === undefined ? user.exec : undefined;
   const exec = program && execCredentials({ exec: program, cluster, io, clock });
   return { certificate: certificate ?? exec, bearer: bearer ?? exec };
@@ -190,7 +190,7 @@ function bearerOf(
   const basic = user.username !== undefined || user.password !== undefined;
   const token = user.token !== undefined || user.tokenFile !== undefined;
   if (basic && token) throw new KubeconfigError('more than one authentication method found; found [basicAuth token]');
-  // Of token and tokenFile the file counts, because only it can be renewed.
+  // The tokenFile counts before the token, because only a file can be renewed.
   if (user.tokenFile !== undefined) return tokenFile({ path: user.tokenFile, io, clock });
   if (user.token !== undefined) return bearerToken(user.token);
   if (!basic) return undefined;

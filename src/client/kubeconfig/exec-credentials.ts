@@ -8,7 +8,7 @@ import { checkClientCertificate } from './tls-material.ts';
 
 export interface ExecCredentialsOptions {
   readonly exec: ExecConfig;
-  /** Told to the program when it wants to know (`provideClusterInfo`). */
+  /** Passed to the program when it asks for it (`provideClusterInfo`). */
   readonly cluster: KubeconfigCluster;
   readonly io: Pick<KubeconfigIo, 'runProgram'>;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface ExecCredentialsOptions {
 
 /** Some programs ask an identity provider over the network. */
 const TIMEOUT_MS = 60_000;
-/** How long after that nobody waits any more to be told how the program ended. */
+/** How long after that the exit of the program is waited for. */
 const MARGIN_MS = 5_000;
 const TOO_LONG = `did not end within ${TIMEOUT_MS / 1000} s`;
 

@@ -21,7 +21,7 @@ function extraHeaders(extra: Impersonation['extra']): HttpHeaders {
   return headers;
 }
 
-/** What is no character of a header's name (RFC 7230, token), and the percent sign, each byte as `%XX`. */
+/** Characters that a header's name may not have (RFC 7230, token), and the percent sign, each byte as `%XX`. */
 function headerKeyEscape(key: string): string {
   return key.replaceAll(/[^!#$&'*+\-.^_`|~0-9A-Za-z]/gu, (character) =>
     Buffer.from(character, 'utf8').toString('hex').toUpperCase().replaceAll(/../g, '%$&'),

@@ -21,7 +21,7 @@ export interface KubeconfigCluster {
   readonly insecureSkipTlsVerify: boolean;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
-  /** What the cluster's extension says to `exec` programs, as it stands there. */
+  /** The cluster's extension for `exec` programs, as it stands there. */
   readonly execConfig?: unknown;
 }
 
@@ -85,8 +85,8 @@ export interface ParseOptions {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a kubeconfig file (client-go `tools/clientcmd/api/v1`), in the YAML of kubectl; JSON is YAML too. What one of its users or clusters
- * asks for in vain is a matter of the contexts that use it. Throws {@link KubeconfigError}.
+ * Reads a kubeconfig file (client-go `tools/clientcmd/api/v1`), in the YAML of kubectl; JSON is YAML too. Errors of a user or cluster concern
+ * only the contexts that use it. Throws {@link KubeconfigError}.
  */
 export function parseKubeconfig(text: string, { directory }: ParseOptions = {}): Kubeconfig {
   let document: unknown;
@@ -167,7 +167,7 @@ function directoryOf(path: string): string {
   return end < 0 ? '.' : path.slice(0, Math.max(end, 1));
 }
 
-/** What a context, its cluster and its user say together. */
+/** A context with its cluster and its user. */
 export interface SelectedContext {
   readonly name: string;
   readonly namespace: string;
@@ -317,7 +317,7 @@ function contextOf(fields: Fields): KubeconfigContext {
   });
 }
 
-/** `[{name, <field>: {…}}]` as a map. Of two equal names in one file nobody can tell which is meant (client-go `api/v1/conversion.go`). */
+/** `[{name, <field>: {…}}]` as a map. Two equal names in one file are ambiguous (client-go `api/v1/conversion.go`). */
 function named<V>(root: Fields, list: string, field: string, read: (fields: Fields) => V): Map<string, V> {
   const out = new Map<string, V>();
   for (const entry of listOf(root, list)) {
@@ -347,7 +347,7 @@ function textOf(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  // What YAML takes for a number need not look like it any more: 0123 is 83.
+  // A number of YAML may change its text: 0123 is 83.
   const advice = typeof value === 'object' ? '' : '; put it in quotes';
   throw new KubeconfigError(`${name} is not a string${advice}`);
 }

@@ -9,7 +9,7 @@ export interface RenderKubeconfigOptions {
   readonly clientKeyPem?: string;
   /** Default namespace of the context. */
   readonly namespace?: string;
-  /** Of cluster, user and context. */
+  /** The name of cluster, user and context. */
   readonly name?: string;
 }
 

@@ -14,7 +14,7 @@ export async function readPem(io: Pick<KubeconfigIo, 'readFile'>, path: string):
 }
 
 /**
- * Certificates are looked at before anybody connects with them: what TLS says later does not tell whose certificate is meant.
+ * Certificates are checked before a connection uses them, because later errors of TLS do not name the certificate.
  * `where`: the field or file. Throws {@link KubeconfigError}.
  */
 export function checkAuthority(pem: string, where: string): void {

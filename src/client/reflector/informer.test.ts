@@ -52,7 +52,7 @@ function setUp(...answers: Answer[]) {
 }
 
 describe('Informer', () => {
-  it('keeps objects and tells handlers of every change', async () => {
+  it('keeps objects and calls handlers with every change', async () => {
     const stream = new PushStream();
     const { clock, informer, handler, news, run, stop } = setUp(answerStream(stream));
     informer.addHandler(handler);
@@ -121,7 +121,7 @@ describe('Informer', () => {
     await stop();
   });
 
-  it('tells a late handler what is known, and a removed one nothing', async () => {
+  it('calls a late handler with the known objects, and a removed one no more', async () => {
     const stream = new PushStream();
     const { clock, informer, handler, news, run, stop } = setUp(answerStream(stream));
     run();

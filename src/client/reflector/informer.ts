@@ -16,7 +16,7 @@ export function keyOf(object: ApiObject): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** Called synchronously, in the server's order. What one throws is logged and does not reach the others. */
+/** Called synchronously, in the server's order. An error of one handler is logged and does not reach the others. */
 export interface InformerHandler<T> {
   /** An object that was not known before. */
   added?(object: T): void;
@@ -26,7 +26,7 @@ export interface InformerHandler<T> {
   deleted?(object: T): void;
 }
 
-/** What an informer caches, and how. */
+/** The resource that an informer caches, and its settings. */
 export interface InformerOptions<T> {
   /** Lists and watches. */
   readonly client: RestClient;
@@ -34,7 +34,7 @@ export interface InformerOptions<T> {
   readonly clock: Clock;
   /** Spreads its retries. */
   readonly random: Random;
-  /** Told of failures; silent unless given. */
+  /** Receives failures; silent unless given. */
   readonly logger?: Logger;
   /** The resource. */
   readonly gvr: GroupVersionResource;
@@ -46,7 +46,7 @@ export interface InformerOptions<T> {
   readonly fieldSelector?: string | undefined;
   /** Values under which {@link Informer.byIndex} finds an object. */
   readonly indexers?: Readonly<Record<string, (object: T) => readonly string[]>>;
-  /** Told of every failure, which is retried anyway. */
+  /** Called with every failure, which is retried anyway. */
   readonly onFailure?: (error: Error) => void;
 }
 
@@ -87,7 +87,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     return this.#options.gvr;
   }
 
-  /** The first enumeration is complete, and handlers were told of all of it. */
+  /** The first enumeration is complete, and handlers have received all of it. */
   get hasSynced(): boolean {
     return this.#reflector.hasSynced;
   }
@@ -197,7 +197,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     }
   }
 
-  /** An event of a watch; in an enumeration the objects come in any order, and its end tells the version. */
+  /** An event of a watch; in an enumeration the objects come in any order, and the version comes at its end. */
   #seenVersionOf({ metadata }: T): void {
     if (this.#seen === undefined && metadata?.resourceVersion) this.#resourceVersion = metadata.resourceVersion;
   }

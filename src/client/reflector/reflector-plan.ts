@@ -57,7 +57,7 @@ export type AttemptOutcome =
       readonly useful: boolean;
       readonly error?: TransportError;
     }
-  /** A watch list was silent for so long that its end will not come. */
+  /** A watch list was silent for so long that it will not complete. */
   | { readonly end: 'no-initial-events-end' }
   /** Anything else; `resourceVersion` as above. */
   | {
@@ -133,7 +133,7 @@ function afterClosed(
 
 function afterFailure(state: ReflectorState, step: ReflectorStep, error: Error): AfterAttempt {
   if (error instanceof DecodeError) {
-    // What was lost is unknown, so nothing that was learnt before is enough to go on from.
+    // The lost events are unknown, so the watch cannot resume from earlier knowledge.
     return { state: enumerate(state, 'latest'), wait: backoff(), noise: 'report' };
   }
   if (state.encoding === 'protobuf' && (isNotAcceptable(error) || isUnsupportedMediaType(error))) {

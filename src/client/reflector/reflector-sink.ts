@@ -1,5 +1,5 @@
 /**
- * What it means that an enumeration lacks an object the sink has seen before. `proven`: it was as new as anything shown
+ * The meaning of an object that the sink knew and an enumeration lacks. `proven`: it was as new as anything shown
  * before it, so the object no longer exists. `unproven`: the server was allowed to answer from a cache of any age, which may be
  * older than an enumeration that broke off before.
  */
@@ -22,7 +22,7 @@ export interface ReflectorSink {
    * `modified`, known or not; `deleted` keeps its meaning.
    */
   replaceBegin(): void;
-  /** The enumeration is complete as of this resource version. What `gaps` says is true of what was not seen in it. */
+  /** The enumeration is complete as of this resource version. What `gaps` says is true of objects that were not in it. */
   replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void;
   /** The enumeration broke off: what it showed is true, what it did not show proves nothing. */
   replaceAbort(): void;

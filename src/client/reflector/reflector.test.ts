@@ -29,7 +29,7 @@ const things = { group: 'example.com', version: 'v1', resource: 'things' };
 const base = '/apis/example.com/v1/things';
 const WATCH = `GET ${base}?watch=true&allowWatchBookmarks=true`;
 
-/** Writes down what it is told; throws on demand. */
+/** Records its calls; throws on demand. */
 class RecordingSink implements ReflectorSink {
   readonly log: string[] = [];
   readonly errors: Error[] = [];
@@ -60,7 +60,7 @@ class RecordingSink implements ReflectorSink {
     this.log.push(`failed ${error.name}`);
   };
 
-  /** What was told since the last call. */
+  /** The calls recorded since the last one. */
   get news(): string[] {
     return this.log.splice(0);
   }

@@ -56,7 +56,7 @@ export interface ReflectorOptions {
 const PAGE_SIZE = 500;
 /** Each watch asks for a random time between this and its double, so that the watches of a fleet do not end together. */
 const MIN_WATCH_SECONDS = 300;
-/** A watch whose connection is half open does not notice its end; it is ended this much later. */
+/** A watch whose connection is half open does not notice that it ended; it is ended this much later. */
 const WATCH_GRACE_MS = 30_000;
 /** A list, the initial events of a watch list, or the head of any answer, from which nothing came for this long. */
 const SILENCE_MS = 60_000;
@@ -119,7 +119,7 @@ export class Reflector implements Service {
   }
 
   /**
-   * What made it wait may be over: it tries again now, but not before the time that the server asked for. Does nothing unless
+   * Tries again now because the cause of the wait may be over, but not before the time that the server asked for. Does nothing unless
    * {@link Reflector.pausing}. `anew`: the pauses after that grow from the shortest; `asBefore`: they go on growing.
    */
   wake(pauses: 'anew' | 'asBefore'): void {
@@ -266,7 +266,7 @@ export class Reflector implements Service {
       end: 'closed',
       resourceVersion: watch.resourceVersion,
       initial: watch.initial,
-      // A watch list that broke before its end is worth nothing, however long it took.
+      // A watch list that broke before it was complete is worth nothing, however long it took.
       useful: watch.initial === 'complete' && (watch.delivered || lived >= USEFUL_WATCH_MS),
       ...(error === undefined ? {} : { error }),
     };
@@ -347,7 +347,7 @@ function throwStatus(object: Uint8Array): never {
   throw status === undefined ? new DecodeError('an ERROR event without a Status') : new StatusError(status);
 }
 
-/** What went wrong, as one of the three kinds of error a sink is told about. */
+/** The failure, as one of the three kinds of error that a sink receives. */
 function failureOf(error: unknown, signal: AbortSignal): Error {
   if (error instanceof DecodeError || error instanceof StatusError) return error;
   return transportErrorOf(error, signal);

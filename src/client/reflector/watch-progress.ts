@@ -9,7 +9,7 @@ export class WatchProgress {
   delivered = false;
   /** The server accepted the request. */
   opened = false;
-  /** The last object of the current chunk, where it was told of: it stays there until the next push (OnWatchEvent). */
+  /** The last object of the current chunk, where it was delivered: it stays there until the next push (OnWatchEvent). */
   #last: Uint8Array | undefined;
   #start = 0;
   #end = 0;

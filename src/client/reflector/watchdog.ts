@@ -15,7 +15,7 @@ export class Watchdog implements Disposable {
     if (ms !== undefined) this.pet();
   }
 
-  /** A timer lives on and looks at the deadline when it fires: re-arming it for every chunk would cost more. */
+  /** A timer lives on and checks the deadline when it fires: re-arming it for every chunk would cost more. */
   pet(ms: number | undefined = this.#ms): void {
     if (ms === undefined) return;
     const sooner = this.#ms !== ms;

@@ -4,7 +4,7 @@ export type { PropagationPolicy };
 
 /** The options of a delete, as a client gives them. Every field may be left out. */
 export interface DeleteOptions {
-  /** What becomes of the dependents. Left out: the default of the kind, for nearly all `Background`. */
+  /** The propagation policy for dependents. Left out: the default of the kind, for nearly all `Background`. */
   readonly propagationPolicy?: PropagationPolicy | undefined;
   /** Seconds until a Pod that runs is taken for stopped; 0 removes it at once. Other kinds ignore it. */
   readonly gracePeriodSeconds?: number | undefined;

@@ -94,7 +94,7 @@ describe('RestClient helpers', () => {
     await client.deleted(ref, { preconditions: { uid: 'u' } }, { optionsIn: 'query' });
     await client.deleted(ref, options, { optionsIn: 'body' });
     const queries = seen.map(({ target }) => new URL(target, 'http://server').searchParams);
-    // What our own server reads there is what was meant.
+    // Our own server reads the intended values.
     expect(queries.map(deleteOptionsFromQuery)).toEqual([options, { preconditions: { uid: 'u' } }, {}]);
     expect(seen.map(bodyOf)).toEqual([undefined, undefined, { kind: 'DeleteOptions', apiVersion: 'v1', ...options }]);
     expect(seen.map(({ headers }) => headers['content-type'])).toEqual([undefined, undefined, 'application/json']);
@@ -235,7 +235,7 @@ describe('RestClient deadlines', () => {
     expect([clock.pendingTimers, getEventListeners(live.signal, 'abort').length]).toEqual([0, 0]);
   });
 
-  it('of a stream end with its head, while the signal goes on', async () => {
+  it('for a stream end with its head, while the signal goes on', async () => {
     let send: (text: string) => void = () => {};
     const body: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({
@@ -259,7 +259,7 @@ describe('RestClient deadlines', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
 
-  it('of a stream that fails report its Status', async () => {
+  it('for a stream that fails report its Status', async () => {
     const { client, clock } = setUp(
       [json(410, { kind: 'Status', apiVersion: 'v1', reason: 'Expired', status: 'Failure' })],
       { defaultTimeoutMs: 5 },

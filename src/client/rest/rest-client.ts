@@ -48,7 +48,7 @@ export interface RestRequest {
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
   /** Bytes as they are sent. */
   readonly body?: Uint8Array | undefined;
-  /** Of the body; `application/json` unless given. */
+  /** The content type of the body; `application/json` unless given. */
   readonly contentType?: string | undefined;
   /** `application/json` unless given. */
   readonly accept?: string | undefined;
@@ -99,7 +99,7 @@ export interface RestStream {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What the helpers below pass on besides their own. */
+/** Options that the helpers below pass on. */
 export type CallOptions = Pick<RestRequest, 'query' | 'accept' | 'headers' | 'timeoutMs' | 'signal' | 'retry'>;
 
 /** The content types of patches. */
@@ -128,7 +128,7 @@ export class RestClient {
     this.#onWarning = options.onWarning;
   }
 
-  /** What the server is told about who asks. */
+  /** The client's description of itself to the server. */
   get userAgent(): string {
     return this.#userAgent;
   }
@@ -372,7 +372,7 @@ function retryDelayMs(error: StatusError): number | undefined {
   return seconds === undefined ? undefined : retryAfterMs(seconds);
 }
 
-/** What cannot even be sent is a rejection too. */
+/** A request that cannot be sent rejects too. */
 function promised<T>(call: () => Promise<T>): Promise<T> {
   try {
     return call();
@@ -410,7 +410,7 @@ async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
   if (body.length > 0) yield await Promise.resolve(body);
 }
 
-/** The body, letting go of the caller's signal when it ends or its reader stops. */
+/** The body; it stops listening to the caller's signal when it ends or its reader stops. */
 async function* letGoAfter(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

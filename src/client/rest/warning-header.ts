@@ -1,4 +1,4 @@
-/** One `Warning` header value: how an API server tells about deprecated or suspicious requests. */
+/** One `Warning` header value: by which an API server warns about deprecated or suspicious requests. */
 export interface ApiWarning {
   /** 299 for all that API servers send. */
   readonly code: number;
@@ -8,7 +8,7 @@ export interface ApiWarning {
   readonly text: string;
 }
 
-/** `299 - "text"`, several separated by commas or in a list of header values. What does not parse is left out. */
+/** `299 - "text"`, several separated by commas or in a list of header values. Values that do not parse are left out. */
 export function parseWarnings(header: string | readonly string[] | undefined): ApiWarning[] {
   const warnings: ApiWarning[] = [];
   for (const value of typeof header === 'string' ? [header] : (header ?? [])) {

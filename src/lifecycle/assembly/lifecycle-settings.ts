@@ -2,7 +2,7 @@ import type { NodeExistenceSettings } from '../node-existence/node-existence-con
 import type { NodeHealthSettings } from '../node-lifecycle/node-lifecycle-controller.ts';
 import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
-/** What can be set about the controllers that start on demand. What is left out has kube-controller-manager's default. */
+/** The settings of the controllers that start on demand. Absent ones have kube-controller-manager's default. */
 export interface LifecycleSettings {
   /** Terminated pods that may stay, cluster-wide; 0 or less: all of them. */
   readonly terminatedPodThreshold?: number;

@@ -49,7 +49,7 @@ export class ClusterRoleAggregationController implements Service {
     const body = {
       apiVersion: `${CLUSTER_ROLES.group}/${CLUSTER_ROLES.version}`,
       kind: 'ClusterRole',
-      // What the decision rests on: the server refuses it when that is old.
+      // The version on which the decision rests: the server refuses the write when it is old.
       metadata: { name, uid, resourceVersion },
       rules: decision.rules,
     };

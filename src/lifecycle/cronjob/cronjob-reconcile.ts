@@ -21,7 +21,7 @@ export interface CronJobFacts {
   readonly now: number;
 }
 
-/** What one sync does, in this order (LIFE-400). */
+/** The actions of one sync, in this order (LIFE-400). */
 export interface CronJobPlan {
   /** Finished Jobs beyond the history limits. */
   readonly forget: readonly Job[];
@@ -39,7 +39,7 @@ const MANY_MISSED = 100;
 /** After the moment of the schedule, so that it has passed for sure. */
 const DELTA_MS = 100;
 
-/** What a CronJob needs (LIFE-400 to LIFE-409; `pkg/controller/cronjob/cronjob_controllerv2.go`). */
+/** The needs of a CronJob (LIFE-400 to LIFE-409; `pkg/controller/cronjob/cronjob_controllerv2.go`). */
 export function decideCronJob(cronJob: CronJob, { jobs, missing, now }: CronJobFacts): CronJobPlan {
   const { spec = {}, metadata = {} } = cronJob;
   const events: CronJobEvent[] = [];

@@ -19,9 +19,9 @@ export type CsrDecision =
   | { readonly verdict: 'delete'; readonly reason: CsrReason };
 
 const HOUR_MS = 3_600_000;
-/** Of requests that were approved and issued, denied, or failed. */
+/** For requests that were approved and issued, denied, or failed. */
 const SETTLED_MS = HOUR_MS;
-/** Of requests that nobody decided, or that nobody issued. */
+/** For requests that were not decided, or not issued. */
 const PENDING_MS = 24 * HOUR_MS;
 
 /**

@@ -33,7 +33,7 @@ export interface DaemonSetStatus {
 
 type IntOrPercent = number | string;
 
-/** What the controller reads of a DaemonSet, with the server's defaults filled in. */
+/** The fields of a DaemonSet that the controller reads, with the server's defaults filled in. */
 export interface DaemonSet extends KubeObject {
   spec?: {
     readonly selector?: LabelSelectorObject;
@@ -48,7 +48,7 @@ export interface DaemonSet extends KubeObject {
   status?: DaemonSetStatus;
 }
 
-/** What every daemon tolerates: the states of a node in which daemons are needed (`AddOrUpdateDaemonPodTolerations`). */
+/** The taints that every daemon tolerates: the states of a node in which daemons are needed (`AddOrUpdateDaemonPodTolerations`). */
 const DAEMON_TOLERATIONS: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },

@@ -14,7 +14,7 @@ export interface DaemonFacts {
   readonly nodes: readonly Node[];
   /** Claimed pods. */
   readonly pods: readonly Pod[];
-  /** Of the present revision. */
+  /** The hash of the present revision. */
   readonly hash: string;
   /** A failed pod on this node is not to be replaced yet. */
   readonly inBackOff: (node: string) => boolean;

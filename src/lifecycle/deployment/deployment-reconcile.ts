@@ -55,7 +55,7 @@ export interface DeploymentFacts {
   readonly now: number;
 }
 
-/** What one sync of a Deployment does, in order, and the status afterwards (LIFE-300 to LIFE-314). Pure. */
+/** The actions of one sync of a Deployment, in order, and the status afterwards (LIFE-300 to LIFE-314). Pure. */
 export function planDeployment(facts: DeploymentFacts): DeploymentPlan {
   return new Planner(facts).plan();
 }

@@ -149,7 +149,7 @@ function timedOutAt(deployment: Deployment, current: DeploymentCondition | undef
   return since !== undefined && since + deadline * 1000 < now;
 }
 
-/** In how many ms the progress deadline has to be looked at; undefined when it has passed, or nothing waits for it. */
+/** In how many ms the progress deadline has to be checked; undefined when it has passed, or nothing waits for it. */
 export function deadlineIn(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
   const deadline = progressDeadline(deployment);
   const current = findCondition(status.conditions, 'Progressing') as DeploymentCondition | undefined;
@@ -160,7 +160,7 @@ export function deadlineIn(deployment: Deployment, status: DeploymentStatus, now
   return Math.max(0, since + deadline * 1000 - now) + 1000;
 }
 
-/** What keeps the new ReplicaSet from making pods, or another of them. */
+/** The error that keeps the new ReplicaSet, or another one, from making pods. */
 function replicaFailure({ all, newOne }: StatusFacts): DeploymentCondition | undefined {
   const sets = newOne === undefined ? all : [newOne, ...all.filter((each) => each !== newOne)];
   const [condition] = sets.flatMap(({ status }) =>

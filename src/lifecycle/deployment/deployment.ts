@@ -21,7 +21,7 @@ export interface DeploymentStatus {
 
 type IntOrPercent = number | string;
 
-/** What the controller reads of a Deployment, with the server's defaults filled in. */
+/** The fields of a Deployment that the controller reads, with the server's defaults filled in. */
 export interface Deployment extends KubeObject {
   spec?: {
     readonly replicas?: number;

@@ -23,7 +23,7 @@ export interface BudgetStatus {
   readonly conditions?: readonly BudgetCondition[];
 }
 
-/** What the controller reads of a PodDisruptionBudget. */
+/** The fields of a PodDisruptionBudget that the controller reads. */
 export interface DisruptionBudget extends KubeObject {
   spec?: {
     readonly minAvailable?: number | string;

@@ -20,7 +20,7 @@ export interface ServicePort {
   readonly appProtocol?: string;
 }
 
-/** What the controller reads of a Service. */
+/** The fields of a Service that the controller reads. */
 export interface Service extends KubeObject {
   spec?: {
     readonly type?: string;

@@ -40,7 +40,7 @@ const BACK_OFF_CAP_MS = 60_000;
 /** Finalizers removed at once. */
 const PARALLEL = 16;
 const SETTLED: SyncOutcome = { next: 'settled' };
-/** How soon a Job is looked at again whose caches are behind its own writes; an event is usually sooner. */
+/** How soon a Job is processed again whose caches are behind its own writes; an event is usually sooner. */
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
 
 /** Runs Jobs: pods, counting, conditions (`job-controller`). Does nothing for a Job while a cache is behind what was written for it. */
@@ -120,7 +120,7 @@ export class JobController implements Service {
       }),
       this.#pods.addHandler({
         added: (pod) => {
-          // What an earlier process left behind, whose Job is gone or finished (LIFE-354).
+          // Finalizers that an earlier process left behind, whose Job is gone or finished (LIFE-354).
           if (isBeyondCounting(pod, () => undefined)) orphan(pod);
         },
         updated: (_, pod) => podSeen(pod),
@@ -263,7 +263,7 @@ export class JobController implements Service {
   }
 }
 
-/** What is not there and what is 0 or empty are the same to a server. */
+/** A missing field and one that is 0 or empty are the same to a server. */
 function comparable(status: JobStatus): object {
   return Object.fromEntries(
     Object.entries(status).filter(([, value]: [string, unknown]) => {

@@ -31,7 +31,7 @@ export interface JobEvent {
   readonly message: string;
 }
 
-/** What one sync of a Job does, in this order; a status that is equal to the old one is not written. */
+/** The actions of one sync of a Job, in this order; a status that is equal to the old one is not written. */
 export interface JobPlan {
   /** Pods to make; of an indexed Job with their indexes. */
   readonly create: readonly { readonly index?: number; readonly failures?: number }[];
@@ -59,7 +59,7 @@ const MOST_AT_ONCE = 500;
 type Outcome = Pick<JobCondition, 'reason' | 'message'> & { readonly type: 'SuccessCriteriaMet' | 'FailureTarget' };
 
 /**
- * What a Job needs (LIFE-351 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so that a crash between
+ * The needs of a Job (LIFE-351 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so that a crash between
  * two of them counts it once: its uid goes into `uncountedTerminatedPods`, then its finalizer goes, then the counter moves.
  */
 export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
@@ -72,7 +72,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
   const status: JobStatus = countReleased(job.status ?? {}, pods);
   if (status.startTime === undefined && !suspended) status.startTime = formatTime(now);
 
-  // What has ended and is not counted: neither in a counter, nor on its way there.
+  // Pods that have ended and are not counted: neither in a counter, nor on its way there.
   const waiting = new Set([
     ...(status.uncountedTerminatedPods?.succeeded ?? []),
     ...(status.uncountedTerminatedPods?.failed ?? []),
@@ -171,7 +171,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
     }
   }
 
-  // What is counted now, and whose finalizer goes.
+  // The pods that are counted now, and those that lose their finalizer.
   const uncounted = {
     succeeded: [...(status.uncountedTerminatedPods?.succeeded ?? [])],
     failed: [...(status.uncountedTerminatedPods?.failed ?? [])],
@@ -435,7 +435,7 @@ function toDiscard(active: readonly Pod[], count: number): readonly Pod[] {
   return active.toSorted((a, b) => rank(a) - rank(b) || born(b) - born(a)).slice(0, count);
 }
 
-/** Changes the condition `Suspended` in place and tells what changed; one that was never suspended has no such condition. */
+/** Changes the condition `Suspended` in place and returns the change; one that was never suspended has no such condition. */
 function withSuspension(
   status: JobStatus,
   suspended: boolean,

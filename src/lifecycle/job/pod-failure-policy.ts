@@ -9,7 +9,7 @@ export interface FailureVerdict {
   readonly failsIndex?: boolean;
 }
 
-/** What the first matching rule of the Job's pod failure policy says about a failed pod (`pkg/controller/job/pod_failure_policy.go`). */
+/** The action of the first matching rule of the Job's pod failure policy for a failed pod (`pkg/controller/job/pod_failure_policy.go`). */
 export function judgeFailure(job: Job, pod: Pod): FailureVerdict {
   const rules = job.spec?.podFailurePolicy?.rules ?? [];
   for (const [index, rule] of rules.entries()) {

@@ -5,7 +5,7 @@ import type { CallOptions, RestClient } from '../../client/rest/rest-client.ts';
 
 export type CreateOutcome =
   | { readonly outcome: 'created'; readonly object: KubeObject }
-  /** Somebody was faster, or it is still on its way out; its own event tells more. */
+  /** Another client was faster, or the object is still being deleted; its own event follows. */
   | { readonly outcome: 'exists' }
   /** The namespace is terminating or gone: nothing will ever be created in this one (LIFE-011). */
   | { readonly outcome: 'namespace-going' };
@@ -30,7 +30,7 @@ export async function createIfAbsent(
   }
 }
 
-/** The cause by which API-303 tells this refusal from one for lack of permission. */
+/** The cause that distinguishes this refusal from one for lack of permission (API-303). */
 function isNamespaceTerminating(error: unknown): boolean {
   return isForbidden(error) && (error.details.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }

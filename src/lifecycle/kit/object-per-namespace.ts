@@ -11,7 +11,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import { createIfAbsent } from './create-if-absent.ts';
 import { ReconcileLoop, type SyncOutcome } from './reconcile-loop.ts';
 
-/** What a controller of this kind is given besides what it is about. */
+/** Further options of a controller of this kind. */
 export interface ControllerContext {
   readonly client: RestClient;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export type ObjectDecision =
 export interface ObjectPerNamespaceOptions extends ControllerContext {
   /** Names the queue in the metrics. */
   readonly name: string;
-  /** Namespaces looked after at once. */
+  /** Namespaces processed at once. */
   readonly workers: number;
   readonly gvr: GroupVersionResource;
   readonly objectName: string;

@@ -26,7 +26,7 @@ export interface OnDemandController {
 
 export interface OnFirstUseOptions extends ControllerContext {
   readonly controllers: readonly OnDemandController[];
-  /** What one controller is given of client, chance and log; the shared caches have those of the options. */
+  /** The client, randomness and log of one controller; the shared caches have those of the options. */
   readonly contextOf: (name: string) => ControllerContext;
   /** Around the loading of a module, for who wants to know that it is under way. */
   readonly loading?: <T>(load: () => Promise<T>) => Promise<T>;

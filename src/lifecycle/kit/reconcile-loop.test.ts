@@ -6,7 +6,7 @@ import { MemoryMetrics } from '../../base/memory-metrics.ts';
 import { noMetrics } from '../../base/metrics.ts';
 import { type Cache, ReconcileLoop, type ReconcileLoopOptions, type SyncOutcome } from './reconcile-loop.ts';
 
-/** A cache that is synced when told to. */
+/** A cache that is synced when the test says so. */
 class HandCache implements Cache {
   ended = false;
   #synced: () => void = () => {};
@@ -187,7 +187,7 @@ describe('ReconcileLoop', () => {
     expect(syncs).toEqual(['a@5000']);
   });
 
-  it('looks at the keys of the resync regularly', async () => {
+  it('processes the keys of the resync regularly', async () => {
     const { clock, syncs, begin } = setUp({ resync: { everyMs: 1000, keys: () => ['a', 'b'] } });
     await begin();
     await clock.advanceAsync(2500);
@@ -222,7 +222,7 @@ describe('ReconcileLoop', () => {
     expect([state.ended, keys, world.clock.pendingTimers]).toEqual([true, ['a'], 0]);
   });
 
-  it.each(['before it runs', 'before its caches are synced'])('ends when it is told to %s', async (when) => {
+  it.each(['before it runs', 'before its caches are synced'])('ends when it is stopped %s', async (when) => {
     const world = setUp();
     if (when === 'before it runs') {
       const stopped = new AbortController();

@@ -11,7 +11,7 @@ import { defaultControllerRateLimiter } from '../../workqueue/rate-limiters.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import { reportDelayedKeys } from './delayed-keys.ts';
 
-/** What a controller reads: an `Informer`, as far as the loop is concerned. */
+/** The source that a controller reads: an `Informer`, as far as the loop is concerned. */
 export interface Cache extends Service {
   /** Resolves when the first list is in; rejects with an AbortError when `signal` is aborted before. */
   waitForSync(signal: AbortSignal): Promise<void>;
@@ -39,9 +39,9 @@ export interface ReconcileLoopOptions {
   readonly backOffCapMs?: number;
   /** Failures in a row after which a key is dropped until its next event. Unless given there is no last attempt. */
   readonly maxRetries?: number;
-  /** Brings one key to its goal. What it throws is logged and tried again, like `back-off`. The signal is the loop's own. */
+  /** Brings one key to its goal. An error is logged and retried, like `back-off`. The signal is the loop's own. */
   readonly sync: (key: string, signal: AbortSignal) => Promise<SyncOutcome>;
-  /** Keys to look at again every so often, whatever the events said. */
+  /** Keys to process again periodically, whatever the events were. */
   readonly resync?: { readonly everyMs: number; readonly keys: () => Iterable<string> };
 }
 

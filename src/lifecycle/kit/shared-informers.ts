@@ -17,7 +17,7 @@ export const orphansOf = (namespace: string): string => `${namespace}/`;
 /** Index of pods: the pods whose `spec.nodeName` is this. */
 export const BY_NODE = 'node';
 
-/** What a controller is given that reads shared caches. */
+/** The options of a controller that reads shared caches. */
 export interface SharedContext extends ControllerContext {
   readonly informers: SharedInformers;
 }

@@ -21,7 +21,7 @@ export interface NamespacedResource extends GroupVersionResource {
   readonly verbs: readonly string[];
 }
 
-/** What became of one resource in one pass. */
+/** The result for one resource in one pass. */
 export type ContentOutcome =
   | { readonly state: 'empty' }
   | {
@@ -90,7 +90,7 @@ export class NamespaceContent {
     }
   }
 
-  /** What went wrong, or undefined. Says nothing about what is gone. */
+  /** The failure, or undefined. It says nothing about deleted objects. */
   async #delete(resource: NamespacedResource, found: number | 'unlisted'): Promise<string | undefined> {
     if (resource.verbs.includes('deletecollection')) {
       try {
@@ -222,8 +222,8 @@ export class NamespaceContent {
 const CONTROLLER = 'namespace-controller';
 
 /**
- * Forgets what was counted of resources that are not served any more. What a pass under way still counts of them goes at the next discovery,
- * which comes before anything else is counted. Of groups that could not be read nothing goes.
+ * Forgets what was counted of resources that are not served any more. Counts that a pass under way still adds are removed at the next discovery,
+ * which comes before anything else is counted. Counts of groups that could not be read stay.
  */
 export function forgetVanished(
   deletions: Counter,

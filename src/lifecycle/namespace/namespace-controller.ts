@@ -21,11 +21,11 @@ export interface NamespaceControllerOptions {
   /** Namespaces emptied at once; 10 in Kubernetes. */
   readonly concurrentNamespaceSyncs?: number;
   /**
-   * Time between a namespace's deletion and the first look at its content. With several API servers 5 s, as upstream: one of
+   * Time between a namespace's deletion and the first read of its content. With several API servers 5 s, as upstream: one of
    * them may admit a write before it sees the deletion. With one server nothing can slip in: 0 (LIFE-449).
    */
   readonly deletionDelayMs?: number;
-  /** Terminating namespaces are looked at at least this often; 5 minutes in Kubernetes. */
+  /** Terminating namespaces are processed at least this often; 5 minutes in Kubernetes. */
   readonly resyncMs?: number;
 }
 

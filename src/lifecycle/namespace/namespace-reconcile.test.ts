@@ -122,7 +122,7 @@ describe('nextConditions', () => {
     expect(at(third)).toMatchObject({ status: 'False', lastTransitionTime: later, reason: 'ContentRemoved' });
   });
 
-  it('LIFE-446 tells the truth while pods remain, with resources and finalizers sorted', () => {
+  it('LIFE-446 reports correctly while pods remain, with resources and finalizers sorted', () => {
     const conditions = nextConditions([], { ...clean, remaining: [pods, held], podsFirst: true }, now) ?? [];
     expect(conditions.find(({ type }) => type === 'NamespaceContentRemaining')?.message).toBe(
       'Some resources are remaining: deployments.apps has 1 resource instances, pods. has 2 resource instances',

@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
 /**
- * What the namespace controller decides (lifecycle.md 13.1; upstream `pkg/controller/namespace/deletion`). Pure: the
- * controller observes, deletes and lists, and hands what it found to {@link decideAfterPass}.
+ * The decisions of the namespace controller ( upstream `pkg/controller/namespace/deletion`). Pure: the
+ * controller observes, deletes and lists, and passes its findings to {@link decideAfterPass}.
  */
 
-/** What is left of one resource in the namespace after a deletion pass. */
+/** The rest of one resource in the namespace after a deletion pass. */
 export interface Remaining {
   readonly group: string;
   readonly version: string;
@@ -24,9 +24,9 @@ export interface PassReport {
   readonly discoveryError?: string;
   /** Group versions that discovery could not read, with the reason. */
   readonly discoveryFailures: Readonly<Record<string, string>>;
-  /** What is wrong with each group version whose name does not parse. */
+  /** The problem of each group version whose name does not parse. */
   readonly unparsableGroupVersions: readonly string[];
-  /** What went wrong for single resources; the others were treated all the same (LIFE-443). */
+  /** The failures of single resources; the others were processed all the same (LIFE-443). */
   readonly contentFailures: readonly string[];
   /** Seconds until the slowest pod is expected to be gone; 0 when none is waited for (LIFE-441). */
   readonly podEstimateSeconds: number;
@@ -53,7 +53,7 @@ export type PassDecision =
       readonly reason: 'discovery-failed' | 'content-failed' | 'content-remains';
     };
 
-/** What to do with a namespace as it is now (LIFE-440). */
+/** The action for a namespace as it is now (LIFE-440). */
 export type NamespaceStep = 'ignore' | 'mark-terminating' | 'delete-content' | 'done';
 
 /** Name of the finalizer in `spec.finalizers` that is ours to remove. */
@@ -61,7 +61,7 @@ export const NAMESPACE_FINALIZER = 'kubernetes';
 
 /** Items with finalizers are expected to be gone after this long, in seconds (LIFE-444). */
 const FINALIZER_ESTIMATE_SECONDS = 15;
-/** Content that remains is looked at again no sooner than this. */
+/** Remaining content is read again no sooner than this. */
 const SHORTEST_WAIT_MS = 250;
 
 const phaseOf = (namespace: KubeObject): unknown => (namespace['status'] as { phase?: unknown } | undefined)?.phase;
@@ -102,7 +102,7 @@ export function decideAfterPass(report: PassReport, msSinceDeletion: number): Pa
   return { verdict: 'retry', afterMs, reason: 'content-remains' };
 }
 
-/** What is wrong with items that nothing holds and that are there all the same (LIFE-444); undefined when there are none. */
+/** The message about items that still exist although nothing holds them (LIFE-444); undefined when there are none. */
 export function unexpectedItems(namespace: string, remaining: Remaining): string | undefined {
   if (remaining.unexpected === 0) return undefined;
   const { group, version, resource } = remaining;

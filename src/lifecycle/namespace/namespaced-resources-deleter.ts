@@ -40,11 +40,11 @@ export interface NamespacedResourcesDeleterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly deletions: Counter;
-  /** What the server serves; begins after the call, see `shared-discovery.ts`. */
+  /** The resources that the server serves; begins after the call, see `shared-discovery.ts`. */
   readonly discover: (signal: AbortSignal) => Promise<DiscoveryResult>;
 }
 
-/** Empties terminating namespaces and lets go of them (upstream `pkg/controller/namespace/deletion`). SPEC.md has the states. */
+/** Empties terminating namespaces and removes their finalizer (upstream `pkg/controller/namespace/deletion`). SPEC.md has the states. */
 export class NamespacedResourcesDeleter {
   readonly #options: NamespacedResourcesDeleterOptions;
 
@@ -52,7 +52,7 @@ export class NamespacedResourcesDeleter {
     this.#options = options;
   }
 
-  /** One pass over one namespace (LIFE-440). What it throws concerns the namespace itself, not its content. */
+  /** One pass over one namespace (LIFE-440). Its errors concern the namespace itself, not its content. */
   async delete(name: string, signal: AbortSignal): Promise<SyncOutcome> {
     let namespace = await this.#read(name, signal);
     if (namespace !== undefined && decideNamespaceStep(namespace) === 'mark-terminating') {
@@ -97,7 +97,7 @@ export class NamespacedResourcesDeleter {
     return reportOf(found, outcomes, 'everything');
   }
 
-  /** What can be deleted, and what discovery does not know: that keeps the namespace, but stops nothing else (LIFE-442). */
+  /** The resources that can be deleted, and the groups unknown to discovery: these keep the namespace, but stop nothing else (LIFE-442). */
   async #discover(signal: AbortSignal): Promise<Discovered> {
     try {
       const discovered = await this.#options.discover(signal);

@@ -12,7 +12,7 @@ import { decideLease, type Lease } from './node-lease-reconcile.ts';
 
 export const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 export const NODE_LEASES = 'kube-node-lease';
-/** Until a lease without a living kubelet is looked at again whose node exists. */
+/** Delay until a lease is checked again whose node exists but whose kubelet is silent. */
 const NODE_EXISTS_MS = 3_600_000;
 
 /** Deletes Leases of nodes that nobody owns and whose node is gone (LIFE-202). Reads no other namespace (LIFE-203). */
@@ -42,7 +42,7 @@ export class NodeLeaseController implements Service {
     const look = (lease: Lease): void => {
       if ((lease.metadata?.ownerReferences ?? []).length === 0) this.#loop.trigger(keyOf(lease));
     };
-    // A renewal only moves the moment further away, at which the lease is looked at again anyway.
+    // A renewal only delays the time at which the lease is checked again.
     this.#leases.addHandler({ added: look });
     await this.#loop.run(signal);
   }

@@ -12,7 +12,7 @@ export interface Lease extends KubeObject {
 export type LeaseDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'owned' | 'otherHolder' | 'neverRenewed' | 'nodeExists' }
   | { readonly verdict: 'wait'; readonly reason: 'young' | 'recent'; readonly untilMs: number }
-  /** Only a live read tells whether the node exists. */
+  /** Only a live read shows whether the node exists. */
   | { readonly verdict: 'askNode'; readonly reason: 'stale' }
   | { readonly verdict: 'delete'; readonly reason: 'leaked' };
 

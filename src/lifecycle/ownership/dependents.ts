@@ -13,7 +13,7 @@ export interface DependentsOptions {
   readonly selects: (owner: KubeObject, orphan: KubeObject) => boolean;
   readonly expectations: Expectations;
   readonly trigger: (ownerKey: string) => void;
-  /** Told of an update of a dependent after its owner was triggered. */
+  /** Called with an update of a dependent after its owner was triggered. */
   readonly onUpdate?: (ownerKey: string, previous: KubeObject, dependent: KubeObject) => void;
 }
 
@@ -60,7 +60,7 @@ export class Dependents {
     });
   }
 
-  /** What the owner controls, and what nobody in its namespace controls. */
+  /** The objects that the owner controls, and those without a controller in its namespace. */
   candidates<T extends KubeObject>(owner: KubeObject): T[] {
     const { uid = '', namespace = '' } = owner.metadata ?? {};
     const { dependents } = this.#options;

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 /** How long a cache that does not show a write holds its owner up, ms (LIFE-008). */
 const EXPECTATION_MS = 5 * 60 * 1000;
 
-/** What an expectation is checked against: a cache and how far it has come. */
+/** The reference of an expectation: a cache and how far it has come. */
 export interface ExpectingCache {
   /** Everything up to this resource version has been seen. */
   readonly resourceVersion: string;
@@ -29,7 +29,7 @@ interface OfOwner {
 }
 
 /**
- * What a controller wrote for an owner and its caches do not show yet (LIFE-008, LIFE-009). A write is shown when the cache has reached
+ * Writes of a controller for an owner that its caches do not show yet (LIFE-008, LIFE-009). A write is shown when the cache has reached
  * its resource version; a deletion when the object is gone, terminating or another of its name, whoever controls it (LIFE-021). Bound: five
  * minutes a write, and one number a cache and one entry a pending deletion for each owner.
  */

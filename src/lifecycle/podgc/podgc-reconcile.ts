@@ -65,7 +65,7 @@ export function isOutOfService(node: Node): boolean {
   return ready !== 'True' && (node.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
 }
 
-/** Of the terminated pods those beyond the threshold: evicted ones first, then the oldest, then by name (LIFE-051, LIFE-052). */
+/** The terminated pods beyond the threshold: evicted ones first, then the oldest, then by name (LIFE-051, LIFE-052). */
 function surplus(pods: readonly Pod[], threshold: number): PodDeletion[] {
   if (threshold <= 0) return [];
   const terminated = pods.filter(isTerminated);
@@ -81,7 +81,7 @@ function surplus(pods: readonly Pod[], threshold: number): PodDeletion[] {
 }
 
 /**
- * What is written into the status of a pod before it is deleted; undefined for one that has ended by itself (LIFE-060, LIFE-061).
+ * The patch of a pod's status before its deletion; undefined for one that has ended by itself (LIFE-060, LIFE-061).
  * Only `status` is patched, so a spec whose merge keys are not unique survives (LIFE-063).
  */
 export function statusPatchOf({ pod, reason }: PodDeletion, at: string): object | undefined {

@@ -14,7 +14,7 @@ export interface PodTemplate {
   readonly spec?: Pod['spec'];
 }
 
-/** What takes events: an `EventRecorder`. */
+/** A receiver of events: an `EventRecorder`. */
 export interface EventSink {
   event(
     involvedObject: ObjectReference,
@@ -42,7 +42,7 @@ export class PodControl {
   }
 
   /**
-   * Creates a pod and tells the owner's events. Throws what the server refused; a terminating namespace gives no event, because nothing
+   * Creates a pod and records an event on the owner. Throws the server's refusal; a terminating namespace gives no event, because nothing
    * can be done about it (LIFE-011).
    */
   async create(owner: KubeObject, pod: Pod, signal: AbortSignal): Promise<Pod> {

@@ -59,7 +59,7 @@ export interface PodStatus {
   [field: string]: unknown;
 }
 
-/** What controllers read of a pod. */
+/** The fields of a pod that controllers read. */
 export interface Pod extends KubeObject {
   spec?: {
     readonly nodeName?: string;
@@ -103,13 +103,13 @@ export interface Taint {
   readonly timeAdded?: string | null;
 }
 
-/** What controllers read of a node. */
+/** The fields of a node that controllers read. */
 export interface Node extends KubeObject {
   spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[]; readonly providerID?: string };
   status?: { readonly conditions?: readonly Condition[]; readonly [field: string]: unknown };
 }
 
-/** The pod has run to its end: `Succeeded` or `Failed`. */
+/** The pod has completed: `Succeeded` or `Failed`. */
 export function isPodFinished(pod: Pod): boolean {
   const phase = pod.status?.phase;
   return phase === 'Succeeded' || phase === 'Failed';

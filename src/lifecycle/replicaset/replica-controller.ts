@@ -26,7 +26,7 @@ import { updateStatus } from '../kit/update-status.ts';
 import type { ReplicaSet } from './replica-set.ts';
 import { decideReplicas, nextReplicaSetStatus } from './replicaset-reconcile.ts';
 
-/** What ReplicaSets and ReplicationControllers differ in (LIFE-260). */
+/** The differences between ReplicaSets and ReplicationControllers (LIFE-260). */
 export interface ReplicaKind extends OwnerKind {
   readonly gvr: GroupVersionResource;
   /** Names the queue in the metrics. */
@@ -44,7 +44,7 @@ export interface ReplicaControllerOptions extends SharedContext {
 }
 
 interface Managed {
-  /** What kept it from creating or deleting pods. */
+  /** The error that kept it from creating or deleting pods. */
   readonly failure?: unknown;
   /** A pod that should go is gone or has changed, so the decision is made anew. */
   readonly changed?: boolean;
@@ -52,7 +52,7 @@ interface Managed {
 
 const WORKERS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
-/** How soon an owner is looked at again whose caches are behind its own writes; an event is usually sooner. */
+/** How soon an owner is processed again whose caches are behind its own writes; an event is usually sooner. */
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
 
 /** Keeps as many pods as its owners ask for (LIFE-260 to LIFE-269). Does nothing for an owner while a cache is behind what was written for it. */

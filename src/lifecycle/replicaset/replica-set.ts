@@ -12,7 +12,7 @@ export interface ReplicaSetStatus {
   readonly conditions?: readonly Condition[];
 }
 
-/** What controllers read of a ReplicaSet, and of a ReplicationController, which differs in its selector only. */
+/** The fields that controllers read of a ReplicaSet, and of a ReplicationController, which differs in its selector only. */
 export interface ReplicaSet extends KubeObject {
   spec?: {
     readonly replicas?: number;

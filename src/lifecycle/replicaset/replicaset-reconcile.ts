@@ -16,7 +16,7 @@ export type ReplicasDecision =
   | { readonly verdict: 'delete'; readonly pods: readonly Pod[]; readonly reason: 'too many replicas' };
 
 /**
- * What a ReplicaSet does about its number of pods (LIFE-261, LIFE-262). `active` are its claimed active pods; `related` is asked only when
+ * The action of a ReplicaSet for its number of pods (LIFE-261, LIFE-262). `active` are its claimed active pods; `related` is asked only when
  * some of them go and others stay. Pure.
  */
 export function decideReplicas(

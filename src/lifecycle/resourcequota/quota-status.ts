@@ -27,7 +27,7 @@ const KNOWN: readonly CountedKind[] = [
   'services',
 ].map((resource) => ({ group: '', resource }));
 
-/** Of which resources a quota has to count the objects. */
+/** The resources whose objects a quota has to count. */
 export function countedKinds({ spec }: KubeObject): readonly CountedKind[] {
   const names = [...parseResourceList((spec as { hard?: unknown } | undefined)?.hard).keys()];
   const kinds = new Map<string, CountedKind>();
@@ -73,7 +73,7 @@ function usedOf(
   let used: ResourceList = new Map();
   for (const { kind, objects } of contents) {
     const names = consumedNames(kind, hard.keys());
-    // Of what there is none, there is a count, too.
+    // A resource without objects has a count, too.
     for (const name of names) used = addLists(used, new Map([[name, amount(0)]]));
     for (const object of objects) {
       if (isWithin(kind, object, scopes)) used = addLists(used, onlyNames(usageOf(kind, object, now), names));

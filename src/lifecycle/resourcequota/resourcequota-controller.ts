@@ -15,15 +15,15 @@ const WORKERS = 5;
 /** Everything is counted again, whatever the events said. */
 const RESYNC_MS = 5 * 60_000;
 /**
- * After admission has charged a quota: by then what it let in is stored, and counted, or it was refused by something else after that, and
- * is given back. Counting at once could miss what is on its way.
+ * After admission has charged a quota: by then admitted objects are stored and counted, or were refused later, and their charge is removed.
+ * Counting at once could miss objects under way.
  */
 const SETTLING_MS = 2000;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
 /**
- * Keeps what quotas say is used up (API-361). Admission adds to it; here it is counted anew: for a new or changed quota, and when
- * something goes or shrinks. What a quota counts is watched from the first one on that counts it.
+ * Maintains the used amounts of quotas (API-361). Admission adds to it; here it is counted anew: for a new or changed quota, and when
+ * something goes or shrinks. A resource is watched once the first quota counts it.
  */
 export class ResourceQuotaController implements Service {
   readonly #context: ControllerContext;
@@ -118,7 +118,7 @@ export class ResourceQuotaController implements Service {
     return resolved;
   }
 
-  /** What is new has been counted by admission; what goes, or takes less than before, gives something back. */
+  /** Admission has counted new objects; a deleted or smaller one reduces the usage. */
   #watch(kind: CountedKind, gvr: GroupVersionResource, signal: AbortSignal): void {
     const id = `${gvr.group}/${gvr.version}/${gvr.resource}`;
     if (this.#watched.has(id)) return;
@@ -138,7 +138,7 @@ export class ResourceQuotaController implements Service {
       deleted: look,
     });
     this.#watched.set(id, objects.run(signal));
-    // What went between the count and the first list is seen by nobody else. Stopped before that, there is nothing to do.
+    // Objects deleted between the count and the first list are seen only here. Stopped before that, there is nothing to do.
     objects.waitForSync(signal).then(
       () => this.#quotas.list().forEach((quota) => this.#loop.trigger(keyOf(quota))),
       () => undefined,

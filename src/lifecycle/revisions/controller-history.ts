@@ -57,7 +57,7 @@ export class ControllerHistory {
     return claimed.toSorted(byRevisionNumber);
   }
 
-  /** What the server has after a decision; `collision` when something else has the name. */
+  /** The server's object after a decision; `collision` when something else has the name. */
   async perform(
     key: string,
     owner: KubeObject,

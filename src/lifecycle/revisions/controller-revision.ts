@@ -3,7 +3,7 @@ import { deepEqual } from '../../base/deep-equal.ts';
 import { controllerReference, isTerminating, type OwnerKind } from '../ownership/controller-reference.ts';
 import type { PodTemplate } from '../pods/pod-control.ts';
 
-/** A template as it was once, so that pods of it can be told from others and it can be brought back. */
+/** A template as it was once, so that its pods can be identified and it can be restored. */
 export interface ControllerRevision extends KubeObject {
   /** A patch that puts the template back. */
   data?: { readonly spec?: { readonly template?: PodTemplate & { readonly $patch?: string } } };

@@ -5,7 +5,7 @@ import { decideRootCa, ROOT_CA_CONFIG_MAP } from './root-ca-reconcile.ts';
 export interface RootCaControllerOptions extends ControllerContext {
   /** Certificates, PEM, by which clients recognise this API server. */
   readonly rootCaPem: string;
-  /** Namespaces looked after at once. */
+  /** Namespaces processed at once. */
   readonly concurrentRootCaSyncs?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isActiveNamespace } from '../kit/active-namespace.ts';
 
-/** What must be in every active namespace (LIFE-480; upstream `pkg/controller/serviceaccount/serviceaccounts_controller.go`). */
+/** The objects that every active namespace must have (LIFE-480; upstream `pkg/controller/serviceaccount/serviceaccounts_controller.go`). */
 export const DEFAULT_SERVICE_ACCOUNT = 'default';
 
 export type ServiceAccountDecision =

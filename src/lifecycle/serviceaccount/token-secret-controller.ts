@@ -91,7 +91,7 @@ export class TokenSecretController implements Service {
     }
   }
 
-  /** What the cache does not have is asked for: only the server says that there is none. */
+  /** A missing object is read live: only the server knows that there is none. */
   async #account(namespace: string, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
     const known = this.#accounts.get(`${namespace}/${name}`);
     if (known !== undefined) return known;

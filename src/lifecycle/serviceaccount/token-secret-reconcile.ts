@@ -30,8 +30,8 @@ export function accountOf(secret: KubeObject): string {
 }
 
 /**
- * A Secret of that type gets what a pod needs to speak to the server, and goes with its account (LIFE-680, upstream
- * `pkg/controller/serviceaccount/tokens_controller.go`). What is in it already is kept, apart from a certificate that has changed.
+ * A Secret of that type gets the credentials that a pod needs, and is deleted with its account (LIFE-680, upstream
+ * `pkg/controller/serviceaccount/tokens_controller.go`). Its contents are kept, apart from a certificate that has changed.
  */
 export function decideTokenSecret(secret: TokenSecret | undefined, facts: TokenSecretFacts): TokenSecretDecision {
   if (secret === undefined) return { verdict: 'nothing', reason: 'gone' };

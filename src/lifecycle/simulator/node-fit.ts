@@ -6,8 +6,8 @@ import { type Node, type Pod, tolerates } from '../pods/pod-object.ts';
 const KEEPING_AWAY: ReadonlySet<string> = new Set(['NoSchedule', 'NoExecute']);
 
 /**
- * Whether a pod may run on a node: the node is ready and schedulable, its labels are what the pod asks for, and the pod tolerates its
- * taints. Resources, ports, volumes and affinity between pods are not looked at.
+ * Whether a pod may run on a node: the node is ready and schedulable, its labels match the pod's selector, and the pod tolerates its
+ * taints. Resources, ports, volumes and affinity between pods are ignored.
  */
 export function fits(pod: Pod, node: Node): boolean {
   if (node.metadata?.deletionTimestamp || node.spec?.unschedulable === true) return false;

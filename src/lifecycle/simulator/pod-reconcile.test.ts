@@ -153,7 +153,7 @@ describe('LIFE-531 the simulated life of a pod', () => {
     expect(decideSimulation(held, facts())).toEqual({ verdict: 'nothing', reason: 'letGo' });
   });
 
-  it('takes as long to stop as it is told, at most the grace period', () => {
+  it('takes the given time to stop, at most the grace period', () => {
     const leaving = (stop: string) => {
       const subject = running({ [STOP_AFTER]: stop });
       const end = { deletionTimestamp: formatTime(START + 30_000), deletionGracePeriodSeconds: 30 };

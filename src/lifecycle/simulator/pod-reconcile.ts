@@ -12,7 +12,7 @@ import { type PodPlan, podPlanOf } from './pod-plan.ts';
 
 export type SimulationMode = 'schedule' | 'run';
 
-/** What the simulator looks at besides the pod. */
+/** The facts that the simulator uses besides the pod. */
 export interface SimulationFacts {
   readonly mode: SimulationMode;
   /** Epoch ms. */
@@ -40,7 +40,7 @@ export type SimulationDecision =
 /** The first wait of a container that ended before it starts again; it doubles up to {@link MAX_BACK_OFF_MS}. */
 const BACK_OFF_MS = 10_000;
 const MAX_BACK_OFF_MS = 300_000;
-/** How a container ends that is told to stop and has more to do: 128 + SIGTERM. */
+/** The exit code of a container that is stopped early: 128 + SIGTERM. */
 const TERMINATED = 143;
 
 /**
@@ -123,7 +123,7 @@ function decideRun(pod: Pod, { now }: SimulationFacts): SimulationDecision {
   return { verdict: 'wait', reason: 'runs', untilMs: Math.min(...dues) };
 }
 
-/** Containers get the time they take to stop, at most the grace period; a pod that was let go only waits for its finalizers. */
+/** Containers get the time they take to stop, at most the grace period; a pod that has stopped only waits for its finalizers. */
 function decideStop(pod: Pod, { now }: SimulationFacts): SimulationDecision {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
   const graceMs = (deletionGracePeriodSeconds ?? 0) * 1000;

@@ -11,7 +11,7 @@ export interface PodSimulatorOptions extends SharedContext {
   readonly mode: SimulationMode;
 }
 
-/** Pods looked after at once. */
+/** Pods processed at once. */
 const WORKERS = 16;
 const SETTLED: SyncOutcome = { next: 'settled' };
 

@@ -31,7 +31,7 @@ export interface Claim extends KubeObject {
   spec?: object;
 }
 
-/** What the controller reads of a StatefulSet, with the server's defaults filled in. */
+/** The fields of a StatefulSet that the controller reads, with the server's defaults filled in. */
 export interface StatefulSet extends KubeObject {
   spec?: {
     readonly replicas?: number;

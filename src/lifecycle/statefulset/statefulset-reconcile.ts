@@ -55,7 +55,7 @@ const isCreated = (pod: Pod): boolean => phaseOf(pod) !== '';
 const isRunningAndReady = (pod: Pod): boolean => phaseOf(pod) === 'Running' && isPodReady(pod);
 const isHealthy = (pod: Pod): boolean => isRunningAndReady(pod) && !isTerminating(pod);
 
-/** What one sync of a StatefulSet does, and its status before that (LIFE-610 to LIFE-615; `stateful_set_control.go`). Pure. */
+/** The actions of one sync of a StatefulSet, and its status before them (LIFE-610 to LIFE-615; `stateful_set_control.go`). Pure. */
 export function planStatefulSet(facts: StatefulFacts): StatefulPlan {
   const { set } = facts;
   const status = statusOf(facts);

@@ -6,8 +6,8 @@ export type EvictionDecision =
   | { readonly verdict: 'evict'; readonly reason: 'notTolerated' | 'timeOver' };
 
 /**
- * Whether a pod has to leave its node (LIFE-182; `pkg/controller/tainteviction`). Of several tolerations of one taint only the first
- * counts, and of several times the shortest.
+ * Whether a pod has to leave its node (LIFE-182; `pkg/controller/tainteviction`). Only the first of several tolerations of one taint counts, and
+ * only the shortest of several times.
  * @param since epoch ms at which the pod was first seen with these taints
  */
 export function decideEviction(

@@ -29,7 +29,7 @@ const job = (over: {
   },
 });
 
-describe('the time of a Job after its end', () => {
+describe('the time of a Job after it finished', () => {
   it('LIFE-080 LIFE-081 runs from the first condition that says that it is finished', () => {
     expect(decideJobTtl(job({ ttl: 10 }), START)).toEqual({
       verdict: 'wait',
@@ -70,7 +70,7 @@ describe('the time of a Job after its end', () => {
   });
 });
 
-describe('the time of a bare pod after its end', () => {
+describe('the time of a bare pod after it finished', () => {
   const pod = (over: Partial<Pod['metadata'] & object> = {}, phase = 'Succeeded', ttl = '5'): Pod => ({
     metadata: { name: 'p', annotations: { [POD_TTL]: ttl }, creationTimestamp: formatTime(START), ...over },
     status: {

@@ -18,7 +18,7 @@ export type TtlDecision =
 /** Deletes bare pods so many seconds after they have finished. */
 export const POD_TTL = 'pod.kubegc.io/ttl-after-finished';
 
-/** Whether a Job's time after its end is over (LIFE-080 to LIFE-087). `now` in epoch ms. */
+/** Whether a finished Job's time to live is over (LIFE-080 to LIFE-087). `now` in epoch ms. */
 export function decideJobTtl(job: FinishedJob | undefined, now: number): TtlDecision {
   if (job === undefined) return { verdict: 'nothing', reason: 'gone' };
   const { deletionTimestamp, namespace = '', name = '' } = job.metadata ?? {};
@@ -49,7 +49,7 @@ export function decidePodTtl(pod: Pod | undefined, now: number): TtlDecision {
   return decideAt(podEnd(pod, parseTime(creationTimestamp ?? '') ?? now) + Number(text) * 1000, now);
 }
 
-/** The last container's end, else when Ready went False, else the creation. */
+/** The time the last container ended, else when Ready went False, else the creation. */
 function podEnd({ status }: Pod, createdAt: number): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => parseTime(state?.terminated?.finishedAt ?? ''));
   const known = ends.filter((at) => at !== undefined);

@@ -20,7 +20,7 @@ interface PodWatch {
 }
 
 /**
- * Keeps claims that pods use, also when they are deleted (LIFE-151..154). Who uses a claim is asked when it is deleted, by a list of
+ * Keeps claims that pods use, also when they are deleted (LIFE-151..154). The users of a claim are read when it is deleted, by a list of
  * the pods of its namespace; those are watched only while a claim waits, since all pods of a cluster are too many to hold for that.
  */
 export class ClaimProtectionController implements Service {
@@ -104,7 +104,7 @@ export class ClaimProtectionController implements Service {
       for (const each of waiting) this.#loop.trigger(each);
     };
     pods.addHandler({ updated: look, deleted: look });
-    // What happened between our list and the first one of the watch is in neither's events.
+    // Changes between our list and the first list of the watch are in no event.
     pods.waitForSync(stop.signal).then(look, () => undefined);
     this.#pods.set(namespace, { stop, waiting, running: pods.run(stop.signal) });
   }

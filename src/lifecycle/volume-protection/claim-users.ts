@@ -12,7 +12,7 @@ interface Pod extends KubeObject {
 
 /**
  * Whether a pod uses a claim of its namespace (LIFE-152, upstream `pkg/controller/volume/pvcprotection`): it has a node and a volume
- * that names the claim, whatever its phase. What nobody schedules holds nothing back.
+ * that names the claim, whatever its phase. A pod that was not scheduled protects no claim.
  */
 export function usesClaim(pod: Pod, claim: KubeObject): boolean {
   const { nodeName = '', volumes = [] } = pod.spec ?? {};
@@ -30,7 +30,7 @@ function isMadeFor({ metadata = {} }: Pod, volume: string, claim: KubeObject): b
   return owner?.uid === metadata.uid;
 }
 
-/** Its node has let go of it. */
+/** Its node has finished with it. */
 function isGone({ metadata }: Pod): boolean {
   return Boolean(metadata?.deletionTimestamp) && metadata?.deletionGracePeriodSeconds === 0;
 }

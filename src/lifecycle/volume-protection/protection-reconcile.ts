@@ -11,7 +11,7 @@ export type ProtectionDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'asItShouldBe' };
 
 /**
- * What is in use keeps its finalizer, what is not loses it when it is deleted; one made before there was any protection gets it
+ * A used object keeps its finalizer, a deleted unused one loses it; one made before there was any protection gets it
  * (LIFE-150, LIFE-151). An `update` carries the resource version on which the decision rests.
  */
 export function decideProtection(

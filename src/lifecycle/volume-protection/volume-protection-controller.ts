@@ -42,7 +42,7 @@ export class VolumeProtectionController implements Service {
   async #sync(name: string, signal: AbortSignal): Promise<SyncOutcome> {
     const volume = this.#volumes.get(name);
     const decision = decideProtection(volume, VOLUME_FINALIZER, volumeUse(volume));
-    // A volume that is bound is looked at again when that changes.
+    // A bound volume is processed again when that changes.
     if (decision.verdict !== 'update') return SETTLED;
     const { client, logger } = this.#context;
     try {
