@@ -33,8 +33,6 @@ async function close(): Promise<void> {
   const over = play;
   play = undefined;
   if (over === undefined) return;
-  // Who was buried has something to do for a while that comes to nothing.
-  await over.rig.advance(30_000);
   await over.rig.wait(Promise.all(processes.map((each) => each.stop())));
   processes = [];
   await over.rig.stop();
