@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../src/base/thrown.ts';
+import { messageOf } from '../src/base/errors/thrown.ts';
 import { machineLine } from './machine.ts';
 import type { BenchResult } from './result.ts';
 

@@ -1,7 +1,7 @@
 import { openEtcdStore } from '../../src/apiserver/storage/etcd/open-etcd-store.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { silentLogger } from '../../src/base/logs/logger.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 import { EtcdProcess } from '../../test/compat/etcd-process.ts';
 import { ServerProcess } from '../program/server-process.ts';
 import { type Benchmark, levelOf } from '../result.ts';

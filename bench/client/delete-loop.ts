@@ -3,8 +3,8 @@ import {
   createCertificateAuthority,
   issueServingCertificate,
 } from '../../src/apiserver/authentication/certificates.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 import { bearerToken } from '../../src/client/http/connect-options.ts';
 import { http1Transport } from '../../src/client/http/http1-transport.ts';
 import { http2Transport } from '../../src/client/http/http2-transport.ts';

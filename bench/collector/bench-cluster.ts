@@ -2,7 +2,7 @@ import type { PropagationPolicy } from '../../src/client/rest/delete-options.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../src/api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { isAlreadyExists } from '../../src/api/status-error.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { systemKubeconfigIo } from '../../src/cli/process/system-kubeconfig-io.ts';
 import { loadClientConfig } from '../../src/client/kubeconfig/client-config.ts';
 import { connect } from '../../src/client/http/connect.ts';

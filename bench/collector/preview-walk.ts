@@ -1,7 +1,7 @@
 import { applied } from '../../src/collector/graph/apply.ts';
 import type { Graph, NodeId } from '../../src/collector/graph/graph.ts';
 import { OwnershipGraph } from '../../src/collector/graph/ownership-graph.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { type Benchmark, type BenchResult, levelOf, median } from '../result.ts';
 import { nameText, ownerOf, randomUids, resources, kindOf, TREE, uidText } from './trees.ts';
 

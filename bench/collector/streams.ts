@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { watchDecoder } from '../../src/client/codec/watch-decoder.ts';
 import { AbsentOwnerCache } from '../../src/collector/caches/absent-owner-cache.ts';
 import { apply } from '../../src/collector/graph/apply.ts';

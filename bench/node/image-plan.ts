@@ -1,5 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { FakeClock } from '../../src/base/fake-clock.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
 import { defaultConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { ContainerManager } from '../../src/nodegc/containers/container-manager.ts';
 import { readContainers, readImages } from '../../src/nodegc/cri/listed-items.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../base/thrown.ts';
+import { messageOf } from '../base/errors/thrown.ts';
 import type { FieldError } from './field-error.ts';
 import { formatFieldError } from './field-error.ts';
 import type { GroupKind, GroupResource } from './meta/group-version-kind.ts';

@@ -1,11 +1,11 @@
 import { builtinResources } from '../api/kinds/builtin-resources.ts';
 import { newMethodNotSupported, newPathNotFound } from '../api/status-error.ts';
-import { AfterTurn } from '../base/after-turn.ts';
-import type { Clock } from '../base/clock.ts';
+import { AfterTurn } from '../base/time/after-turn.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { HttpHandler, HttpResponse } from '../base/http-message.ts';
-import type { Logger } from '../base/logger.ts';
-import type { Metrics } from '../base/metrics.ts';
-import type { Random } from '../base/random.ts';
+import type { Logger } from '../base/logs/logger.ts';
+import type { Metrics } from '../base/metrics/metrics.ts';
+import type { Random } from '../base/random/random.ts';
 import { AdmissionChain, type AdmissionPlugin } from './admission/chain/admission-chain.ts';
 import { buildPlugins } from './admission/default-plugins.ts';
 import { defaultPluginNames, type ImplementedPlugin } from './admission/plugin-selection.ts';

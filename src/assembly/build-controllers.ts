@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
-import type { Logger } from '../base/logger.ts';
-import type { Metrics } from '../base/metrics.ts';
-import type { Random } from '../base/random.ts';
+import type { Logger } from '../base/logs/logger.ts';
+import type { Metrics } from '../base/metrics/metrics.ts';
+import type { Random } from '../base/random/random.ts';
 import type { Service } from '../base/service.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import { inProcessTransport } from '../client/http/in-process-transport.ts';
 import type { Interceptor } from '../client/rest/interceptor.ts';

@@ -1,4 +1,4 @@
-import type { AbortNotice } from './abort-notice.ts';
+import type { AbortNotice } from './time/abort-notice.ts';
 
 /**
  * An HTTP exchange as values, with no socket behind it. A server room exposes an {@link HttpHandler}, the client room

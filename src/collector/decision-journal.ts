@@ -1,4 +1,4 @@
-import type { Logger } from '../base/logger.ts';
+import type { Logger } from '../base/logs/logger.ts';
 import type { EventRecorder } from '../client/events/event-recorder.ts';
 import type { DropAbsentOwnerEffect, NoteAbsentOwnerEffect } from './graph/effect.ts';
 import type { CollectorMetrics } from './observation/collector-metrics.ts';

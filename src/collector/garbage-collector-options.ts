@@ -1,8 +1,8 @@
 import type { ClusterIdentity } from './trust/cluster-identity.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/logger.ts';
-import type { Metrics } from '../base/metrics.ts';
-import type { Random } from '../base/random.ts';
+import type { Clock } from '../base/time/clock.ts';
+import type { Logger } from '../base/logs/logger.ts';
+import type { Metrics } from '../base/metrics/metrics.ts';
+import type { Random } from '../base/random/random.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
 import type { RetryOptions } from './queues/queues.ts';
 import type { UnservedVersions } from './resources/kind-mapper.ts';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { linkSignals, untilAborted } from '../base/abort.ts';
+import { linkSignals, untilAborted } from '../base/time/abort.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import type { Service } from '../base/service.ts';
 import { type CollectorParts, createParts } from './collector-parts.ts';

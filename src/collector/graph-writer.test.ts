@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OwnerReference } from '../api/meta/object-meta.ts';
-import { FakeClock } from '../base/fake-clock.ts';
-import { MemoryMetrics } from '../base/memory-metrics.ts';
+import { FakeClock } from '../base/time/fake-clock.ts';
+import { MemoryMetrics } from '../base/metrics/memory-metrics.ts';
 import { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import { ColumnsFromObject } from './graph/columns-from-object.ts';
 import type { InvalidNamespaceReport } from './graph/effect.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../base/clock.ts';
-import type { Counter, Metrics } from '../base/metrics.ts';
-import { formatUuid } from '../base/uuid.ts';
+import type { Clock } from '../base/time/clock.ts';
+import type { Counter, Metrics } from '../base/metrics/metrics.ts';
+import { formatUuid } from '../base/random/uuid.ts';
 import { queueMetrics } from '../workqueue/metrics.ts';
 import type { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import { apply } from './graph/apply.ts';

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../api/meta/group-version-kind.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/logger.ts';
+import type { Clock } from '../base/time/clock.ts';
+import type { Logger } from '../base/logs/logger.ts';
 import type { EventRecorder } from '../client/events/event-recorder.ts';
 import type { Target } from './decide/target.ts';
 import type { HeldAbsencesEffect } from './graph/effect.ts';

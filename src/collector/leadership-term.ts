@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { linkSignals, untilAborted } from '../base/abort.ts';
-import { type Clock, sleepUnlessAborted } from '../base/clock.ts';
-import type { Logger } from '../base/logger.ts';
+import { linkSignals, untilAborted } from '../base/time/abort.ts';
+import { type Clock, sleepUnlessAborted } from '../base/time/clock.ts';
+import type { Logger } from '../base/logs/logger.ts';
 import { LeaseLostError } from '../client/election/leader-elector.ts';
 import type { EventRecorder } from '../client/events/event-recorder.ts';
 import type { InvalidNamespaceReports } from './observation/invalid-namespace-reports.ts';

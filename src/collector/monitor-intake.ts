@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../api/meta/group-version-kind.ts';
-import type { Clock, Timer } from '../base/clock.ts';
-import type { Logger } from '../base/logger.ts';
+import type { Clock, Timer } from '../base/time/clock.ts';
+import type { Logger } from '../base/logs/logger.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
 import type { GraphWriter } from './graph-writer.ts';
 import type { HeldLists } from './held-lists.ts';

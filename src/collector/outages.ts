@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../api/meta/group-version-kind.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/logger.ts';
+import type { Clock } from '../base/time/clock.ts';
+import type { Logger } from '../base/logs/logger.ts';
 import type { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import type { GraphWriter } from './graph-writer.ts';
 import { HistoryScopes } from './monitors/history-scopes.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 /**
  * A kube-apiserver that has just begun to answer may not offer its custom resources yet: what discovery lacks so soon after an outage is no

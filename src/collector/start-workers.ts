@@ -1,4 +1,4 @@
-import { BoundedLog } from '../base/bounded-log.ts';
+import { BoundedLog } from '../base/logs/bounded-log.ts';
 import type { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import type { OrphanedOwners } from './caches/orphaned-owners.ts';
 import type { DecisionJournal } from './decision-journal.ts';

@@ -8,10 +8,10 @@ import { systemMastersAuthorizer } from '../apiserver/authorization/authorizer.t
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
 import { openMemoryStore } from '../apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
-import { systemClock } from '../base/clock.ts';
-import { type Logger, silentLogger } from '../base/logger.ts';
-import { type Metrics, noMetrics } from '../base/metrics.ts';
-import { systemRandom } from '../base/random.ts';
+import { systemClock } from '../base/time/clock.ts';
+import { type Logger, silentLogger } from '../base/logs/logger.ts';
+import { type Metrics, noMetrics } from '../base/metrics/metrics.ts';
+import { systemRandom } from '../base/random/random.ts';
 import { inProcessTransport } from '../client/http/in-process-transport.ts';
 import { renderKubeconfig } from '../client/kubeconfig/render-kubeconfig.ts';
 import { RestClient } from '../client/rest/rest-client.ts';
@@ -100,5 +100,5 @@ export {
 export type { Store } from '../apiserver/storage/interface.ts';
 export { type HttpServer, serve, type ServeOptions, type TlsMaterial } from '../apiserver/serving/http-server.ts';
 export type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
-export { type Logger, silentLogger } from '../base/logger.ts';
-export { type Metrics, noMetrics } from '../base/metrics.ts';
+export { type Logger, silentLogger } from '../base/logs/logger.ts';
+export { type Metrics, noMetrics } from '../base/metrics/metrics.ts';

@@ -1,5 +1,5 @@
 /** The module behind `kubegc/cascade`: what a deletion takes with it, who owns whom, and why an object stays, as plain data. It only reads. */
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time/clock.ts';
 import { Dies } from '../cascade/dominators/dies.ts';
 import type { CascadePlan, CascadePolicy } from '../cascade/documents/cascade-plan.ts';
 import type { Explanation } from '../cascade/documents/explanation.ts';

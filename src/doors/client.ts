@@ -7,8 +7,8 @@ import type { ApiWarning } from '../client/rest/warning-header.ts';
 import { systemKubeconfigIo } from '../cli/process/system-kubeconfig-io.ts';
 import type { ApiObject } from '../api/meta/api-object.ts';
 import type { KubeObject } from '../api/meta/object-meta.ts';
-import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
+import { systemClock } from '../base/time/clock.ts';
+import { systemRandom } from '../base/random/random.ts';
 
 /** Which cluster {@link connectToCluster} talks to, and how. */
 export interface ConnectOptions {
@@ -82,4 +82,4 @@ export {
   isNotFound,
   StatusError,
 } from '../api/status-error.ts';
-export { type Logger, silentLogger } from '../base/logger.ts';
+export { type Logger, silentLogger } from '../base/logs/logger.ts';

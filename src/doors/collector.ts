@@ -1,8 +1,8 @@
 /** The module behind `kubegc/collector`: the garbage collector as a component of a program. */
-import { systemClock } from '../base/clock.ts';
-import { type Logger, silentLogger } from '../base/logger.ts';
-import { type Metrics, noMetrics } from '../base/metrics.ts';
-import { systemRandom } from '../base/random.ts';
+import { systemClock } from '../base/time/clock.ts';
+import { type Logger, silentLogger } from '../base/logs/logger.ts';
+import { type Metrics, noMetrics } from '../base/metrics/metrics.ts';
+import { systemRandom } from '../base/random/random.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
 import { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { GarbageCollectorOptions } from '../collector/garbage-collector-options.ts';
@@ -38,6 +38,6 @@ export {
 } from '../collector/trust/cluster-identity.ts';
 export { type Reason, sentenceOf } from '../collector/types/reasons.ts';
 export type { CarriedOut } from '../collector/workers/decision.ts';
-export { type LogFields, type Logger, silentLogger } from '../base/logger.ts';
-export { type Metrics, noMetrics } from '../base/metrics.ts';
+export { type LogFields, type Logger, silentLogger } from '../base/logs/logger.ts';
+export { type Metrics, noMetrics } from '../base/metrics/metrics.ts';
 export type { RestClient } from '../client/rest/rest-client.ts';

@@ -1,7 +1,7 @@
 /** The module behind `kubegc/nodegc`: image and container collection on one node, as a component of a program. */
-import { systemClock } from '../base/clock.ts';
-import { type Logger, silentLogger } from '../base/logger.ts';
-import type { Metrics } from '../base/metrics.ts';
+import { systemClock } from '../base/time/clock.ts';
+import { type Logger, silentLogger } from '../base/logs/logger.ts';
+import type { Metrics } from '../base/metrics/metrics.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../nodegc/config/node-configuration.ts';
 import { NodeCollection } from '../nodegc/daemon/node-collection.ts';
 

@@ -13,11 +13,11 @@ import type { Store } from '../apiserver/storage/interface.ts';
 import { buildControllers } from '../assembly/build-controllers.ts';
 import { pluginsBeside } from '../assembly/default-plugins.ts';
 import { inProcessClient, MASTERS } from '../assembly/in-process-client.ts';
-import { linkSignals } from '../base/abort.ts';
+import { linkSignals } from '../base/time/abort.ts';
 import type { HttpHandler } from '../base/http-message.ts';
-import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
-import { messageOf } from '../base/thrown.ts';
+import { systemClock } from '../base/time/clock.ts';
+import { systemRandom } from '../base/random/random.ts';
+import { messageOf } from '../base/errors/thrown.ts';
 import { writeFileAtomically } from '../base/write-file-atomically.ts';
 import { Informer } from '../client/reflector/informer.ts';
 import type { Interceptor, Send } from '../client/rest/interceptor.ts';
@@ -27,7 +27,6 @@ import { Activity } from './activity/activity.ts';
 import { observedHandler, USER_AGENT } from './actors/actor.ts';
 import { ClusterClient, type KindQuery, kindQueryKeys } from './client/cluster-client.ts';
 import { checkKeys } from './client/check-options.ts';
-import { checkSimulation } from './check-simulation.ts';
 import { ClusterSnapshot } from './cluster-snapshot.ts';
 import {
   chanceOf,
@@ -59,6 +58,7 @@ import { TestTimers } from './clock/test-timers.ts';
 import type { Trace } from './trace/trace.ts';
 import { WriteGate } from './write-gate.ts';
 import { checkFieldValidation, type FieldValidation } from './client/write-options.ts';
+import { inspect } from 'node:util';
 
 /** How a cluster starts; every option may be left out. */
 export interface ClusterOptions {
@@ -523,4 +523,17 @@ async function until(
   }
   const last = recorder.trace().last(LAST_ENTRIES).toString();
   throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock: ${otherwise}\n${last}`);
+}
+
+/** Throws a TypeError that says what is wrong. */
+function checkSimulation(settings: SimulationSettings | undefined): void {
+  if (settings === undefined) return;
+  checkKeys('simulate', settings, ['pods', 'nodes']);
+  const { pods, nodes } = settings;
+  if (pods !== undefined && pods !== 'schedule' && pods !== 'run') {
+    throw new TypeError(`simulate.pods is 'schedule' or 'run', not ${inspect(pods)}`);
+  }
+  if (nodes !== undefined && !(Number.isInteger(nodes) && nodes >= 0)) {
+    throw new TypeError(`simulate.nodes is a whole number from 0, not ${inspect(nodes)}`);
+  }
 }

@@ -1,6 +1,6 @@
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
-import { systemRandom } from '../base/random.ts';
+import { systemRandom } from '../base/random/random.ts';
 import { createServingCertificates, type ServingCertificates } from '../apiserver/authentication/certificates.ts';
 import { type HttpServer, serve } from '../apiserver/serving/http-server.ts';
 import { renderKubeconfig } from '../client/kubeconfig/render-kubeconfig.ts';

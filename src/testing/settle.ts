@@ -1,5 +1,5 @@
 import { inspect, types } from 'node:util';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time/clock.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { Activity } from './activity/activity.ts';
 import { checkKeys } from './client/check-options.ts';

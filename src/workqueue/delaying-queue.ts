@@ -1,5 +1,5 @@
-import type { Timer } from '../base/clock.ts';
-import { Heap, type HeapHandle } from '../base/heap.ts';
+import type { Timer } from '../base/time/clock.ts';
+import { Heap, type HeapHandle } from '../base/collections/heap.ts';
 import { Queue, QueueFullError, type QueueKey } from './queue.ts';
 
 interface Delayed<T> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../base/fake-clock.ts';
-import { MemoryMetrics } from '../base/memory-metrics.ts';
-import type { HistogramDefinition } from '../base/metrics.ts';
+import { FakeClock } from '../base/time/fake-clock.ts';
+import { MemoryMetrics } from '../base/metrics/memory-metrics.ts';
+import type { HistogramDefinition } from '../base/metrics/metrics.ts';
 import { RateLimitingQueue } from './rate-limiting-queue.ts';
 
 const labels = { name: 'garbage_collector_attempt_to_delete' };

@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import type { Metrics } from '../base/metrics.ts';
+import type { Clock } from '../base/time/clock.ts';
+import type { Metrics } from '../base/metrics/metrics.ts';
 
 /** 10^-8 * 10^n seconds, n = 0..9 (COL-190). */
 const DURATION_BUCKETS = Array.from({ length: 10 }, (_, n) => Number(`1e${n - 8}`));

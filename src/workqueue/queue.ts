@@ -1,7 +1,7 @@
-import { assert } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
-import { type Metrics, noMetrics } from '../base/metrics.ts';
-import { Ring } from '../base/ring.ts';
+import { assert } from '../base/errors/assert.ts';
+import type { Clock } from '../base/time/clock.ts';
+import { type Metrics, noMetrics } from '../base/metrics/metrics.ts';
+import { Ring } from '../base/collections/ring.ts';
 import { type KeyHandle, type KeyTable, MapKeyTable } from './key-table.ts';
 import { type QueueMetrics, queueMetrics } from './metrics.ts';
 import { TimeRing } from './time-ring.ts';

@@ -1,5 +1,5 @@
-import { assert } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
+import { assert } from '../base/errors/assert.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 /** How long an item that failed has to wait (client-go `default_rate_limiters.go`). */
 export interface RateLimiter<T> {

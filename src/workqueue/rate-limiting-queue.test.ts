@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../base/fake-clock.ts';
+import { FakeClock } from '../base/time/fake-clock.ts';
 import {
   bucketRateLimiter,
   itemExponentialFailureRateLimiter,

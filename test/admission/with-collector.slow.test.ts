@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { configMap, configMaps, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { noMetrics } from '../../src/base/metrics.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { silentLogger } from '../../src/base/logs/logger.ts';
+import { noMetrics } from '../../src/base/metrics/metrics.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { inProcessTransport } from '../../src/client/http/in-process-transport.ts';
 import { RestClient } from '../../src/client/rest/rest-client.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { HeldAdmission } from '../../src/apiserver/test/held-admission.ts';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import {

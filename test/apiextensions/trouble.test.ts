@@ -4,7 +4,7 @@ import { startTestServer } from '../../src/apiserver/test/test-server.ts';
 import type { Store, StoreWatch, WatchOptions } from '../../src/apiserver/storage/interface.ts';
 import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { conditionOf, definition, definitions, establish, until, widget, widgets } from './definition-fixture.ts';
 
 /** A store that fails where the test says. */

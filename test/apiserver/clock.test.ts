@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EventExpiry } from '../../src/apiserver/registry/event-expiry.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import { silentLogger } from '../../src/base/logs/logger.ts';
 import { SetClock } from './set-clock.ts';
 
 const MINUTE = 60_000;

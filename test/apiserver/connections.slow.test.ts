@@ -16,10 +16,10 @@ import {
   startTestServer,
   type TestServer,
 } from '../../src/apiserver/test/test-server.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { FakeClock } from '../../src/base/fake-clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
 import type { HttpHandler } from '../../src/base/http-message.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 
 /**
  * What happens to the server when connections misbehave. Its time is fake: request times, watches and stalls are timers of the

@@ -8,8 +8,8 @@ import {
 } from '../../src/apiserver/authentication/certificates.ts';
 import { type HttpServer, serve } from '../../src/apiserver/serving/http-server.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 
 /**
  * Connections cut at many points, in the handshake, in the request, in the answer: through a proxy that forwards so many bytes one way

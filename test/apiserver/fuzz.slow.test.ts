@@ -4,10 +4,10 @@ import { decodeProtobuf } from '../../src/api/codec/protobuf/protobuf.ts';
 import { parseYaml } from '../../src/api/codec/yaml/yaml.ts';
 import type { Status } from '../../src/api/status-error.ts';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { FakeClock } from '../../src/base/fake-clock.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
-import { MemoryLogger } from '../../src/base/memory-logger.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { MemoryLogger } from '../../src/base/logs/memory-logger.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { randomRequest } from './random-request.ts';
 import { type Sample, samples } from './samples.ts';
 

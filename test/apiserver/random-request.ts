@@ -3,7 +3,7 @@ import { encodeProtobuf } from '../../src/api/codec/protobuf/protobuf.ts';
 import { stringifyYaml } from '../../src/api/codec/yaml/yaml.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { HttpRequest } from '../../src/base/http-message.ts';
-import type { Random } from '../../src/base/random.ts';
+import type { Random } from '../../src/base/random/random.ts';
 import { typedObject } from '../arbitraries/typed-object.ts';
 import type { Sample } from './samples.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../src/base/clock.ts';
-import { FakeClock } from '../../src/base/fake-clock.ts';
+import type { Clock, Timer } from '../../src/base/time/clock.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
 
 /** The machine's clock is set while time goes on. */
 export class SetClock implements Clock {

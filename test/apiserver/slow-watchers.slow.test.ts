@@ -14,9 +14,9 @@ import {
   startTestServer,
   type TestServer,
 } from '../../src/apiserver/test/test-server.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { FakeClock } from '../../src/base/fake-clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 
 /**
  * Watchers that read more slowly than others write, over real connections: by how much they may be behind before they are cut

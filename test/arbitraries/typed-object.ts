@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { seededRandom } from '../../src/base/random.ts';
-import type { Random } from '../../src/base/random.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
+import type { Random } from '../../src/base/random/random.ts';
 import { type FieldInfo, fieldsOf, JSON_SCHEMA_PROPS } from '../../src/api/kinds/type-table.ts';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
-import { sleep, systemClock } from '../../src/base/clock.ts';
+import { sleep, systemClock } from '../../src/base/time/clock.ts';
 import { loadClientConfig } from '../../src/client/kubeconfig/client-config.ts';
 import { connect } from '../../src/client/http/connect.ts';
 import { RestClient } from '../../src/client/rest/rest-client.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { newForbidden } from '../../src/api/status-error.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { previewCascade } from '../../src/cascade/preview/preview.ts';
 import { readSnapshot } from '../../src/cascade/snapshot/read-snapshot.ts';
 import type { Interceptor } from '../../src/client/rest/interceptor.ts';

@@ -5,7 +5,7 @@ import { previewCascade } from '../../src/cascade/preview/preview.ts';
 import { simulate, type SimulationRequest } from '../../src/cascade/simulate/simulation.ts';
 import { readSnapshot } from '../../src/cascade/snapshot/read-snapshot.ts';
 import type { Snapshot } from '../../src/cascade/snapshot/snapshot.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { discover } from '../../src/client/discovery/discovery.ts';
 import type { ResourceRef } from '../../src/client/rest/resource-path.ts';
 import type { RestClient } from '../../src/client/rest/rest-client.ts';

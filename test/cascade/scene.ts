@@ -1,4 +1,4 @@
-import type { Random } from '../../src/base/random.ts';
+import type { Random } from '../../src/base/random/random.ts';
 
 /** Kinds of a scene: namespaced and cluster-scoped, with every default policy, held by finalizers of their own, and implied cascades. */
 export type SceneKind =

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/base/random.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { playScene } from './play-scene.ts';
 import { randomScene, type Scene, smaller } from './scene.ts';
 import type { Stage } from './stage.ts';

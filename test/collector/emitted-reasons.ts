@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import type { LogFields } from '../../src/base/logger.ts';
+import type { LogFields } from '../../src/base/logs/logger.ts';
 import { explainDecision } from '../../src/cli/collect/explain-decision.ts';
 import { sentenceOf } from '../../src/collector/types/reasons.ts';
 import type { CarriedOut } from '../../src/collector/workers/decision.ts';

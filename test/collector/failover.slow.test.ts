@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { MachineClock, type MachineClockOptions } from '../../src/base/machine-clock.fixture.ts';
+import { MachineClock, type MachineClockOptions } from '../../src/base/time/machine-clock.fixture.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
-import { MemoryLogger } from '../../src/base/memory-logger.ts';
-import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { MemoryLogger } from '../../src/base/logs/memory-logger.ts';
+import { MemoryMetrics } from '../../src/base/metrics/memory-metrics.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { Leadership } from '../../src/cli/collect/leadership.ts';
 import { writeGuard } from '../../src/cli/flags/write-guard.ts';
 import { inProcessTransport } from '../../src/client/http/in-process-transport.ts';

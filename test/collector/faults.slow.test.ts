@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { sleep } from '../../src/base/clock.ts';
+import { sleep } from '../../src/base/time/clock.ts';
 import {
   answerWith,
   type Fault,

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../src/base/clock.ts';
+import { type Clock, sleep } from '../../src/base/time/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import type { Interceptor, Send } from '../../src/client/rest/interceptor.ts';
 import { TransportError } from '../../src/client/http/transport.ts';

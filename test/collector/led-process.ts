@@ -1,7 +1,7 @@
-import { untilAborted } from '../../src/base/abort.ts';
-import { MemoryLogger } from '../../src/base/memory-logger.ts';
-import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { untilAborted } from '../../src/base/time/abort.ts';
+import { MemoryLogger } from '../../src/base/logs/memory-logger.ts';
+import { MemoryMetrics } from '../../src/base/metrics/memory-metrics.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { CollectorProbe } from '../../src/cli/collect/collector-probe.ts';
 import { otherCollectorsLease } from '../../src/cli/collect/collect-settings.ts';
 import { Leadership } from '../../src/cli/collect/leadership.ts';

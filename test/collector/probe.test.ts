@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../src/base/random.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { CollectorProbe, type ProbeOutcome } from '../../src/cli/collect/collector-probe.ts';
 import { answerWith, type Match, pathNotFound, refuse, resetAfter, resetBefore, silence } from './faults.ts';
 import { configMap } from './kinds.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { sleep } from '../../src/base/clock.ts';
+import { sleep } from '../../src/base/time/clock.ts';
 import { goBackInTime } from './back-in-time.ts';
 import { backup } from './backup.ts';
 import { type Fault, late, pathNotFound, refuse, successStatus } from './faults.ts';

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEBUG_BASES } from '../../src/collector/observation/debug-handler.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { seededRandom } from '../../src/base/random/random.ts';
 import { GarbageCollector } from '../../src/collector/garbage-collector.ts';
 import { type Fault, refuse } from './faults.ts';
 import { isIntake } from './recorder.ts';

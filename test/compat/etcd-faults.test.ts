@@ -19,9 +19,9 @@ import {
   StoreFullError,
   StoreUnavailableError,
 } from '../../src/apiserver/storage/store-errors.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { silentLogger } from '../../src/base/logs/logger.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 import { temporaryDirectory } from '../program/kubegc-process.ts';
 import { until } from '../program/until.ts';
 import { etcdctlPath, EtcdProcess } from './etcd-process.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { silentLogger } from '../../src/base/logger.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { silentLogger } from '../../src/base/logs/logger.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 import { describeStore } from '../../src/apiserver/storage/conformance.ts';
 import { openEtcdStore } from '../../src/apiserver/storage/etcd/open-etcd-store.ts';
 import { EtcdProcess, etcdPaths } from './etcd-process.ts';

@@ -5,8 +5,8 @@ import {
   issueClientCertificate,
   issueServingCertificate,
 } from '../../src/apiserver/authentication/certificates.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 
 /** Certificates of one authority for an etcd on this machine, in a directory; and what another authority makes of the same. */
 export async function etcdCertificates(directory: string) {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServingCertificates } from '../../src/apiserver/authentication/certificates.ts';
 import { type HttpServer, serve } from '../../src/apiserver/serving/http-server.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { systemRandom } from '../../src/base/random/random.ts';
 import { temporaryDirectory } from '../program/kubegc-process.ts';
 import { Kubectl, kubectlPaths, olderKubectlPaths } from './kubectl.ts';
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { silentLogger } from '../../src/base/logs/logger.ts';
 import { run } from '../../src/cli/program.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { NodeCollection, type NodeCollectionOptions } from '../../src/nodegc/daemon/node-collection.ts';

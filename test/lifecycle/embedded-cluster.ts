@@ -3,10 +3,10 @@ import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.
 import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
 import type { KubeObject, ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { isNotFound } from '../../src/api/status-error.ts';
-import { FakeClock } from '../../src/base/fake-clock.ts';
-import { MemoryLogger } from '../../src/base/memory-logger.ts';
-import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
-import { type Random, seededRandom } from '../../src/base/random.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
+import { MemoryLogger } from '../../src/base/logs/memory-logger.ts';
+import { MemoryMetrics } from '../../src/base/metrics/memory-metrics.ts';
+import { type Random, seededRandom } from '../../src/base/random/random.ts';
 import type { Service } from '../../src/base/service.ts';
 import { inProcessTransport } from '../../src/client/http/in-process-transport.ts';
 import type { Interceptor } from '../../src/client/rest/interceptor.ts';

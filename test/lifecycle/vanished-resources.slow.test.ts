@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject, ObjectMeta } from '../../src/api/meta/object-meta.ts';
-import { MemoryMetrics } from '../../src/base/memory-metrics.ts';
+import { MemoryMetrics } from '../../src/base/metrics/memory-metrics.ts';
 import { PrometheusMetrics } from '../../src/cli/metrics/prometheus.ts';
 import { deletionCounter } from '../../src/lifecycle/kit/deletion-counter.ts';
 import { forgetVanished } from '../../src/lifecycle/namespace/namespace-content.ts';

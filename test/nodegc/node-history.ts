@@ -1,6 +1,6 @@
-import type { Clock } from '../../src/base/clock.ts';
-import { FakeClock } from '../../src/base/fake-clock.ts';
-import { type Random, seededRandom } from '../../src/base/random.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
+import { type Random, seededRandom } from '../../src/base/random/random.ts';
 import { MINUTE } from '../../src/nodegc/config/go-duration.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { ContainerManager } from '../../src/nodegc/containers/container-manager.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/base/fake-clock.ts';
+import { FakeClock } from '../../src/base/time/fake-clock.ts';
 import { defaultConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { ContainerManager } from '../../src/nodegc/containers/container-manager.ts';
 import { ImageManager } from '../../src/nodegc/images/image-manager.ts';

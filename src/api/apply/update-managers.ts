@@ -1,4 +1,4 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import { equalJson } from '../codec/json/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
 import { type Comparison, compareObjects, NO_CHANGE, touchedBy } from './compare.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
 import { isJsonObject } from './json/json-value.ts';

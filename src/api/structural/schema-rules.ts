@@ -1,4 +1,4 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import type { FieldError } from '../field-error.ts';
 import {
   fieldForbidden,

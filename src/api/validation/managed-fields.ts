@@ -1,4 +1,4 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldTooLong } from '../field-error.ts';
 import type { ManagedFieldsEntry } from '../meta/object-meta.ts';

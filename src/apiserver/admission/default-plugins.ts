@@ -1,8 +1,8 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Metrics } from '../../base/metrics.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { ResourceLookup } from '../registry/resource-store.ts';
 import type { Store } from '../storage/interface.ts';

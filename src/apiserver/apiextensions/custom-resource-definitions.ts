@@ -1,6 +1,6 @@
 import { findResource } from '../../api/kinds/builtin-resources.ts';
 import { hasRules } from '../../api/structural/json-schema-props.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { RegistryEnvironment } from '../registry/resource-store.ts';
 import type { Strategy } from '../registry/strategy.ts';

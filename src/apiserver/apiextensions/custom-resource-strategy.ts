@@ -10,8 +10,9 @@ import { valueAt } from '../endpoints/subresources/custom-scale.ts';
 import type { CustomVersions, ScalePaths, Strategy, StorageConversion, StrategyContext } from '../registry/strategy.ts';
 import type { DefinitionVersion } from './definition.ts';
 import { finalizerWarnings } from './finalizer-warnings.ts';
-import { servedColumns } from './served-columns.ts';
 import type { VersionSchema } from './version-schema.ts';
+import type { CustomColumn } from '../printers/custom-columns.ts';
+import { JsonPathError, parseJsonPath } from '../printers/cells/json-path.ts';
 
 export interface CustomResourceStrategyOptions {
   readonly version: DefinitionVersion;
@@ -176,4 +177,20 @@ function goType(value: unknown): string {
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
+}
+
+/** The columns up to the first whose path cannot be read: a definition with a bad one is served all the same (API-435). */
+function servedColumns(columns: readonly CustomColumn[]): readonly CustomColumn[] {
+  const bad = columns.findIndex(({ jsonPath }) => !isReadable(jsonPath));
+  return bad < 0 ? columns : columns.slice(0, bad);
+}
+
+function isReadable(path: string): boolean {
+  try {
+    parseJsonPath(path);
+    return true;
+  } catch (error) {
+    if (error instanceof JsonPathError) return false;
+    throw error;
+  }
 }

@@ -1,8 +1,8 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import { type Backoff, exponentialBackoff } from '../../base/backoff.ts';
-import type { Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { type Backoff, exponentialBackoff } from '../../base/time/backoff.ts';
+import type { Timer } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
 import type { ResourceRegistration, ResourceRegistry } from '../registry/resource-registry.ts';
 import { type RegistryEnvironment, ResourceStore } from '../registry/resource-store.ts';

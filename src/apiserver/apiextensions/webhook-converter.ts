@@ -1,8 +1,8 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import { apiVersionOf, type GroupVersion, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newUntypedInternal, type StatusError } from '../../api/status-error.ts';
-import type { Random } from '../../base/random.ts';
+import type { Random } from '../../base/random/random.ts';
 import { WebhookCallError } from '../webhook-client/webhook-call-error.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import type { WebhookConversion } from './definition.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { CertificateRequest, CertificateSubject, KeyCertificate } from './certificate-signer.ts';
 
 /**

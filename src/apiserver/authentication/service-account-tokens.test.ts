@@ -1,7 +1,7 @@
 import { generateKeyPairSync, verify as verifySignature, createPublicKey } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { seededRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import { type Answer, startTestServer, type TestServer } from '../test/test-server.ts';
 import { signCompact, signingKeyOf, type SigningKey } from './json-web-signature.ts';

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { quotedList } from '../../api/meta/quoted.ts';
-import type { Clock } from '../../base/clock.ts';
-import { Lru } from '../../base/lru.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { Lru } from '../../base/collections/lru.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Store } from '../storage/interface.ts';
 import { objectKey } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';

@@ -1,8 +1,8 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { quoted } from '../../api/meta/quoted.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import { GROUP_MASTERS, type UserInfo } from '../authentication/user-info.ts';
 import type { Store } from '../storage/interface.ts';
 import { LiveTable } from '../storage/cache/live-table.ts';

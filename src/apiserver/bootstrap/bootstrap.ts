@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Random } from '../../base/random/random.ts';
 import { type BootstrapObject, bootstrapObjects, type BootstrapOptions } from './bootstrap-objects.ts';
 import { stampCreated } from '../registry/object/object-meta.ts';
 import type { Store } from '../storage/interface.ts';

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { Store } from '../storage/interface.ts';
 import { objectKey, REGISTRY_ROOT } from '../storage/storage-keys.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';

@@ -7,7 +7,7 @@ import {
   newVerbNotSupported,
   newBadRequest,
 } from '../../api/status-error.ts';
-import { Lru } from '../../base/lru.ts';
+import { Lru } from '../../base/collections/lru.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { openMemoryStore } from '../storage/embedded/memory-store.ts';

@@ -1,6 +1,6 @@
 import { formatMicroTime } from '../../api/meta/time.ts';
-import { assert } from '../../base/assert.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
+import { assert } from '../../base/errors/assert.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';

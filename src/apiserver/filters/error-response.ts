@@ -7,8 +7,8 @@ import {
   StatusError,
 } from '../../api/status-error.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import type { Logger } from '../../base/logger.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { errorFormat, statusResponse } from '../endpoints/negotiation/body-format.ts';
 import { JSON_TYPE, wantsPretty } from '../endpoints/negotiation/negotiation.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';

@@ -1,11 +1,11 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
-import { newBadRequest } from '../../api/status-error.ts';
-import type { AfterTurn } from '../../base/after-turn.ts';
-import type { Clock } from '../../base/clock.ts';
+import { newBadRequest, newRequestEntityTooLarge } from '../../api/status-error.ts';
+import type { AfterTurn } from '../../base/time/after-turn.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Metrics } from '../../base/metrics.ts';
-import type { Random } from '../../base/random.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { RequestContext } from '../endpoints/request/request-context.ts';
 import { requestLine } from '../endpoints/request/request-info.ts';
@@ -13,7 +13,6 @@ import type { AuditLog } from './audit-log.ts';
 import type { AuditTimes } from './audit-records.ts';
 import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import { authorize } from './authorization.ts';
-import { limitBody } from './body-limit.ts';
 import { compress } from './compression.ts';
 import { errorResponse } from './error-response.ts';
 import { impersonate } from './impersonation.ts';
@@ -149,4 +148,12 @@ function withHeaders(response: HttpResponse, context: RequestContext): HttpRespo
   if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader);
   for (const name in response.headers) headers[name] = response.headers[name]!;
   return { status: response.status, headers, body: response.body };
+}
+
+/** API-007. */
+const BODY_LIMIT = 3 * 1024 * 1024;
+
+/** The listener keeps no more than one byte above the limit, so a body that is too large is seen without being held. */
+function limitBody({ request }: RequestContext): void {
+  if ((request.body?.length ?? 0) > BODY_LIMIT) throw newRequestEntityTooLarge(`limit is ${BODY_LIMIT}`);
 }

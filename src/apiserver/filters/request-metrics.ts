@@ -1,5 +1,5 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
-import type { Counter, Histogram, Metrics } from '../../base/metrics.ts';
+import type { Counter, Histogram, Metrics } from '../../base/metrics/metrics.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';
 import type { RequestInfo } from '../endpoints/request/request-info.ts';
 import type { MaxInFlight } from './max-in-flight.ts';

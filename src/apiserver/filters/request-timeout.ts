@@ -1,6 +1,6 @@
 import { parseGoDuration } from '../../api/meta/duration.ts';
 import { newBadRequest, newTimeout } from '../../api/status-error.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';
 import type { InFlightKind } from './max-in-flight.ts';
 

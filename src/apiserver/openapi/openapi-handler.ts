@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { StatusError } from '../../api/status-error.ts';

@@ -1,4 +1,4 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltin } from '../../api/schema/validation/validate-builtin.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import type { KeyValue, Revision, Store } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';

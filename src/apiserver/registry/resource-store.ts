@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
-import { assert } from '../../base/assert.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { assert } from '../../base/errors/assert.ts';
+import type { Random } from '../../base/random/random.ts';
 import { fromStorage, storageResource, toStorage } from '../../api/conversion/convert.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';

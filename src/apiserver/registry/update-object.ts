@@ -22,7 +22,7 @@ import type { AdmissionAttributes } from '../admission/chain/attributes.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { createObject, dedupe, fillNamespace } from './create-object.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
 import { changesElsewhere } from './manager-versions.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object/object-meta.ts';

@@ -1,4 +1,4 @@
-import { type Release, Semaphore } from '../../base/semaphore.ts';
+import { type Release, Semaphore } from '../../base/time/semaphore.ts';
 
 /** As many as mutating requests may be in flight, and then some; one more fails rather than waits. */
 const MAX_WAITING = 10_000;

@@ -1,5 +1,5 @@
-import type { AfterTurn } from '../../base/after-turn.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { AfterTurn } from '../../base/time/after-turn.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Store } from '../storage/interface.ts';
 import { WatchCache } from '../storage/cache/watch-cache.ts';
 

@@ -1,4 +1,4 @@
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/errors/assert.ts';
 
 /** All bodies under way of one server, bytes: 85 of the largest size that is accepted. */
 export const MAX_BODIES_BYTES = 256 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpHandler } from '../../base/http-message.ts';
-import { systemRandom } from '../../base/random.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import { createServingCertificates, type ServingCertificates } from '../authentication/certificates.ts';
 import { MAX_CONNECTION_BODIES_BYTES } from './body-budget.ts';
 import { type HttpServer, serve } from './http-server.ts';

@@ -3,9 +3,9 @@ import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { HttpHandler, HttpRequest } from '../../base/http-message.ts';
-import { systemRandom } from '../../base/random.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import { createServingCertificates, type ServingCertificates } from '../authentication/certificates.ts';
 import { serve, type HttpServer } from './http-server.ts';
 import { withSubject } from './peculiar-certificate.fixture.ts';

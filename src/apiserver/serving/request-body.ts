@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { constants, Http2ServerRequest } from 'node:http2';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { BodyBudget } from './body-budget.ts';
 
 export type BodyOutcome = 'complete' | 'refused' | 'aborted';

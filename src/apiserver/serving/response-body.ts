@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 
 /** What the answers of node:http and node:http2 have in common; the published types of the two do not overlap. */

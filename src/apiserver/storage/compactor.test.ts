@@ -1,6 +1,6 @@
 import { expect, describe, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { silentLogger } from '../../base/logger.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
 import { Compactor } from './compactor.ts';
 import type { Store } from './interface.ts';
 import { openMemoryStore } from './embedded/memory-store.ts';

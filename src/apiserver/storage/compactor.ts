@@ -1,7 +1,7 @@
-import { AbortError } from '../../base/abort-error.ts';
-import { sleep } from '../../base/clock.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import { AbortError } from '../../base/time/abort-error.ts';
+import { sleep } from '../../base/time/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import type { Service } from '../../base/service.ts';
 import type { Revision, Store } from './interface.ts';
 

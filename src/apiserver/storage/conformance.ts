@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
 import type { KeyValue, Revision, Store, StoreEvent, StoreWatch, WatchOptions } from './interface.ts';
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 
 /** The store was closed; nothing more is answered. */
 export class StoreClosedError extends Error {

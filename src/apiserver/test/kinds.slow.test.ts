@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { encodeProtobuf } from '../../api/codec/protobuf/protobuf.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newForbidden } from '../../api/status-error.ts';
 import type { AdmissionAttributes } from '../admission/chain/attributes.ts';
 import { certificateRequest } from '../authentication/certificate-request.fixture.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
-import { silentLogger } from '../../base/logger.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
 import { parseServiceRange } from '../registry/strategies/services/service-range.ts';
 import { HeldAdmission } from './held-admission.ts';
 import { type Answer, startTestServer, type TestServer } from './test-server.ts';

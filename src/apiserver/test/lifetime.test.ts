@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { silentLogger } from '../../base/logger.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import type { Revision, WriteOptions } from '../storage/interface.ts';
 import { openMemoryStore } from '../storage/embedded/memory-store.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { noMetrics } from '../../base/metrics.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { noMetrics } from '../../base/metrics/metrics.ts';
 import { systemMastersAuthorizer } from '../authorization/authorizer.ts';
 import { x509Authenticator } from '../authentication/x509-authenticator.ts';
 import { customResource } from './custom-resource.ts';
@@ -127,8 +127,8 @@ describe('paths and methods', () => {
   it('API-013 /readyz is 500 until the bootstrap objects are there, and while a check fails', async () => {
     const { createApiServer } = await import('../api-server.ts');
     const { store, clock } = server;
-    const { seededRandom } = await import('../../base/random.ts');
-    const { silentLogger } = await import('../../base/logger.ts');
+    const { seededRandom } = await import('../../base/random/random.ts');
+    const { silentLogger } = await import('../../base/logs/logger.ts');
     const raw = createApiServer({
       store,
       clock,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { newForbidden } from '../../api/status-error.ts';
 import type { AdmissionPlugin } from '../admission/chain/admission-chain.ts';
 import { claimPrefix } from '../registry/strategies/services/address-claims.ts';

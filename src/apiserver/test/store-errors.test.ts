@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import {
   StoreClosedError,

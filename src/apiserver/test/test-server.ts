@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { systemClock, type Clock } from '../../base/clock.ts';
-import { type Logger, silentLogger } from '../../base/logger.ts';
-import { noMetrics } from '../../base/metrics.ts';
-import { seededRandom } from '../../base/random.ts';
+import { systemClock, type Clock } from '../../base/time/clock.ts';
+import { type Logger, silentLogger } from '../../base/logs/logger.ts';
+import { noMetrics } from '../../base/metrics/metrics.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Status } from '../../api/status-error.ts';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../api-server.ts';

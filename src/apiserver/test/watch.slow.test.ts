@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from './test-server.ts';
 
 let server: TestServer;

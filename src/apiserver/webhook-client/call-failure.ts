@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { HttpHeaders } from '../../base/http-message.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { statusErrorOf } from '../../client/codec/status-decoder.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { WebhookCallError } from './webhook-call-error.ts';

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import { type FieldError, fieldInvalid, fieldRequired } from '../../api/field-error.ts';
 import { isDns1123Subdomain } from '../../api/validation/names.ts';
 import { type PemBlock, pemBlocks } from '../authentication/pem.ts';

@@ -1,6 +1,6 @@
 import { type FieldError, fieldInvalid } from '../../api/field-error.ts';
 import { isDns1035Label } from '../../api/validation/names.ts';
-import { repeatedIndexes } from '../../base/repeated.ts';
+import { repeatedIndexes } from '../../base/collections/repeated.ts';
 
 /** Versions of the review that a webhook says it knows: each once, and such that they could be one. */
 export function validateReviewVersionNames(versions: readonly string[], path: string): FieldError[] {

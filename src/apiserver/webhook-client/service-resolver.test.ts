@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import { encodeStored } from '../storage/stored-object.ts';
 import { StoreServiceResolver } from './service-resolver.ts';

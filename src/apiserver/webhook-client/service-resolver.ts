@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { Random } from '../../base/random.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Store } from '../storage/interface.ts';
 import { listPrefix, objectKey } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 import { WebhookCallError } from './webhook-call-error.ts';
 import { MAX_CALLS, MAX_WAITING_CALLS, type WebhookCall, WebhookClient } from './webhook-client.ts';

@@ -1,9 +1,9 @@
-import { timeoutSignal } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
+import { timeoutSignal } from '../../base/time/abort.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import { Lru } from '../../base/lru.ts';
-import { Semaphore, SemaphoreFullError } from '../../base/semaphore.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { Lru } from '../../base/collections/lru.ts';
+import { Semaphore, SemaphoreFullError } from '../../base/time/semaphore.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { StaleConnection } from '../../client/http/http1-exchange.ts';
 import { http1Transport } from '../../client/http/http1-transport.ts';
 import { abortedTransportError } from '../../client/http/transport-failure.ts';

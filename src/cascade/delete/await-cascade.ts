@@ -1,8 +1,8 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { isNotFound } from '../../api/status-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
-import { grouped } from '../../base/grouped.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import { grouped } from '../../base/collections/grouped.ts';
 import { ACCEPT_METADATA_JSON, ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan, PlannedObject } from '../documents/cascade-plan.ts';

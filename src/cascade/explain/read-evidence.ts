@@ -1,8 +1,8 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound, StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';

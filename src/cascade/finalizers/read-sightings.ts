@@ -2,8 +2,8 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ControllerSighting } from './finalizer-evidence.ts';
 

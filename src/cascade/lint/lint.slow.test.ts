@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { startCluster, type TestCluster } from '../../testing/testing.ts';
 import { configMap, observe, ownedBy, widgetDefinition } from '../observed/observation.fixture.ts';
 import { planRelink } from '../relink/plan-relink.ts';

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { discover } from '../../client/discovery/discovery.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { Observation } from './observed-object.ts';
 import { readObservation } from './read-observation.ts';

@@ -1,11 +1,11 @@
 import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import type { Clock } from '../../base/clock.ts';
-import { grouped } from '../../base/grouped.ts';
-import { Semaphore } from '../../base/semaphore.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { grouped } from '../../base/collections/grouped.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { IncompleteResource } from '../documents/document.ts';

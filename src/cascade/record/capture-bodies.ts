@@ -1,8 +1,8 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { grouped } from '../../base/grouped.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { grouped } from '../../base/collections/grouped.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';

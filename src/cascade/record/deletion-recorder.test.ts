@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { DeletionRecorder, rootsOf } from './deletion-recorder.ts';
 import type { RecordHeader } from './recorded-object.ts';
 

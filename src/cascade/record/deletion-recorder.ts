@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { asError } from '../../base/thrown.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import type { RecordContext } from '../documents/cascade-record.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import type { RecordWriter } from './record-store.ts';

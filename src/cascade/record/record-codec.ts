@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { Random } from '../../base/random.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { CascadeRecord } from '../documents/cascade-record.ts';
 import type { RecordedObject } from './recorded-object.ts';
 import { RecordError } from './record-error.ts';

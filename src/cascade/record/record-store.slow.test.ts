@@ -2,9 +2,9 @@ import { mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { seededRandom } from '../../base/random.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import type { RecordHeader } from './recorded-object.ts';
 import { RecordError } from './record-error.ts';
 import { diskFiles } from './record-files.ts';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import type { Random } from '../../base/random.ts';
+import type { Random } from '../../base/random/random.ts';
 
 /** An encrypted text: AES-256-GCM, every part in base64. */
 export interface SealedText {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import { startCluster, type TestCluster } from '../../testing/testing.ts';
 import type { RelinkPlan } from '../documents/relink-plan.ts';

@@ -1,7 +1,7 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import type { RelinkPlan } from '../documents/relink-plan.ts';

@@ -8,7 +8,7 @@ import { graceRuleOf } from '../../api/deletion/pod-grace.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/errors/assert.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import { type LiveObject, liveObjectOf } from '../../collector/decide/live-object.ts';
 import type { Target } from '../../collector/decide/target.ts';

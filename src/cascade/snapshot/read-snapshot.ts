@@ -1,8 +1,8 @@
 import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
 import { isForbidden, isGone, StatusError } from '../../api/status-error.ts';
-import type { Clock } from '../../base/clock.ts';
-import { Semaphore } from '../../base/semaphore.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { ACCEPT_METADATA_LIST } from '../../client/codec/accept.ts';
 import { discover, type DiscoveredResource } from '../../client/discovery/discovery.ts';
 import { listDecoder } from '../../client/codec/list-decoder.ts';

@@ -1,9 +1,9 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { grouped } from '../../base/grouped.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { grouped } from '../../base/collections/grouped.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';

@@ -9,10 +9,10 @@ import {
   isObjectNotFound,
   StatusError,
 } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
-import { grouped } from '../../base/grouped.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import { grouped } from '../../base/collections/grouped.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { withoutAddresses } from './kind-traps.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { UndoPlan } from '../documents/undo-plan.ts';

@@ -1,8 +1,8 @@
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { isConflict, isNotFound } from '../../api/status-error.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { readLive, type WantedPlace } from './read-undo-facts.ts';
 import { coordinatesOf, coordinatesOfOwner, type LiveObject, type UndoFacts } from './undo-facts.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import {
   awaitCascade,
   type CascadeEnd,

@@ -1,5 +1,5 @@
-import { systemClock } from '../../base/clock.ts';
-import { grouped } from '../../base/grouped.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { grouped } from '../../base/collections/grouped.ts';
 import type { CascadePlan, CascadePolicy } from '../../cascade/documents/cascade-plan.ts';
 import { previewCascade } from '../../cascade/preview/preview.ts';
 import type { SimulationRequest } from '../../cascade/simulate/simulation.ts';

@@ -1,8 +1,8 @@
 import { RecordError } from '../../cascade/record/record-error.ts';
 import { recordFolder } from '../../cascade/record/record-folder.ts';
 import { RecordStore } from '../../cascade/record/record-store.ts';
-import { systemClock } from '../../base/clock.ts';
-import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { CommandOption } from '../command/command-option.ts';
 

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Service } from '../../base/service.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import {
   type ImplementedPlugin,
   type PluginFlags,

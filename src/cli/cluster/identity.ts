@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Random } from '../../base/random/random.ts';
 import {
   ADMIN_COMMON_NAME,
   ADMIN_ORGANIZATION,

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Random } from '../../base/random.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Service } from '../../base/service.ts';
 import { LeaderElector } from '../../client/election/leader-elector.ts';
 import type { LeaseTimes } from '../../client/election/leader-election.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Metrics } from '../../base/metrics.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Service } from '../../base/service.ts';
 import { Compactor } from '../../apiserver/storage/compactor.ts';
 import type { Store } from '../../apiserver/storage/interface.ts';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { systemRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import type { Store } from '../../apiserver/storage/interface.ts';
 import { openMemoryStore } from '../../apiserver/storage/embedded/memory-store.ts';
 import { sharedIdentity } from './shared-identity.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { isAbortError } from '../../base/abort-error.ts';
-import { sleep, systemClock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { systemRandom } from '../../base/random.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { sleep, systemClock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import { loadClientConfig } from '../../client/kubeconfig/client-config.ts';
 import { connect } from '../../client/http/connect.ts';
 import type { ClientConfig } from '../../client/http/connect-options.ts';

@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { hasStatusCause, isObjectNotFound, StatusError } from '../../api/status-error.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import type { Random } from '../../base/random/random.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 

@@ -1,6 +1,6 @@
 import { StatusError } from '../../api/status-error.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { OtherCollector } from './other-collector.ts';
 import { DEBUG_BASES } from '../../collector/observation/debug-handler.ts';

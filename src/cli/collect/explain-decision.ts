@@ -1,4 +1,4 @@
-import type { LogFields } from '../../base/logger.ts';
+import type { LogFields } from '../../base/logs/logger.ts';
 import type { Action } from '../../collector/decide/actions.ts';
 import { sentenceOf } from '../../collector/types/reasons.ts';
 import { tookEffect } from '../../collector/workers/accepted-writes.ts';

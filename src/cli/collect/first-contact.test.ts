@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { newForbidden, newServiceUnavailable, newUnauthorized, type StatusError } from '../../api/status-error.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { seededRandom } from '../../base/random.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { KubeconfigError } from '../../client/kubeconfig/kubeconfig.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { TransportError } from '../../client/http/transport.ts';

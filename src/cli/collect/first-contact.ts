@@ -1,9 +1,9 @@
 import { StatusError } from '../../api/status-error.ts';
-import { exponentialBackoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { exponentialBackoff } from '../../base/time/backoff.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { KubeconfigError } from '../../client/kubeconfig/kubeconfig.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { TransportError } from '../../client/http/transport.ts';

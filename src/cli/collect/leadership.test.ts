@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
-import { seededRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { LeaderElector } from '../../client/election/leader-elector.ts';
 import { LeaseServer, Wire } from '../../client/election/lease-server.fixture.ts';

@@ -1,6 +1,6 @@
-import { type LinkedSignal, linkSignals, untilAborted } from '../../base/abort.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Metrics } from '../../base/metrics.ts';
+import { type LinkedSignal, linkSignals, untilAborted } from '../../base/time/abort.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { LeaderElector } from '../../client/election/leader-elector.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { otherCollectorsLease } from './collect-settings.ts';

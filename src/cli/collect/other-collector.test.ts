@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { newForbidden } from '../../api/status-error.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { LeaseServer, Wire } from '../../client/election/lease-server.fixture.ts';

@@ -1,7 +1,7 @@
 import { isForbidden, isObjectNotFound } from '../../api/status-error.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { type Lease, observeLease, type ObservedLease } from '../../client/election/leader-election.ts';
 import { LEASES } from '../../client/election/leader-elector.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { ProbeOutcome } from './collector-probe.ts';
 import type { OtherCollector } from './other-collector.ts';
 import { ProbedCollectorWatch, type WatchLease } from './probed-collector-watch.ts';

@@ -1,7 +1,7 @@
-import { isAbortError } from '../../base/abort-error.ts';
-import { linkSignals, untilAborted } from '../../base/abort.ts';
-import { exponentialBackoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { linkSignals, untilAborted } from '../../base/time/abort.ts';
+import { exponentialBackoff } from '../../base/time/backoff.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { CollectorProbe } from './collector-probe.ts';
 import type { OtherCollector } from './other-collector.ts';
 

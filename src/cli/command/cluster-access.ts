@@ -1,4 +1,4 @@
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { loadClientConfig } from '../../client/kubeconfig/client-config.ts';
 import { connect } from '../../client/http/connect.ts';
 import type { ClientConfig } from '../../client/http/connect-options.ts';

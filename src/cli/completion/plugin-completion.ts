@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { systemRandom } from '../../base/random.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { recordFolder } from '../../cascade/record/record-folder.ts';
 import { RecordStore } from '../../cascade/record/record-store.ts';
 import { findResources } from '../../cascade/snapshot/find-resource.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryLogger } from '../../base/memory-logger.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
 import { admissionPluginsOf, authorizationModeOf, envtestControllers, serviceRangeOf } from './envtest-apiserver.ts';
 import { CommandError } from '../process/command-error.ts';
 import { parseGoFlags } from '../flags/go-flags.ts';

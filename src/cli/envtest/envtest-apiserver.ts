@@ -1,10 +1,10 @@
 import { implementedPlugins, knownPlugins, type PluginFlags } from '../../apiserver/admission/plugin-selection.ts';
 import { type AuthorizationMode, authorizationModes } from '../../apiserver/authorization/authorization-mode.ts';
 import { parseServiceRange, type ServiceRange } from '../../apiserver/registry/strategies/services/service-range.ts';
-import { systemClock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { systemRandom } from '../../base/random.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { systemRandom } from '../../base/random/random.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { ControllerName } from '../../assembly/controller-names.ts';

@@ -1,4 +1,4 @@
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { given } from '../../lifecycle/assembly/controller-entry.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import type { NodeExistenceSettings } from '../../lifecycle/node-existence/node-existence-controller.ts';

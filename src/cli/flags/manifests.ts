@@ -1,8 +1,8 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import { isJsonObject } from '../../api/codec/json/json-value.ts';
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { requestRate } from './request-rate.ts';
 

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Interceptor } from '../../client/rest/interceptor.ts';
 import { abortedTransportError } from '../../client/http/transport-failure.ts';
 import { bucketRateLimiter } from '../../workqueue/rate-limiters.ts';

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { HttpHandler, HttpResponse } from '../../base/http-message.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
 

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../base/metrics.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 
 /** The statistics that a process has of itself; `process` of Node is one. */
 export interface MeteredProcess {

@@ -9,7 +9,7 @@ import type {
   Labels,
   MetricDefinition,
   Metrics,
-} from '../../base/metrics.ts';
+} from '../../base/metrics/metrics.ts';
 
 /** Prometheus' own default bounds, in seconds. */
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -1,6 +1,6 @@
-import { systemClock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { NodeEvent } from '../../nodegc/images/image-cycle.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../base/clock.ts';
-import { type Logger, silentLogger } from '../../base/logger.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { type Logger, silentLogger } from '../../base/logs/logger.ts';
 import { StateFileError } from '../../nodegc/daemon/image-memory-file.ts';
 import { NodeCollection, type NodeCollectionOptions } from '../../nodegc/daemon/node-collection.ts';
 import type { NodeConfiguration } from '../../nodegc/config/node-configuration.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { systemClock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { PodSource } from '../../nodegc/pods/pod-source.ts';
 import { type KnownPod, knownPod, type PodObject } from '../../nodegc/pods/pod-verdicts.ts';

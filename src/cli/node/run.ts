@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { NodeDaemon } from '../../nodegc/daemon/node-daemon.ts';
 import { NodeMetrics } from '../../nodegc/daemon/node-metrics.ts';
 import type { NodeConfiguration, NodeMode } from '../../nodegc/config/node-configuration.ts';

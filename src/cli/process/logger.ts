@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../../base/logger.ts';
+import type { LogFields, Logger } from '../../base/logs/logger.ts';
 import type { LogFormat, LogLevel } from './log-level.ts';
 import type { LogRecord } from './pino-writer.ts';
 

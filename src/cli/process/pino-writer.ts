@@ -1,5 +1,5 @@
 import pino from 'pino';
-import type { LogFields } from '../../base/logger.ts';
+import type { LogFields } from '../../base/logs/logger.ts';
 import type { LogFormat, LogLevel } from './log-level.ts';
 
 export interface LogRecord {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../base/random.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { PlainHeaders } from './plain-headers.ts';
 
 describe('PlainHeaders', () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/time/clock.ts';
 import type { KubeconfigIo, ProgramCall, ProgramResult } from '../../client/kubeconfig/kubeconfig-io.ts';
 
 /** The most a credential program may print. */

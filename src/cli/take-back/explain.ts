@@ -1,7 +1,7 @@
 import { apiVersionOf, formatGroupResource } from '../../api/meta/group-version-kind.ts';
 import { humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Explanation, Hold } from '../../cascade/documents/explanation.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import { explain } from '../../cascade/explain/explain.ts';

@@ -1,6 +1,6 @@
 import { builtinResources } from '../../api/kinds/builtin-resources.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { LintReport } from '../../cascade/documents/lint-report.ts';
 import { lintCluster } from '../../cascade/lint/lint-cluster.ts';
 import { lintManifests, type ManifestKind } from '../../cascade/lint/lint-manifests.ts';

@@ -1,6 +1,6 @@
 import { humanAge, humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { CascadeRecord, CascadeRecordList } from '../../cascade/documents/cascade-record.ts';
 import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { sleep, systemClock } from '../../base/clock.ts';
-import { systemRandom } from '../../base/random.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { sleep, systemClock } from '../../base/time/clock.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import { DeletionRecorder } from '../../cascade/record/deletion-recorder.ts';
 import { isRebuiltByController } from '../../cascade/undo/rebuilt-by-controller.ts';
 import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery/discovery.ts';

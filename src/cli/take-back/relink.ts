@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { RelinkPlan } from '../../cascade/documents/relink-plan.ts';
 import { kindsOf, readObservation } from '../../cascade/observed/read-observation.ts';

@@ -1,7 +1,7 @@
 import { humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { StatusError } from '../../api/status-error.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { finalizerEvidence } from '../../cascade/finalizers/finalizer-evidence.ts';
 import { readSightings } from '../../cascade/finalizers/read-sightings.ts';
 import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';

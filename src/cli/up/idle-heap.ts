@@ -1,5 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 
 /** The memory of this process, as far as it is the engine's. */
 export interface EngineHeap {

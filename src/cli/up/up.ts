@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
-import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { systemRandom } from '../../base/random/random.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import { type PluginFlags, pluginFlagProblems } from '../../apiserver/admission/plugin-selection.ts';
 import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';

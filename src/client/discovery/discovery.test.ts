@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newServiceUnavailable } from '../../api/status-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { discover } from './discovery.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';

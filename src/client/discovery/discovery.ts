@@ -1,7 +1,7 @@
 import { apiVersionOf, type GroupVersionResource, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { isForbidden, isNotFound } from '../../api/status-error.ts';
-import { Semaphore } from '../../base/semaphore.ts';
-import { asError } from '../../base/thrown.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 import { elementsOf, objectIn } from '../codec/decode-list.ts';
 import type { RestClient } from '../rest/rest-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';
 import { RestClient } from '../rest/rest-client.ts';
 import { serverVersion } from './server-version.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MachineClock } from '../../base/machine-clock.fixture.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
-import { seededRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MachineClock } from '../../base/time/machine-clock.fixture.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';
 import { LeaseLostError, LeaderElector } from './leader-elector.ts';
 import { LeaseServer, Wire } from './lease-server.fixture.ts';

@@ -1,10 +1,10 @@
 import { isAlreadyExists, isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import { type LinkedSignal, linkSignals } from '../../base/abort.ts';
-import { type Clock, sleepUnlessAborted, type Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { type Gauge, type Metrics, noMetrics } from '../../base/metrics.ts';
-import type { Random } from '../../base/random.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { type LinkedSignal, linkSignals } from '../../base/time/abort.ts';
+import { type Clock, sleepUnlessAborted, type Timer } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { type Gauge, type Metrics, noMetrics } from '../../base/metrics/metrics.ts';
+import type { Random } from '../../base/random/random.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import {
   ACQUIRE_JITTER,
   decideLease,

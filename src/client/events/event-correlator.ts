@@ -1,4 +1,4 @@
-import { Lru } from '../../base/lru.ts';
+import { Lru } from '../../base/collections/lru.ts';
 
 /** The object an Event is about; only what is known is set. */
 export interface ObjectReference {

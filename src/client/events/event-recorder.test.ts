@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newForbidden, newNotFound } from '../../api/status-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { seededRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { EventRecorder, MAX_QUEUED_EVENTS } from './event-recorder.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';
 import { RestClient } from '../rest/rest-client.ts';

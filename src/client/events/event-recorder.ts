@@ -1,9 +1,9 @@
 import { formatTime } from '../../api/meta/time.ts';
 import { isAlreadyExists, isNotFound, StatusError } from '../../api/status-error.ts';
-import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
-import { type Logger, silentLogger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
-import { Ring } from '../../base/ring.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
+import { type Logger, silentLogger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
+import { Ring } from '../../base/collections/ring.ts';
 import type { Service } from '../../base/service.ts';
 import {
   type Correlation,

@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import { orAborted } from '../../base/abort.ts';
+import { orAborted } from '../../base/time/abort.ts';
 import { opening, openTlsSocket } from './connection-opening.ts';
 import { parseServer } from './connect-options.ts';
 import { credentialCertificate } from './credential-headers.ts';

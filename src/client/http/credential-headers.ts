@@ -1,5 +1,5 @@
-import { orAborted, TimeoutError } from '../../base/abort.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
+import { orAborted, TimeoutError } from '../../base/time/abort.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { HttpHeaders } from '../../base/http-message.ts';
 import type { ClientCertificate, Credentials } from './connect-options.ts';
 import { abortedTransportError } from './transport-failure.ts';

@@ -1,7 +1,7 @@
 import type { buildConnector, Client, Dispatcher } from 'undici';
-import type { AbortNotice } from '../../base/abort-notice.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Greeting } from '../../base/http-message.ts';
-import { type Release, Semaphore } from '../../base/semaphore.ts';
+import { type Release, Semaphore } from '../../base/time/semaphore.ts';
 import { TransportError } from './transport.ts';
 
 export interface Http1ConnectionsOptions {

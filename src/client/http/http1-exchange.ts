@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { AbortNotice } from '../../base/abort-notice.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { type BodySource, Http1Body } from './http1-body.ts';
 import type { Http1Connection } from './http1-connections.ts';

@@ -1,7 +1,7 @@
 import type { buildConnector, Dispatcher } from 'undici';
-import { orAborted } from '../../base/abort.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { asError } from '../../base/thrown.ts';
+import { orAborted } from '../../base/time/abort.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import type { Greeting, HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import {
   type ClientCertificate,

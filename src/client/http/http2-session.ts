@@ -5,7 +5,7 @@ import type {
   OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Greeting } from '../../base/http-message.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import { TransportError } from './transport.ts';
 
 export interface Http2SessionOptions {

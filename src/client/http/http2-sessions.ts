@@ -1,8 +1,8 @@
 import { connect } from 'node:http2';
 import type { Socket } from 'node:net';
-import { orAborted } from '../../base/abort.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import type { Clock } from '../../base/clock.ts';
+import { orAborted } from '../../base/time/abort.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { type ClientCertificate, type ConnectOptions, parseServer } from './connect-options.ts';
 import { opening, openSocket, openTlsSocket } from './connection-opening.ts';
 import { credentialCertificate } from './credential-headers.ts';

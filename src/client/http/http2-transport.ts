@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
-import { orAborted } from '../../base/abort.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
+import { orAborted } from '../../base/time/abort.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Greeting, HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { parseServer } from './connect-options.ts';
 import { credentialHeaders } from './credential-headers.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { TimeoutError } from '../../base/abort.ts';
+import { TimeoutError } from '../../base/time/abort.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { intercept } from '../rest/interceptor.ts';

@@ -1,7 +1,7 @@
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { Bag } from '../../base/bag.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { Bag } from '../../base/collections/bag.ts';
 import type { HttpHandler, HttpRequest, HttpResponse, PeerSubject } from '../../base/http-message.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { abortedTransportError, closedError } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 

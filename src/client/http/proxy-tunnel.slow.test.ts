@@ -2,7 +2,7 @@ import { createSecureServer } from 'node:http2';
 import { createServer, type Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpRequest } from '../../base/http-message.ts';
 import { connect } from './connect.ts';
 import { httpProxy, listening, socksProxy } from './proxies.fixture.ts';

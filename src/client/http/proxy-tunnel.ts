@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { type ConnectOptions, hostOf, parseServer } from './connect-options.ts';
 import { closedError, transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';

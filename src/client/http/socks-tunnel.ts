@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { SocksClient } from 'socks';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { hostOf } from './connect-options.ts';
 import { keepQuiet, portOf, refusal, type Tunnel } from './tunnel.ts';
 

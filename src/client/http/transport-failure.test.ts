@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TimeoutError } from '../../base/abort.ts';
+import { TimeoutError } from '../../base/time/abort.ts';
 import { abortedTransportError, transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 

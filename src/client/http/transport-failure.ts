@@ -1,6 +1,6 @@
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { TimeoutError } from '../../base/abort.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { TimeoutError } from '../../base/time/abort.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { TransportError } from './transport.ts';
 
 /** The error of an aborted request: `timeout` when a deadline did it, else `aborted`. */

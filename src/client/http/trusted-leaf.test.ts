@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:https';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { http1Transport } from './http1-transport.ts';
 import { http2Transport } from './http2-transport.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ClientCertificate, Credentials } from '../http/connect-options.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';

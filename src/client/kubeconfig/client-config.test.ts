@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { loadClientConfig } from './client-config.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 import { caPem, clientCertPem, clientKeyPem, serverCertPem, serverKeyPem } from '../http/tls.fixture.ts';

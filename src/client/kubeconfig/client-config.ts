@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { HttpHeaders } from '../../base/http-message.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { bearerToken, type ClientConfig, type Credentials, parseServer } from '../http/connect-options.ts';

@@ -1,6 +1,6 @@
 import { parseTime } from '../../api/meta/time.ts';
-import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { ClientCertificate, Credentials } from '../http/connect-options.ts';
 import { type ExecConfig, type KubeconfigCluster, KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo, ProgramResult } from './kubeconfig-io.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ClientConfig } from '../http/connect-options.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
 import { tokenFile } from './token-file.ts';

@@ -1,5 +1,5 @@
 import { parseYaml } from '../../api/codec/yaml/yaml.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
 import { isProxyUrl } from '../http/tunnel.ts';
 

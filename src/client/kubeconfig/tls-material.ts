@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { ClientCertificate } from '../http/connect-options.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';

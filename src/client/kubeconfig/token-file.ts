@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { Credentials } from '../http/connect-options.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';

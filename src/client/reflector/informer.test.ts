@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newExpired } from '../../api/status-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { seededRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';
 import { Informer, type InformerHandler } from './informer.ts';
 import { RestClient } from '../rest/rest-client.ts';

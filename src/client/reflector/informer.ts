@@ -1,10 +1,10 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { ApiObject } from '../../api/meta/api-object.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { abortErrorOf } from '../../base/abort-error.ts';
-import type { Clock } from '../../base/clock.ts';
-import { type Logger, silentLogger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
+import { abortErrorOf } from '../../base/time/abort-error.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { type Logger, silentLogger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Service } from '../../base/service.ts';
 import type { ReflectorSink } from './reflector-sink.ts';
 import { Reflector } from './reflector.ts';

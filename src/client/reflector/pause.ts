@@ -1,5 +1,5 @@
-import { linkSignals } from '../../base/abort.ts';
-import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
+import { linkSignals } from '../../base/time/abort.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
 
 /** A wait before the next try, which somebody who knows better may cut short. */
 export class Pause {

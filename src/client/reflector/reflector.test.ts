@@ -6,8 +6,8 @@ import {
   newTooLargeResourceVersion,
   newTooManyRequests,
 } from '../../api/status-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { seededRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
 import type { EnumerationGaps, ReflectorSink } from './reflector-sink.ts';

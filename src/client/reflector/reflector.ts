@@ -1,12 +1,12 @@
 import { formatGroupResource, type GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import { StatusError } from '../../api/status-error.ts';
-import { linkSignals, type LinkedSignal, TimeoutError } from '../../base/abort.ts';
-import { type Backoff, exponentialBackoff } from '../../base/backoff.ts';
-import type { Clock } from '../../base/clock.ts';
-import { type Logger, silentLogger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
+import { linkSignals, type LinkedSignal, TimeoutError } from '../../base/time/abort.ts';
+import { type Backoff, exponentialBackoff } from '../../base/time/backoff.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { type Logger, silentLogger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Service } from '../../base/service.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import {
   ACCEPT_METADATA,
   ACCEPT_METADATA_JSON,

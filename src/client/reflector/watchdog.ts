@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 
 /** Calls back when it was not petted for some time. */
 export class Watchdog implements Disposable {

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../base/metrics.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { Interceptor } from './interceptor.ts';
 
 /** Counts every attempt by answer code, method and host (COL-190 `rest_client_requests_total`); `<error>` = no answer. */

@@ -1,4 +1,4 @@
-import { Lru } from '../../base/lru.ts';
+import { Lru } from '../../base/collections/lru.ts';
 import type { Coordinates, Identity, Uid } from '../types/identity.ts';
 import type { InDoubt } from '../types/monitor-event.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatUuid } from '../../base/uuid.ts';
+import { formatUuid } from '../../base/random/uuid.ts';
 import { type OrphanedOwner, OrphanedOwners } from './orphaned-owners.ts';
 
 const owner = (uid: string, more: Partial<OrphanedOwner> = {}): OrphanedOwner => ({

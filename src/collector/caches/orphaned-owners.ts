@@ -1,4 +1,4 @@
-import { digestUuid } from '../../base/digest-uuid.ts';
+import { digestUuid } from '../../base/random/digest-uuid.ts';
 import type { Identity } from '../types/identity.ts';
 import { type WorkKey, workKey } from '../queues/work-key.ts';
 import { WorkKeyTable } from '../queues/work-key-table.ts';

@@ -1,4 +1,4 @@
-import { unreachable } from '../../base/assert.ts';
+import { unreachable } from '../../base/errors/assert.ts';
 import type { DeleteAction } from './actions.ts';
 import type { Verdict } from './step.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';

@@ -1,4 +1,4 @@
-import { unreachable } from '../../base/assert.ts';
+import { unreachable } from '../../base/errors/assert.ts';
 import type { Verdict } from './step.ts';
 import type { VersionedAnswerKind } from './write-answer-kind.ts';
 

@@ -1,4 +1,4 @@
-import { unreachable } from '../../base/assert.ts';
+import { unreachable } from '../../base/errors/assert.ts';
 import type { Uid } from '../types/identity.ts';
 import type { LatestAnswer } from './facts.ts';
 import type { NeedLatest } from './step.ts';

@@ -1,5 +1,5 @@
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/errors/assert.ts';
 import type {
   Action,
   DeleteAction,

@@ -1,4 +1,4 @@
-import { unreachable } from '../../base/assert.ts';
+import { unreachable } from '../../base/errors/assert.ts';
 import type { QueueReason } from '../types/reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { type ApplyOutcome, type Effect, EnqueueEffect } from './effect.ts';

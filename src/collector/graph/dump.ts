@@ -1,4 +1,4 @@
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { Graph, NodeId } from './graph.ts';

@@ -1,5 +1,5 @@
 import type { MonitoredResource } from '../types/event.ts';
-import { formatUuid } from '../../base/uuid.ts';
+import { formatUuid } from '../../base/random/uuid.ts';
 import type { AbsenceReason, EventReason, QueueReason } from '../types/reasons.ts';
 import type { Coordinates, Identity, Uid } from '../types/identity.ts';
 import type { NodeStore } from './tables/node-store.ts';

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { collectGarbage } from '../../base/collect-garbage.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpHandler } from '../../base/http-message.ts';
-import { silentLogger } from '../../base/logger.ts';
-import { seededRandom } from '../../base/random.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { AbsentOwnerCache } from '../caches/absent-owner-cache.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { HistoryScopes } from './history-scopes.ts';
 
 const offered = (group: string, resource: string) => ({

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import type { Clock } from '../../base/clock.ts';
-import { Lru } from '../../base/lru.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { Lru } from '../../base/collections/lru.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 import type { HistoryEvidence } from '../types/monitor-event.ts';

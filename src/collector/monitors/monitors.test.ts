@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { OfferedResource } from '../resources/deletable-resources.ts';
 import { Monitors } from './monitors.ts';
 import { waitForSync } from './wait-for-sync.ts';

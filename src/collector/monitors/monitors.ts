@@ -1,4 +1,4 @@
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import type { MonitoredResource } from '../types/event.ts';
 import type { MonitorEvent } from '../types/monitor-event.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { silentLogger } from '../../base/logger.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
 import { ResumedWatches } from './resumed-watches.ts';
 
 const offered = (resource: string) => ({

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 
 /** Between two questions, ms. */

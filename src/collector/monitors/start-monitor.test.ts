@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpHandler, HttpResponse } from '../../base/http-message.ts';
-import { silentLogger } from '../../base/logger.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { seededRandom } from '../../base/random.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { applied } from '../graph/apply.ts';

@@ -1,8 +1,8 @@
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { isNotFound } from '../../api/status-error.ts';
-import type { Clock } from '../../base/clock.ts';
-import { demoteWarnings, type Logger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { demoteWarnings, type Logger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { newForbidden } from '../../api/status-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { TroubleLog } from './trouble-log.ts';
 

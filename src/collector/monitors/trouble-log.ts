@@ -1,6 +1,6 @@
 import { StatusError } from '../../api/status-error.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import { TransportError } from '../../client/http/transport.ts';
 
 /** Failures of one cause within this time are one line, ms. */

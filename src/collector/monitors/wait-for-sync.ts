@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Monitors } from './monitors.ts';
 
 /** Resolves when all monitors are synced, when the time is over, or when `signal` is aborted, whichever comes first. */

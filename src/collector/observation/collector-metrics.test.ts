@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
 import { collectorMetrics, forgetVanished } from './collector-metrics.ts';
 
 describe('forgetVanished', () => {

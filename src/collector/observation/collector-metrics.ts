@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Counter, Metrics } from '../../base/metrics.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Counter, Metrics } from '../../base/metrics/metrics.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Uid } from '../types/identity.ts';
 import type { KindMapper } from '../resources/kind-mapper.ts';

@@ -1,9 +1,9 @@
-import { append } from '../../base/append.ts';
-import { abortErrorOf, isAbortError } from '../../base/abort-error.ts';
-import { orAborted, untilAborted } from '../../base/abort.ts';
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { type Clock, sleep, sleepUnlessAborted } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import { append } from '../../base/collections/append.ts';
+import { abortErrorOf, isAbortError } from '../../base/time/abort-error.ts';
+import { orAborted, untilAborted } from '../../base/time/abort.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { type Clock, sleep, sleepUnlessAborted } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CollectorMetrics } from './collector-metrics.ts';
 import { freshList } from './fresh-list.ts';

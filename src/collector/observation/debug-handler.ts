@@ -1,4 +1,4 @@
-import { isAbortError } from '../../base/abort-error.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { type ConsistencyCheck, NotRunningError } from './consistency-check.ts';
 import { dumpGraph, viewGraph } from '../graph/dump.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MemoryLogger } from '../../base/memory-logger.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
 import type { EventOccurrence } from '../../client/events/event-correlator.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { applied } from '../graph/apply.ts';

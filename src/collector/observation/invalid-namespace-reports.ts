@@ -1,4 +1,4 @@
-import type { Logger } from '../../base/logger.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import type { ObjectReference } from '../../client/events/event-correlator.ts';
 import { type EventRecorder, MAX_QUEUED_EVENTS } from '../../client/events/event-recorder.ts';
 import type { InvalidNamespaceReport } from '../graph/effect.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';

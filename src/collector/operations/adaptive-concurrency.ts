@@ -1,7 +1,7 @@
-import type { AbortNotice } from '../../base/abort-notice.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { type Release, Semaphore } from '../../base/semaphore.ts';
+import { type Release, Semaphore } from '../../base/time/semaphore.ts';
 import type { Send } from '../../client/rest/interceptor.ts';
 import { retryAfterSecondsOf } from '../../client/codec/status-decoder.ts';
 import { abortedTransportError } from '../../client/http/transport-failure.ts';

@@ -1,7 +1,7 @@
 import { StatusError } from '../../api/status-error.ts';
-import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { serverVersion, type ServerVersion } from '../../client/discovery/server-version.ts';
 import type { Target } from '../decide/target.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { CallContext } from './call-context.ts';

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../base/http-message.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { seededRandom } from '../../base/random.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import type { Target } from '../decide/target.ts';

@@ -1,5 +1,5 @@
 import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound, isObjectNotFound } from '../../api/status-error.ts';

@@ -1,7 +1,7 @@
 import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';

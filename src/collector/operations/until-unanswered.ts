@@ -1,4 +1,4 @@
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import type { Interceptor } from '../../client/rest/interceptor.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { withRefusal } from '../../client/rest/with-refusal.ts';

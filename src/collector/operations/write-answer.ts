@@ -11,7 +11,7 @@ import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
 import type { VersionedAnswerKind, WriteAnswerKind } from '../decide/write-answer-kind.ts';
 import type { CallContext } from './call-context.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { NoObjectError, readMetadata } from './read-metadata.ts';
 
 /** What became of a write, with the object the server answered with or the error it gave. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Metrics } from '../../base/metrics.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import { defaultControllerRateLimiter } from '../../workqueue/rate-limiters.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { Uid } from '../types/identity.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatUuid } from '../../base/uuid.ts';
+import { formatUuid } from '../../base/random/uuid.ts';
 import { workKey, type WorkKey } from './work-key.ts';
 import { type QueuedUid, WorkKeyTable } from './work-key-table.ts';
 

@@ -1,4 +1,4 @@
-import { UuidWords } from '../../base/uuid.ts';
+import { UuidWords } from '../../base/random/uuid.ts';
 import type { KeyHandle, KeyTable } from '../../workqueue/key-table.ts';
 import type { EnqueueEffect, QueuedAs } from '../graph/effect.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';

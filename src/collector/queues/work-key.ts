@@ -1,4 +1,4 @@
-import { formatUuid } from '../../base/uuid.ts';
+import { formatUuid } from '../../base/random/uuid.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { Uid } from '../types/identity.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { formatUuid } from '../../base/uuid.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { formatUuid } from '../../base/random/uuid.ts';
 import { QueueFullError } from '../../workqueue/queue.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import { workKey } from './work-key.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { ClusterIdentity, ForeignClusterError } from './cluster-identity.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
-import { Deadline } from '../../base/deadline.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { Deadline } from '../../base/time/deadline.ts';
 import type { Greeting, HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Logger } from '../../base/logs/logger.ts';
 import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import type { Interceptor, Send } from '../../client/rest/interceptor.ts';
 import { TransportError } from '../../client/http/transport.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { Relists } from './relists.ts';
 
 it('COL-047 lists a resource anew whose answers differ, ever later while they go on to differ, at most once a minute', () => {

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import { Lru } from '../../base/lru.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
+import { Lru } from '../../base/collections/lru.ts';
 
 export interface RelistsOptions {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { AcceptedEnds } from './accepted-ends.ts';
 
 it('BETTER-9 an accepted end is known for ten seconds, by the version it rested on, and no longer than the history it is part of', () => {

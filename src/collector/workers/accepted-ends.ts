@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { AcceptedEnd } from '../decide/gather-facts.ts';
 import type { Uid } from '../types/identity.ts';
 

@@ -1,4 +1,4 @@
-import { Lru } from '../../base/lru.ts';
+import { Lru } from '../../base/collections/lru.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Uid } from '../types/identity.ts';
 

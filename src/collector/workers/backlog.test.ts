@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import { workKey, type WorkKey } from '../queues/work-key.ts';
 import { Backlog } from './backlog.ts';

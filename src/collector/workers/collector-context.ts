@@ -1,8 +1,8 @@
 import type { Target } from '../decide/target.ts';
-import type { BoundedLog } from '../../base/bounded-log.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
+import type { BoundedLog } from '../../base/logs/bounded-log.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Interceptor } from '../../client/rest/interceptor.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { FactSource } from '../decide/gather-facts.ts';

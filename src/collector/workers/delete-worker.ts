@@ -1,7 +1,7 @@
 import type { OwnerAnswer } from '../decide/facts.ts';
 import { isForbidden } from '../../api/status-error.ts';
-import { Lru } from '../../base/lru.ts';
-import { TurnBudget } from '../../base/turn-budget.ts';
+import { Lru } from '../../base/collections/lru.ts';
+import { TurnBudget } from '../../base/time/turn-budget.ts';
 import { afterDelete } from '../decide/after-delete.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';

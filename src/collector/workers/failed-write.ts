@@ -1,4 +1,4 @@
-import type { LogFields } from '../../base/logger.ts';
+import type { LogFields } from '../../base/logs/logger.ts';
 import type { Action } from '../decide/actions.ts';
 import type { Target } from '../decide/target.ts';
 

@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type ObjectMeta } from '../../api/meta/object-meta.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { sleep } from '../../base/clock.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { sleep } from '../../base/time/clock.ts';
 import { elementsOf } from '../../client/codec/decode-list.ts';
 import type { RemoveFinalizerAction } from '../decide/actions.ts';
 import { afterRemoveFinalizer } from '../decide/after-remove-finalizer.ts';

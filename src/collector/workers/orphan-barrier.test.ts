@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import type { LogFields } from '../../base/logger.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import type { LogFields } from '../../base/logs/logger.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';

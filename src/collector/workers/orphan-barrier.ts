@@ -1,9 +1,9 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import { linkSignals } from '../../base/abort.ts';
-import type { BoundedLog } from '../../base/bounded-log.ts';
-import type { Clock } from '../../base/clock.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import { linkSignals } from '../../base/time/abort.ts';
+import type { BoundedLog } from '../../base/logs/bounded-log.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import { elementsOf } from '../../client/codec/decode-list.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { OrphanFacts } from '../decide/orphan-step.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { silentLogger } from '../../base/logger.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import type { Target } from '../decide/target.ts';

@@ -1,8 +1,8 @@
 import { formatTime, parseTime } from '../../api/meta/time.ts';
 import { hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../api/status-error.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { messageOf } from '../../base/thrown.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import type { Target } from '../decide/target.ts';

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../base/semaphore.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import type { RemoveReferencesAction } from '../decide/actions.ts';
 import { afterRemoveReferences } from '../decide/after-remove-references.ts';
 import type { Released } from '../decide/orphan-step.ts';

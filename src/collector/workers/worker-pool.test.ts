@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { silentLogger } from '../../base/logger.ts';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { silentLogger } from '../../base/logs/logger.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import { WorkGate } from './work-gate.ts';
 import { WorkerPool, type WorkOutcome } from './worker-pool.ts';

@@ -1,6 +1,6 @@
-import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { TurnBudget } from '../../base/turn-budget.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { TurnBudget } from '../../base/time/turn-budget.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { WorkKey } from '../queues/work-key.ts';
 import type { WorkGate } from './work-gate.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isAlreadyExists, isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
-import type { Counter, Histogram } from '../../base/metrics.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
+import type { Counter, Histogram } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import type { EventType } from '../../client/events/event-correlator.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';

@@ -1,6 +1,6 @@
 import { findCondition } from '../../api/meta/conditions.ts';
 import { formatTime, parseTime } from '../../api/meta/time.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { ReplicaSet } from '../replicaset/replica-set.ts';
 import {
   type Deployment,

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { PodTemplate } from '../pods/pod-control.ts';
 import { controllerReference, type OwnerKind } from '../ownership/controller-reference.ts';
 import type { ReplicaSet } from '../replicaset/replica-set.ts';

@@ -2,7 +2,7 @@ import { type Condition, withCondition } from '../../api/meta/conditions.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import type { LabelSelectorObject } from '../../api/validation/labels.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodReady, type Pod } from '../pods/pod-object.ts';
 

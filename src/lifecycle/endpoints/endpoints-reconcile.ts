@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { portsOf, type Service } from '../endpointslice/endpointslice-reconcile.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodFinished, isPodReady, type Pod } from '../pods/pod-object.ts';

@@ -2,7 +2,7 @@ import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts'
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { labelSelectorFromSet } from '../../api/selectors/label-selector.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { Service as RunningService } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';

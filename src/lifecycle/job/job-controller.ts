@@ -1,6 +1,6 @@
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
-import type { Counter } from '../../base/metrics.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
+import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';

@@ -8,7 +8,7 @@ import {
   newServiceUnavailable,
   type StatusError,
 } from '../../api/status-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { createIfAbsent } from './create-if-absent.ts';

@@ -1,4 +1,4 @@
-import type { Gauge, Metrics } from '../../base/metrics.ts';
+import type { Gauge, Metrics } from '../../base/metrics/metrics.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 
 /** `failed`: the last sync did not succeed, and there is another try. `later`: all is well, and there is another look. */

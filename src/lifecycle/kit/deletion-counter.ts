@@ -1,4 +1,4 @@
-import type { Counter, Metrics } from '../../base/metrics.ts';
+import type { Counter, Metrics } from '../../base/metrics/metrics.ts';
 
 /**
  * Every deletion of this room, by the controller that made it and why (LIFE-019). Counts objects, not requests. Whoever counts

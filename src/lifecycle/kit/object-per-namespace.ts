@@ -1,10 +1,10 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Metrics } from '../../base/metrics.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Service } from '../../base/service.ts';
 import { Informer } from '../../client/reflector/informer.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { abortErrorOf, isAbortError } from '../../base/abort-error.ts';
+import { abortErrorOf, isAbortError } from '../../base/time/abort-error.ts';
 import type { Service } from '../../base/service.ts';
 import type { ControllerContext } from './object-per-namespace.ts';
 import { type SharedContext, SharedInformers } from './shared-informers.ts';

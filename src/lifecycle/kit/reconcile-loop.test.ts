@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { abortErrorOf } from '../../base/abort-error.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
-import { noMetrics } from '../../base/metrics.ts';
+import { abortErrorOf } from '../../base/time/abort-error.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
+import { noMetrics } from '../../base/metrics/metrics.ts';
 import { type Cache, ReconcileLoop, type ReconcileLoopOptions, type SyncOutcome } from './reconcile-loop.ts';
 
 /** A cache that is synced when the test says so. */

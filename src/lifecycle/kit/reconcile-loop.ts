@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { append } from '../../base/append.ts';
+import { append } from '../../base/collections/append.ts';
 import { StatusError } from '../../api/status-error.ts';
-import { isAbortError } from '../../base/abort-error.ts';
-import { linkSignals } from '../../base/abort.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Metrics } from '../../base/metrics.ts';
+import { isAbortError } from '../../base/time/abort-error.ts';
+import { linkSignals } from '../../base/time/abort.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { defaultControllerRateLimiter } from '../../workqueue/rate-limiters.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';

@@ -1,8 +1,8 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Random } from '../../base/random/random.ts';
 import { Informer, type InformerHandler } from '../../client/reflector/informer.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ControllerContext } from './object-per-namespace.ts';

@@ -6,9 +6,9 @@ import {
 } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isMethodNotSupported, isNotFound, StatusError } from '../../api/status-error.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Counter } from '../../base/metrics.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Counter } from '../../base/metrics/metrics.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import { ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
 import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
 import { pathOf } from '../../client/rest/resource-path.ts';

@@ -1,8 +1,8 @@
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import { sleepUnlessAborted } from '../../base/clock.ts';
-import type { Counter, Gauge } from '../../base/metrics.ts';
+import { sleepUnlessAborted } from '../../base/time/clock.ts';
+import type { Counter, Gauge } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { parseTime } from '../../api/meta/time.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { Node } from '../pods/pod-object.ts';

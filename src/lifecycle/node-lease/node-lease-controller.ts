@@ -1,6 +1,6 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import { isObjectNotFound } from '../../api/status-error.ts';
-import type { Counter } from '../../base/metrics.ts';
+import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';

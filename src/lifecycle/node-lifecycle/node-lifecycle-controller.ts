@@ -1,9 +1,9 @@
 import { formatTime, parseTime } from '../../api/meta/time.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import { sleepUnlessAborted } from '../../base/clock.ts';
-import type { Gauge } from '../../base/metrics.ts';
+import { sleepUnlessAborted } from '../../base/time/clock.ts';
+import type { Gauge } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import type { Lease } from '../node-lease/node-lease-reconcile.ts';

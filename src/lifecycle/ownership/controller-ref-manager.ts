@@ -1,7 +1,7 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isInvalid, isObjectNotFound } from '../../api/status-error.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { decideClaim } from './claim-decision.ts';
 import { controllerReference, isTerminating, type OwnerKind } from './controller-reference.ts';

@@ -1,4 +1,4 @@
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { controllerOf, isTerminating, type OwnerKind } from './controller-reference.ts';

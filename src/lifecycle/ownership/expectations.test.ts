@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { Expectations } from './expectations.ts';
 
 const pod = (resourceVersion: string, extra: KubeObject['metadata'] = {}): KubeObject => ({

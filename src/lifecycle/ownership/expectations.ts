@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /** How long a cache that does not show a write holds its owner up, ms (LIFE-008). */
 const EXPECTATION_MS = 5 * 60 * 1000;

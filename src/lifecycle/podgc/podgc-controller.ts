@@ -1,8 +1,8 @@
 import { formatTime } from '../../api/meta/time.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import type { Counter } from '../../base/metrics.ts';
+import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { hasStatusCause, isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
 import { validateName } from '../../api/validation/names.ts';
-import type { Counter, Metrics } from '../../base/metrics.ts';
+import type { Counter, Metrics } from '../../base/metrics/metrics.ts';
 import type { EventType, ObjectReference } from '../../client/events/event-correlator.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';

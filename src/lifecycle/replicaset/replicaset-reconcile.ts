@@ -1,6 +1,6 @@
 import { type Condition, findCondition, withCondition } from '../../api/meta/conditions.ts';
 import { labelSelectorFromSet } from '../../api/selectors/label-selector.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodAvailable } from '../pods/pod-availability.ts';
 import { isPodReady, type Pod } from '../pods/pod-object.ts';

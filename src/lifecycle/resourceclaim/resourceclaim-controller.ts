@@ -1,8 +1,8 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
-import type { Counter } from '../../base/metrics.ts';
+import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';

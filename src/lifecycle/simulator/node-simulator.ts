@@ -1,7 +1,7 @@
 import { isAlreadyExists, isNotFound } from '../../api/status-error.ts';
-import { sleepUnlessAborted } from '../../base/clock.ts';
+import { sleepUnlessAborted } from '../../base/time/clock.ts';
 import type { Service } from '../../base/service.ts';
-import { asError } from '../../base/thrown.ts';
+import { asError } from '../../base/errors/thrown.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { NODES } from '../pods/pod-object.ts';
 import { simulatedLease, simulatedNode } from './simulated-node.ts';

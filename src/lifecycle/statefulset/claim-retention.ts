@@ -1,5 +1,5 @@
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { controllerReference } from '../ownership/controller-reference.ts';
 import { type Claim, STATEFUL_SET_KIND, type StatefulSet } from './stateful-set.ts';
 

@@ -1,7 +1,7 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isAlreadyExists, isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
-import type { Counter } from '../../base/metrics.ts';
+import type { Counter } from '../../base/metrics/metrics.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';

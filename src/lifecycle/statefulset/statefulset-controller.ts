@@ -1,7 +1,7 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict } from '../../api/status-error.ts';
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';

@@ -1,6 +1,6 @@
 import { formatTime } from '../../api/meta/time.ts';
 import { isObjectNotFound } from '../../api/status-error.ts';
-import type { Counter } from '../../base/metrics.ts';
+import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';

@@ -1,7 +1,7 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isObjectNotFound } from '../../api/status-error.ts';
-import type { Counter, Histogram } from '../../base/metrics.ts';
+import type { Counter, Histogram } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../config/node-configuration.ts';
 import { RuntimeCallError, type ContainerState } from '../inventory/runtime.ts';
 import { logLinkName } from '../logs/log-plan.ts';

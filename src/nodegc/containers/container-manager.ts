@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import { type Logger, silentLogger } from '../../base/logger.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { type Logger, silentLogger } from '../../base/logs/logger.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
 import { aggregate } from '../config/validate-configuration.ts';
 import type { FileSystem } from '../disk/file-system.ts';

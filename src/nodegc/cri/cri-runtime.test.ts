@@ -1,8 +1,8 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ServiceImpl } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';
 import { CriRuntime } from './cri-runtime.ts';
 import { runtimeOf } from './runtime.fixture.ts';

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '@connectrpc/connect';
-import type { Clock } from '../../base/clock.ts';
-import { type Counter, type Histogram, type Metrics, noMetrics } from '../../base/metrics.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { type Counter, type Histogram, type Metrics, noMetrics } from '../../base/metrics/metrics.ts';
 import {
   type Runtime,
   type RuntimeContainer,

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Metrics } from '../../base/metrics.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
 import { validateConfiguration } from '../config/validate-configuration.ts';
 import { ContainerdReader } from '../containerd/containerd-content.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
-import { MemoryLogger } from '../../base/memory-logger.ts';
-import { MemoryMetrics } from '../../base/memory-metrics.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../base/logs/memory-logger.ts';
+import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../config/node-configuration.ts';
 import { ContainerManager } from '../containers/container-manager.ts';
 import type { NodeEvent } from '../images/image-cycle.ts';

@@ -1,8 +1,8 @@
-import { type Clock, sleepUnlessAborted } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import type { Service } from '../../base/service.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
 import { imageLoopRuns } from '../config/validate-configuration.ts';
 import type { ContainerManager } from '../containers/container-manager.ts';

@@ -1,4 +1,4 @@
-import { type Metrics, noMetrics } from '../../base/metrics.ts';
+import { type Metrics, noMetrics } from '../../base/metrics/metrics.ts';
 import type { ContainerCycleResult, Removed } from '../containers/container-manager.ts';
 import type { ImageCycleResult, ImageOperation, SkipReason } from '../images/image-cycle.ts';
 

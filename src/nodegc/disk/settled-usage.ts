@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { DiskReading } from '../images/thresholds.ts';
 
 /** Space may come back later than the removal is answered (NODE-074): equal samples that count as standing still, and for how long to wait. */

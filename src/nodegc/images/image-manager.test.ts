@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../base/clock.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../config/node-configuration.ts';
 import { HOUR, MINUTE } from '../config/go-duration.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';

@@ -1,5 +1,5 @@
-import { sleep, type Clock } from '../../base/clock.ts';
-import { type Logger, silentLogger } from '../../base/logger.ts';
+import { sleep, type Clock } from '../../base/time/clock.ts';
+import { type Logger, silentLogger } from '../../base/logs/logger.ts';
 import { MINUTE } from '../config/go-duration.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
 import { detect, imageKey, type ImageMemory, type ImageRecord, type Inventory } from '../inventory/image-inventory.ts';
@@ -10,7 +10,6 @@ import { MeasuredImageCycle } from './measured-image-cycle.ts';
 import { type Protection, protections } from './protection.ts';
 import { parseReferencePattern, type ReferencePattern } from './reference-pattern.ts';
 import type { SharedBytes } from './shared-bytes.ts';
-import { steadyTime } from './steady-time.ts';
 import type { DiskReading } from './thresholds.ts';
 
 export interface ImageManagerOptions {
@@ -355,4 +354,13 @@ export class ImageManager {
     for (const [id, mounted] of volumes) this.#volumes.set(id, mounted);
     return { volumes, unreadable };
   }
+}
+
+const NANOSECONDS_PER_MS = 1_000_000n;
+
+/** Nanoseconds since the epoch that go on evenly from when this was made, however the machine's clock is set meanwhile. */
+function steadyTime(clock: Clock): () => bigint {
+  const wall = clock.now();
+  const start = clock.monotonic();
+  return () => BigInt(Math.trunc(wall + (clock.monotonic() - start))) * NANOSECONDS_PER_MS;
 }

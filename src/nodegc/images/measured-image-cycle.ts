@@ -1,4 +1,4 @@
-import { Heap } from '../../base/heap.ts';
+import { Heap } from '../../base/collections/heap.ts';
 import { formatDuration } from '../config/go-duration.ts';
 import { aggregate } from '../config/validate-configuration.ts';
 import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';

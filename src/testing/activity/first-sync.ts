@@ -1,5 +1,5 @@
 import { StatusError } from '../../api/status-error.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Informer } from '../../client/reflector/informer.ts';
 import type { Activity } from './activity.ts';
 import { untilQuiet } from './quiet.ts';

@@ -5,8 +5,8 @@ import type {
   Labels,
   MetricDefinition,
   Metrics,
-} from '../../base/metrics.ts';
-import { noMetrics } from '../../base/metrics.ts';
+} from '../../base/metrics/metrics.ts';
+import { noMetrics } from '../../base/metrics/metrics.ts';
 
 interface QueueState {
   /** Keys that a worker may take. */

@@ -1,4 +1,4 @@
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Activity } from './activity.ts';
 
 /** Turns of the event loop in a row without anything under way before it is believed that nothing is. */

@@ -4,7 +4,7 @@ import {
   controllerNames as knownControllers,
   fixedControllers,
 } from '../../assembly/controller-names.ts';
-import { type Random, seededRandom } from '../../base/random.ts';
+import { type Random, seededRandom } from '../../base/random/random.ts';
 
 /** One of {@link controllerNames}. */
 export type ControllerName = Exclude<KnownController, 'serviceaccount-token-controller'>;

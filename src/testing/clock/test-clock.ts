@@ -1,5 +1,5 @@
-import { type Clock, systemClock, type Timer } from '../../base/clock.ts';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { type Clock, systemClock, type Timer } from '../../base/time/clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { Activity } from '../activity/activity.ts';
 import { untilQuiet } from '../activity/quiet.ts';
 import type { TestTimer, TestTimers } from './test-timers.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { abortErrorOf } from '../../base/abort-error.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import { abortErrorOf } from '../../base/time/abort-error.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 
 /** The most timers at once; more are a loop that sets them without end. */
 const MAX_TIMERS = 100_000;

@@ -1,9 +1,8 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { parseRequestInfo } from '../../apiserver/endpoints/request/request-info.ts';
-import { type Clock, sleep, systemClock } from '../../base/clock.ts';
+import { type Clock, sleep, systemClock } from '../../base/time/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
-import { warnProcess } from '../../base/process-warning.ts';
-import type { Random } from '../../base/random.ts';
+import type { Random } from '../../base/random/random.ts';
 import type { Send } from '../../client/rest/interceptor.ts';
 import { abortedTransportError } from '../../client/http/transport-failure.ts';
 import { TransportError } from '../../client/http/transport.ts';
@@ -199,3 +198,8 @@ function answer({ status, reason, message, retryAfterSeconds }: FaultAnswer): Ht
 const broken = (): TransportError => new TransportError('reset', 'a fault rule broke the connection');
 const stopped = (cause: unknown): TransportError =>
   new TransportError('aborted', 'the cluster was stopped while a fault rule held the request back', { cause });
+
+/** Warns the operator of the process: Node prints it on stderr after `name`, and test runners show it with the test. */
+function warnProcess(name: string, message: string): void {
+  process.emitWarning(message, name);
+}

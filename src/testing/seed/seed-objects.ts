@@ -1,7 +1,7 @@
 import { parsePlacedDocuments, type PlacedDocument } from '../../api/codec/yaml/yaml.ts';
 import type { ApiObject } from '../../api/meta/api-object.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import { creationOrder } from './creation-order.ts';
 import { isPath, type ManifestFile, readManifestFiles } from './manifest-files.ts';

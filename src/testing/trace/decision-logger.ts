@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../../base/logger.ts';
+import type { LogFields, Logger } from '../../base/logs/logger.ts';
 import type { Recorder } from './recorder.ts';
 
 /** The collector's decisions (`collector/workers`) and everybody's warnings and errors go to the recorder; the rest is dropped. */

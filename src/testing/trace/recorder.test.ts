@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/fake-clock.ts';
+import { FakeClock } from '../../base/time/fake-clock.ts';
 import { reasons } from '../../collector/types/reasons.ts';
 import { Recorder } from './recorder.ts';
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
-import type { Clock } from '../../base/clock.ts';
-import { Ring } from '../../base/ring.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { Ring } from '../../base/collections/ring.ts';
 import type { Reason } from '../../collector/types/reasons.ts';
 import { describeChange, releasedOwners } from './change.ts';
 import { displayName } from '../client/object-ref.ts';

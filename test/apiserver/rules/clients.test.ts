@@ -6,7 +6,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../../../src/apiserver/test/test-server.ts';
-import { FakeClock } from '../../../src/base/fake-clock.ts';
+import { FakeClock } from '../../../src/base/time/fake-clock.ts';
 
 /** What client-go and kubectl do, as sequences of requests (sections 26 and 27). */
 

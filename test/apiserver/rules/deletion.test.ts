@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import { newForbidden } from '../../../src/api/status-error.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
-import { FakeClock } from '../../../src/base/fake-clock.ts';
+import { FakeClock } from '../../../src/base/time/fake-clock.ts';
 import { samples } from '../samples.ts';
 
 /** Sections 13 to 15 through the handler. */

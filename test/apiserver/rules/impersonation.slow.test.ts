@@ -5,8 +5,8 @@ import { createServingCertificates } from '../../../src/apiserver/authentication
 import type { Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
 import { serve } from '../../../src/apiserver/serving/http-server.ts';
 import { configMaps, type Json, startTestServer } from '../../../src/apiserver/test/test-server.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { systemRandom } from '../../../src/base/random.ts';
+import { systemClock } from '../../../src/base/time/clock.ts';
+import { systemRandom } from '../../../src/base/random/random.ts';
 
 /** API-376: a request is made as whom it says, or not at all. */
 

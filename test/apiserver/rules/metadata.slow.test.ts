@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { findResource } from '../../../src/api/kinds/builtin-resources.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
-import { FakeClock } from '../../../src/base/fake-clock.ts';
+import { FakeClock } from '../../../src/base/time/fake-clock.ts';
 import { type Sample, samples } from '../samples.ts';
 
 /** Section 5 through the handler. */

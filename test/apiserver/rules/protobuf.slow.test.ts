@@ -6,8 +6,8 @@ import { builtinResources } from '../../../src/api/kinds/builtin-resources.ts';
 import { structFieldsOf, typeNameOf, typeNames } from '../../../src/api/kinds/type-table.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import { startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
-import { FakeClock } from '../../../src/base/fake-clock.ts';
-import { seededRandom } from '../../../src/base/random.ts';
+import { FakeClock } from '../../../src/base/time/fake-clock.ts';
+import { seededRandom } from '../../../src/base/random/random.ts';
 import { typedObject } from '../../arbitraries/typed-object.ts';
 import { samples } from '../samples.ts';
 

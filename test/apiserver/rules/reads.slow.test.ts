@@ -8,7 +8,7 @@ import {
 } from '../../../src/apiserver/test/test-server.ts';
 import { openMemoryStore } from '../../../src/apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../../../src/apiserver/storage/interface.ts';
-import { FakeClock } from '../../../src/base/fake-clock.ts';
+import { FakeClock } from '../../../src/base/time/fake-clock.ts';
 import { samples } from '../samples.ts';
 import { SetClock } from '../set-clock.ts';
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
+import { silentLogger } from '../../../src/base/logs/logger.ts';
 import { configMap, secret } from '../kinds.ts';
 import { CollectorProcess } from '../simulation/collector-process.ts';
 import { ArmedFaults, Network } from '../simulation/network.ts';

@@ -1,7 +1,7 @@
-import type { Clock, Timer } from '../../../src/base/clock.ts';
-import type { Logger } from '../../../src/base/logger.ts';
-import { noMetrics } from '../../../src/base/metrics.ts';
-import type { Random } from '../../../src/base/random.ts';
+import type { Clock, Timer } from '../../../src/base/time/clock.ts';
+import type { Logger } from '../../../src/base/logs/logger.ts';
+import { noMetrics } from '../../../src/base/metrics/metrics.ts';
+import type { Random } from '../../../src/base/random/random.ts';
 import { LeaseLostError } from '../../../src/client/election/leader-elector.ts';
 import { RestClient } from '../../../src/client/rest/rest-client.ts';
 import type { Transport } from '../../../src/client/http/transport.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/base/random.ts';
+import type { Random } from '../../../src/base/random/random.ts';
 import type { CollectorPlan, FaultStep, Step, StreamStep } from './plan.ts';
 import type { PlanStyle } from './plan-style.ts';
 

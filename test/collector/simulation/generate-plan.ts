@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../../src/base/random.ts';
+import { type Random, seededRandom } from '../../../src/base/random/random.ts';
 import { Disturbances } from './disturbances.ts';
 import { pickMotif } from './motifs.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../src/base/logger.ts';
+import { silentLogger } from '../../../src/base/logs/logger.ts';
 import type { ResourceRef } from '../../../src/client/rest/resource-path.ts';
 import { RestClient } from '../../../src/client/rest/rest-client.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/base/random.ts';
+import type { Random } from '../../../src/base/random/random.ts';
 import { type OwnerPlan, placeOf, type PlaceText, placeText, type Policy, type Step } from './plan.ts';
 import type { PlanGround } from './plan-ground.ts';
 import type { PlanStyle } from './plan-style.ts';

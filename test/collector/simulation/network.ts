@@ -1,9 +1,9 @@
 import { encodeWatchFrame } from '../../../src/api/codec/metadata/partial-object-metadata.ts';
 import { encodeProtobuf } from '../../../src/api/codec/protobuf/protobuf.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
-import { type Clock, sleep } from '../../../src/base/clock.ts';
+import { type Clock, sleep } from '../../../src/base/time/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/base/http-message.ts';
-import type { Random } from '../../../src/base/random.ts';
+import type { Random } from '../../../src/base/random/random.ts';
 import type { Interceptor, Send } from '../../../src/client/rest/interceptor.ts';
 import { TransportError } from '../../../src/client/http/transport.ts';
 import {

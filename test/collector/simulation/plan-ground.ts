@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/base/random.ts';
+import type { Random } from '../../../src/base/random/random.ts';
 import { type OwnerPlan, type Place, placeOf, type PlaceText, placeText } from './plan.ts';
 import type { PlanStyle } from './plan-style.ts';
 import { kindNamed } from './simulated-kinds.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/base/random.ts';
+import type { Random } from '../../../src/base/random/random.ts';
 import {
   type FaultName,
   FAULTS,

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/base/random.ts';
+import type { Random } from '../../../src/base/random/random.ts';
 import type { Disturbances } from './disturbances.ts';
 import { pickUndone, type Scene } from './motifs.ts';
 import type { Step } from './plan.ts';

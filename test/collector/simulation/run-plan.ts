@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../../src/base/http-message.ts';
-import type { Logger } from '../../../src/base/logger.ts';
+import type { Logger } from '../../../src/base/logs/logger.ts';
 import type { Transport } from '../../../src/client/http/transport.ts';
 import type { Decision } from '../../../src/collector/workers/decision.ts';
 import { Clients, HOLD } from './clients.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../../src/apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../../../src/apiserver/storage/interface.ts';
-import { FakeClock } from '../../../src/base/fake-clock.ts';
+import { FakeClock } from '../../../src/base/time/fake-clock.ts';
 import { SilentWatch } from './silent-watch.ts';
 import { StoreBackup } from './store-backup.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../../../src/base/http-message.ts';
-import type { Clock, Timer } from '../../../src/base/clock.ts';
+import type { Clock, Timer } from '../../../src/base/time/clock.ts';
 import type { Revision, Store, StoreWatch } from '../../../src/apiserver/storage/interface.ts';
 
 type Chunk = IteratorResult<Uint8Array, undefined>;

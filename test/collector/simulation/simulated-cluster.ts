@@ -1,10 +1,10 @@
 import { isAlreadyExists } from '../../../src/api/status-error.ts';
 import type { StoreWatch } from '../../../src/apiserver/storage/interface.ts';
 import { openMemoryStore } from '../../../src/apiserver/storage/embedded/memory-store.ts';
-import { FakeClock } from '../../../src/base/fake-clock.ts';
+import { FakeClock } from '../../../src/base/time/fake-clock.ts';
 import type { HttpHandler } from '../../../src/base/http-message.ts';
-import type { Logger } from '../../../src/base/logger.ts';
-import { type Random, seededRandom } from '../../../src/base/random.ts';
+import type { Logger } from '../../../src/base/logs/logger.ts';
+import { type Random, seededRandom } from '../../../src/base/random/random.ts';
 import { inProcessTransport } from '../../../src/client/http/in-process-transport.ts';
 import { RestClient } from '../../../src/client/rest/rest-client.ts';
 import type { Transport } from '../../../src/client/http/transport.ts';

@@ -2,7 +2,7 @@ import { type ApiServer, type ApiServerOptions, createApiServer } from '../../..
 import type { Store } from '../../../src/apiserver/storage/interface.ts';
 import { customResource } from '../../../src/apiserver/test/custom-resource.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/base/http-message.ts';
-import { noMetrics } from '../../../src/base/metrics.ts';
+import { noMetrics } from '../../../src/base/metrics/metrics.ts';
 import { SilentWatch } from './silent-watch.ts';
 import { DEFINITIONS, kindNamed, LEASES } from './simulated-kinds.ts';
 

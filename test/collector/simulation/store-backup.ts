@@ -1,5 +1,5 @@
-import type { Clock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
+import type { Clock } from '../../../src/base/time/clock.ts';
+import { silentLogger } from '../../../src/base/logs/logger.ts';
 import { defaultLimits, EmbeddedStore, historyBound } from '../../../src/apiserver/storage/embedded/embedded-store.ts';
 import type { KeyValue, Revision, Store } from '../../../src/apiserver/storage/interface.ts';
 import { MultiVersionMap } from '../../../src/apiserver/storage/embedded/mvcc.ts';

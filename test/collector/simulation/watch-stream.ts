@@ -1,5 +1,5 @@
-import type { AbortNotice } from '../../../src/base/abort-notice.ts';
-import type { Clock } from '../../../src/base/clock.ts';
+import type { AbortNotice } from '../../../src/base/time/abort-notice.ts';
+import type { Clock } from '../../../src/base/time/clock.ts';
 import { TransportError } from '../../../src/client/http/transport.ts';
 
 type Result = IteratorResult<Uint8Array, undefined>;

@@ -1,4 +1,4 @@
-import { Lru } from '../../../base/lru.ts';
+import { Lru } from '../../../base/collections/lru.ts';
 import { patternCost, sizeOf } from '../call-cost.ts';
 import type { CallCost } from '../call-cost.ts';
 import { CelEvaluationError } from '../cel-error.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../base/thrown.ts';
+import { messageOf } from '../../../base/errors/thrown.ts';
 import { newBadRequest } from '../../status-error.ts';
 import { scanDuplicateFields } from './duplicate-fields.ts';
 import { skipString } from './json-scanner.ts';

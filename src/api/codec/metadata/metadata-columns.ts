@@ -1,5 +1,5 @@
 import { sameBytes } from '../../../base/same-bytes.ts';
-import { UuidWords } from '../../../base/uuid.ts';
+import { UuidWords } from '../../../base/random/uuid.ts';
 
 /**
  * One object's metadata as numbers and byte ranges: all that the ownership graph needs, filled without allocating and

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { typedObject } from '../../../../test/arbitraries/typed-object.ts';
-import { seededRandom } from '../../../base/random.ts';
+import { seededRandom } from '../../../base/random/random.ts';
 import { builtinResources } from '../../kinds/builtin-resources.ts';
 import { META_V1 } from '../../kinds/type-table.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../meta/object-meta.ts';

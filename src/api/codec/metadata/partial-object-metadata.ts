@@ -1,4 +1,4 @@
-import { assert } from '../../../base/assert.ts';
+import { assert } from '../../../base/errors/assert.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../../meta/object-meta.ts';
 import { JsonMetadata } from './json-metadata.ts';
 import { MetadataTemplate, MetadataTemplates, type TemplateSource } from './metadata-template.ts';

@@ -1,7 +1,7 @@
 import type { DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
 import { Composer, LineCounter, stringify, YAMLParseError } from 'yaml';
 
-import { messageOf } from '../../../base/thrown.ts';
+import { messageOf } from '../../../base/errors/thrown.ts';
 import type { StatusError } from '../../status-error.ts';
 import { newBadRequest } from '../../status-error.ts';
 import { convertYamlNode } from './yaml-nodes.ts';

@@ -1,4 +1,4 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import { equalJson, isJsonObject } from '../../codec/json/json-value.ts';
 import type { FieldError } from '../../field-error.ts';
 import { fieldInvalid } from '../../field-error.ts';

@@ -1,6 +1,6 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import type { FieldError } from '../../field-error.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import type { ResourceInfo } from '../../kinds/resource-info.ts';
 import type { KubeObject } from '../../meta/object-meta.ts';
 import {

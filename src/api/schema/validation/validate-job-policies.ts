@@ -1,4 +1,4 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import type { FieldError } from '../../field-error.ts';
 import {
   fieldDuplicate,
@@ -12,7 +12,7 @@ import { isQualifiedName } from '../../validation/names.ts';
 import type { Fields } from '../fields/defaults-fields.ts';
 import { isGiven, numberAt, objectAt, objectsAt, textAt } from '../fields/defaults-fields.ts';
 import { invalidFor, validateNonNegative } from '../fields/validate-fields.ts';
-import { repeatedIndexes } from '../../../base/repeated.ts';
+import { repeatedIndexes } from '../../../base/collections/repeated.ts';
 
 /** When a job has failed, and when it is done, although not all of its pods are. */
 

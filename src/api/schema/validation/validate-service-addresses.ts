@@ -3,7 +3,7 @@ import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported } from 
 import { addressFamily, validateAddress } from '../../validation/ip-address.ts';
 import type { Fields } from '../fields/defaults-fields.ts';
 import { listOfTextsAt, numberAt, objectAt, textAt } from '../fields/defaults-fields.ts';
-import { repeatedIndexes } from '../../../base/repeated.ts';
+import { repeatedIndexes } from '../../../base/collections/repeated.ts';
 
 const FAMILIES = ['IPv4', 'IPv6'];
 

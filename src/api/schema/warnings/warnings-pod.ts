@@ -1,4 +1,4 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import { parseQuantity, quantityAsNumber } from '../../quantity.ts';
 import { quoted } from '../../meta/quoted.ts';
 import { type Fields, objectAt, objectsAt } from '../fields/defaults-fields.ts';

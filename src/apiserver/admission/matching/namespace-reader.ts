@@ -1,6 +1,6 @@
 import { newNotFound } from '../../../api/status-error.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import { Lru } from '../../../base/lru.ts';
+import { Lru } from '../../../base/collections/lru.ts';
 import type { Store } from '../../storage/interface.ts';
 import { objectKey } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';

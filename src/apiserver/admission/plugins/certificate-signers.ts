@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
 import { admissionForbidden } from '../chain/admission-forbidden.ts';
 

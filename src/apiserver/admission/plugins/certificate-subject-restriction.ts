@@ -1,4 +1,4 @@
-import { messageOf } from '../../../base/thrown.ts';
+import { messageOf } from '../../../base/errors/thrown.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { GROUP_MASTERS } from '../../authentication/user-info.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';

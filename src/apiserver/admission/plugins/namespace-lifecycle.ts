@@ -1,4 +1,4 @@
-import { Lru } from '../../../base/lru.ts';
+import { Lru } from '../../../base/collections/lru.ts';
 import { newNamespaceTerminating, newNotFound } from '../../../api/status-error.ts';
 import type { Store } from '../../storage/interface.ts';
 import { objectKey } from '../../storage/storage-keys.ts';

@@ -3,7 +3,7 @@ import { parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject, OwnerReference } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from '../../authorization/authorizer.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
 import { admissionForbidden } from '../chain/admission-forbidden.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../base/fake-clock.ts';
+import { FakeClock } from '../../../base/time/fake-clock.ts';
 import { openMemoryStore } from '../../storage/embedded/memory-store.ts';
 import { type Answer, type Json, startTestServer, type TestServer } from '../../test/test-server.ts';
 import type { ImplementedPlugin } from '../plugin-selection.ts';

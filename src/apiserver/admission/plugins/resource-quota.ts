@@ -12,7 +12,7 @@ import {
 import { isWithin, scopesOf } from '../../../api/quota/scopes.ts';
 import { consumedNames, isCounted, unspecified, usageOf } from '../../../api/quota/usage.ts';
 import { newConflict } from '../../../api/status-error.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { KeyValue, Store } from '../../storage/interface.ts';
 import { objectKey } from '../../storage/storage-keys.ts';
 import { encodeStored, StoredObject } from '../../storage/stored-object.ts';

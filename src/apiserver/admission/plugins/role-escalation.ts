@@ -6,7 +6,7 @@ import { type PolicyRule, policyRules } from '../../authorization/policy-rule.ts
 import { RBAC_GROUP, type RbacAuthorizer } from '../../authorization/rbac-authorizer.ts';
 import { bindingOf, type RoleRef } from '../../authorization/role-bindings.ts';
 import { escalationText, missingRights } from '../../authorization/rule-coverage.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
 
 /** Everything, as `cluster-admin` has it. */

@@ -2,7 +2,7 @@ import { getKey } from '../../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { parseResourceList, sameLists } from '../../../api/quota/resource-list.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import type { Store } from '../../storage/interface.ts';
 import { LiveTable } from '../../storage/cache/live-table.ts';
 import { objectKey, resourcePrefix } from '../../storage/storage-keys.ts';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import { type Clock, sleepUnlessAborted } from '../../../base/clock.ts';
-import type { Random } from '../../../base/random.ts';
+import { type Clock, sleepUnlessAborted } from '../../../base/time/clock.ts';
+import type { Random } from '../../../base/random/random.ts';
 import { generateName } from '../../registry/object/name-generator.ts';
 import type { Store } from '../../storage/interface.ts';
 import { LiveTable } from '../../storage/cache/live-table.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
 import type { Store } from '../../storage/interface.ts';
 
 /** What plug-ins need that know all objects of a resource. */

@@ -1,4 +1,4 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import { expressionOf } from './mutating-policy.ts';
 import { type FieldError, fieldNotSupported, fieldRequired } from '../../../api/field-error.ts';
 import { AdmissionCompiler, type ExpressionPlace } from '../cel/admission-compiler.ts';

@@ -1,4 +1,4 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newForbidden, StatusError } from '../../../api/status-error.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';

@@ -1,4 +1,4 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import { isReserved } from '../../../api/cel/cel-escaping.ts';
 import {
   type FieldError,
@@ -30,7 +30,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from './validating-policy.ts';
-import { repeatedIndexes } from '../../../base/repeated.ts';
+import { repeatedIndexes } from '../../../base/collections/repeated.ts';
 
 /** Upstream `pkg/apis/admissionregistration/validation`. Metadata and what is required by type have been judged. */
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../base/thrown.ts';
+import { messageOf } from '../../../base/errors/thrown.ts';
 import { copyJson, equalJson, isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { parseJsonText } from '../../../api/codec/json/json.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
-import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
+import type { Random } from '../../../base/random/random.ts';
 import { newForbidden, newTimeout, StatusError } from '../../../api/status-error.ts';
 import { WebhookCallError } from '../../webhook-client/webhook-call-error.ts';
 import type { WebhookClient } from '../../webhook-client/webhook-client.ts';

@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Metrics } from '../../../base/metrics.ts';
+import type { Counter, Histogram, Metrics } from '../../../base/metrics/metrics.ts';
 import type { AdmissionOperation } from '../chain/attributes.ts';
 
 /** Upstream's words for the two phases. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
 import type { Store } from '../../storage/interface.ts';
 import { LiveTable } from '../../storage/cache/live-table.ts';
 import { resourcePrefix } from '../../storage/storage-keys.ts';

@@ -1,4 +1,4 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import type { FieldError } from '../../../api/field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../../api/field-error.ts';
 import { newBadRequest, newInvalid, newUntypedInternal } from '../../../api/status-error.ts';

@@ -3,7 +3,7 @@ import { encodeProtobuf } from '../../../api/codec/protobuf/protobuf.ts';
 import { builtinResources } from '../../../api/kinds/builtin-resources.ts';
 import { fieldOf, typeNameOf } from '../../../api/kinds/type-table.ts';
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { type ServedObject, TransientObject } from '../../registry/object/served-object.ts';
 import { encodeStored, StoredObject } from '../../storage/stored-object.ts';
 import { type ListEncoding, metadataEncoding, protobufList, typedEncoding } from './protobuf-list.ts';

@@ -8,7 +8,7 @@ import {
   partialObjectMetadataListFrame,
 } from '../../../api/codec/metadata/partial-object-metadata.ts';
 import { encodeTypedItems } from '../../../api/codec/protobuf/protobuf.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { ServedObject } from '../../registry/object/served-object.ts';
 
 interface ProtobufList {

@@ -1,5 +1,5 @@
-import type { AbortNotice } from '../../../base/abort-notice.ts';
-import type { Clock, Timer } from '../../../base/clock.ts';
+import type { AbortNotice } from '../../../base/time/abort-notice.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 
 export type WatchMoment =

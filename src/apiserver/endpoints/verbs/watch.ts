@@ -2,10 +2,10 @@ import type { ObjectMeta } from '../../../api/meta/object-meta.ts';
 import { escapeValue, parseFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { newBadRequest, newExpired, newTooLargeResourceVersion, StatusError } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
-import type { Random } from '../../../base/random.ts';
+import type { Random } from '../../../base/random/random.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { Selection } from '../../registry/selection.ts';
-import type { EventBatch } from '../../storage/cache/cache-event.ts';
+import { type EventBatch, CacheEvent } from '../../storage/cache/cache-event.ts';
 import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../../storage/interface.ts';
 import type { CacheWatchOptions } from '../../storage/cache/watch-cache.ts';
@@ -15,7 +15,6 @@ import { refuseUnconverted } from '../response/list-writer.ts';
 import { refuseMismatch } from '../response/object-writer.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { type WatchEncoder, watchEncoder } from '../response/watch-encoder.ts';
-import { selectedEvent } from '../request/watch-selection.ts';
 import { type WatchMoment, WatchStream, type WatchStreamOptions } from '../response/watch-stream.ts';
 
 /** API-127: unless the client says, between half an hour and an hour, so that not all come back at once. */
@@ -234,4 +233,20 @@ function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | und
     case 'timeout':
       return undefined;
   }
+}
+
+/**
+ * What a selective watcher sees of a change (API-125): an object that starts to match appears, one that stops matching goes away
+ * with its old content under the revision of the change, one that never matched does not exist.
+ */
+function selectedEvent(
+  event: CacheEvent,
+  { selection, resource }: { readonly selection: Selection; readonly resource: ResourceStore },
+): CacheEvent | undefined {
+  const { type, current, previous } = event;
+  const matches = selection.matches(resource.serve(current));
+  if (type !== 'MODIFIED' || previous === undefined) return matches ? event : undefined;
+  const matched = selection.matches(resource.serve(previous));
+  if (matches) return matched ? event : new CacheEvent({ type: 'ADDED', current });
+  return matched ? new CacheEvent({ type: 'DELETED', revision: event.revision, previous }) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Random } from '../../../base/random.ts';
+import type { Random } from '../../../base/random/random.ts';
 
 /** Without vowels and look-alikes, so that no words appear (apimachinery `pkg/util/rand`). */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';

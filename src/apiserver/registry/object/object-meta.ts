@@ -2,7 +2,7 @@ import { formatTime } from '../../../api/meta/time.ts';
 import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
 import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
 import { newBadRequest } from '../../../api/status-error.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 
 /** Metadata of an object, made if it has none: every stored kind has it. */
 export function metadataOf(object: KubeObject): ObjectMeta {

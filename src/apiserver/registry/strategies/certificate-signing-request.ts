@@ -10,13 +10,13 @@ import {
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { formatTime } from '../../../api/meta/time.ts';
-import { assert } from '../../../base/assert.ts';
+import { assert } from '../../../base/errors/assert.ts';
 import type { readCertificateRequest } from '../../authentication/certificate-request.ts';
 import type { UserInfo } from '../../authentication/user-info.ts';
 import { type PemBlock, pemBlocks } from '../../authentication/pem.ts';
 import type { Strategy } from '../strategy.ts';
 import { validateSigningSpec } from './certificate-signing-spec.ts';
-import { repeatedIndexes } from '../../../base/repeated.ts';
+import { repeatedIndexes } from '../../../base/collections/repeated.ts';
 
 interface RequestCondition {
   readonly type?: string;

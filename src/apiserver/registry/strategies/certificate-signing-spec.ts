@@ -9,9 +9,9 @@ import {
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../../../api/validation/names.ts';
-import { messageOf } from '../../../base/thrown.ts';
+import { messageOf } from '../../../base/errors/thrown.ts';
 import type { readCertificateRequest } from '../../authentication/certificate-request.ts';
-import { repeatedIndexes } from '../../../base/repeated.ts';
+import { repeatedIndexes } from '../../../base/collections/repeated.ts';
 
 const MIN_EXPIRATION_SECONDS = 600;
 const MAX_DOMAIN = 253;

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { newBadRequest } from '../../../api/status-error.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 

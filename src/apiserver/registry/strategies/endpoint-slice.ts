@@ -1,4 +1,4 @@
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 

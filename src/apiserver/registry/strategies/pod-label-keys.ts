@@ -1,5 +1,5 @@
 import { getKey } from '../../../api/codec/json/json-value.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 
 interface Requirement {
   readonly key: string;

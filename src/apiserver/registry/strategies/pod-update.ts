@@ -1,6 +1,6 @@
-import { append } from '../../../base/append.ts';
+import { append } from '../../../base/collections/append.ts';
 import { fieldForbidden, fieldInvalid, type FieldError } from '../../../api/field-error.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 
 type Fields = Record<string, unknown>;
 

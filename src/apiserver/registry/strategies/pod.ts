@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { formatTime } from '../../../api/meta/time.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import { isDns1123Label } from '../../../api/validation/names.ts';
-import { deepEqual } from '../../../base/deep-equal.ts';
+import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 import { mergeLabelKeys } from './pod-label-keys.ts';

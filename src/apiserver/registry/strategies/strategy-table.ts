@@ -1,6 +1,6 @@
 import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Random } from '../../../base/random/random.ts';
 import type { ServedKinds } from '../../admission/policy/policy-type-checking.ts';
 import type { Store } from '../../storage/interface.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';

@@ -1,5 +1,5 @@
 import { encodeWatchFrame } from '../../../api/codec/metadata/partial-object-metadata.ts';
-import { assert } from '../../../base/assert.ts';
+import { assert } from '../../../base/errors/assert.ts';
 import type { Revision } from '../interface.ts';
 import { spliceResourceVersion } from '../stored-json.ts';
 import type { StoredObject } from '../stored-object.ts';

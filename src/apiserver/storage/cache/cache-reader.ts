@@ -1,5 +1,5 @@
-import { assert } from '../../../base/assert.ts';
-import { Ring } from '../../../base/ring.ts';
+import { assert } from '../../../base/errors/assert.ts';
+import { Ring } from '../../../base/collections/ring.ts';
 import { CacheEvent, EventBatch } from './cache-event.ts';
 import type { CacheWatch, WatchCloseReason, WatchStep } from './cache-watch.ts';
 import type { EventRing } from './event-ring.ts';

@@ -1,4 +1,4 @@
-import { Ring } from '../../../base/ring.ts';
+import { Ring } from '../../../base/collections/ring.ts';
 import type { CacheEvent } from './cache-event.ts';
 import type { Revision } from '../interface.ts';
 import type { StoredObject } from '../stored-object.ts';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
 import type { KeyValue, Revision, Store, StoreEvent } from '../interface.ts';
 import { StoreFollower } from './store-follower.ts';
 import { parseStored } from '../stored-json.ts';

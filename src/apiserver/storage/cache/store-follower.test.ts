@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../base/fake-clock.ts';
-import { MemoryLogger } from '../../../base/memory-logger.ts';
+import { FakeClock } from '../../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../../base/logs/memory-logger.ts';
 import type { Store, WatchOptions } from '../interface.ts';
 import { openMemoryStore } from '../embedded/memory-store.ts';
 import { StoreFollower } from './store-follower.ts';

@@ -1,7 +1,7 @@
-import { type Backoff, exponentialBackoff } from '../../../base/backoff.ts';
-import type { Clock, Timer } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
-import { asError } from '../../../base/thrown.ts';
+import { type Backoff, exponentialBackoff } from '../../../base/time/backoff.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
+import { asError } from '../../../base/errors/thrown.ts';
 import type { KeyValue, Revision, Store, StoreEvent, StoreWatch } from '../interface.ts';
 
 export interface StoreFollowerOptions {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AfterTurn } from '../../../base/after-turn.ts';
-import { FakeClock } from '../../../base/fake-clock.ts';
-import { silentLogger } from '../../../base/logger.ts';
+import { AfterTurn } from '../../../base/time/after-turn.ts';
+import { FakeClock } from '../../../base/time/fake-clock.ts';
+import { silentLogger } from '../../../base/logs/logger.ts';
 import type { CacheEvent, EventBatch } from './cache-event.ts';
 import type { CacheWatch, WatchStep } from './cache-watch.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../interface.ts';

@@ -1,7 +1,7 @@
-import type { AfterTurn } from '../../../base/after-turn.ts';
-import { assert } from '../../../base/assert.ts';
-import type { Clock } from '../../../base/clock.ts';
-import { asError } from '../../../base/thrown.ts';
+import type { AfterTurn } from '../../../base/time/after-turn.ts';
+import { assert } from '../../../base/errors/assert.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { asError } from '../../../base/errors/thrown.ts';
 import { CacheEvent, EventBatch } from './cache-event.ts';
 import { CacheReader } from './cache-reader.ts';
 import type { Interest, ReaderSource } from './cache-reader.ts';

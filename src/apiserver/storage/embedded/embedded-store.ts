@@ -1,6 +1,6 @@
-import { append } from '../../../base/append.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
+import { append } from '../../../base/collections/append.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
 import type {
   DeleteResult,
   GetResult,

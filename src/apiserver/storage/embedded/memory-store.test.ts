@@ -1,4 +1,4 @@
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { describeStore } from '../conformance.ts';
 import { openMemoryStore } from './memory-store.ts';
 

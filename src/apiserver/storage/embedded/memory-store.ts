@@ -1,6 +1,6 @@
-import type { Clock } from '../../../base/clock.ts';
-import { silentLogger } from '../../../base/logger.ts';
-import type { Logger } from '../../../base/logger.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { silentLogger } from '../../../base/logs/logger.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
 import { EmbeddedStore, defaultLimits, historyBound } from './embedded-store.ts';
 import type { EmbeddedStoreLimits } from './embedded-store.ts';
 import type { KeyValue, Revision, Store } from '../interface.ts';

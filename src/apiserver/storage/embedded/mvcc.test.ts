@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LabelSignature, mayHave } from '../../../api/selectors/label-signature.ts';
 import { collectGarbage } from '../../../base/collect-garbage.ts';
-import { seededRandom } from '../../../base/random.ts';
+import { seededRandom } from '../../../base/random/random.ts';
 import { type ListResult, RevisionCompactedError, RevisionFutureError } from '../interface.ts';
 import { MultiVersionMap, eventOf } from './mvcc.ts';
 import type { Change, WriteDecision } from './mvcc.ts';

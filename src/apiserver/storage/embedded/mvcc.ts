@@ -1,6 +1,6 @@
 import { type LabelSignature, NO_LABELS, union } from '../../../api/selectors/label-signature.ts';
-import { assert } from '../../../base/assert.ts';
-import { Ring } from '../../../base/ring.ts';
+import { assert } from '../../../base/errors/assert.ts';
+import { Ring } from '../../../base/collections/ring.ts';
 import type { KeyValue, ListOptions, ListResult, Revision, StoreEvent } from '../interface.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../interface.ts';
 import { SortedKeyIndex } from './sorted-key-index.ts';

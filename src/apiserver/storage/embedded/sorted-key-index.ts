@@ -1,5 +1,5 @@
 import { mayHave, type LabelSignature } from '../../../api/selectors/label-signature.ts';
-import { assert } from '../../../base/assert.ts';
+import { assert } from '../../../base/errors/assert.ts';
 import type { Revision } from '../interface.ts';
 import { SignatureColumn } from './signature-column.ts';
 

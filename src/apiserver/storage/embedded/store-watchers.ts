@@ -1,5 +1,5 @@
-import type { Clock } from '../../../base/clock.ts';
-import { asError } from '../../../base/thrown.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { asError } from '../../../base/errors/thrown.ts';
 import type { Revision, StoreEvent, StoreWatch, WatchOptions } from '../interface.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../interface.ts';
 import { eventOf } from './mvcc.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../../../base/assert.ts';
+import { assert } from '../../../base/errors/assert.ts';
 
 /** Who holds a value. The slabs move its bytes now and then; they never change. */
 export interface SlabTenant {

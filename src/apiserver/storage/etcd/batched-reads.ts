@@ -1,4 +1,4 @@
-import { assert } from '../../../base/assert.ts';
+import { assert } from '../../../base/errors/assert.ts';
 import type { GetResult, Revision } from '../interface.ts';
 import { StoreOverloadedError, StoreRefusedError } from '../store-errors.ts';
 import type { EtcdClient } from './etcd-client.ts';

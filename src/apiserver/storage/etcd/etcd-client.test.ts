@@ -2,9 +2,9 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../base/fake-clock.ts';
-import { silentLogger } from '../../../base/logger.ts';
-import { seededRandom } from '../../../base/random.ts';
+import { FakeClock } from '../../../base/time/fake-clock.ts';
+import { silentLogger } from '../../../base/logs/logger.ts';
+import { seededRandom } from '../../../base/random/random.ts';
 import { EtcdClient } from './etcd-client.ts';
 
 /** Nobody listens there any more. */

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../base/fake-clock.ts';
-import { MemoryLogger } from '../../../base/memory-logger.ts';
+import { FakeClock } from '../../../base/time/fake-clock.ts';
+import { MemoryLogger } from '../../../base/logs/memory-logger.ts';
 import { EtcdCompactor } from './etcd-compactor.ts';
 import type { TxnFields } from './etcd-connection.ts';
 import { EtcdError } from './etcd-failure.ts';

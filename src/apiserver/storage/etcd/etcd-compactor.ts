@@ -1,6 +1,6 @@
-import { isAbortError } from '../../../base/abort-error.ts';
-import { type Clock, sleep } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
+import { isAbortError } from '../../../base/time/abort-error.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
 import type { Service } from '../../../base/service.ts';
 import type { Revision } from '../interface.ts';
 import type { EtcdClient } from './etcd-client.ts';

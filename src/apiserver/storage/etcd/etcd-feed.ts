@@ -1,7 +1,7 @@
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
-import type { Random } from '../../../base/random.ts';
-import { asError } from '../../../base/thrown.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
+import type { Random } from '../../../base/random/random.ts';
+import { asError } from '../../../base/errors/thrown.ts';
 import type { Revision, StoreEvent, StoreWatch, WatchOptions } from '../interface.ts';
 import { PrefixTable } from '../prefix-table.ts';
 import { StoreClosedError, StoreRewoundError } from '../store-errors.ts';

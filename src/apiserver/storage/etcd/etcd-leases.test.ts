@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../base/fake-clock.ts';
+import { FakeClock } from '../../../base/time/fake-clock.ts';
 import { EtcdLeases } from './etcd-leases.ts';
 
 const HOUR_MS = 3_600_000;

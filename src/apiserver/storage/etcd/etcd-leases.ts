@@ -1,4 +1,4 @@
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { EtcdClient } from './etcd-client.ts';
 
 /** How long a lease is given out again; what it is attached to lives that much longer at most. */

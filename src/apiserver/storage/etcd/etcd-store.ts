@@ -1,7 +1,7 @@
-import { timeoutSignal } from '../../../base/abort.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
-import type { Random } from '../../../base/random.ts';
+import { timeoutSignal } from '../../../base/time/abort.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
+import type { Random } from '../../../base/random/random.ts';
 import {
   type DeleteResult,
   type GetResult,

@@ -1,8 +1,8 @@
-import { linkSignals } from '../../../base/abort.ts';
-import { exponentialBackoff } from '../../../base/backoff.ts';
-import { type Clock, sleepUnlessAborted } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
-import type { Random } from '../../../base/random.ts';
+import { linkSignals } from '../../../base/time/abort.ts';
+import { exponentialBackoff } from '../../../base/time/backoff.ts';
+import { type Clock, sleepUnlessAborted } from '../../../base/time/clock.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
+import type { Random } from '../../../base/random/random.ts';
 import { type KeyValue, type Revision, RevisionCompactedError, type StoreEvent } from '../interface.ts';
 import { StoreRewoundError } from '../store-errors.ts';
 import type { EtcdClient } from './etcd-client.ts';

@@ -1,4 +1,4 @@
-import { Ring } from '../../../base/ring.ts';
+import { Ring } from '../../../base/collections/ring.ts';
 import type { Revision, StoreEvent } from '../interface.ts';
 
 export interface RecentEventsLimits {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Revision } from '../interface.ts';
 
 /** A write is answered after this at the latest, told or not. */

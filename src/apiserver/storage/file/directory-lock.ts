@@ -2,9 +2,9 @@ import { mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join, relative } from 'node:path';
-import { sleep } from '../../../base/clock.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { Random } from '../../../base/random.ts';
+import { sleep } from '../../../base/time/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Random } from '../../../base/random/random.ts';
 import { StoreDirectoryError, StoreLockedError } from '../store-errors.ts';
 
 export interface DirectoryLock {

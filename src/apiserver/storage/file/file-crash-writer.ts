@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { openFileStore } from './file-store.ts';
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { openFileStore } from './file-store.ts';
 
 const writer = [process.execPath, '--import', 'tsx', fileURLToPath(new URL('./file-crash-writer.ts', import.meta.url))];

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { describeStore } from '../conformance.ts';
 import type { Store, WriteResult } from '../interface.ts';
 import { openFileStore } from './file-store.ts';

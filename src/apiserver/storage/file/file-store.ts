@@ -1,11 +1,11 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { append } from '../../../base/append.ts';
-import { silentLogger } from '../../../base/logger.ts';
-import type { Logger } from '../../../base/logger.ts';
-import type { Clock } from '../../../base/clock.ts';
-import { systemRandom } from '../../../base/random.ts';
-import type { Random } from '../../../base/random.ts';
+import { append } from '../../../base/collections/append.ts';
+import { silentLogger } from '../../../base/logs/logger.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { systemRandom } from '../../../base/random/random.ts';
+import type { Random } from '../../../base/random/random.ts';
 import { ChangeEntryError, readChangeEntry } from '../embedded/change-entry.ts';
 import type { CopyBytes, DecodedChange } from '../embedded/change-entry.ts';
 import { lockDirectory } from './directory-lock.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Logger, silentLogger } from '../../../base/logger.ts';
+import { type Logger, silentLogger } from '../../../base/logs/logger.ts';
 import type { Journal } from '../embedded/journal.ts';
 import { Change } from '../embedded/mvcc.ts';
 import { RedoLogs } from './redo-journal.ts';

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
-import { assert } from '../../../base/assert.ts';
-import type { Logger } from '../../../base/logger.ts';
-import { asError } from '../../../base/thrown.ts';
+import { assert } from '../../../base/errors/assert.ts';
+import type { Logger } from '../../../base/logs/logger.ts';
+import { asError } from '../../../base/errors/thrown.ts';
 import type { Revision } from '../interface.ts';
 import type { Journal, JournalCommit } from '../embedded/journal.ts';
 import { REDO_LOG_BYTES, RedoLog, hasRecords, makeRedoLogs } from './redo-log.ts';

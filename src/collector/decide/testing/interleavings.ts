@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../../api/meta/object-meta.ts';
-import { assert, unreachable } from '../../../base/assert.ts';
+import { assert, unreachable } from '../../../base/errors/assert.ts';
 import { apply } from '../../graph/apply.ts';
 import { checkInvariants } from '../../graph/check-consistency.ts';
 import type { Effect } from '../../graph/effect.ts';

@@ -1,4 +1,4 @@
-import { viewOf } from '../../../base/byte-view.ts';
+import { viewOf } from '../../../base/random/byte-view.ts';
 import {
   OWNER_API_VERSION_RANGE,
   OWNER_FIELDS,

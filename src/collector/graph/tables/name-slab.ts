@@ -1,4 +1,4 @@
-import { LITTLE_ENDIAN, viewOf } from '../../../base/byte-view.ts';
+import { LITTLE_ENDIAN, viewOf } from '../../../base/random/byte-view.ts';
 
 /** Units of four bytes in a chunk: one MiB. */
 const CHUNK_UNITS = 1 << 18;

@@ -7,7 +7,7 @@ import {
   OWNER_UID_IS_TEXT,
   OWNER_UID_RANGE,
 } from '../../../api/codec/metadata/metadata-columns.ts';
-import { formatUuid, UuidWords } from '../../../base/uuid.ts';
+import { formatUuid, UuidWords } from '../../../base/random/uuid.ts';
 import type { ObjectColumns } from '../../types/object-columns.ts';
 import type { Identity, Uid } from '../../types/identity.ts';
 import { KindTable } from './kind-table.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../../../base/assert.ts';
+import { assert } from '../../../base/errors/assert.ts';
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../src/base/random.ts';
+import type { Random } from '../../../../src/base/random/random.ts';
 import type { Greeting, HttpRequest } from '../../../../src/base/http-message.ts';
 import type { Send } from '../../../../src/client/rest/interceptor.ts';
 import type { Cluster, Lies } from './lies.ts';

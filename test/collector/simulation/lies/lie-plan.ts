@@ -1,4 +1,4 @@
-import type { Random } from '../../../../src/base/random.ts';
+import type { Random } from '../../../../src/base/random/random.ts';
 import type { Step } from '../plan.ts';
 
 /** Answers of the right form that are not true (COL-116), and who gives them. */

@@ -1,7 +1,7 @@
 import { openMemoryStore } from '../../../../src/apiserver/storage/embedded/memory-store.ts';
-import type { Clock } from '../../../../src/base/clock.ts';
+import type { Clock } from '../../../../src/base/time/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/base/http-message.ts';
-import type { Random } from '../../../../src/base/random.ts';
+import type { Random } from '../../../../src/base/random/random.ts';
 import type { Send } from '../../../../src/client/rest/interceptor.ts';
 import { answer, statusBody } from '../../faults.ts';
 import type { ClassifiedRequest } from '../request-class.ts';

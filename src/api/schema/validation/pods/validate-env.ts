@@ -1,4 +1,4 @@
-import { append } from '../../../../base/append.ts';
+import { append } from '../../../../base/collections/append.ts';
 import type { FieldError } from '../../../field-error.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired } from '../../../field-error.ts';
 import { parseQuantity } from '../../../quantity.ts';

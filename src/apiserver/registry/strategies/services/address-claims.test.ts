@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../base/clock.ts';
-import { FakeClock } from '../../../../base/fake-clock.ts';
-import { silentLogger } from '../../../../base/logger.ts';
-import { seededRandom } from '../../../../base/random.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
+import { FakeClock } from '../../../../base/time/fake-clock.ts';
+import { silentLogger } from '../../../../base/logs/logger.ts';
+import { seededRandom } from '../../../../base/random/random.ts';
 import type { Store } from '../../../storage/interface.ts';
 import { openMemoryStore } from '../../../storage/embedded/memory-store.ts';
 import { objectKey } from '../../../storage/storage-keys.ts';

@@ -1,5 +1,5 @@
-import { type Clock, sleep } from '../../../../base/clock.ts';
-import type { Random } from '../../../../base/random.ts';
+import { type Clock, sleep } from '../../../../base/time/clock.ts';
+import type { Random } from '../../../../base/random/random.ts';
 import type { Revision, Store } from '../../../storage/interface.ts';
 import { REGISTRY_ROOT } from '../../../storage/storage-keys.ts';
 

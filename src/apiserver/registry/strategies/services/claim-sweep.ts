@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../../../base/clock.ts';
-import type { Logger } from '../../../../base/logger.ts';
+import type { Clock, Timer } from '../../../../base/time/clock.ts';
+import type { Logger } from '../../../../base/logs/logger.ts';
 import type { Revision, Store } from '../../../storage/interface.ts';
 import { resourcePrefix } from '../../../storage/storage-keys.ts';
 import { StoredObject } from '../../../storage/stored-object.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../../../base/fake-clock.ts';
-import { seededRandom } from '../../../../base/random.ts';
+import { FakeClock } from '../../../../base/time/fake-clock.ts';
+import { seededRandom } from '../../../../base/random/random.ts';
 import type { Store } from '../../../storage/interface.ts';
 import { openMemoryStore } from '../../../storage/embedded/memory-store.ts';
 import { objectKey } from '../../../storage/storage-keys.ts';

@@ -1,8 +1,8 @@
 import { fieldInvalid } from '../../../../api/field-error.ts';
 import type { FieldError } from '../../../../api/field-error.ts';
 import type { KubeObject } from '../../../../api/meta/object-meta.ts';
-import type { Clock } from '../../../../base/clock.ts';
-import type { Random } from '../../../../base/random.ts';
+import type { Clock } from '../../../../base/time/clock.ts';
+import type { Random } from '../../../../base/random/random.ts';
 import type { Revision, Store } from '../../../storage/interface.ts';
 import { resourcePrefix } from '../../../storage/storage-keys.ts';
 import { StoredObject } from '../../../storage/stored-object.ts';

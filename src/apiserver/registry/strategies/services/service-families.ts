@@ -1,4 +1,4 @@
-import { append } from '../../../../base/append.ts';
+import { append } from '../../../../base/collections/append.ts';
 import { fieldInvalid } from '../../../../api/field-error.ts';
 import type { FieldError } from '../../../../api/field-error.ts';
 import { validateFirst } from '../../../../api/schema/validation/validate-service-addresses.ts';

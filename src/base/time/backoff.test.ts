@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exponentialBackoff } from './backoff.ts';
 import { FakeClock } from './fake-clock.ts';
-import { seededRandom } from './random.ts';
+import { seededRandom } from '../random/random.ts';
 
 describe('exponentialBackoff', () => {
   it('doubles up to the cap and starts over on reset', () => {

@@ -1,5 +1,5 @@
 import type { LogFields, Logger } from './logger.ts';
-import { Ring } from './ring.ts';
+import { Ring } from '../collections/ring.ts';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -1,7 +1,7 @@
 import { abortErrorOf } from './abort-error.ts';
 import type { AbortNotice } from './abort-notice.ts';
-import { assert } from './assert.ts';
-import { Ring } from './ring.ts';
+import { assert } from '../errors/assert.ts';
+import { Ring } from '../collections/ring.ts';
 
 export interface SemaphoreOptions {
   readonly permits: number;

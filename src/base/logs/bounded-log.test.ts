@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BoundedLog } from './bounded-log.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '../time/fake-clock.ts';
 import { MemoryLogger } from './memory-logger.ts';
 
 it('says the first ones, then one in a while with the number of those it left out', () => {

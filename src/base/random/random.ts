@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { assert } from './assert.ts';
+import { assert } from '../errors/assert.ts';
 import { formatUuid } from './uuid.ts';
 
 export interface Random {

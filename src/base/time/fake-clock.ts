@@ -1,6 +1,6 @@
-import { assert } from './assert.ts';
+import { assert } from '../errors/assert.ts';
 import type { Clock, Timer } from './clock.ts';
-import { Heap } from './heap.ts';
+import { Heap } from '../collections/heap.ts';
 
 /** As it was when the program was loaded, see `clock.ts`. */
 const { setImmediate: turn } = globalThis;

@@ -1,4 +1,4 @@
-import { assert } from './assert.ts';
+import { assert } from '../errors/assert.ts';
 
 export interface LruOptions<K, V> {
   /** The most entries it ever holds. */
