@@ -1,4 +1,4 @@
-import { startCluster } from '../../src/testing/testing.ts';
+import { controllerNames, startCluster } from '../../src/testing/testing.ts';
 import type { Stage } from './stage.ts';
 
 /** Fake milliseconds that resting may let pass: a namespace looks at what is left in it again within these. */
@@ -7,9 +7,12 @@ const ADVANCE_MS = 20_000;
 /** The collector reads discovery twice within these. */
 const NOTICED_MS = 61_000;
 
+/** The storage of volumes is played by `play-scene.ts`, which deletes it as a provisioner outside would. */
+const controllers = controllerNames.filter((name) => name !== 'persistentvolume-binder-controller');
+
 /** The embedded server with collector and controllers, in this process, on a clock that moves by itself. */
 export async function embeddedStage(seed: number): Promise<Stage> {
-  const cluster = await startCluster({ seed });
+  const cluster = await startCluster({ seed, controllers });
   let seen = 0;
   return {
     client: cluster.client.rest,
