@@ -107,8 +107,8 @@ describe('afterAttempt', () => {
       ReflectorState,
       ReflectorStep,
       AttemptOutcome,
-      Partial<ReflectorState>,
-      'none' | number,
+      { readonly [key in keyof ReflectorState]?: ReflectorState[key] | undefined },
+      'none' | number | { readonly kind: 'asked'; readonly ms: number },
       'report' | 'expected',
     ]
   >([
@@ -309,8 +309,8 @@ describe('afterAttempt', () => {
       { ...start, ...refused },
       listAny,
       failed(newTooManyRequests('x', 45)),
-      {},
-      45_000,
+      { refusals: 1 },
+      { kind: 'asked', ms: 45_000 },
       'report',
     ],
     [
@@ -318,8 +318,17 @@ describe('afterAttempt', () => {
       following,
       watch,
       failed(newTooManyRequests('x', 3600), '7', 'complete'),
-      {},
-      60_000,
+      { refusals: 1 },
+      { kind: 'asked', ms: 60_000 },
+      'report',
+    ],
+    [
+      'COL-048 429 for the eleventh time in a row → ever later',
+      { ...following, refusals: 10 },
+      watch,
+      failed(newTooManyRequests('x', 1), '7', 'complete'),
+      { refusals: undefined },
+      1000,
       'report',
     ],
     ['COL-048 403 → again', { ...start, ...refused }, listAny, failed(newForbidden(pods, '', 'x')), {}, 0, 'report'],
@@ -354,7 +363,7 @@ describe('afterAttempt', () => {
   ])('%s', (_, state, step, outcome, changes, wait, noise) => {
     expect(afterAttempt(state, step, outcome)).toEqual({
       state: { ...state, ...changes },
-      wait: wait === 'none' ? { kind: 'none' } : { kind: 'backoff', atLeastMs: wait },
+      wait: typeof wait === 'number' ? { kind: 'backoff', atLeastMs: wait } : wait === 'none' ? { kind: 'none' } : wait,
       noise,
     });
   });

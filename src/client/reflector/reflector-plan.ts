@@ -25,7 +25,12 @@ export interface ReflectorState {
   /** `off`: a continue token expired in the middle; the whole list is taken at once. */
   readonly paging: 'on' | 'off';
   readonly encoding: 'protobuf' | 'json';
+  /** Answers 429 in a row that named a time; absent for none. */
+  readonly refusals?: number;
 }
+
+/** client-go's client waits so often in a row for just the time that a 429 names, before its reflector backs off. */
+const MOST_REFUSALS = 10;
 
 /** The request to make. `resourceVersion` '' asks for the most recent state, '0' for any. */
 export type ReflectorStep =
@@ -70,7 +75,11 @@ export type AttemptOutcome =
 export interface AfterAttempt {
   readonly state: ReflectorState;
   /** Before the next request; `atLeastMs` is what the server asked for, at most a minute. */
-  readonly wait: { readonly kind: 'none' } | { readonly kind: 'backoff'; readonly atLeastMs: number };
+  readonly wait:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'backoff'; readonly atLeastMs: number }
+    /** Just so long, because the server said so. */
+    | { readonly kind: 'asked'; readonly ms: number };
   /** `report`: somebody should know; `expected`: part of normal life. */
   readonly noise: 'report' | 'expected';
 }
@@ -82,7 +91,20 @@ function backoff(error?: Error): AfterAttempt['wait'] {
 }
 
 /** Decides from how a request ended what to do next (API-560, COL-047, COL-048). */
-export function afterAttempt(state: ReflectorState, step: ReflectorStep, outcome: AttemptOutcome): AfterAttempt {
+export function afterAttempt(before: ReflectorState, step: ReflectorStep, outcome: AttemptOutcome): AfterAttempt {
+  const { refusals = 0, ...state } = before;
+  const asked = outcome.end === 'failed' ? timeAsked(outcome.error) : 0;
+  const after = afterOutcome(state, step, outcome);
+  if (asked === 0 || refusals >= MOST_REFUSALS) return after;
+  return { ...after, state: { ...after.state, refusals: refusals + 1 }, wait: { kind: 'asked', ms: asked } };
+}
+
+/** A definition that was just made is refused for a moment, and says for how long. */
+function timeAsked(error: Error): number {
+  return error instanceof StatusError && error.code === 429 ? retryAfterMs(error.retryAfterSeconds) : 0;
+}
+
+function afterOutcome(state: ReflectorState, step: ReflectorStep, outcome: AttemptOutcome): AfterAttempt {
   switch (outcome.end) {
     case 'listed':
       return {

@@ -555,10 +555,22 @@ describe('failures', () => {
     await clock.advanceAsync(4999);
     expect([server.lines.length, reflector.pausing]).toEqual([4, false]);
     await clock.advanceAsync(1);
-    expect([server.lines.length, reflector.pausing]).toEqual([4, true]);
-    reflector.wake('anew');
-    await clock.settle();
     expect(server.lines.length).toBe(5);
+    await stop();
+  });
+
+  it('COL-048 a watch that works for a while each time goes on within two seconds, however often its version expires', async () => {
+    const rounds = 12;
+    const streams = Array.from({ length: rounds }, () => new PushStream());
+    const expired = answerJson(newExpired('too old').status, 410);
+    const { clock, server, stop } = setUp(streams.flatMap((stream) => [answerStream(stream), expired]));
+    for (let round = 0; round < rounds; round++) {
+      expect(server.lines.length).toBe(1 + 2 * round);
+      streams[round]!.push(bookmark(5 + round, initialEnd));
+      await clock.advanceAsync(1500);
+      streams[round]!.end();
+      await clock.advanceAsync(2000);
+    }
     await stop();
   });
 

@@ -136,8 +136,11 @@ export class Reflector implements Service {
       const { state, wait, noise } = afterAttempt(this.#state, step, outcome);
       this.#state = state;
       this.#tell(step, outcome, noise);
+      // It worked in between: what fails next is another failure, and waits as short as the first.
+      if (outcome.end === 'closed' && outcome.useful) this.#backoff.reset();
       if (wait.kind === 'none') continue;
-      await this.#pause.take(this.#backoff.next(), wait.atLeastMs, signal);
+      if (wait.kind === 'asked') await this.#pause.take(wait.ms, wait.ms, signal);
+      else await this.#pause.take(this.#backoff.next(), wait.atLeastMs, signal);
     }
   }
 

@@ -27,6 +27,11 @@ const NEEDS_OBJECTS: ReadonlySet<Choice> = new Set(['delete', 'refer', 'finalize
 
 const isDefined = (kind: string): boolean => kindNamed(kind).origin === 'defined';
 
+function builtinFor(kind: string): string {
+  if (kindNamed(kind).origin === 'builtin') return kind;
+  return kindNamed(kind).namespaced ? 'Secret' : 'ClusterRole';
+}
+
 /** The plan of a seed. Pure: the same on every machine. */
 export function generatePlan(seed: number, regime?: Regime): Plan {
   return new Generator(seed, regime).plan();
@@ -55,7 +60,9 @@ class Generator {
     this.#regime = regime;
     this.#random = seededRandom(seed);
     const style = pickStyle(this.#random);
-    const kinds = this.#pickKinds();
+    const picked = this.#pickKinds();
+    // Only of kube-apiserver's own resources the versions are certain to be of one storage (version-for.ts).
+    const kinds = this.#lie() === 'laggingReplica' ? [...new Set(picked.map(builtinFor))] : picked;
     // Without draws of its own: the plan of a seed that defines nothing is what it was.
     this.#style = kinds.some(isDefined) ? definesMore(style) : style;
     this.#ground = new PlanGround(this.#random, this.#style, kinds);

@@ -137,7 +137,7 @@ export class Network {
 
   /** The process knows which cluster is its own. */
   get knowsCluster(): boolean {
-    return this.#state !== 'up' || this.#connections?.hasGreeted !== false;
+    return this.#state === 'dead' || this.#connections?.hasGreeted !== false;
   }
 
   /** Connections break: the one that is kept, and watches. */
