@@ -6,6 +6,7 @@ import { collectCommand } from './collect/collect-command.ts';
 import { endWithError, exitCodeError } from './process/command-error.ts';
 import { completionScript } from './completion/completion-script.ts';
 import { envtestAssetsCommand, envtestExecutables } from './envtest/envtest-command.ts';
+import { mcpCommand } from './mcp/mcp-command.ts';
 import { nodeCommand } from './node/node-command.ts';
 import { knownControllers } from '../assembly/controller-names.ts';
 import type { Terminal } from './process/terminal.ts';
@@ -59,6 +60,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .addCommand(envtestAssetsCommand(terminal))
     .addCommand(cascadeCommand(terminal, setExitCode))
     .addCommand(recordCommand(terminal, setExitCode))
+    .addCommand(mcpCommand(terminal, setExitCode))
     .allowExcessArguments(false);
   for (const command of envtestExecutables(terminal, setExitCode)) program.addCommand(command, { hidden: true });
   program

@@ -191,12 +191,17 @@ async function standIn(client: RestClient, before: Snapshot | undefined): Promis
   const alive = new Set(claims.items.map(({ metadata }) => metadata?.uid));
   for (const volume of (await client.list({ gvr: volumes })).items) {
     const { claimRef, persistentVolumeReclaimPolicy: reclaim } = (volume['spec'] ?? {}) as {
-      claimRef?: { uid: string };
+      claimRef?: { uid?: string };
       persistentVolumeReclaimPolicy?: string;
     };
     const phase = (volume['status'] as { phase?: string } | undefined)?.phase;
     const name = volume.metadata?.name ?? '';
-    if (claimRef === undefined || alive.has(claimRef.uid) || !wasThere(before, claimRef.uid) || phase === 'Released')
+    if (
+      claimRef?.uid === undefined ||
+      alive.has(claimRef.uid) ||
+      !wasThere(before, claimRef.uid) ||
+      phase === 'Released'
+    )
       continue;
     await client.patch(
       { gvr: volumes, name, subresource: 'status' },

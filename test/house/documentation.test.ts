@@ -32,6 +32,17 @@ describe('documentation', () => {
     expect(described.toSorted()).toEqual(flags?.toSorted());
   });
 
+  it('docs/for-an-ai-agent.md names every flag of kubegc mcp that is not of the cluster, and no other', () => {
+    const built = commands.find((each) => each.name() === 'mcp')?.options.map((option) => option.long ?? '');
+    const described = [...page('for-an-ai-agent.md').matchAll(/^\| `(--[\w-]+)/gm)].map(([, flag = '']) => flag);
+    const shared =
+      page('cascade.md')
+        .split(/^## /m)
+        .find((section) => section.startsWith('The cluster')) ?? '';
+    const cluster = [...shared.matchAll(/^\| `(?:-\w, )?(--[\w-]+)/gm)].map(([, flag = '']) => flag);
+    expect([...described, ...cluster].toSorted()).toEqual(built?.toSorted());
+  });
+
   it('docs/node-service.md names every flag of kubegc node run, and no other', () => {
     const run = commands.find((each) => each.name() === 'node')?.commands.find((each) => each.name() === 'run');
     const described = [...page('node-service.md').matchAll(/^\| `(--[\w-]+)/gm)].map((match) => match[1]);

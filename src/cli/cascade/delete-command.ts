@@ -34,6 +34,7 @@ const deleteOptions: readonly CommandOption[] = [
   { flags: '--wait [BOOL]', description: "kubectl's form: --wait=false is --no-wait" },
   timeoutOption,
   { flags: '-y, --yes', description: 'do not ask' },
+  { flags: '-o, --output <FORMAT>', description: 'json: print the record in the end', choices: ['json'] },
   recordFolderOption,
   secretsOption,
   { flags: '--all', description: 'with TYPE alone: all objects of the type' },

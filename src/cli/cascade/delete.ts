@@ -44,6 +44,7 @@ export interface DeleteFlags extends ClusterFlags, PlanRequestFlags, RecordFlags
   readonly wait?: string | boolean;
   readonly timeout: string;
   readonly yes?: boolean;
+  readonly output?: 'json';
 }
 
 export interface WaitFlags extends ClusterFlags, RecordFlags {
@@ -56,8 +57,9 @@ const MOST_SHOWN = 10;
 /** Between two lines of progress where no person watches. */
 const LINE_MS = 10_000;
 
-/** Runs `delete`. Resolves with the exit code. */
-export function deleteObjects(args: readonly string[], flags: DeleteFlags, terminal: Terminal): Promise<number> {
+/** Runs `delete`. Resolves with the exit code. With `-o json` only the record is on stdout, and everything else on stderr. */
+export function deleteObjects(args: readonly string[], flags: DeleteFlags, output: Terminal): Promise<number> {
+  const terminal = flags.output === 'json' ? { ...output, stdout: output.stderr } : output;
   const timeoutMs = timeoutOf(flags.timeout);
   const budget = budgetOf(flags.budget ?? []);
   return withRecords(() =>
@@ -84,7 +86,11 @@ export function deleteObjects(args: readonly string[], flags: DeleteFlags, termi
         terminal.stderr('Nothing was deleted.\n');
         return EXIT_ERROR;
       }
-      return await carryOut(cluster, plan, { flags, terminal, timeoutMs, ...grace });
+      const onRecord = async (id: string): Promise<void> => {
+        if (flags.output === 'json')
+          output.stdout(`${JSON.stringify(await openRecordStore(flags).read(id), undefined, 2)}\n`);
+      };
+      return await carryOut(cluster, plan, { flags, terminal, timeoutMs, onRecord, ...grace });
     }),
   );
 }
@@ -112,13 +118,15 @@ interface CarryOut {
   readonly terminal: Terminal;
   readonly timeoutMs: number | undefined;
   readonly gracePeriodSeconds?: number;
+  /** Called in the end with the id of the record. */
+  readonly onRecord: (id: string) => Promise<void>;
 }
 
 /** Records first, then deletes, then waits. */
 async function carryOut(
   cluster: ClusterAccess,
   plan: CascadePlan,
-  { flags, terminal, timeoutMs, gracePeriodSeconds }: CarryOut,
+  { flags, terminal, timeoutMs, gracePeriodSeconds, onRecord }: CarryOut,
 ): Promise<number> {
   const { client } = cluster;
   const store = openRecordStore(flags);
@@ -153,9 +161,12 @@ async function carryOut(
   }
   if (flags.wait === false || flags.wait === 'false') {
     terminal.stdout(`Deleting. kubectl cascade wait ${id} waits for the end.\n`);
+    await onRecord(id);
     return EXIT_DONE;
   }
-  return await awaitEnd(cluster, plan, { store, id, terminal, timeoutMs });
+  const code = await awaitEnd(cluster, plan, { store, id, terminal, timeoutMs });
+  await onRecord(id);
+  return code;
 }
 
 interface Awaiting {
