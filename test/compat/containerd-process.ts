@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type Client, createClient } from '@connectrpc/connect';
 import { ImageService, RuntimeService } from '../../src/nodegc/cri/runtime.generated.ts';
 import { UnixGrpc } from '../../src/nodegc/cri/unix-grpc.ts';
-import { type ArchivedImage, busyboxLayer, type Layer, ociArchive } from './oci-archive.ts';
+import { type ArchivedImage, busyboxLayer, imageIdOf, type Layer, ociArchive } from './oci-archive.ts';
 
 const run = promisify(execFile);
 
@@ -191,6 +191,24 @@ export class ContainerdProcess {
         await pause(POLL_MS);
       }
     }
+  }
+
+  /** Leaves a record whose only name is a digest, as a removal that is cut off does. Returns that name. */
+  async importStranded(image: ArchivedImage): Promise<string> {
+    const archive = join(this.directory, 'images.tar');
+    await writeFile(archive, ociArchive([image]));
+    await this.ctr('images', 'import', '--no-unpack', archive);
+    await rm(archive);
+    const name = imageIdOf(image);
+    // The runtime may have written it already.
+    await this.ctr('images', 'tag', '--force', image.name, name);
+    await this.ctr('images', 'rm', image.name);
+    return name;
+  }
+
+  /** Names in containerd's own store. */
+  async recordNames(): Promise<string[]> {
+    return (await this.ctr('images', 'ls', '-q')).split('\n').filter((name) => name !== '');
   }
 
   async ctr(...args: readonly string[]): Promise<string> {

@@ -85,7 +85,22 @@ export interface ArchivedImage {
   readonly name: string;
   readonly layers: readonly Layer[];
   readonly command?: readonly string[];
+  /** Takes the place of the configuration: one that nobody can read. */
+  readonly brokenConfig?: string;
 }
+
+function configOf({ name, layers, command = ['/bin/sleep', 'infinity'], brokenConfig }: ArchivedImage): Buffer {
+  const config = {
+    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+    os: 'linux',
+    config: { Cmd: command, Labels: { name } },
+    rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
+  };
+  return Buffer.from(brokenConfig ?? JSON.stringify(config));
+}
+
+/** The digest of an image's configuration, which is its id. */
+export const imageIdOf = (image: ArchivedImage): string => sha256(configOf(image));
 
 /** An OCI archive of images that share what layers they share. */
 export function ociArchive(images: readonly ArchivedImage[]): Buffer {
@@ -95,17 +110,9 @@ export function ociArchive(images: readonly ArchivedImage[]): Buffer {
     blobs.set(digest, bytes);
     return { digest, size: bytes.length };
   };
-  const manifests = images.map(({ name, layers, command = ['/bin/sleep', 'infinity'] }) => {
-    const config = put(
-      Buffer.from(
-        JSON.stringify({
-          architecture: process.arch === 'x64' ? 'amd64' : process.arch,
-          os: 'linux',
-          config: { Cmd: command, Labels: { name } },
-          rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
-        }),
-      ),
-    );
+  const manifests = images.map((image) => {
+    const { name, layers } = image;
+    const config = put(configOf(image));
     for (const { digest, bytes } of layers) blobs.set(digest, bytes);
     const manifest = put(
       Buffer.from(

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { DurationError, parseDuration } from '../../nodegc/config/go-duration.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../../nodegc/config/node-configuration.ts';
-import { readConfiguration, withDefaults } from '../../nodegc/config/read-configuration.ts';
+import { withDefaults } from '../../nodegc/config/read-configuration.ts';
 import { ConfigurationError, validateConfiguration } from '../../nodegc/config/validate-configuration.ts';
-import { CommandError, systemReason } from '../process/command-error.ts';
+import { CommandError } from '../process/command-error.ts';
 import type { NodeFlags } from './node-options.ts';
 
 /** Where runtimes have their sockets, in the order in which they are tried. */
@@ -15,22 +14,6 @@ const USUAL_ENDPOINTS = [
   'unix:///run/k3s/containerd/containerd.sock',
 ];
 const ADVICE = 'Nothing was removed. Mend the configuration, then try again.';
-
-async function readFileSettings(path: string, base: NodeConfiguration): Promise<NodeConfiguration> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`cannot read the configuration ${path}: ${systemReason(error)}`, 'See --config.', {
-      cause: error,
-    });
-  });
-  // Loaded only for a file: YAML takes as much memory as all of node collection.
-  const { parse, YAMLError } = await import('yaml');
-  try {
-    return readConfiguration(parse(text), base);
-  } catch (error) {
-    if (!(error instanceof ConfigurationError) && !(error instanceof YAMLError)) throw error;
-    throw new CommandError(`failed to load the configuration ${path}: ${error.message}`, ADVICE, { cause: error });
-  }
-}
 
 function integerOf(flag: string, text: string): number {
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
@@ -54,7 +37,11 @@ export async function nodeSettings(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<NodeConfiguration> {
   let settings = defaultConfiguration;
-  for (const path of flags.config ?? []) settings = await readFileSettings(path, settings);
+  for (const path of flags.config ?? []) {
+    // Loaded only for a file: YAML takes as much memory as all of node collection.
+    const { readFileSettings } = await import('./file-settings.ts');
+    settings = await readFileSettings(path, settings);
+  }
   const given = <K extends string, T>(
     key: K,
     text: string | undefined,

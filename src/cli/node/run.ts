@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../base/time/clock.ts';
+import { kubeletImageCollection } from '../../nodegc/daemon/kubelet-collection.ts';
 import { NodeDaemon } from '../../nodegc/daemon/node-daemon.ts';
 import { NodeMetrics } from '../../nodegc/daemon/node-metrics.ts';
-import type { NodeConfiguration, NodeMode } from '../../nodegc/config/node-configuration.ts';
+import type { NodeMode } from '../../nodegc/config/node-configuration.ts';
 import { EXIT_DONE, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { parseListenAddress } from '../flags/listen-address.ts';
@@ -87,6 +88,8 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     memoryFile: configuration.dryRun ? undefined : collection.memoryFile,
     readDisks: () => collection.readDisks(),
     emit: (event) => recorder?.emit(event),
+    onSpan: ({ name, durationMs, error }) =>
+      logger.debug('span', { name, durationMs: Math.round(durationMs), ...(error === undefined ? {} : { error }) }),
   });
   const server =
     listen &&
@@ -102,7 +105,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   try {
     if (server !== undefined) terminal.stdout(`health and metrics: ${server.url}\n`);
     terminal.stdout(readyText(node, mode, kubelet));
-    if (mode === 'besideKubelet') warnOfKubelet(configuration, logger);
+    if (mode === 'besideKubelet') void warnOfKubelet(node.cluster, logger);
     const recording = recorder?.run(stop.signal);
     await daemon.run(stop.signal);
     await recording;
@@ -120,13 +123,20 @@ function readyText({ collection, configuration }: OpenNode, mode: string, kubele
   return `kubegc node is ready: ${name} ${version} at ${configuration.containerRuntimeEndpoint} (mode ${how}${beside})\n`;
 }
 
-function warnOfKubelet(configuration: NodeConfiguration, logger: ReturnType<typeof createLogger>): void {
-  logger.info(
-    'set imageGCHighThresholdPercent: 100 and imageMaximumGCAge: 0s for the kubelet, so that only one of the two collects images',
-    {
-      highThresholdPercent: configuration.imageGCHighThresholdPercent,
-    },
-  );
+/** Says when the kubelet collects images as well; where it does not show its settings, what they should be (NODE-141). */
+async function warnOfKubelet(cluster: OpenNode['cluster'], logger: ReturnType<typeof createLogger>): Promise<void> {
+  const advice =
+    'set imageGCHighThresholdPercent: 100 and imageMaximumGCAge: 0s for the kubelet, so that only one of the two collects images';
+  const configz = await cluster?.client
+    .request({ method: 'GET', path: `/api/v1/nodes/${cluster.nodeName}/proxy/configz`, timeoutMs: 10_000 })
+    .then(
+      ({ body }) => JSON.parse(new TextDecoder().decode(body)) as unknown,
+      () => undefined,
+    );
+  if (configz === undefined) return logger.info(advice);
+  const settings = kubeletImageCollection(configz);
+  if (settings.length > 0)
+    logger.warn(`the kubelet collects images as well: ${advice}`, { kubelet: settings.join(', ') });
 }
 
 async function readToken(path: string): Promise<string> {

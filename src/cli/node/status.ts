@@ -6,6 +6,7 @@ import { API_VERSION } from './node-documents.ts';
 import { diskText, findingText } from './node-tables.ts';
 import { openNode } from './open-node.ts';
 import { type PlanFlags, readPlan } from './plan.ts';
+import { nodeStatusImages } from '../../nodegc/inventory/node-status-images.ts';
 import { formatCapacity } from '../../nodegc/images/thresholds.ts';
 
 export interface StatusFlags extends PlanFlags {
@@ -34,9 +35,14 @@ export async function status(flags: StatusFlags, terminal: Terminal): Promise<nu
     const { usagePercent } = document.imageFilesystem;
     const full = usagePercent !== null && usagePercent >= document.thresholds.highPercent;
     if (flags.output === 'json') {
+      const listed = [...node.collection.images.inventory.values()].map(({ image }) => image);
+      const reported = nodeStatusImages(listed, node.configuration.nodeStatusMaxImages).map((each) => ({
+        names: each.names,
+        sizeBytes: Number(each.sizeBytes),
+      }));
       const { runtime, imageFilesystem, thresholds, findings } = document;
       terminal.stdout(
-        `${JSON.stringify({ apiVersion: API_VERSION, kind: 'NodeStatus', runtime, kubelet, imageFilesystem, thresholds, aboveThreshold: full, images: groups, findings }, undefined, 2)}\n`,
+        `${JSON.stringify({ apiVersion: API_VERSION, kind: 'NodeStatus', runtime, kubelet, imageFilesystem, thresholds, aboveThreshold: full, images: groups, nodeStatusImages: reported, findings }, undefined, 2)}\n`,
       );
     } else {
       const rows = groups.map(({ group, images, bytes }) => [group, String(images), formatCapacity(BigInt(bytes))]);

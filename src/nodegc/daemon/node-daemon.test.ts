@@ -7,8 +7,9 @@ import { ContainerManager } from '../containers/container-manager.ts';
 import type { NodeEvent } from '../images/image-cycle.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';
+import type { KnownPod } from '../pods/pod-verdicts.ts';
 import { SimulatedNode } from '../testing/simulated-node.ts';
-import { NodeDaemon, type NodeDaemonOptions } from './node-daemon.ts';
+import { NodeDaemon, type NodeDaemonOptions, type Span } from './node-daemon.ts';
 import { NodeMetrics } from './node-metrics.ts';
 
 const turns = async (): Promise<void> => {
@@ -29,6 +30,8 @@ function start(
   const logger = new MemoryLogger();
   const metrics = new MemoryMetrics();
   const events: NodeEvent[] = [];
+  const spans: Span[] = [];
+  const known: KnownPod[] = [];
   const daemon = new NodeDaemon({
     configuration,
     mode,
@@ -42,10 +45,11 @@ function start(
       readDisk: (settled) => node.readDisk(settled),
       memory: new Map(['i0', 'i1'].map((id) => [id, { firstDetected: 0n, lastUsed: undefined }])),
     }),
-    containers: new ContainerManager({ runtime: node, files: node, configuration, clock, knownPods: () => [] }),
+    containers: new ContainerManager({ runtime: node, files: node, configuration, clock, knownPods: () => known }),
     memoryFile: undefined,
     readDisks: async () => ({ nodefs: await node.readDisk(), imagefs: await node.readDisk(), layout: 'one' }),
     emit: (event) => void events.push(event),
+    onSpan: (span) => void spans.push(span),
   });
   const stop = new AbortController();
   const running = daemon.run(stop.signal);
@@ -60,7 +64,7 @@ function start(
     stop.abort();
     await running;
   };
-  return { node, clock, events, metrics, logger, daemon, pass, end };
+  return { node, clock, events, spans, known, metrics, logger, daemon, pass, end };
 }
 
 const image = (node: SimulatedNode, id: string, size: number): void =>
@@ -111,6 +115,44 @@ describe('node collection as a service', () => {
       expect.arrayContaining(['would remove images', 'would remove containers']),
     );
     await audit.end();
+  });
+
+  it('NODE-133 tells of each pass as a span with the name that the kubelet gives it, and of its error', async () => {
+    const it = start('standalone', {}, (node) => {
+      node.before = (call) => {
+        if (call === 'listImages') throw new RuntimeCallError(call, 'unreachable', 'no runtime');
+      };
+    });
+    await turns();
+    expect(it.spans.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      { name: 'Containers/GarbageCollect', durationMs: expect.any(Number), error: undefined },
+      { name: 'Images/GarbageCollect', durationMs: expect.any(Number), error: 'no runtime' },
+    ]);
+    await it.end();
+  });
+
+  it('NODE-090 removes older dead attempts of a container within a minute, and keeps the newest', async () => {
+    const it = start('standalone');
+    await turns();
+    for (const attempt of [0, 1, 2, 3]) {
+      const state = attempt === 3 ? 'running' : 'exited';
+      const id = `a${attempt}`;
+      const createdAt = BigInt(attempt);
+      it.node.containers.set(id, {
+        id,
+        sandboxId: 's',
+        podUid: 'p',
+        name: 'app',
+        imageId: 'i',
+        state,
+        createdAt,
+        attempt,
+      });
+    }
+    it.known.push({ uid: 'p', mirrorOf: undefined, phase: 'Running', reason: '', deleted: false, images: [] });
+    await it.pass(61_000);
+    expect([...it.node.containers.keys()]).toEqual(['a2', 'a3']);
+    await it.end();
   });
 
   it('NODE-121, 120 EV-01 emits events for failing cycles as the kubelet does', async () => {

@@ -44,6 +44,16 @@ export interface NodeDaemonOptions {
   }>;
   /** A Warning on the Node. */
   readonly emit: (event: NodeEvent) => void;
+  /** Told of each pass as it ends (NODE-133). */
+  readonly onSpan?: (span: Span) => void;
+}
+
+/** One pass, by the kubelet's name for its span. Milliseconds. */
+export interface Span {
+  readonly name: 'Images/GarbageCollect' | 'Containers/GarbageCollect';
+  readonly durationMs: number;
+  /** Undefined when the pass succeeded. */
+  readonly error: string | undefined;
 }
 
 /**
@@ -128,11 +138,13 @@ export class NodeDaemon implements Service {
       try {
         const result = await images.collect(operation, signal);
         metrics.imageCycle(operation, trigger, result, seconds());
+        this.#span('Images/GarbageCollect', from, result.error);
         this.#report(result, trigger);
         return result;
       } catch (error) {
         if (!(error instanceof RuntimeCallError)) throw error;
         metrics.imageCycleFailed(operation, trigger, seconds());
+        this.#span('Images/GarbageCollect', from, error.message);
         logger.warn('unable to collect images, will retry', { error: error.message });
         if (trigger === 'periodic') for (const event of this.#events.imageCycle(error.message)) this.#emit(event);
         return undefined;
@@ -186,6 +198,10 @@ export class NodeDaemon implements Service {
     return `No image may be removed: ${used.length} are in use (${bytes} bytes as the runtime reports them${names}); the rest is writable layers, logs and other data.`;
   }
 
+  #span(name: Span['name'], from: number, error: string | undefined): void {
+    this.#options.onSpan?.({ name, durationMs: this.#options.clock.monotonic() - from, error });
+  }
+
   #emit(event: NodeEvent): void {
     this.#options.logger.warn(event.message, { event: event.reason });
     this.#options.emit(event);
@@ -214,8 +230,10 @@ export class NodeDaemon implements Service {
         );
         return 0;
       }
+      const from = this.#options.clock.monotonic();
       const result = await containers.collect({ pressure, stop: signal });
       metrics.containerCycle(result);
+      this.#span('Containers/GarbageCollect', from, result.error);
       if (result.removed.length > 0) {
         const count = (kind: string): number => result.removed.filter((each) => each.kind === kind).length;
         logger.info('removed containers', {
