@@ -1,8 +1,8 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import { type Clock, systemClock } from '../../src/base/time/clock.ts';
+import { silentLogger } from '../../src/base/logs/logger.ts';
 import { run } from '../../src/cli/program.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { NodeCollection, type NodeCollectionOptions } from '../../src/nodegc/daemon/node-collection.ts';
@@ -112,7 +112,7 @@ describe.each(containerdReleases)('a pass that is disturbed, on containerd $vers
     try {
       const result = await collection.images.collect('garbageCollect');
       expect(result).toMatchObject({ outcome: 'success', error: undefined });
-      // What others wrote counts against what came back.
+      // Bytes that others wrote count against those that came back.
       expect(result.measuredFreed!).toBeGreaterThanOrEqual(result.goal!);
       expect(result.estimatedFreed).toBeGreaterThan(result.measuredFreed!);
       expect(result.usagePercentAfter!).toBeLessThanOrEqual(50);
@@ -140,7 +140,7 @@ describe.each(containerdReleases)('a pass that is disturbed, on containerd $vers
       const result = await collection.images.collect('deleteUnused');
       expect(result).toMatchObject({ outcome: 'success', failed: [] });
       expect(await node.imageNames()).toEqual([PAUSE_IMAGE]);
-      // What comes after the jump is new, whatever the clock says.
+      // An image that comes after the jump is new, whatever the clock says.
       await importMany('jump/new', 1);
       const known = new Set([...(await collection.images.detect()).keys()]);
       expect(known.size).toBe(2);

@@ -117,7 +117,7 @@ describe('node collection as a service', () => {
     await audit.end();
   });
 
-  it('NODE-133 tells of each pass as a span with the name that the kubelet gives it, and of its error', async () => {
+  it('NODE-133 reports each pass as a span with the name that the kubelet gives it, and of its error', async () => {
     const it = start('standalone', {}, (node) => {
       node.before = (call) => {
         if (call === 'listImages') throw new RuntimeCallError(call, 'unreachable', 'no runtime');

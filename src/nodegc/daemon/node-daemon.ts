@@ -44,7 +44,7 @@ export interface NodeDaemonOptions {
   }>;
   /** A Warning on the Node. */
   readonly emit: (event: NodeEvent) => void;
-  /** Told of each pass as it ends (NODE-133). */
+  /** Called with each pass as it ends (NODE-133). */
   readonly onSpan?: (span: Span) => void;
 }
 

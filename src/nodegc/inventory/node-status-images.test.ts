@@ -20,7 +20,7 @@ describe('nodeStatusImages', () => {
   ];
   const ids = (max: number): (string | undefined)[] => nodeStatusImages(images, max).map(({ names }) => names[0]);
 
-  it('NODE-134 lists by size and then by id, both descending, as many as told', () => {
+  it('NODE-134 lists by size and then by id, both descending, as many as asked for', () => {
     expect(ids(-1)).toEqual(['b:1', 'd:1', 'c:1', 'a:1']);
     expect([ids(0), ids(3), ids(50)]).toEqual([[], ['b:1', 'd:1', 'c:1'], ['b:1', 'd:1', 'c:1', 'a:1']]);
   });
