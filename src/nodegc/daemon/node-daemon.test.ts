@@ -207,7 +207,7 @@ describe('node collection as a service', () => {
     await it.pass(3_500_000);
     expect(it.events.map(({ reason }) => reason)).toEqual(['FreeDiskSpaceFailed']);
     expect(it.events[0]?.message).toContain(
-      'No image may be removed: 1 are in use (900 bytes as the runtime tells them, the largest of them team/used:1)',
+      'No image may be removed: 1 are in use (900 bytes as the runtime reports them, the largest of them team/used:1)',
     );
     await it.pass(200_000);
     expect(it.events).toHaveLength(2);

@@ -112,7 +112,7 @@ describe('what is never collected', () => {
 
   it('NODE-217 takes every other image for used when a container does not report what it mounts', () => {
     expect(why([image('a')], { unreadableContainer: 'x'.repeat(64) })).toBe(
-      `a unknownUse: container ${'x'.repeat(13)} does not tell which images it mounts`,
+      `a unknownUse: container ${'x'.repeat(13)} does not report which images it mounts`,
     );
   });
 
