@@ -484,8 +484,8 @@ describe('kubegc collect that cannot', () => {
     [['--bind-token-file', '/does/not/exist'], /--bind-token-file does nothing without --bind-address/],
     [['--explain-every-action', '--log-level', 'error'], /--explain-every-action logs at level info/],
     [['--probe', 'default'], /--probe does nothing with --mode observe\nGive --mode auto/],
-    [['--context', 'other'], /cannot tell which cluster to use: context "other" does not exist\nGive --kubeconfig/],
-    [['--kubeconfig', '/does/not/exist'], /cannot tell which cluster to use: \/does\/not\/exist: .*no such file/],
+    [['--context', 'other'], /cannot find out which cluster to use: context "other" does not exist\nGive --kubeconfig/],
+    [['--kubeconfig', '/does/not/exist'], /cannot find out which cluster to use: \/does\/not\/exist: .*no such file/],
     [['extra'], /too many arguments/],
   ])('says what is wrong and what to do: %o', async (args, message) => {
     const { code, stderr, stdout } = await kubegc(['collect', '--kubeconfig', kubeconfig, ...args]);

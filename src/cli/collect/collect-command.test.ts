@@ -49,6 +49,6 @@ describe('the flags of kube-controller-manager', () => {
     '--kube-api-content-type=application/json',
   ])('COL-200 %s starts', async (flag) => {
     const { stderr } = await typed(flag);
-    expect(stderr).toContain('cannot tell which cluster to use');
+    expect(stderr).toContain('cannot find out which cluster to use');
   });
 });
