@@ -310,6 +310,11 @@ describe('the house', () => {
     expect(small.toSorted()).toEqual(smallFiles.named.toSorted());
   });
 
+  it('keeps garbage-collector.ts wiring: the parts of a collector have files of their own', () => {
+    const lines = readFileSync(join(src, 'collector/garbage-collector.ts'), 'utf8').trimEnd().split('\n').length;
+    expect(lines).toBeLessThan(200);
+  });
+
   it('has no barrel and no utils room', () => {
     const names = production.map((file) => relative(src, file));
     expect(names.filter((name) => /(^|\/)(index|utils?|helpers?|common)(\.ts|\/)/.test(name))).toEqual([]);
