@@ -1,6 +1,6 @@
 import { asError } from '../../base/errors/thrown.ts';
 import { given } from '../../lifecycle/assembly/controller-entry.ts';
-import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
+import { type LifecycleSettings, SYNCED_KINDS } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import type { NodeExistenceSettings } from '../../lifecycle/node-existence/node-existence-controller.ts';
 import { parseSource, type SourceSpec } from '../../lifecycle/node-existence/source-spec.ts';
 import type { NodeHealthSettings } from '../../lifecycle/node-lifecycle/node-lifecycle-controller.ts';
@@ -13,6 +13,12 @@ export interface LifecycleFlags {
   readonly concurrentTtlAfterFinishedSyncs?: string;
   readonly concurrentJobSyncs?: string;
   readonly concurrentCronJobSyncs?: string;
+  readonly concurrentDeploymentSyncs?: string;
+  readonly concurrentReplicasetSyncs?: string;
+  readonly concurrentRcSyncs?: string;
+  readonly concurrentStatefulsetSyncs?: string;
+  readonly concurrentDaemonsetSyncs?: string;
+  readonly concurrentResourceclaimSyncs?: string;
   readonly podTtl?: boolean;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
@@ -53,11 +59,28 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...(ttlSyncs === undefined ? {} : { concurrentTtlSyncs: ttlSyncs }),
     ...(jobSyncs === undefined ? {} : { concurrentJobSyncs: jobSyncs }),
     ...(cronJobSyncs === undefined ? {} : { concurrentCronJobSyncs: cronJobSyncs }),
+    concurrentSyncs: concurrentSyncsOf(flags),
     ...(flags.podTtl === true ? { podTtl: true } : {}),
     ...volumeSettings(flags),
     ...nodeSettings(flags),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };
+}
+
+/** The flag of kind `rc` is `--concurrent-rc-syncs`, its value `concurrentRcSyncs`. */
+function concurrentSyncsOf(flags: LifecycleFlags): NonNullable<LifecycleSettings['concurrentSyncs']> {
+  return Object.fromEntries(
+    SYNCED_KINDS.flatMap((kind) => {
+      const text = flags[`concurrent${capitalized(kind)}Syncs`];
+      const bounds = { least: 1, most: MAX_WORKERS };
+      const count = wholeNumber(`--concurrent-${kind}-syncs`, text, bounds);
+      return count === undefined ? [] : [[kind, count]];
+    }),
+  );
+}
+
+function capitalized<T extends string>(text: T): Capitalize<T> {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}` as Capitalize<T>;
 }
 
 const HOUR_MS = 3_600_000;

@@ -198,6 +198,42 @@ export const upOptions: readonly UpOption[] = [
     description: 'CronJobs synced at once (default: 5)',
   },
   {
+    key: 'concurrentDeploymentSyncs',
+    group: 'Controllers and admission:',
+    flags: '--concurrent-deployment-syncs <COUNT>',
+    description: 'Deployments synced at once (default: 5)',
+  },
+  {
+    key: 'concurrentReplicasetSyncs',
+    group: 'Controllers and admission:',
+    flags: '--concurrent-replicaset-syncs <COUNT>',
+    description: 'ReplicaSets synced at once (default: 5)',
+  },
+  {
+    key: 'concurrentRcSyncs',
+    group: 'Controllers and admission:',
+    flags: '--concurrent-rc-syncs <COUNT>',
+    description: 'ReplicationControllers synced at once (default: 5)',
+  },
+  {
+    key: 'concurrentStatefulsetSyncs',
+    group: 'Controllers and admission:',
+    flags: '--concurrent-statefulset-syncs <COUNT>',
+    description: 'StatefulSets synced at once (default: 5)',
+  },
+  {
+    key: 'concurrentDaemonsetSyncs',
+    group: 'Controllers and admission:',
+    flags: '--concurrent-daemonset-syncs <COUNT>',
+    description: 'DaemonSets synced at once (default: 2)',
+  },
+  {
+    key: 'concurrentResourceclaimSyncs',
+    group: 'Controllers and admission:',
+    flags: '--concurrent-resourceclaim-syncs <COUNT>',
+    description: 'ResourceClaims synced at once (default: 50)',
+  },
+  {
     key: 'podTtl',
     group: 'Controllers and admission:',
     flags: '--pod-ttl',

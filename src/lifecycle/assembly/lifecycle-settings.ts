@@ -12,6 +12,8 @@ export interface LifecycleSettings {
   readonly concurrentJobSyncs?: number;
   /** CronJobs synced at once. */
   readonly concurrentCronJobSyncs?: number;
+  /** Objects of other kinds synced at once, by the name in kube-controller-manager's flag `--concurrent-NAME-syncs`. */
+  readonly concurrentSyncs?: Readonly<Partial<Record<SyncedKind, number>>>;
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;
   readonly simulate?: SimulationSettings;
@@ -24,6 +26,9 @@ export interface LifecycleSettings {
   /** Marks nodes whose kubelet is silent. */
   readonly nodeHealth?: NodeHealthSettings;
 }
+
+export const SYNCED_KINDS = ['deployment', 'replicaset', 'rc', 'statefulset', 'daemonset', 'resourceclaim'] as const;
+export type SyncedKind = (typeof SYNCED_KINDS)[number];
 
 export interface SimulationSettings {
   /** Off unless given. */

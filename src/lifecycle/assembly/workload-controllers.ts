@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import type { ControllerEntry } from './controller-entry.ts';
+import { type ControllerEntry, given } from './controller-entry.ts';
 
 const apps = (resource: string) => ({ gvr: { group: 'apps', version: 'v1', resource } });
 const core = (resource: string) => ({ gvr: { group: '', version: 'v1', resource } });
@@ -15,41 +15,41 @@ export const workloadControllers = {
   'deployment-controller': {
     alias: 'deployment',
     wakes: [apps('deployments')],
-    load: async (context) => {
+    load: async (context, { concurrentSyncs: { deployment: workers } = {} }) => {
       const { DeploymentController } = await import('../deployment/deployment-controller.ts');
-      return new DeploymentController(context);
+      return new DeploymentController({ ...context, ...given({ workers }) });
     },
   },
   'replicaset-controller': {
     alias: 'replicaset',
     wakes: [apps('replicasets')],
-    load: async (context) => {
+    load: async (context, { concurrentSyncs: { replicaset: workers } = {} }) => {
       const { ReplicaSetController } = await import('../replicaset/replicaset-controller.ts');
-      return new ReplicaSetController(context);
+      return new ReplicaSetController({ ...context, ...given({ workers }) });
     },
   },
   'replicationcontroller-controller': {
     alias: 'replicationcontroller',
     wakes: [core('replicationcontrollers')],
-    load: async (context) => {
+    load: async (context, { concurrentSyncs: { rc: workers } = {} }) => {
       const { ReplicationControllerController } = await import('../replicaset/replicationcontroller-controller.ts');
-      return new ReplicationControllerController(context);
+      return new ReplicationControllerController({ ...context, ...given({ workers }) });
     },
   },
   'statefulset-controller': {
     alias: 'statefulset',
     wakes: [apps('statefulsets')],
-    load: async (context) => {
+    load: async (context, { concurrentSyncs: { statefulset: workers } = {} }) => {
       const { StatefulSetController } = await import('../statefulset/statefulset-controller.ts');
-      return new StatefulSetController(context);
+      return new StatefulSetController({ ...context, ...given({ workers }) });
     },
   },
   'daemonset-controller': {
     alias: 'daemonset',
     wakes: [apps('daemonsets')],
-    load: async (context) => {
+    load: async (context, { concurrentSyncs: { daemonset: workers } = {} }) => {
       const { DaemonSetController } = await import('../daemonset/daemonset-controller.ts');
-      return new DaemonSetController(context);
+      return new DaemonSetController({ ...context, ...given({ workers }) });
     },
   },
   'disruption-controller': {
@@ -90,9 +90,9 @@ export const workloadControllers = {
       { gvr: { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims' } },
       { ...core('pods'), when: hasResourceClaim },
     ],
-    load: async (context) => {
+    load: async (context, { concurrentSyncs: { resourceclaim: workers } = {} }) => {
       const { ResourceClaimController } = await import('../resourceclaim/resourceclaim-controller.ts');
-      return new ResourceClaimController(context);
+      return new ResourceClaimController({ ...context, ...given({ workers }) });
     },
   },
 } as const satisfies Record<string, ControllerEntry>;

@@ -61,7 +61,7 @@ export class DaemonSetController implements Service {
   /** Until when a failed pod stays, monotonic ms, by set and node. Entries go with the set, or when the pod is replaced. */
   readonly #backOff = new Map<string, number>();
 
-  constructor(options: SharedContext) {
+  constructor(options: SharedContext & { readonly workers?: number }) {
     const { client, clock, random, logger, metrics, informers } = options;
     this.#options = options;
     this.#sets = informers.of<DaemonSet>(DAEMON_SETS);
@@ -83,7 +83,7 @@ export class DaemonSetController implements Service {
       logger,
       metrics,
       caches: [this.#sets, this.#pods, this.#nodes, revisions],
-      workers: WORKERS,
+      workers: options.workers ?? WORKERS,
       sync: (key, signal) => this.#sync(key, signal),
     });
     const common = {

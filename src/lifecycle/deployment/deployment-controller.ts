@@ -42,7 +42,7 @@ export class DeploymentController implements Service {
   readonly #events: EventRecorder;
   readonly #deletions: Counter;
 
-  constructor(options: SharedContext) {
+  constructor(options: SharedContext & { readonly workers?: number }) {
     const { client, clock, random, logger, metrics, informers } = options;
     this.#options = options;
     this.#deployments = informers.of<Deployment>(DEPLOYMENTS);
@@ -57,7 +57,7 @@ export class DeploymentController implements Service {
       logger,
       metrics,
       caches: [this.#deployments, this.#replicaSets, this.#pods],
-      workers: WORKERS,
+      workers: options.workers ?? WORKERS,
       maxRetries: MAX_RETRIES,
       sync: (key, signal) => this.#sync(key, signal),
     });

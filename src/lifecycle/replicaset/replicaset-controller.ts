@@ -14,7 +14,7 @@ const REPLICA_SETS: ReplicaKind = {
 
 /** Runs kube-controller-manager's `replicaset-controller`. */
 export class ReplicaSetController extends ReplicaController {
-  constructor(context: SharedContext) {
+  constructor(context: SharedContext & { readonly workers?: number }) {
     super({ ...context, replicaKind: REPLICA_SETS });
   }
 }

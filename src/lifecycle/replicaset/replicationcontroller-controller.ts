@@ -14,7 +14,7 @@ const REPLICATION_CONTROLLERS: ReplicaKind = {
 
 /** Runs kube-controller-manager's `replicationcontroller-controller`. */
 export class ReplicationControllerController extends ReplicaController {
-  constructor(context: SharedContext) {
+  constructor(context: SharedContext & { readonly workers?: number }) {
     super({ ...context, replicaKind: REPLICATION_CONTROLLERS });
   }
 }

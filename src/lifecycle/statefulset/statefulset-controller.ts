@@ -56,7 +56,7 @@ export class StatefulSetController implements Service {
   readonly #control: StatefulPodControl;
   readonly #loop: ReconcileLoop;
 
-  constructor(options: SharedContext) {
+  constructor(options: SharedContext & { readonly workers?: number }) {
     const { client, clock, random, logger, metrics, informers } = options;
     this.#options = options;
     this.#sets = informers.of<StatefulSet>(STATEFUL_SETS);
@@ -71,7 +71,7 @@ export class StatefulSetController implements Service {
       logger,
       metrics,
       caches: [this.#sets, this.#pods, this.#claims, this.#revisions],
-      workers: WORKERS,
+      workers: options.workers ?? WORKERS,
       sync: (key, signal) => this.#sync(key, signal),
     });
     const common = {

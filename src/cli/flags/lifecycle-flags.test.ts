@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { lifecycleSettingsOf } from './lifecycle-flags.ts';
+
+describe('the flags of the lifecycle controllers', () => {
+  it('take the names of kube-controller-manager', () => {
+    const settings = lifecycleSettingsOf({
+      concurrentDeploymentSyncs: '3',
+      concurrentRcSyncs: '4',
+      concurrentJobSyncs: '7',
+      pvclaimbinderSyncPeriod: '1m',
+      nodeMonitorGracePeriod: '2m',
+      nodeExistenceSource: 'lease',
+      nodeAbsentAfter: '1h',
+    });
+    expect(settings).toMatchObject({
+      concurrentSyncs: { deployment: 3, rc: 4 },
+      concurrentJobSyncs: 7,
+      volumeSyncPeriodMs: 60_000,
+      nodeHealth: { mode: 'auto', gracePeriodMs: 120_000 },
+      nodeExistence: { source: { kind: 'lease', absentAfterMs: 3_600_000 } },
+    });
+    expect(lifecycleSettingsOf({}).nodeExistence).toBeUndefined();
+  });
+
+  it.each([
+    [{ concurrentStatefulsetSyncs: '0' }, '--concurrent-statefulset-syncs'],
+    [{ concurrentDaemonsetSyncs: 'many' }, '--concurrent-daemonset-syncs'],
+    [{ pvclaimbinderSyncPeriod: '5' }, '--pvclaimbinder-sync-period'],
+    [{ nodeHealth: 'maybe' }, '--node-health'],
+    [{ nodeExistenceSource: 'aws' }, '--node-existence-source'],
+    [{ nodeAbsentAfter: '1m' }, '--node-absent-after'],
+    [{ nodeExistenceSource: 'lease', nodeExistenceMaxDeleteFraction: '2' }, '--node-existence-max-delete-fraction'],
+  ])('name the flag that is wrong in %j', (flags, flag) => {
+    expect(() => lifecycleSettingsOf(flags)).toThrow(flag);
+  });
+});
