@@ -1,6 +1,7 @@
 import { messageOf } from '../../base/errors/thrown.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
+import { boundTextValues, boundTreeValues } from './body-values.ts';
 import { isJsonObject } from './json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json/json.ts';
 import type { decodeProtobuf } from './protobuf/protobuf.ts';
@@ -38,6 +39,7 @@ export interface DecodedRequest {
 const JSON_TYPE = 'application/json';
 export const YAML_TYPE = 'application/yaml';
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+const TOO_LARGE = 413;
 /** Bytes of a body that an error message shows (apiserver `summarizeData`). */
 const SUMMARY_LENGTH = 30;
 
@@ -60,8 +62,10 @@ export function decodeRequestBody(
   }
   try {
     const { value, ...findings } = decodeValue(bytes, mediaType, options);
+    if (findings.text === undefined) boundTreeValues(value, bytes.length);
     return { object: value === null && bytes.length > 0 ? {} : requireObject(value), ...findings };
   } catch (error) {
+    if (error instanceof StatusError && error.code === TOO_LARGE) throw error;
     if (error instanceof ProtobufError || error instanceof StatusError) throw unrecognized(bytes, error, options);
     throw error;
   }
@@ -85,10 +89,11 @@ function decodeValue(bytes: Uint8Array, mediaType: string, expected: DecodeReque
   if (mediaType === YAML_TYPE) return { ...brought(codecs.yaml)(decodeUtf8(bytes)), duplicates: [] };
   try {
     const text = decodeUtf8(bytes);
+    boundTextValues(text);
     const value = parseJsonText(text);
     return { value, duplicates: duplicateFieldsOf(text, value), repeated: [], text };
   } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
+    if (!(error instanceof StatusError) || error.code === TOO_LARGE) throw error;
     throw newBadRequest(`couldn't get version/kind; ${error.message}`);
   }
 }

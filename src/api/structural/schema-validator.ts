@@ -287,6 +287,7 @@ function checkList(node: SchemaNode, list: readonly unknown[], subject: Subject)
   if (items !== undefined) {
     const before = previousItems(node, subject.previous?.value);
     for (const [index, value] of list.entries()) {
+      if (findings.full) break;
       const name = `${subject.name}[${index}]`;
       findings.merge(checkNode(items, { ...subject, value, name, previous: before?.(value) }));
     }
@@ -333,6 +334,7 @@ function checkObject(node: SchemaNode, object: Json, subject: Subject): Findings
     return { value: Object.hasOwn(before, key) ? before[key] : undefined };
   };
   for (const key of Object.keys(object)) {
+    if (findings.full) break;
     if (node.properties.has(key)) continue;
     if (additionalProperties === false) {
       findings.add(fieldInvalid(at(subject), key, `${name}.${key} in body is a forbidden property`));

@@ -18,6 +18,7 @@ import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { recordCreate } from './field-tracking.ts';
 import { generateName, NAME_GENERATION_ATTEMPTS } from './object/name-generator.ts';
 import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object/object-meta.ts';
+import { betweenSteps } from './long-work.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { splitStatusForCreate } from './object/status-split.ts';
@@ -46,6 +47,8 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   fillNamespace(object, namespace, info.namespaced);
   dedupe(object, context);
   wipeSystemMetadata(object);
+  const pause = pauseIfLong(resource, context);
+  if (pause !== undefined) await pause;
   recordCreate(resource, object, context);
   if (context.admission !== 'skipped') {
     await admitWrite(resource, attributesOf(resource, request));
@@ -59,6 +62,11 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   setInitialGeneration(object, info.generation);
   stampCreated(object, environment.random.uuid(), context.now);
   return persist(resource, request, context);
+}
+
+/** A create of many fields gives others a turn before each step. */
+function pauseIfLong({ environment }: ResourceStore, { bodyBytes = 0 }: StrategyContext): Promise<void> | undefined {
+  return betweenSteps(environment.clock, bodyBytes);
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n;
@@ -97,6 +105,8 @@ async function persist(
     const prepared: Prepared = { object, namespace, name, context, outcome: 'not stored' };
     let existing: KeyValue;
     try {
+      const pause = pauseIfLong(resource, context);
+      if (pause !== undefined) await pause;
       validate(resource, object, context);
       request.authorize?.();
       if (context.admission !== 'skipped') {
@@ -151,6 +161,8 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
     return kv === undefined ? { created: new TransientObject(object) } : { existing: kv };
   }
   requireNoVersion(object);
+  const pause = pauseIfLong(resource, context);
+  if (pause !== undefined) await pause;
   const bytes = await resource.encodeBounded(object);
   const result = await store.create(key, bytes, resource.lifetime).catch((error: unknown) => {
     prepared.outcome = outcomeOf(error);

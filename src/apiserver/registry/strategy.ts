@@ -29,6 +29,8 @@ export interface WriteContext {
   readonly options?: WriteRequestOptions | undefined;
   /** `skipped`: the server does what admission has allowed already, or what nobody may stop. Default: asked. */
   readonly admission?: 'skipped' | undefined;
+  /** Size of the body; absent in writes of the server's own. */
+  readonly bodyBytes?: number | undefined;
   /** When the request is answered with a time-out, by `Clock.monotonic`; absent where nobody waits. */
   readonly deadline?: number | undefined;
   /** Everything happens except persistence (API-236). */

@@ -26,6 +26,7 @@ import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
 import { changesElsewhere } from './manager-versions.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object/object-meta.ts';
+import { betweenSteps } from './long-work.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { hasStatusSubresource, keepStatus, onlyStatus } from './object/status-split.ts';
@@ -129,9 +130,12 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
 async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: KeyValue): Promise<Step> {
   const served = await resource.read(kv);
   const previous = served.object();
-  const next = await decideNext(resource, request, previous);
+  const bytes = kv.value.length + (request.context.bodyBytes ?? 0);
+  const next = await decideNext(resource, { ...request, bytes }, previous);
   const attempt: Attempt = { kv, served, previous, next, outcome: 'not stored' };
   try {
+    const pause = betweenSteps(resource.environment.clock, bytes);
+    if (pause !== undefined) await pause;
     return await writeNext(resource, request, attempt);
   } finally {
     resource.strategy.updateEnded?.(next, previous, attempt.outcome);
@@ -173,12 +177,21 @@ async function writeNext(resource: ResourceStore, request: UpdateRequest, attemp
   return { outcome: 'updated', object: await resource.read(result.kv) };
 }
 
+interface Deciding extends UpdateRequest {
+  /** Size of the stored object and of the body. */
+  readonly bytes: number;
+}
+
 /** The state to be written, judged by everything that may refuse it. */
-async function decideNext(resource: ResourceStore, request: UpdateRequest, previous: KubeObject): Promise<KubeObject> {
+async function decideNext(resource: ResourceStore, request: Deciding, previous: KubeObject): Promise<KubeObject> {
   const { info, strategy, environment } = resource;
   const { subresource } = request;
   const context = strategyContext(request.context, { info, subresource, now: environment.clock.now() });
+  let pause = betweenSteps(environment.clock, request.bytes);
+  if (pause !== undefined) await pause;
   let next = await request.next(previous);
+  pause = betweenSteps(environment.clock, request.bytes);
+  if (pause !== undefined) await pause;
   if (request.method === 'put') {
     const conflict = checkUidPrecondition(metadataOf(next), previous.metadata ?? {}, info);
     if (conflict !== undefined) throw conflict;
@@ -214,6 +227,8 @@ async function decideNext(resource: ResourceStore, request: UpdateRequest, previ
     // To bind a pod is not to ask for another one.
     if (request.subresource !== 'binding') setUpdatedGeneration(next, previous, info.generation);
   }
+  pause = betweenSteps(environment.clock, request.bytes);
+  if (pause !== undefined) await pause;
   const preparation = strategy.prepareForUpdate?.(next, previous, context);
   if (preparation !== undefined) await preparation;
   try {

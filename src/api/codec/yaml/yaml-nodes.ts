@@ -9,7 +9,7 @@ import { MAX_JSON_DEPTH } from '../json/json.ts';
  * Values that a document may have after its aliases are expanded. A few lines of aliases of aliases can stand for billions
  * (the "billion laughs"); Go's parser stops at a comparable size.
  */
-const MAX_YAML_VALUES = 400_000;
+const MAX_YAML_VALUES = 100_000;
 /** Aliases can repeat a repetition as often as there may be values. */
 const MAX_REPEATED_KEYS = 1000;
 

@@ -10,13 +10,13 @@ import { MAX_JSON_DEPTH } from '../json/json.ts';
 export const MAX_YAML_TOKENS = 1_000_000;
 
 /** The text as the library's parser sees it, as far as it is asked for. @throws Error for a text beyond its bounds */
-export function* boundedTokens(text: string, lines: LineCounter): Generator<CST.Token> {
+export function* boundedTokens(text: string, lines: LineCounter, maxTokens = MAX_YAML_TOKENS): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   let tokens = 0;
   let depth = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    if (++tokens > MAX_YAML_TOKENS) throw new Error('document is too large');
+    if (++tokens > maxTokens) throw new Error('document is too large');
     if (lexeme === '{' || lexeme === '[') depth++;
     else if (lexeme === '}' || lexeme === ']') depth--;
     if (depth > MAX_JSON_DEPTH) throw new Error('exceeded max depth');

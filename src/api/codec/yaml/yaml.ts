@@ -6,7 +6,7 @@ import type { StatusError } from '../../status-error.ts';
 import { newBadRequest } from '../../status-error.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
 import { GO_YAML_SCALARS } from './yaml-scalars.ts';
-import { boundedTokens } from './yaml-tokens.ts';
+import { boundedTokens, MAX_YAML_TOKENS } from './yaml-tokens.ts';
 import { wellFormedValue } from '../json/well-formed.ts';
 
 export interface YamlValue {
@@ -35,10 +35,13 @@ export function parseYaml(text: string): unknown {
   return parseYamlStrict(text).value;
 }
 
-/** The same, with the repeated keys. */
+/** Bound of one body, which a server reads in one turn of its event loop: some 30,000 lines as people write them. */
+const MAX_BODY_TOKENS = 200_000;
+
+/** The same, with the repeated keys, for the body of a request. */
 export function parseYamlStrict(text: string): YamlValue {
   // Text behind the first document is not read.
-  for (const { value, repeated } of documentsOf(text)) return { value, repeated };
+  for (const { value, repeated } of documentsOf(text, MAX_BODY_TOKENS)) return { value, repeated };
   return { value: null, repeated: [] };
 }
 
@@ -76,10 +79,10 @@ export function stringifyYaml(value: unknown): string {
   });
 }
 
-function* documentsOf(text: string): Generator<YamlValue & PlacedDocument> {
+function* documentsOf(text: string, maxTokens = MAX_YAML_TOKENS): Generator<YamlValue & PlacedDocument> {
   const lines = new LineCounter();
   try {
-    for (const document of new Composer(PARSING).compose(boundedTokens(text, lines))) {
+    for (const document of new Composer(PARSING).compose(boundedTokens(text, lines, maxTokens))) {
       const [problem] = document.errors;
       if (problem !== undefined) throw problem;
       const converted = convertYamlNode(document, lines);

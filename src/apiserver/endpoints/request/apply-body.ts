@@ -1,3 +1,4 @@
+import { boundTextValues, boundTreeValues } from '../../../api/codec/body-values.ts';
 import { scanRepeatedKeys } from '../../../api/codec/json/duplicate-fields.ts';
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
@@ -21,6 +22,7 @@ export interface Configuration {
 export async function readConfiguration(context: RequestContext): Promise<Configuration> {
   const text = decodeUtf8(context.request.body ?? new Uint8Array(0));
   const { value, repeated } = jsonValue(text) ?? (await yamlValue(text));
+  boundTreeValues(value, text.length);
   if (value !== null && !isJsonObject(value)) {
     const why = `json: cannot unmarshal ${foundName(value)} into Go value of type map[string]interface {}`;
     throw newBadRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
@@ -43,6 +45,7 @@ interface ReadValue {
 
 function jsonValue(text: string): ReadValue | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
+  boundTextValues(text);
   try {
     const value = parseJsonText(text);
     return { value, repeated: duplicateFieldsOf(text, value).length === 0 ? [] : scanRepeatedKeys(text) };

@@ -13,22 +13,28 @@ import { fieldInvalid } from '../../../api/field-error.ts';
 import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { newBadRequest, newInvalid } from '../../../api/status-error.ts';
+import { betweenSteps } from '../../registry/long-work.ts';
 import type { ObjectSchema } from '../../registry/object/object-schema.ts';
 import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /**
  * Body of a create or update as an object of the expected kind: decoded, unknown and duplicate fields reported as asked
- * (API-231, 232), defaulted. Fresh: the caller may change it.
+ * (API-231, 232), defaulted. Fresh: the caller may change it. With a clock a large body gives others a turn on the way.
  */
 export async function decodeObject(
   context: RequestContext,
   expected: ObjectSchema,
   validation: FieldValidation,
+  clock?: Clock,
 ): Promise<KubeObject> {
   const protobuf = expected.typeName === undefined ? 'refused' : 'accepted';
-  return decodedObject(context, await decodeBody(context, { kind: expected.kind, protobuf }), { expected, validation });
+  const decoded = await decodeBody(context, { kind: expected.kind, protobuf });
+  const pause = clock && betweenSteps(clock, context.request.body?.length ?? 0);
+  if (pause !== undefined) await pause;
+  return decodedObject(context, decoded, { expected, validation });
 }
 
 /** The same of a body that is read already. */

@@ -1,4 +1,5 @@
-import { duplicateFields, parseJson } from '../../../api/codec/json/json.ts';
+import { boundTextValues } from '../../../api/codec/body-values.ts';
+import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
 import { applyJsonPatch, unknownJsonPatchFields } from '../../../api/patch/json-patch.ts';
 import { applyMergePatch } from '../../../api/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
@@ -34,17 +35,18 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   const contentType = patchType(context);
   const apply = applier(contentType, typeName);
   const body = context.request.body ?? new Uint8Array(0);
-  const patch = parseJson(body);
+  const text = decodeUtf8(body);
+  boundTextValues(text);
+  const patch = parseJsonText(text);
   if (contentType !== JSON_PATCH && (typeof patch !== 'object' || patch === null || Array.isArray(patch))) {
     throw newBadRequest('the patch must be a JSON object');
   }
-  const text = Buffer.from(body).toString();
   return {
     apply: (document) => apply(document, patch),
     text,
     // Operations of a JSON patch can name what is around them.
     sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : seenByMerge(patch),
-    findings: findingsOf(contentType, patch, body),
+    findings: findingsOf(contentType, patch, text),
   };
 }
 
@@ -56,8 +58,8 @@ function seenByMerge(patch: unknown): 'metadata' | 'fields' {
   return 'metadata';
 }
 
-function findingsOf(contentType: string, patch: unknown, body: Uint8Array): string[] {
-  const duplicates = duplicateFields(body);
+function findingsOf(contentType: string, patch: unknown, text: string): string[] {
+  const duplicates = duplicateFieldsOf(text, patch);
   if (contentType !== JSON_PATCH) return strictFindings([], duplicates);
   return strictFindings(unknownJsonPatchFields(patch), duplicates).map((finding) => `json patch ${finding}`);
 }

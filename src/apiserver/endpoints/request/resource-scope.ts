@@ -50,6 +50,7 @@ export function writeContext({ context }: ResourceScope, dryRun: boolean): Write
     annotate,
     expired,
     deadline,
+    bodyBytes: context.request.body?.length,
     dryRun,
     options: requestOptions(context.query),
     authorizeCreate: () => context.requireVerb('create'),

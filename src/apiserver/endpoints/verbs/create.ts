@@ -9,7 +9,7 @@ import { parseWriteOptions } from '../request/write-options.ts';
 export async function handleCreate(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace } = scope;
   const options = parseWriteOptions(context.query, 'CreateOptions');
-  const object = await decodeObject(context, resource.schema, options.fieldValidation);
+  const object = await decodeObject(context, resource.schema, options.fieldValidation, resource.environment.clock);
   const created = await createObject(resource, { namespace, object, context: writeContext(scope, options.dryRun) });
   context.createdName = object.metadata?.name ?? '';
   return writeObject(scope, 201, created);

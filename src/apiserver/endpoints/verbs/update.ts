@@ -12,7 +12,8 @@ import { parseWriteOptions } from '../request/write-options.ts';
 export async function handleUpdate(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace, name } = scope;
   const options = parseWriteOptions(context.query, 'UpdateOptions');
-  const decode = (): Promise<KubeObject> => decodeObject(context, resource.schema, options.fieldValidation);
+  const decode = (): Promise<KubeObject> =>
+    decodeObject(context, resource.schema, options.fieldValidation, resource.environment.clock);
   const object = await decode();
   // Before the uid and the version, which are compared in the store.
   fillNamespace(object, namespace, resource.info.namespaced);

@@ -1,0 +1,58 @@
+import { newRequestEntityTooLarge } from '../status-error.ts';
+import { skipString } from './json/json-scanner.ts';
+import { MAX_JSON_DEPTH } from './json/json.ts';
+
+/**
+ * Members of objects and elements of lists that one body may hold. Every later step visits each of them, and an object that fits into etcd
+ * (1.5 MiB) has that many only if it was made to take long.
+ */
+export const MAX_BODY_VALUES = 50_000;
+
+/** Each value takes two bytes of JSON or more, such as `1,`: a shorter text is not counted. */
+const FEWEST_BYTES = 2 * MAX_BODY_VALUES;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACKET = 0x5d;
+
+/** A text that is nested too deeply is left to the parser, which refuses it. @throws StatusError 413 for more values than a body may hold */
+export function boundTextValues(text: string): void {
+  if (text.length < FEWEST_BYTES) return;
+  let values = 0;
+  let members = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = skipString(text, i) - 1;
+    else if (code === COMMA) values++;
+    // A member after a comma is one value; only the first of an object has none before it.
+    else if (code === COLON) members++;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+    else continue;
+    if (depth > MAX_JSON_DEPTH) return;
+    if (Math.max(values, members) > MAX_BODY_VALUES) throw tooManyValues();
+  }
+}
+
+/** The same of a tree that was read from `bytes` of another format. */
+export function boundTreeValues(value: unknown, bytes: number): void {
+  if (bytes < FEWEST_BYTES) return;
+  let left = MAX_BODY_VALUES;
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const items: readonly unknown[] = Array.isArray(node) ? node : Object.values(node);
+    left -= items.length;
+    if (left < 0) throw tooManyValues();
+    for (const item of items) visit(item);
+  };
+  visit(value);
+}
+
+export function tooManyValues(): ReturnType<typeof newRequestEntityTooLarge> {
+  return newRequestEntityTooLarge(`limit is ${MAX_BODY_VALUES} values`);
+}

@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { MAX_BODY_VALUES } from '../../src/api/codec/body-values.ts';
+import { type Answer, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import { type HostileRequest, longWork, refused, tooManyValues } from './hostile-requests.ts';
+
+/** Counts turns of the event loop instead of time: whoever asks in a turn between two steps is answered first. */
+describe('API-007 a request that is made to keep the server busy', () => {
+  let server: TestServer;
+  beforeEach(async () => {
+    server = await startTestServer();
+  });
+
+  const send = async ({ method, path, type, body, before }: HostileRequest): Promise<Answer> => {
+    if (before !== undefined) expect((await server.post(before.path, before.object)).status).toBe(201);
+    return server.request(method, path, { body, headers: { 'content-type': type } });
+  };
+
+  it.each(tooManyValues)(
+    '%s: is refused for their number, and the answer says how many are taken',
+    async (_what, request) => {
+      const { status, json } = await send(request);
+      expect([status, json.message]).toEqual([413, `Request entity too large: limit is ${MAX_BODY_VALUES} values`]);
+    },
+  );
+
+  it.each(refused)('%s: is refused', async (_what, request, code, words) => {
+    const { status, json } = await send(request);
+    expect(status).toBe(code);
+    expect(json.message).toMatch(words);
+  });
+
+  it.each(longWork)('%s: others are answered before it is', async (_what, request) => {
+    const order: string[] = [];
+    const { before, ...hostile } = request;
+    if (before !== undefined) await server.post(before.path, before.object);
+    const long = send(hostile).then(({ status }) => {
+      order.push('hostile');
+      return status;
+    });
+    await new Promise((resolve) => void setImmediate(resolve));
+    const live = server.get('/livez').then(({ status }) => {
+      order.push('livez');
+      return status;
+    });
+    expect(await live).toBe(200);
+    expect([200, 201]).toContain(await long);
+    expect(order).toEqual(['livez', 'hostile']);
+  });
+});

@@ -1,0 +1,175 @@
+import { MAX_BODY_VALUES } from '../../src/api/codec/body-values.ts';
+import { configMaps } from '../../src/apiserver/test/test-server.ts';
+
+/** A request that is made to keep the server busy. */
+export interface HostileRequest {
+  readonly method: 'POST' | 'PATCH';
+  readonly path: string;
+  readonly type: string;
+  readonly body: Uint8Array;
+  /** An object that is created first, at the path of its list. */
+  readonly before?: { readonly path: string; readonly object: object };
+}
+
+const JSON_TYPE = 'application/json';
+const YAML_TYPE = 'application/yaml';
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+const members = (count: number, make: (index: number) => [string, unknown]): object =>
+  Object.fromEntries(range(count, make));
+
+function post(path: string, body: object | string | Uint8Array, type = JSON_TYPE): HostileRequest {
+  const raw = typeof body === 'string' || body instanceof Uint8Array;
+  return { method: 'POST', path, type, body: Buffer.from(raw ? body : JSON.stringify(body)) };
+}
+
+const configMap = (metadata: object, rest: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata,
+  ...rest,
+});
+const yaml = (name: string, rest: string): HostileRequest =>
+  post(configMaps, `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${rest}`, YAML_TYPE);
+
+function patch(name: string, operations: readonly object[], finalizers: number): HostileRequest {
+  const metadata = { name, finalizers: range(finalizers, (at) => `example.com/f${at}`) };
+  const body = Buffer.from(JSON.stringify(operations));
+  const before = { path: configMaps, object: configMap(metadata) };
+  return { method: 'PATCH', path: `${configMaps}/${name}`, type: 'application/json-patch+json', body, before };
+}
+
+function definition(plural: string, schema: object): HostileRequest {
+  return post(definitions, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.hostile.example.com` },
+    spec: {
+      group: 'hostile.example.com',
+      scope: 'Namespaced',
+      names: { plural, kind: `K${plural}` },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: schema } } },
+        },
+      ],
+    },
+  });
+}
+
+/** Fields of protobuf: a length and bytes under a number. */
+function field(number: number, content: Uint8Array | string): Buffer {
+  const bytes = Buffer.from(content);
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]);
+  return Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(bytes.length)]), bytes]);
+}
+
+function protobuf(raw: Uint8Array): HostileRequest {
+  const type = Buffer.concat([field(1, 'v1'), field(2, 'ConfigMap')]);
+  return post(configMaps, Buffer.concat([Buffer.from('k8s\0'), field(1, type), field(2, raw)]), PROTOBUF_TYPE);
+}
+
+/** More values than a body may hold. */
+const TOO_MANY = 2 * MAX_BODY_VALUES;
+/** As many as it may hold, with some room for what is around them. */
+const MOST = MAX_BODY_VALUES - 100;
+
+/** Refused for the number of their values, before anything is done with them. */
+export const tooManyValues: readonly (readonly [string, HostileRequest])[] = [
+  ['JSON: data keys', post(configMaps, configMap({ name: 'a' }, { data: members(TOO_MANY, (at) => [`k${at}`, '']) }))],
+  ['JSON: labels', post(configMaps, configMap({ name: 'a', labels: members(TOO_MANY, (at) => [`k${at}`, '']) }))],
+  [
+    'JSON: invalid labels',
+    post(configMaps, configMap({ name: 'a', labels: members(TOO_MANY, (at) => [`-${at}`, '']) })),
+  ],
+  ['JSON: finalizers', post(configMaps, configMap({ name: 'a', finalizers: range(TOO_MANY, (at) => `a.b/${at}`) }))],
+  ['JSON: one key again and again', post(configMaps, `{"data":{${'"a":"",'.repeat(3 * TOO_MANY)}"a":""}}`)],
+  ['protobuf: data keys', protobuf(Buffer.concat(range(TOO_MANY, (at) => field(2, field(1, `k${at}`)))))],
+  [
+    'a merge patch of data keys',
+    {
+      method: 'PATCH',
+      path: `${configMaps}/a`,
+      type: 'application/merge-patch+json',
+      body: Buffer.from(JSON.stringify({ data: members(TOO_MANY, (at) => [`k${at}`, '']) })),
+    },
+  ],
+  [
+    'an apply of data keys',
+    {
+      method: 'PATCH',
+      path: `${configMaps}/a?fieldManager=m`,
+      type: 'application/apply-patch+yaml',
+      body: Buffer.from(JSON.stringify(configMap({ name: 'a' }, { data: members(TOO_MANY, (at) => [`k${at}`, '']) }))),
+    },
+  ],
+];
+
+/** Taken, in several turns of the event loop. */
+export const longWork: readonly (readonly [string, HostileRequest])[] = [
+  ['JSON: data keys', post(configMaps, configMap({ name: 'data' }, { data: members(MOST, (at) => [`k${at}`, '']) }))],
+  ['JSON: labels', post(configMaps, configMap({ name: 'labels', labels: members(MOST, (at) => [`k${at}`, '']) }))],
+  ['JSON: finalizers', post(configMaps, configMap({ name: 'ends', finalizers: range(MOST, (at) => `a.b/${at}`) }))],
+  [
+    'JSON: owners that are not there',
+    post(
+      configMaps,
+      configMap({
+        name: 'owned',
+        ownerReferences: range(8000, (at) => ({ apiVersion: 'v1', kind: 'Pod', name: `p${at}`, uid: `u${at}` })),
+      }),
+    ),
+  ],
+  ['YAML: 10,000 lines', yaml('lines', `data:\n${range(10_000, (at) => `  k${at}: v\n`).join('')}`)],
+  [
+    'protobuf: labels',
+    protobuf(field(1, Buffer.concat([field(1, 'p'), ...range(20_000, (at) => field(11, field(1, `k${at}`)))]))),
+  ],
+  [
+    'a JSON patch at the head of a long list',
+    patch(
+      'head',
+      range(10_000, (at) => ({ op: 'add', path: '/metadata/finalizers/0', value: `b.c/${at}` })),
+      20_000,
+    ),
+  ],
+  [
+    'a definition of many properties',
+    definition('widths', { type: 'object', properties: members(12_000, (at) => [`p${at}`, { type: 'string' }]) }),
+  ],
+];
+
+/** Refused by a bound of their own. */
+export const refused: readonly (readonly [string, HostileRequest, number, RegExp])[] = [
+  [
+    'YAML: aliases of aliases',
+    yaml('a', `a0: &a0 [x, x]\n${range(30, (at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]\n`).join('')}`),
+    400,
+    /excessive aliasing/,
+  ],
+  [
+    'YAML: complex keys',
+    yaml('a', `data:\n${'  ? [a]\n  : b\n'.repeat(30_000)}`),
+    400,
+    /document is too large|unsupported map key/,
+  ],
+  [
+    'YAML: 100,000 lines',
+    yaml('a', `data:\n${range(100_000, (at) => `  k${at}: v\n`).join('')}`),
+    400,
+    /document is too large/,
+  ],
+  ['YAML: 100,000 levels', yaml('a', `x: ${'['.repeat(100_000)}`), 400, /exceeded max depth/],
+  ['JSON: 100,000 levels', post(configMaps, `{"x":${'['.repeat(100_000)}`), 400, /exceeded max depth/],
+  [
+    'a JSON patch with a path of a million characters',
+    patch('path', [{ op: 'add', path: '/a'.repeat(500_000), value: 1 }], 1),
+    422,
+    /rejected our request/,
+  ],
+];
