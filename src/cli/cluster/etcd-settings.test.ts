@@ -61,7 +61,7 @@ describe('the flags of etcd', () => {
     [{ etcdEndpoints: [https, 'http://b:2379'] }, 'some of --etcd-endpoints are https and some are http'],
     [{ etcdEndpoints: ['http://a'], etcdCafile: 'x' }, '--etcd-keyfile are for https'],
     [{ etcdEndpoints: [https], etcdCertfile: 'x' }, 'a client certificate and its key belong together'],
-    [{ etcdEndpoints: [https], etcdUsername: 'x' }, 'a user and his password belong together'],
+    [{ etcdEndpoints: [https], etcdUsername: 'x' }, 'a user and a password belong together'],
     [{ etcdEndpoints: [https], etcdPrefix: 'registry' }, 'invalid --etcd-prefix "registry"'],
     [{ etcdEndpoints: [https], etcdCafile: '/no/such/file' }, 'cannot read /no/such/file: no such file or directory'],
   ])('%j is refused: %s', async (flags, message) => {

@@ -92,6 +92,6 @@ it('names each action in words', () => {
     results: results.map(([action, answered]) => ({ action, answered })),
   });
   expect(fields['did']).toBe(
-    'unblock 0 references, remove 2 references, remove finalizer orphan, note that ReplicaSet web is absent, look at its blocking dependents, forget it',
+    'unblock 0 references, remove 2 references, remove finalizer orphan, note that ReplicaSet web is absent, process its blocking dependents, forget it',
   );
 });
