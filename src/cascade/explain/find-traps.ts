@@ -164,11 +164,12 @@ function* namespaceTraps(object: ObservedObject, evidence: ExplainEvidence): Gen
     if (/conversion webhook/.test(reason)) yield conversionFinding(`${resource}: ${reason}`, resource);
   }
   const content = condition('NamespaceContentRemaining') ?? condition('NamespaceFinalizersRemaining');
-  const [remaining] = waitedFor(object, index);
+  const left = waitedFor(object, index);
+  const [remaining] = left;
   if (content === undefined && remaining === undefined) return;
   yield found(
     'namespaceContentRemaining',
-    content ?? `${waitedFor(object, index).length} objects are still in it`,
+    content ?? (left.length === 1 ? '1 object is still in it' : `${left.length} objects are still in it`),
     remaining === undefined
       ? `kubectl get all -n ${ref.name} shows what is left; do not remove the finalizer kubernetes: the objects would stay in the store.`
       : `kubectl cascade explain ${argumentsOf(remaining.ref)}`,
@@ -230,7 +231,7 @@ function* volumeTraps({ ref, metadata }: ObservedObject, { bodies, pods }: Expla
     const names = users.slice(0, 3).map((pod) => `pod/${pod.metadata?.name}`);
     yield found(
       'claimInUse',
-      `${users.length} pods use ${nameOf(ref)}: ${names.join(', ')}${users.length > 3 ? ', …' : ''}`,
+      `${users.length === 1 ? '1 pod uses' : `${users.length} pods use`} ${nameOf(ref)}: ${names.join(', ')}${users.length > 3 ? ', …' : ''}`,
       `Delete the workload of its pods, or each of them: kubectl delete pods/${first.metadata?.name} -n ${ref.namespace}`,
     );
   }

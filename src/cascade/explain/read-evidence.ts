@@ -34,7 +34,13 @@ const READ_WHOLE: ReadonlySet<string> = new Set(['Namespace', 'Pod', 'Persistent
  */
 export async function readEvidence(subject: ObjectReference, options: EvidenceOptions): Promise<ExplainEvidence> {
   const { client, clock, discovery, signal } = options;
-  const observation = await readObservation({ client, clock, discovery, ...(signal === undefined ? {} : { signal }) });
+  const observation = await readObservation({
+    client,
+    clock,
+    discovery,
+    ...(subject.namespace === undefined ? {} : { fallbackNamespace: subject.namespace }),
+    ...(signal === undefined ? {} : { signal }),
+  });
   const index = new OwnershipIndex(observation);
   const object = index.at(subject.apiVersion, subject.kind, subject.namespace, subject.name);
   const empty = { index, bodies: new Map(), refusedWrites: new Map(), nodes: new Map(), sightings: [] };

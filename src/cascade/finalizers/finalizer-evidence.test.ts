@@ -31,6 +31,14 @@ describe('whether anything serves a finalizer', () => {
     expect(finalizerEvidence('acme.example.com/cleanup', undefined, []).evidence).toContain('may run elsewhere');
   });
 
+  it.each([
+    ['foregroundDeletion', 'the garbage collector of the cluster removes it; no lease shows whether that runs'],
+    ['orphan', 'the garbage collector of the cluster removes it; no lease shows whether that runs'],
+    ['kubernetes', 'the namespace controller of the cluster removes it; no lease shows whether that runs'],
+  ])('CAS-031 names the controller of every cluster that removes %s', (finalizer, evidence) => {
+    expect(finalizerEvidence(finalizer, 'kube-apiserver', [])).toEqual({ served: 'unknown', evidence });
+  });
+
   it('CAS-034b knows finalizers of Kubernetes, of pod groups, of kro and of the big operators', () => {
     expect(knownFinalizer('scheduling.k8s.io/compositepodgroup-protection')?.guards).toContain('pod groups');
     expect(knownFinalizer('kro.run/finalizer')?.removedBy).toBe('kro');

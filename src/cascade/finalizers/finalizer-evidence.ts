@@ -31,6 +31,12 @@ const COMMON: ReadonlySet<string> = new Set([
   'resources',
   'x-k8s',
 ]);
+/** Finalizers of the API server itself, and the controller of every cluster that removes each. */
+const OWN: Readonly<Record<string, string>> = {
+  foregroundDeletion: 'the garbage collector of the cluster',
+  orphan: 'the garbage collector of the cluster',
+  kubernetes: 'the namespace controller of the cluster',
+};
 /** Shorter words are looked for as a whole: `kro` is in many words. */
 const LEAST_LENGTH = 5;
 
@@ -50,6 +56,9 @@ export function finalizerEvidence(
   if (alive !== undefined) return { served: 'yes', evidence: `${alive.what} bears its name, and ${alive.proof}` };
   const [dead] = found;
   if (dead !== undefined) return { served: 'no', evidence: `${dead.what} bears its name, but ${dead.proof}` };
+  const own = OWN[finalizer];
+  // Managed clusters show no lease of theirs to everybody, and an API server without its controllers is rare.
+  if (own !== undefined) return { served: 'unknown', evidence: `${own} removes it; no lease shows whether that runs` };
   return {
     served: 'unknown',
     evidence: `no lease, workload or webhook bears the name ${words.join(' or ')}; its controller may run elsewhere`,

@@ -17,6 +17,8 @@ export interface ObservationOptions {
   readonly discovery: DiscoveryResult;
   /** Reads this namespace, and cluster-scoped kinds; absent: everything. */
   readonly namespace?: string;
+  /** Where namespaced kinds are read that may not be listed in all namespaces. */
+  readonly fallbackNamespace?: string;
   readonly signal?: AbortNotice;
 }
 
@@ -50,12 +52,8 @@ export async function readObservation(options: ObservationOptions): Promise<Obse
   await Promise.all(
     deletable.map((resource) =>
       parallel.use(async () => {
-        try {
-          await listInto(objects, resource, options);
-        } catch (error) {
-          if (!(error instanceof StatusError) || error.code === 401) throw error;
-          incomplete.push({ resource: resourceName(resource), reason: error.message });
-        }
+        const reason = await readInto(objects, resource, options);
+        if (reason !== undefined) incomplete.push({ resource: resourceName(resource), reason });
       }),
     ),
   );
@@ -69,6 +67,34 @@ export async function readObservation(options: ObservationOptions): Promise<Obse
     ...(namespace === undefined ? {} : { namespace }),
   };
 }
+
+/** Begins the reason of a kind that was read in one namespace only. */
+export const READ_IN_ONE = 'you may list it in namespace';
+
+/** Lists a kind, in the fallback namespace where all are forbidden. Resolves with why it is incomplete. */
+async function readInto(
+  objects: ObservedObject[],
+  resource: DiscoveredResource,
+  options: ObservationOptions,
+): Promise<string | undefined> {
+  const { namespace, fallbackNamespace } = options;
+  try {
+    await listInto(objects, resource, options);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code === 401) throw error;
+    const { code, message } = error;
+    if (code !== FORBIDDEN) return message;
+    // The same words for all kinds, so that one warning names them all.
+    if (namespace !== undefined || fallbackNamespace === undefined || !resource.namespaced) return NO_RIGHT;
+    const { fallbackNamespace: _, ...rest } = options;
+    const narrow = await readInto(objects, resource, { ...rest, namespace: fallbackNamespace });
+    return narrow ?? `${READ_IN_ONE} ${fallbackNamespace}, and not in all namespaces`;
+  }
+}
+
+const FORBIDDEN = 403;
+const NO_RIGHT = 'you have no right to list it';
 
 /** Kinds by exact apiVersion and kind, and by group and kind. */
 export function kindsOf({ resources }: DiscoveryResult): Pick<Observation, 'kindOf' | 'versionsOf'> {

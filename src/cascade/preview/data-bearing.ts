@@ -76,7 +76,7 @@ function describe(
     }
     case 'Namespace': {
       const count = goes.filter((each) => each.ref.namespace === ref.name).length;
-      return { ref, outcome, message: `everything in it goes: ${count} objects` };
+      return { ref, outcome, message: `everything in it goes: ${count} ${count === 1 ? 'object' : 'objects'}` };
     }
     default:
       return { ref, outcome, message: 'its data are lost' };

@@ -6,12 +6,14 @@ import type { Explanation, Hold } from '../../cascade/documents/explanation.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import { explain } from '../../cascade/explain/explain.ts';
 import { readEvidence } from '../../cascade/explain/read-evidence.ts';
+import { READ_IN_ONE } from '../../cascade/observed/read-observation.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
 import { EXIT_DONE, EXIT_ERROR, EXIT_FINDINGS } from '../command/exit-codes.ts';
+import { warnIncomplete } from '../cascade/plan-request.ts';
 import { parseObjectArguments, resourceOf } from '../cascade/object-arguments.ts';
 import { textTable } from '../command/text-table.ts';
 
@@ -37,10 +39,10 @@ export function explainObject(args: readonly string[], flags: ExplainFlags, term
       uid: '',
     };
     const explanation = explain(await readEvidence(subject, { client, clock: systemClock, discovery }));
-    for (const each of explanation.incomplete ?? []) {
-      terminal.stderr(`Warning: ${each.resource} could not be read: ${each.reason}\n`);
-    }
-    const unread = explanation.incomplete?.find((each) => each.resource === formatGroupResource(resource));
+    warnIncomplete(explanation, terminal);
+    const unread = explanation.incomplete?.find(
+      (each) => each.resource === formatGroupResource(resource) && !each.reason.startsWith(READ_IN_ONE),
+    );
     if (explanation.state === 'gone' && unread !== undefined) {
       throw new CommandError(
         `cannot find out whether ${formatGroupResource(resource)} "${subject.name}" exists: ${unread.reason}`,

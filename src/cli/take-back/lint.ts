@@ -12,6 +12,7 @@ import type { Terminal } from '../process/terminal.ts';
 import { withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
 import { EXIT_DONE, EXIT_FINDINGS } from '../command/exit-codes.ts';
+import { warnIncomplete } from '../cascade/plan-request.ts';
 import { counted, textTable } from '../command/text-table.ts';
 
 export interface LintFlags extends ClusterFlags {
@@ -30,11 +31,9 @@ export async function lint(flags: LintFlags, terminal: Terminal): Promise<number
   if (filename.length === 0) {
     return withCluster(flags, terminal, async ({ client, namespace }) => {
       const discovery = await discover(client);
-      const scope = flags.allNamespaces === true ? {} : { namespace };
+      const scope = flags.allNamespaces === true ? { fallbackNamespace: namespace } : { namespace };
       const observation = await readObservation({ client, clock: systemClock, discovery, ...scope });
-      for (const { resource, reason } of observation.incomplete) {
-        terminal.stderr(`Warning: ${resource} could not be read: ${reason}\n`);
-      }
+      warnIncomplete(observation, terminal);
       const where = flags.allNamespaces === true ? 'the cluster' : `namespace ${namespace}`;
       return print(lintCluster(observation, { olderThanMs }), { flags, terminal, where });
     });

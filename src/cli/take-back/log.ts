@@ -70,7 +70,7 @@ export function recordAsText(record: CascadeRecord, objects: readonly RecordedOb
     ...(record.differences ?? []).map((difference) => `          ${difference}`),
     ...(record.undone ?? []).map(
       ({ time, restored, left, conflicts }) =>
-        `UNDONE    ${time}: ${restored} restored, ${left} left to their controllers, ${conflicts} conflicts`,
+        `UNDONE    ${time}: ${restored} restored, ${left} left to their controllers, ${counted(conflicts, 'conflict')}`,
     ),
   ];
   const rows = objects

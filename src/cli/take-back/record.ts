@@ -5,15 +5,22 @@ import { isAbortError } from '../../base/time/abort-error.ts';
 import { sleep, systemClock } from '../../base/time/clock.ts';
 import { systemRandom } from '../../base/random/random.ts';
 import { DeletionRecorder } from '../../cascade/record/deletion-recorder.ts';
+import type { IncompleteResource } from '../../cascade/documents/document.ts';
+import { resourceName } from '../../cascade/snapshot/resource-catalogue.ts';
+import { isForbidden } from '../../api/status-error.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import { isRebuiltByController } from '../../cascade/undo/rebuilt-by-controller.ts';
 import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery/discovery.ts';
 import { Informer } from '../../client/reflector/informer.ts';
+import { ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
 import { withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
 import { EXIT_DONE } from '../command/exit-codes.ts';
+import { warnIncomplete } from '../cascade/plan-request.ts';
+import { CommandError } from '../process/command-error.ts';
 import { resourceOf } from '../cascade/object-arguments.ts';
 import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
 import { counted } from '../command/text-table.ts';
@@ -69,7 +76,9 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
       });
       const scope = flags.allNamespaces === true ? undefined : namespace;
       const watches = new Watches(client, { recorder, namespace: scope, signal });
-      watches.follow(wantedResources(discovery, flags.types, scope));
+      const wanted = wantedResources(discovery, flags.types, scope);
+      const readable = await readableOf(client, wanted, { namespace: scope, terminal });
+      watches.follow(readable);
       if (await watches.synced()) {
         const where = scope === undefined ? 'the cluster' : `namespace ${scope}`;
         terminal.stdout(`kubegc records deletions in ${where}: ${counted(watches.size, 'type')}, ${server}\n`);
@@ -78,7 +87,9 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
         try {
           await sleep(systemClock, DISCOVERY_PERIOD_MS, signal);
           discovery = await discover(client);
-          watches.follow(wantedResources(discovery, flags.types, scope));
+          // Rights that were missing in the beginning are missing still; a kind that came since is tried.
+          const known = new Set(wanted.map(keyOf));
+          watches.follow(wantedResources(discovery, flags.types, scope).filter((each) => !known.has(keyOf(each))));
         } catch (error) {
           if (!isAbortError(error) && !signal.aborted) terminal.stderr(`Warning: discovery failed: ${String(error)}\n`);
         }
@@ -89,6 +100,45 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
     }),
   );
 }
+
+const keyOf = ({ group, resource }: DiscoveredResource): string => `${group}/${resource}`;
+
+/** Those that may be listed, with a warning that names the others. Throws a {@link CommandError} when there is none. */
+async function readableOf(
+  client: RestClient,
+  wanted: readonly DiscoveredResource[],
+  { namespace, terminal }: { readonly namespace: string | undefined; readonly terminal: Terminal },
+): Promise<DiscoveredResource[]> {
+  const incomplete: IncompleteResource[] = [];
+  const inFlight = new Semaphore({ permits: PARALLEL });
+  const allowed = await Promise.all(
+    wanted.map((resource) =>
+      inFlight.use(async () => {
+        const { group, version, resource: plural } = resource;
+        const ref = { gvr: { group, version, resource: plural }, ...(namespace === undefined ? {} : { namespace }) };
+        try {
+          await client.list(ref, { query: { limit: 1 }, accept: ACCEPT_METADATA_LIST_JSON });
+        } catch (error) {
+          if (!isForbidden(error)) return true;
+          incomplete.push({ resource: resourceName(resource), reason: 'you have no right to list it' });
+          return false;
+        }
+        return true;
+      }),
+    ),
+  );
+  const readable = wanted.filter((_, i) => allowed[i]);
+  warnIncomplete({ incomplete }, terminal);
+  if (readable.length > 0 || wanted.length === 0) return readable;
+  const where = namespace === undefined ? 'the cluster' : `namespace ${namespace}`;
+  throw new CommandError(
+    `there is nothing in ${where} that you may record`,
+    'Choose a namespace where you may list and watch objects with -n, or ask for the right.',
+  );
+}
+
+/** Lists under way at once. */
+const PARALLEL = 16;
 
 /** Types as given, or all that can be watched and deleted. In one namespace only namespaced ones. */
 function wantedResources(

@@ -13,6 +13,7 @@ import { ask } from '../cascade/ask.ts';
 import { withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
 import { EXIT_DONE, EXIT_ERROR } from '../command/exit-codes.ts';
+import { warnIncomplete } from '../cascade/plan-request.ts';
 import { counted } from '../command/text-table.ts';
 
 export interface RelinkFlags extends ClusterFlags {
@@ -33,11 +34,10 @@ export async function relink(flags: RelinkFlags, terminal: Terminal): Promise<nu
   const files = live ? undefined : (await readManifests(filename)).map(({ object }) => object);
   return withCluster(flags, terminal, async ({ client, namespace }) => {
     const discovery = await discover(client);
-    const scope = flags.allNamespaces === true || files !== undefined ? {} : { namespace };
+    const scope =
+      flags.allNamespaces === true || files !== undefined ? { fallbackNamespace: namespace } : { namespace };
     const observation = await readObservation({ client, clock: systemClock, discovery, ...scope });
-    for (const { resource, reason } of observation.incomplete) {
-      terminal.stderr(`Warning: ${resource} could not be read: ${reason}\n`);
-    }
+    warnIncomplete(observation, terminal);
     const plan = planRelink(observation, files && withNamespaces(files, discovery, namespace));
     if (flags.output === 'json') terminal.stdout(`${JSON.stringify(plan, undefined, 2)}\n`);
     else terminal.stdout(relinkAsText(plan));
@@ -67,8 +67,8 @@ export function relinkAsText({ objects, unresolved, valid }: RelinkPlan): string
   const stale = unresolved.length === 0 ? '' : `; ${counted(unresolved.length, 'reference')} cannot be repaired`;
   const head =
     objects.length === 0
-      ? `No owner reference needs a repair; ${valid} are valid${stale}.`
-      : `Repairs the owner references of ${counted(objects.length, 'object')}; ${valid} are valid${stale}.`;
+      ? `No owner reference needs a repair; ${valid} ${valid === 1 ? 'is' : 'are'} valid${stale}.`
+      : `Repairs the owner references of ${counted(objects.length, 'object')}; ${valid} ${valid === 1 ? 'is' : 'are'} valid${stale}.`;
   const lines = [head, ''];
   for (const { ref, before, after } of objects) {
     lines.push(displayName(ref));

@@ -227,7 +227,7 @@ describe('the commands that take a deletion back', () => {
     const allowAgain = cluster.faults.add(rule);
     const unknown = await onCluster('explain', 'cm/nobody');
     expect(unknown).toMatchObject({ code: 1, out: '' });
-    expect(unknown.err).toContain('cannot tell whether configmaps "nobody" exists: ');
+    expect(unknown.err).toContain('cannot find out whether configmaps "nobody" exists: ');
     allowAgain();
     await client.create(configMap('child', { ...held, metadata: { name: 'nobody', uid: 'u' } }));
     const found = await onCluster('lint', '-o', 'json');

@@ -80,8 +80,8 @@ async function undoIn(cluster: ClusterAccess, subject: UndoSubject, { flags, ter
   const onProgress = progressLine(terminal, plan.summary.create);
   try {
     const result = await runUndo(planned, { client, clock: systemClock, onProgress });
-    const { created, present, left, conflict } = result.summary;
-    await store.noteUndo(record.id, { restored: created + present, left, conflicts: conflict });
+    const { created, left, conflict } = result.summary;
+    await store.noteUndo(record.id, { restored: created, left, conflicts: conflict });
     terminal.stdout(json ? `${JSON.stringify(result, undefined, 2)}\n` : resultAsText(result));
     return result.summary.failed === 0 && result.ownerEdges.broken.length === 0 ? EXIT_DONE : EXIT_ERROR;
   } catch (error) {
