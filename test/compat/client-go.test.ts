@@ -77,6 +77,7 @@ const checks: readonly (readonly [check: string, proves: string])[] = [
   ['identity/anonymous', 'API-371 a wrong token'],
   ['events/core', 'API-564 the recorder counts by patch'],
   ['events/new', 'API-564 the recorder of events.k8s.io'],
+  ['webhook/as-envtest-installs', 'API-350 API-352 a webhook with an unclean path, trusted by its own certificate'],
   ['leader/election', 'API-563 leader election by Lease'],
   ['restart/watch-and-informer', 'API-123 API-137 watches and informers go on after a restart of the server'],
 ];

@@ -1,3 +1,5 @@
+import { posix } from 'node:path';
+
 /** Where a webhook is, as configurations of every kind say it (`WebhookClientConfig`). One of `url` and `service` is given. */
 export interface WebhookClientConfig {
   /** `https://host[:port]/path`. */
@@ -38,7 +40,7 @@ export function webhookTarget({ url, service, caBundle }: WebhookClientConfig): 
     const serverName = `${name}.${namespace}.svc`;
     return {
       authority: `${serverName}:${port}`,
-      path: path.startsWith('/') ? path : `/${path}`,
+      path: cleanPath(path),
       service: { namespace, name, port },
       serverName,
       ...trust,
@@ -47,5 +49,14 @@ export function webhookTarget({ url, service, caBundle }: WebhookClientConfig): 
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { protocol, host, pathname } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;
-  return { authority: host, path: pathname, server: `${protocol}//${host}`, ...trust };
+  return { authority: host, path: cleanPath(pathname), server: `${protocol}//${host}`, ...trust };
+}
+
+/**
+ * As client-go joins paths: no empty and no relative segment, no trailing slash. A Go server answers any other form with a redirect,
+ * which ends the call; envtest installs webhooks as `https://host:port//path`.
+ */
+function cleanPath(path: string): string {
+  const clean = posix.normalize(`/${path}`);
+  return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;
 }

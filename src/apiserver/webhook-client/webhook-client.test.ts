@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/time/clock.ts';
 import { FakeClock } from '../../base/time/fake-clock.ts';
+import { webhookTarget } from './client-config.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 import { WebhookCallError } from './webhook-call-error.ts';
 import { MAX_CALLS, MAX_WAITING_CALLS, type WebhookCall, WebhookClient } from './webhook-client.ts';
@@ -95,6 +96,21 @@ describe('the client for webhooks', () => {
     const error = await posted;
     expect(error.failure).toBe(failure);
     expect(error.message).toContain(message);
+  });
+
+  it.each([
+    ['https://h:8443//failing', '/failing'],
+    ['https://h:8443/a/./b/../c/', '/a/c'],
+    ['https://h:8443', '/'],
+    ['https://h:8443///', '/'],
+  ])('API-350 posts to %s with the path %s, as client-go cleans it', (address, path) => {
+    expect(webhookTarget({ url: address })?.path).toBe(path);
+  });
+
+  it('API-350 cleans the path of a service in the same way', () => {
+    const target = (path: string): string | undefined =>
+      webhookTarget({ service: { namespace: 'n', name: 's', path } })?.path;
+    expect([target('/a//b/'), target('a'), target('')]).toEqual(['/a/b', '/a', '/']);
   });
 
   it('names the service that cannot be resolved, and says when there is nothing to call', async () => {

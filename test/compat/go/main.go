@@ -85,7 +85,7 @@ func allChecks() []check {
 	var all []check
 	for _, some := range [][]check{
 		typedChecks, dynamicChecks, listChecks, watchChecks, informerChecks, applyChecks, deletionChecks,
-		subresourceChecks, discoveryChecks, identityChecks, leaderChecks, restartChecks,
+		subresourceChecks, discoveryChecks, identityChecks, webhookChecks, leaderChecks, restartChecks,
 	} {
 		all = append(all, some...)
 	}
