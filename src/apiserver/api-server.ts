@@ -46,21 +46,21 @@ import type { Store } from './storage/interface.ts';
 import { type ServiceAddress, StoreServiceResolver } from './webhook-client/service-resolver.ts';
 import { WebhookClient } from './webhook-client/webhook-client.ts';
 
-/** What an API server works with, and how. */
+/** The parts and settings of an API server. */
 export interface ApiServerOptions {
   /** Keeps the objects; the caller closes it. */
   readonly store: Store;
-  /** Tells it the time. */
+  /** Its source of time. */
   readonly clock: Clock;
   /** Makes uids and names. */
   readonly random: Random;
-  /** Told of what goes wrong. */
+  /** Receives failures. */
   readonly logger: Logger;
   /** Counts requests. */
   readonly metrics: Metrics;
   /** Fields of `/version` (API-014). */
   readonly version: Readonly<Record<string, string>>;
-  /** Absent: nobody can prove who he is, everybody is anonymous. */
+  /** Absent: every client is anonymous. */
   readonly authenticator?: Authenticator;
   /** Default: `refused` with an authenticator, `allowed` without. */
   readonly anonymous?: 'allowed' | 'refused';
@@ -68,7 +68,7 @@ export interface ApiServerOptions {
   readonly authorizationMode?: AuthorizationMode;
   /** Decides instead of the mode. */
   readonly authorizer?: Authorizer;
-  /** Who answers TokenReviews. */
+  /** The authenticator that answers TokenReviews. */
   readonly tokens?: TokenVerifier;
   /** Makes the tokens of service accounts (API-377, API-378). Absent: there are none. */
   readonly serviceAccountTokens?: ServiceAccountTokens;
@@ -92,7 +92,7 @@ export interface ApiServerOptions {
 export interface ApiServer {
   /** For in-process use and for a listener. */
   readonly handler: HttpHandler;
-  /** What is served; custom resources are added here. */
+  /** The served resources; custom resources are added here. */
   readonly resources: ResourceRegistry;
   /** Hangs a handler under a path prefix, e.g. `/debug/controllers/`. Only for users who may `get` that path. */
   mount(prefix: string, handler: HttpHandler): void;

@@ -37,7 +37,7 @@ import { WebhookDispatch } from './webhook/webhook-dispatch.ts';
 import { WebhookMetrics } from './webhook/webhook-metrics.ts';
 import { WebhookSource } from './webhook/webhook-source.ts';
 
-/** What a plug-in can be made of. */
+/** The parts that plug-ins are made of. */
 export interface PluginEnvironment {
   readonly store: Store;
   readonly clock: Clock;

@@ -93,7 +93,7 @@ export interface PluginFlags {
   readonly disable: readonly string[];
 }
 
-/** What is wrong with the flags, in kube-apiserver's words; empty when nothing is. Asking for one that is not here is wrong, too. */
+/** The problems of the flags, in kube-apiserver's words; empty when there are none. A name that is unknown here is a problem, too. */
 export function pluginFlagProblems({ enable, disable }: PluginFlags): readonly string[] {
   const known = new Set<string>(knownPlugins);
   const implemented = new Set<string>(implementedPlugins);
@@ -113,7 +113,7 @@ export function pluginFlagProblems({ enable, disable }: PluginFlags): readonly s
   ];
 }
 
-/** Of those that run by themselves: without the disabled ones, with the enabled ones. */
+/** The default plug-ins without the disabled ones, with the enabled ones. */
 export function selectedPlugins(
   byDefault: readonly ImplementedPlugin[],
   { enable, disable }: PluginFlags,

@@ -4,7 +4,7 @@ import { fieldInvalid, fieldRequired } from '../../api/field-error.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { Definition } from './definition.ts';
 
-/** What definitions in groups of the Kubernetes community must carry (API-452; apiextensions `apihelpers`). */
+/** The annotation that definitions in groups of the Kubernetes community must carry (API-452; apiextensions `apihelpers`). */
 const ANNOTATION = 'api-approved.kubernetes.io';
 const PATH = `metadata.annotations[${ANNOTATION}]`;
 const CONDITION = 'KubernetesAPIApprovalPolicyConformant';

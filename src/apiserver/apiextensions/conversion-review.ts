@@ -29,7 +29,7 @@ export interface ConversionRequest {
   readonly objects: readonly KubeObject[];
 }
 
-/** API-464. */
+/** The request to a conversion webhook (API-464). */
 export function conversionReview(
   version: ConversionReviewVersion,
   { uid, desired, objects }: ConversionRequest,

@@ -15,7 +15,7 @@ const PATH = 'spec.conversion';
 const CLIENT_CONFIG = `${PATH}.webhookClientConfig`;
 const REVIEW_VERSIONS = `${PATH}.conversionReviewVersions`;
 
-/** `spec.conversion` (API-464; apiextensions `apis/apiextensions/validation`). What was wrong in `previous` may stay so. */
+/** `spec.conversion` (API-464; apiextensions `apis/apiextensions/validation`). Errors that existed in `previous` may stay so. */
 export function validateConversion({ conversion }: DefinitionSpec, previous?: Definition): FieldError[] {
   if (conversion === undefined) return [];
   const { strategy, webhook } = conversion;

@@ -24,7 +24,7 @@ export interface CustomResourceDefinitionsOptions {
  * with the first one, so that a server without any starts as if there were none (API-454).
  */
 export class CustomResourceDefinitions {
-  /** Of the definitions themselves. */
+  /** The store of the definitions themselves. */
   readonly strategy: Strategy;
   readonly #options: CustomResourceDefinitionsOptions;
   readonly #follower: StoreFollower;

@@ -25,7 +25,7 @@ export interface RegistrationOptions {
 export interface CustomResourceRegistrations {
   /** One a served version. */
   readonly served: readonly ResourceRegistration[];
-  /** Of the version objects are kept in, whether it is served or not: what deletes them. */
+  /** The registration of the storage version, served or not, which deletes the objects. */
   readonly storage: ResourceRegistration;
 }
 
@@ -75,7 +75,7 @@ function schemaOf({ spec, status }: Definition, { name, schema }: DefinitionVers
   return new VersionSchema(kind, schema?.openAPIV3Schema);
 }
 
-/** API-215. By upstream nothing is held to a schema here: what the other version does not know, nobody can be told about. */
+/** API-215. As upstream, no schema is applied here: unknown fields of the other version cannot be reported. */
 function customVersions(
   { spec }: Definition,
   schemas: ReadonlyMap<string, VersionSchema>,
@@ -133,7 +133,7 @@ function conversionOf(definition: Definition, { schema, stored, schemas, convert
   };
 }
 
-/** API-464. What comes back is held to the schema of its version, as everything that is read. */
+/** API-464. The result is checked against the schema of its version, as everything that is read. */
 function remoteConversion(
   converter: WebhookConverter,
   schema: VersionSchema,
@@ -184,7 +184,7 @@ function infoOf(
   };
 }
 
-/** What every request to a deprecated version is warned with: its own words, or where to go instead. */
+/** The warning for every request to a deprecated version: its own words, or where to go instead. */
 function deprecationOf({ spec }: Definition, version: DefinitionVersion): string | undefined {
   if (version.deprecated !== true) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;

@@ -23,7 +23,7 @@ export interface CustomResourceStrategyOptions {
   readonly terminating: () => boolean;
 }
 
-/** What is special about custom resources: the schema of their version (apiextensions `registry/customresource`). */
+/** The special parts of custom resources: the schema of their version (apiextensions `registry/customresource`). */
 export function customResourceStrategy(options: CustomResourceStrategyOptions): Strategy {
   const { version, schema, conversion, versions, terminating } = options;
   const scale = scalePaths(version);
@@ -41,7 +41,7 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
       return schema.prepareRules();
     },
     stored(object, { info }) {
-      // What is stored after the last look for objects would stay behind for ever; a definition that still lives then looks later.
+      // An object stored after the last search for objects would stay behind for ever; a definition that still exists searches later.
       if (terminating()) throw newTerminating(info, object);
     },
     prepareForUpdate(next, previous, { subresource, warn }) {
@@ -64,14 +64,14 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
   };
 }
 
-/** API-457. */
+/** The refusal of a create while the definition is terminating (API-457). */
 function newTerminating(info: ResourceInfo, { metadata }: KubeObject): StatusError {
   const why = 'create not allowed while custom resource definition is terminating';
   return newForbidden(info, metadata?.name ?? '', why);
 }
 
 interface Judged {
-  /** What is wrong already. */
+  /** The errors that exist already. */
   readonly errors: readonly FieldError[];
   readonly object: KubeObject;
   readonly previous?: { readonly value: KubeObject };
@@ -89,7 +89,7 @@ const BLOCKING: ReadonlySet<FieldErrorReason> = new Set([
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** API-471. What was broken before and has not changed is only warned of. */
+/** API-471. An old error in an unchanged value causes a warning only. */
 function ruleErrors(schema: VersionSchema, { errors, object, previous, warn }: Judged): readonly FieldError[] {
   const { rules } = schema;
   if (rules === undefined) return [];
@@ -142,7 +142,7 @@ export function scalePaths({ subresources }: DefinitionVersion): ScalePaths | un
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** What a Scale would show must be what a Scale can hold. */
+/** The values that a Scale shows must fit into a Scale. */
 function scaleErrors(object: KubeObject, scale: ScalePaths | undefined, part: 'whole' | 'status'): FieldError[] {
   if (scale === undefined) return [];
   const errors: FieldError[] = [];

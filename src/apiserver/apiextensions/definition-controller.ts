@@ -29,7 +29,7 @@ export interface DefinitionControllerOptions {
   readonly logger: Logger;
   /** Asks those that convert. */
   readonly webhooks: WebhookClient;
-  /** Of the definitions themselves. */
+  /** The store of the definitions themselves. */
   readonly info: ResourceInfo;
 }
 
@@ -55,15 +55,15 @@ const RETRY_MS = 250;
 const RETRY_CAP_MS = 60_000;
 
 /**
- * What the server does about definitions: serves what they define, and brings them from one state to the next (API-453, 454, 456, 458).
- * What to do is decided by pure functions; here it is done, one definition at a time in a round, deletions of objects apart
- * from that, because they may wait for others. Bounded by the number of definitions.
+ * Serves the resources of definitions, and moves definitions from one state to the next (API-453, 454, 456, 458).
+ * Pure functions decide; this class acts, one definition at a time in a round, with deletions of objects apart from that, because they may wait
+ * for others. Bounded by the number of definitions.
  */
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions;
   readonly #resource: ResourceStore;
   readonly #known = new Map<string, Known>();
-  /** Names of definitions to look at. */
+  /** Names of definitions to process. */
   readonly #queue = new Set<string>();
   readonly #pauses = new Map<string, Pause>();
   readonly #deletions = new Map<string, InstanceDeletion>();
@@ -83,7 +83,7 @@ export class DefinitionController {
     for (const kv of items) this.#see(kv);
   }
 
-  /** Changes, in order. What is served has changed when this returns. */
+  /** Changes, in order. The served resources have changed when this returns. */
   observe(events: readonly StoreEvent[]): void {
     for (const { key, current } of events) {
       if (current !== undefined) this.#see(current);
@@ -106,7 +106,7 @@ export class DefinitionController {
     const definition = definitionOf(new StoredObject(kv).object());
     let before = this.#known.get(name);
     if (before !== undefined && before.definition.metadata?.uid !== definition.metadata?.uid) {
-      // It went and came again while nobody told: whatever was known or under way belongs to the old one.
+      // It was deleted and created again unseen: all knowledge and work under way belong to the old one.
       this.#forget(name);
       before = undefined;
     }
@@ -192,7 +192,7 @@ export class DefinitionController {
   }
 
   async #work(): Promise<void> {
-    // Not from within the call of the store that told the change.
+    // Not from within the call of the store that delivered the change.
     await Promise.resolve();
     for (const name of this.#queue) {
       if (this.#stopped) break;

@@ -29,7 +29,7 @@ function definition(
   };
 }
 
-/** What the step is about, in short. */
+/** The step, in short. */
 function told(step: FinalizerStep): string {
   if (step.step !== 'write') return step.step;
   const { metadata, status } = step.next;

@@ -17,7 +17,7 @@ export type FinalizerStep =
   | { readonly step: 'deleteInstances' };
 
 /**
- * What to do next for a definition that is being deleted: say so, delete its objects, let it go (API-456; apiextensions
+ * The next step for a definition that is being deleted: set the condition, delete its objects, remove the finalizer (API-456; apiextensions
  * `controller/finalizer/crd_finalizer.go`). `now` in epoch ms.
  */
 export function decideFinalizer(definition: Definition, facts: FinalizerFacts, now: number): FinalizerStep {
@@ -39,7 +39,7 @@ function mayHaveObjects(definition: Definition): boolean {
   return waiting || isEstablished(definition);
 }
 
-/** The state that tells that deleting the objects went wrong; it is tried again. */
+/** The condition after a failure to delete the objects, which is retried. */
 export function withDeletionFailure(definition: Definition, error: string, now: number): Definition {
   const message = `could not issue all deletes: ${error}`;
   return withTerminating(

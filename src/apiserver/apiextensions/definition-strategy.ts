@@ -7,7 +7,7 @@ import { type Definition, type DefinitionStatus, storageVersion } from './defini
 /** Judges the rules in CEL of a schema. */
 export type RuleCheck = (schema: JsonSchemaProps, path: string) => readonly FieldError[];
 
-/** What judges a definition: loaded with the first one that is written; what judges rules, with the first one that has some. */
+/** The validation of definitions, loaded with the first one that is written; that of rules, with the first one that has some. */
 export interface DefinitionRules {
   validateDefinition(definition: Definition): readonly FieldError[];
   validateDefinitionUpdate(next: Definition, previous: Definition): readonly FieldError[];
@@ -16,7 +16,7 @@ export interface DefinitionRules {
 }
 
 /**
- * What is special about CustomResourceDefinitions themselves (apiextensions `registry/customresourcedefinition`). `load` resolves
+ * The strategy of CustomResourceDefinitions themselves (apiextensions `registry/customresourcedefinition`). `load` resolves
  * when definitions can be served, so that nothing has to be waited for once one is stored.
  */
 export function definitionStrategy(load: (definition: Definition) => Promise<DefinitionRules>): Strategy {

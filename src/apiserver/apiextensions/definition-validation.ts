@@ -153,7 +153,7 @@ function validateVersion(version: DefinitionVersion, path: string, checkRules: R
     const at = `${path}.schema.openAPIV3Schema`;
     const found = schemaErrors(schema, version, at);
     append(errors, found);
-    // Of a schema that is wrong as a schema, nobody can say what expressions would see.
+    // An invalid schema has no types for expressions.
     if (found.length === 0 && hasRules(schema)) append(errors, checkRules(schema, at));
   }
   const scale = version.subresources?.scale;
@@ -218,7 +218,7 @@ function schemaErrors(schema: JsonSchemaProps, { subresources }: DefinitionVersi
   }
   if (schema.nullable === true) errors.push(fieldForbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   const rules = validateSchemaRules(schema, path);
-  // What cannot be read as a structural schema at all is told by the rules.
+  // The rules report a schema that cannot be read as a structural one.
   const structural = validateStructural(schema, path);
   if (structural.length > 0) append(errors, structural);
   else if (rules.length === 0) append(errors, validateDefaults(schema, path));

@@ -3,8 +3,8 @@ import { isKnownFormat } from '../../api/structural/schema-validator.ts';
 import { type Definition, versionsOf } from './definition.ts';
 
 /**
- * What a definition asks for and does not get: formats nobody knows; and sets of objects, which apply cannot tell apart.
- * One text each; what was told of `previous` already is not repeated.
+ * Features of a definition that have no effect: unknown formats, and sets of objects, whose items apply cannot identify. One text each; warnings
+ * about `previous` already is not repeated.
  */
 export function definitionWarnings(definition: Definition, previous?: Definition): string[] {
   const known = previous === undefined ? [] : shortcomings(previous);

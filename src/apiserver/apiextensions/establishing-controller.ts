@@ -36,7 +36,7 @@ export function nextStatus(definition: Definition, claimed: ClaimedNames, now: n
   }
   if (naming !== undefined) return { ...status, acceptedNames: naming.acceptedNames, conditions };
   if (conditions !== before) return { ...status, conditions };
-  // What is being deleted needs no beginning any more.
+  // A definition that is being deleted is not established any more.
   if (definition.metadata?.deletionTimestamp || isEstablished(definition)) return undefined;
   if (!isConditionTrue(conditions, 'NamesAccepted')) return undefined;
   const established = hasInvalidBundle(definition.spec) ? INVALID_BUNDLE : ESTABLISHED;

@@ -13,14 +13,14 @@ export interface InstanceDeletionOptions {
 }
 
 /**
- * Deletes all objects of a definition, and waits until those with finalizers of their own are gone (API-456). Nobody creates new ones
- * meanwhile; what came in at the last moment is deleted as well. Told by the store, not by polling.
+ * Deletes all objects of a definition, and waits until those with finalizers of their own are gone (API-456). No new ones are created meanwhile;
+ * an object created at the last moment is deleted as well. It follows events of the store and does not poll.
  */
 export class InstanceDeletion {
   readonly #options: InstanceDeletionOptions;
   #watch: StoreWatch | undefined;
   #state: 'new' | 'looking' | 'waiting' | 'done' | 'stopped' = 'new';
-  /** What happened since the last look. */
+  /** The changes since the last check. */
   #news: 'none' | 'removed' | 'created' = 'none';
 
   constructor(options: InstanceDeletionOptions) {

@@ -93,7 +93,7 @@ describe('decideNames', () => {
     expect(renamed).toMatchObject({ namesAccepted: accepted, acceptedNames: NAMES });
   });
 
-  it('API-453 a conflict that is known already is no news', () => {
+  it('API-453 a known conflict is not reported again', () => {
     const others = claimedNames([{ plural: 'os', kind: 'A' }]);
     const first = decideNames(definition(), others)!;
     const state = { accepted: first.acceptedNames, conditions: [first.namesAccepted, first.established] };

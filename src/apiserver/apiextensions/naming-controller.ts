@@ -30,7 +30,7 @@ export interface NamingDecision {
 
 /**
  * Which of the names it asks for a definition gets: those that are its own already or nobody else's (API-453; apiextensions
- * `controller/status/naming_controller.go`). Undefined when there is nothing to decide. Of several conflicts the last one is told.
+ * `controller/status/naming_controller.go`). Undefined when there is nothing to decide. The last of several conflicts is reported.
  */
 export function decideNames({ spec, status }: Definition, claimed: ClaimedNames): NamingDecision | undefined {
   const { names } = spec;

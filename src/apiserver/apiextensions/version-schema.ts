@@ -36,7 +36,7 @@ export class VersionSchema implements ObjectSchema {
     this.props = props;
   }
 
-  /** API-222. */
+  /** The types of its fields for server-side apply (API-222). */
   get typeSchema(): TypeSchema {
     return (this.#typeSchema ??= applySchema(this.props ?? {}));
   }
@@ -49,7 +49,7 @@ export class VersionSchema implements ObjectSchema {
     return (this.#validator ??= new SchemaValidator(this.props ?? {}));
   }
 
-  /** Of the status alone, which is all that a write through `/status` is judged by (API-465). */
+  /** The schema of the status alone, which is all that a write through `/status` is judged by (API-465). */
   get statusValidator(): SchemaValidator {
     return (this.#statusValidator ??= new SchemaValidator(this.props?.properties?.['status'] ?? {}));
   }
@@ -77,7 +77,7 @@ export class VersionSchema implements ObjectSchema {
     return this.#rules === 'none' ? undefined : this.#rules;
   }
 
-  /** API-234, API-461. */
+  /** Prunes an object and reports its unknown fields (API-234, API-461). */
   decode(object: KubeObject, nulls?: 'kept'): DecodedObject {
     const { metadata, unknownFields } = decodeMetadata(object.metadata, this);
     const { metadata: _metadata, ...rest } = object;
@@ -90,7 +90,7 @@ export class VersionSchema implements ObjectSchema {
     };
   }
 
-  /** API-462. */
+  /** Fills in the defaults of the schema (API-462). */
   applyDefaults(object: KubeObject): void {
     applyStructuralDefaults(object, this.structural);
   }

@@ -19,11 +19,11 @@ export interface WebhookConverterOptions {
   readonly conversion: WebhookConversion;
 }
 
-/** Of one call; upstream's client for webhooks has the same. */
+/** The timeout of one call; upstream's client for webhooks has the same. */
 const TIMEOUT_MS = 30_000;
 /** Objects of one call. A list is converted in as many calls as it takes, one after the other. */
 const MAX_BATCH = 500;
-/** Of the answer to one call: a batch of objects, each of which may be as large as a request. */
+/** The largest answer to one call: a batch of objects, each of which may be as large as a request. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Converts objects of one definition between its versions by asking its webhook (API-464). */

@@ -79,7 +79,7 @@ describe('x509Authenticator', () => {
     });
   });
 
-  it('API-371 the fingerprint is told as the credential, and the uid of the subject is that of the user', () => {
+  it('API-371 the fingerprint is given as the credential, and the uid of the subject is that of the user', () => {
     const peer = { commonName: 'ann', organizations: [], uid: 'u1', fingerprint: 'ab01' };
     expect(x509Authenticator.authenticate(request({ peer }))).toEqual({
       username: 'ann',

@@ -17,9 +17,9 @@ export interface Authenticator {
 }
 
 /**
- * The first authenticator that finds a user decides; he is a member of `system:authenticated`. Bad credentials end nothing as long as
- * others may be good: somebody with a certificate of another authority and our token comes in by the token. When nobody finds a user,
- * the first problem met is thrown (apiserver `pkg/authentication/request/union`).
+ * The first authenticator that finds a user decides; the user is a member of `system:authenticated`. Bad credentials do not fail the request
+ * while others may be good: a client with a certificate of another authority and our token is accepted by the token. When no authenticator finds
+ * a user, the first problem met is thrown (apiserver `pkg/authentication/request/union`).
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
   return { authenticate: (request) => authenticateFrom(authenticators, request, {}) };
@@ -27,7 +27,7 @@ export function unionAuthenticator(authenticators: readonly Authenticator[]): Au
 
 interface Search {
   readonly start?: number;
-  /** What the ones before threw first. */
+  /** The first error of the earlier ones. */
   readonly problem?: { readonly thrown: unknown } | undefined;
 }
 

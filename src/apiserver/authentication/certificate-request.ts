@@ -45,7 +45,7 @@ const FAULTS: Readonly<Record<SignatureAlgorithm['key'], string>> = {
 };
 
 /**
- * Of the first PEM block of a text. Throws an error whose message says, as Go would, why there is none. Import this module on
+ * Reads the first PEM block of a text. Throws an error whose message says, as Go would, why there is none. Import this module on
  * demand: it loads the ASN.1 library, and most servers never see such a request.
  */
 export function readCertificateRequest(pem: string): CertificateRequest {

@@ -46,7 +46,7 @@ export interface CertificateRequest {
   /** Whole seconds count. */
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** Who signs; absent: the certificate signs itself. */
+  /** The signer; absent: the certificate signs itself. */
   readonly authority?: KeyCertificate;
 }
 

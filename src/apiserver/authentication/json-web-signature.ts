@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, ve
 
 /** A key that signs tokens, ECDSA P-256 (`ES256`), and by which they are known. */
 export interface SigningKey {
-  /** Of the public key, as kube-apiserver makes it: SHA-256 of its DER form in URL-safe base64. */
+  /** The id of the public key, as kube-apiserver makes it: SHA-256 of its DER form in URL-safe base64. */
   readonly id: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
@@ -35,7 +35,7 @@ function signatureOf({ privateKey }: SigningKey, text: string): string {
   return sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
 }
 
-/** What a token says, before anybody has looked at its signature: nothing in it is to be trusted. */
+/** The content of a token before its signature is verified: nothing in it is to be trusted. */
 export interface UnverifiedToken {
   readonly keyId: string | undefined;
   readonly algorithm: unknown;

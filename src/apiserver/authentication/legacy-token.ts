@@ -5,7 +5,7 @@ export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 const PREFIX = 'kubernetes.io/serviceaccount';
 
-/** What a token in a Secret says. */
+/** The content of a token in a Secret. */
 export interface LegacyClaims {
   readonly namespace: string;
   readonly account: ObjectClaim;

@@ -8,7 +8,7 @@ export const OPENID_KEYS = '/openid/v1/jwks';
 const MAX_AGE_SECONDS = 3600;
 
 /**
- * What others need to verify tokens of service accounts on their own (API-378; OpenID Connect discovery). `address`: where clients
+ * The documents with which others verify tokens of service accounts on their own (API-378; OpenID Connect discovery). `address`: where clients
  * reach this server.
  */
 export function openIdDocument(

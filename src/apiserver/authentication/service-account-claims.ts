@@ -1,11 +1,11 @@
 /** An object a token is about: it is good only as long as this very one exists. */
 export interface ObjectClaim {
   readonly name: string;
-  /** Absent for a node that does not exist: then its name is only told. */
+  /** Absent for a node that does not exist: then only its name is given. */
   readonly uid?: string;
 }
 
-/** What stands in the token of a service account (upstream `pkg/serviceaccount/claims.go`). Times in seconds since the epoch. */
+/** The claims in the token of a service account (upstream `pkg/serviceaccount/claims.go`). Times in seconds since the epoch. */
 export interface ServiceAccountClaims {
   readonly aud: readonly string[];
   readonly exp: number;
@@ -27,7 +27,7 @@ export interface KubernetesClaims {
   readonly warnafter?: number;
 }
 
-/** What a token is bound to beside its account; a node beside a pod is where that pod runs. */
+/** The object that a token is bound to beside its account; a node beside a pod is where that pod runs. */
 export interface Binding {
   readonly pod?: ObjectClaim;
   readonly secret?: ObjectClaim;

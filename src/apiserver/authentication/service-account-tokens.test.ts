@@ -61,7 +61,7 @@ async function token(spec: object = {}): Promise<string> {
 const payloadOf = (jwt: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
-/** Who the server takes the bearer for, or the code of its refusal. */
+/** The user that the server finds for the bearer, or the code of its refusal. */
 async function whoAmI(jwt: string): Promise<unknown> {
   const { status, json } = await server.post(
     '/apis/authentication.k8s.io/v1/selfsubjectreviews',
@@ -203,7 +203,7 @@ describe('tokens of service accounts', () => {
       'authentication.kubernetes.io/pod-uid': [uid],
       'authentication.kubernetes.io/node-name': ['n'],
     });
-    // Where the pod runs is told, not asked for.
+    // The node of the pod is added, not requested.
     await remove('nodes', 'n');
     expect(await whoAmI(await token({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } }))).toMatchObject({
       extra: { 'authentication.kubernetes.io/node-name': ['n'] },
@@ -317,7 +317,7 @@ describe('tokens of service accounts', () => {
     ]) {
       expect([forged, await whoAmI(forged)]).toEqual([forged, 401]);
     }
-    // Of another issuer, with the same key: not one of these tokens at all.
+    // A token of another issuer with the same key is none of these tokens.
     expect(await errorOf(signCompact(key, { ...payloadOf(jwt), iss: 'else' }))).toBe('invalid bearer token');
     // Signed by us, but not such a token.
     expect(await whoAmI(signCompact(key, { iss: issuer }))).toBe(401);
@@ -383,7 +383,7 @@ describe('tokens in Secrets', () => {
 });
 
 describe('OpenID discovery', () => {
-  it('API-378 tells others how to verify tokens on their own', async () => {
+  it('API-378 publishes how to verify tokens', async () => {
     const configuration = await server.get('/.well-known/openid-configuration', asRoot);
     expect(configuration.headers['content-type']).toBe('application/json');
     expect(configuration.json).toEqual({

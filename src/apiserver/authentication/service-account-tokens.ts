@@ -48,7 +48,7 @@ export interface TokenOrder {
   readonly expirationSeconds: number;
 }
 
-/** Tokens whose signature need not be looked at again. */
+/** Tokens whose signature need not be verified again. */
 const REMEMBERED_TOKENS = 10_000;
 const EXTRA = 'authentication.kubernetes.io';
 
@@ -84,7 +84,7 @@ export class ServiceAccountTokens implements TokenVerifier {
     return signCompact(this.#options.key, legacyClaims(order));
   }
 
-  /** The keys that sign, for everybody who verifies on his own (API-378). */
+  /** The public keys, for parties that verify tokens on their own (API-378). */
   get jwks(): readonly object[] {
     return [publicJwk(this.#options.key)];
   }
@@ -174,7 +174,7 @@ export class ServiceAccountTokens implements TokenVerifier {
     const bound: readonly (readonly [Kind, string, ObjectClaim | undefined, string])[] = [
       ['secrets', namespace, secret, 'secret'],
       ['pods', namespace, pod, 'pod'],
-      // Beside a pod it is only told where that runs.
+      // Beside a pod, the node is only informative.
       ['nodes', '', pod === undefined ? node : undefined, 'node'],
     ];
     for (const [kind, where, claim, word] of bound) {

@@ -15,12 +15,12 @@ export type TokenVerdict =
   | { readonly outcome: 'authenticated'; readonly user: UserInfo; readonly audiences: readonly string[] }
   /** Not one of ours. */
   | { readonly outcome: 'unknown' }
-  /** One of ours that does not count. The reason is told to who asks in a TokenReview. */
+  /** A token of ours that is not valid. A TokenReview returns the reason. */
   | { readonly outcome: 'refused'; readonly reason: string };
 
 export const UNKNOWN_TOKEN: TokenVerdict = { outcome: 'unknown' };
 
-/** Judges a bare token; also what TokenReview asks (API-374). What needs no look-up answers without a promise. */
+/** Judges a bare token, also for TokenReview (API-374). An answer without a look-up is no promise. */
 export interface TokenVerifier {
   /** `audiences`: it must be for one of these; absent: for this server. */
   verify(token: string, audiences?: readonly string[]): TokenVerdict | Promise<TokenVerdict>;
@@ -28,7 +28,7 @@ export interface TokenVerifier {
 
 /**
  * Static bearer tokens. Only hashes are kept, and every one of them is compared in constant time on each look-up, so
- * neither a memory dump nor the response time tells a token. They are for this server alone, by whichever of its `audiences`.
+ * neither a memory dump nor the response time reveals a token. They are for this server alone, by whichever of its `audiences`.
  */
 export function staticTokenVerifier(
   tokens: readonly StaticToken[],

@@ -1,4 +1,4 @@
-/** Who a request is made by, once its credentials have been accepted (apiserver `pkg/authentication/user`). */
+/** The sender of a request whose credentials were accepted (apiserver `pkg/authentication/user`). */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
@@ -13,7 +13,7 @@ export const GROUP_AUTHENTICATED = 'system:authenticated';
 /** Whoever brought no credentials, where that is allowed (API-371). */
 export const GROUP_UNAUTHENTICATED = 'system:unauthenticated';
 
-/** Extra field that tells by which credential somebody came in, without telling the credential. */
+/** Extra field that identifies the accepted credential without revealing it. */
 export const EXTRA_CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
 /** The same user with membership of `system:authenticated`, which no credential has to spell out (API-371). */

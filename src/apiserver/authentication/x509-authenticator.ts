@@ -7,7 +7,7 @@ import { EXTRA_CREDENTIAL_ID, type UserInfo, withAuthenticatedGroup } from './us
 const users = new WeakMap<object, UserInfo>();
 
 /**
- * Client certificates: common name is the user, organizations are its groups, the credential is told by its fingerprint (API-371).
+ * Client certificates: common name is the user, organizations are its groups, the fingerprint identifies the credential (API-371).
  *
  * The serving layer verifies the chain and reads the subject; a certificate it refused is bad credentials, not none.
  */

@@ -1,6 +1,6 @@
 import type { Authorizer } from './authorizer.ts';
 
-/** Who decides what one may do (API-372). `RBAC`: the roles and bindings in the store. */
+/** The source of authorization decisions (API-372). `RBAC`: the roles and bindings in the store. */
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC';
 
 export const authorizationModes: readonly AuthorizationMode[] = ['AlwaysAllow', 'AlwaysDeny', 'RBAC'];

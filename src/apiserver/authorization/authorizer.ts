@@ -1,7 +1,7 @@
 import { GROUP_AUTHENTICATED, GROUP_MASTERS, GROUP_UNAUTHENTICATED } from '../authentication/user-info.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 
-/** What is asked for, and by whom (apiserver `pkg/authorization/authorizer`). */
+/** The requested action and the user (apiserver `pkg/authorization/authorizer`). */
 export interface AuthorizationAttributes {
   readonly user: UserInfo;
   /** API verb for resources (`get`, `deletecollection`, …), lower-case HTTP method for other paths. */
@@ -27,7 +27,7 @@ export interface AuthorizationDecision {
 
 export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): AuthorizationDecision;
-  /** What a user may do in a namespace, for SelfSubjectRulesReview. An authorizer that cannot list its rules has none. */
+  /** The rights of a user in a namespace, for SelfSubjectRulesReview. An authorizer that cannot list its rules has none. */
   rulesFor?(user: UserInfo, namespace: string): SubjectRules;
 }
 
@@ -36,7 +36,7 @@ export interface SubjectRules {
   readonly nonResourceRules: readonly NonResourceRule[];
   /** True when the user may do more than is listed. */
   readonly incomplete: boolean;
-  /** Why something could not be looked at. */
+  /** Why some rights could not be read. */
   readonly evaluationError?: string;
 }
 
@@ -60,7 +60,7 @@ export const alwaysAllowAuthorizer: Authorizer = {
 };
 
 /**
- * `system:masters` may do everything (API-372); every other authenticated user may look around and ask about himself:
+ * `system:masters` may do everything (API-372); every other authenticated user may discover the API and ask about its own rights:
  * discovery, OpenAPI, version, health, and the self reviews, as the bootstrap roles `system:discovery` and
  * `system:basic-user` allow upstream.
  */

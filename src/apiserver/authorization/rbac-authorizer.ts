@@ -105,7 +105,7 @@ export class RbacAuthorizer implements Authorizer {
   resolve(user: UserInfo, namespace: string): ResolvedRules {
     const rules: PolicyRule[] = [];
     const errors: string[] = [];
-    // One that binds both him and a group of his is met twice.
+    // A binding of both the user and one of the user's groups is visited twice.
     const bindings = new Set([...this.#boundTo(user, namespace)].map(({ binding }) => binding));
     for (const binding of bindings) {
       const found = this.#rulesOf(binding.roleRef, binding.namespace);
@@ -115,7 +115,7 @@ export class RbacAuthorizer implements Authorizer {
     return { rules, errors };
   }
 
-  /** What a binding in a namespace ('': cluster-wide) to this role grants; a text when there is no such role. */
+  /** The rights that a binding in a namespace ('': cluster-wide) to this role grants; a text when there is no such role. */
   grantedBy(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | string {
     return this.#rulesOf(roleRef, namespace);
   }

@@ -35,7 +35,7 @@ function refusal(act: () => unknown): { code: number; message: string } {
 const pods = { verb: 'list', resource: 'pods', namespace: 'a' };
 
 describe('SelfSubjectReview', () => {
-  it('API-373 tells who asks', () => {
+  it('API-373 returns the requester', () => {
     expect(
       ask('selfsubjectreviews', { metadata: { name: 'ignored' } }, { now: Date.UTC(2026, 0, 2, 3, 4, 5) }),
     ).toEqual({
@@ -67,7 +67,7 @@ describe('SelfSubjectAccessReview', () => {
     expect(body).toEqual({ spec: { resourceAttributes: pods } });
   });
 
-  it('API-374 a selector that says nothing is refused, one that cannot be read is told', () => {
+  it('API-374 an empty selector is refused, an unreadable one is reported', () => {
     const asking = (selector: object) => () =>
       ask('selfsubjectaccessreviews', { spec: { resourceAttributes: { ...pods, fieldSelector: selector } } });
     expect(refusal(asking({})).code).toBe(422);
@@ -125,7 +125,7 @@ describe('SubjectAccessReview', () => {
     expect(ask('subjectaccessreviews', { spec })['status']).toEqual({ allowed });
   });
 
-  it('API-374 what else is known about him may have any key', () => {
+  it('API-374 extra information about the user may have any key', () => {
     const extra = JSON.parse('{"a":["1"],"__proto__":["2"]}') as object;
     const authorizer: Authorizer = {
       authorize: ({ user }) => ({ allowed: true, reason: JSON.stringify(user.extra) }),

@@ -27,7 +27,7 @@ export interface ReviewOptions {
   readonly namespace?: string;
   /** Epoch milliseconds; the time stamp of a SelfSubjectReview. */
   readonly now?: number;
-  /** Who answers TokenReview; absent: no token is known. */
+  /** The authenticator for TokenReview; absent: no token is known. */
   readonly tokens?: TokenVerifier;
 }
 

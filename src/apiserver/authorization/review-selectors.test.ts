@@ -35,7 +35,7 @@ describe.each(['fieldSelector', 'labelSelector'] as const)('API-374 a question w
     ]);
   });
 
-  it('is told what of it was ignored', () => {
+  it('gets a note of its ignored parts', () => {
     const [known, newer] = [
       { key: 'a', operator: 'In', values: ['b'] },
       { key: 'a', operator: 'Newer', values: ['b'] },
@@ -55,7 +55,7 @@ describe.each(['fieldSelector', 'labelSelector'] as const)('API-374 a question w
 });
 
 describe('API-374 names and values', () => {
-  it('of labels are checked, of fields only that they are there', () => {
+  it('with labels are checked in full, with fields only for presence', () => {
     const requirements = [{ key: 'a b', operator: 'In', values: ['c d'] }];
     expect(told({ fieldSelector: { requirements } })).toEqual([]);
     expect(told({ labelSelector: { requirements } })).toEqual([

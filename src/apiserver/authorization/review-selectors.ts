@@ -36,7 +36,7 @@ export function selectorErrors(asked: Record<string, unknown>): FieldError[] {
   });
 }
 
-/** What of the selectors went unread: `evaluationError` of the answer; empty for nothing. */
+/** The unread parts of the selectors: `evaluationError` of the answer; empty for nothing. */
 export function ignoredSelectors(asked: Record<string, unknown>): string {
   return SELECTORS.flatMap((field) => {
     const selector = asked[field];

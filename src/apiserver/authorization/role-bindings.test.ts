@@ -40,7 +40,7 @@ describe('RoleBindings', () => {
     expect(names(bindings, username, groups, one.namespace)).toEqual([]);
   });
 
-  it('API-375 is, after any changes, what looking at all bindings says', () => {
+  it('API-375 answers, after any changes, as a search of all bindings does', () => {
     const subjects = fc.array(
       fc.record({
         kind: fc.constantFrom('User', 'Group', 'ServiceAccount'),

@@ -49,7 +49,7 @@ export interface Bound {
 }
 
 /**
- * Bindings by whom they bind, so that a request looks only at those of its user and his groups, however many there are. Cluster-wide
+ * Bindings by subject, so that a request reads only those of its user and groups, however many there are. Cluster-wide
  * ones are under namespace ''.
  */
 export class RoleBindings {

@@ -154,7 +154,7 @@ describe('the text of a refused escalation', () => {
     expect(compactString(rule({}))).toBe('{}');
   });
 
-  it('tells what could not be looked at', () => {
+  it('reports the rights that could not be read', () => {
     expect(escalationText(user, [rule({ verbs: ['get'] })], ['x', 'y', 'x'])).toMatch(
       /; resolution errors: \[\[x, y\]\]$/,
     );

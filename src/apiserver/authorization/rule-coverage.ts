@@ -3,7 +3,7 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import { quoted, quotedList } from '../../api/meta/quoted.ts';
 
 /**
- * What of `wanted` is not held already, in the smallest pieces: nobody hands out what he does not have himself (API-375, upstream
+ * What of `wanted` is not held already, in the smallest pieces: users cannot grant rights that they do not have (API-375, upstream
  * `component-helpers/auth/rbac/validation`). A piece counts as held only if one held rule has all of it.
  */
 export function missingRights(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {

@@ -7,7 +7,7 @@ export interface BootstrapKeeperOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of the objects in the store that must not be missing for long. */
+  /** The objects in the store that must not be missing for long. */
   readonly keys: readonly string[];
   /** Makes what is missing, and leaves alone what is there. */
   readonly restore: () => Promise<void>;

@@ -15,7 +15,7 @@ export interface EndpointReconcilerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of this server. */
+  /** The address of this server. */
   readonly address: () => ServerAddress;
 }
 
@@ -85,7 +85,7 @@ export class EndpointReconciler {
     const value = Buffer.from(JSON.stringify(address()));
     const { kv } = await store.get(this.#key());
     const lifetime = { ttlMs: LIFETIME_MS };
-    // Refused: the key has run out in between, or another server has the same address. The next round tells.
+    // Refused: the key has run out in between, or another server has the same address. The next round decides.
     if (kv === undefined) await store.create(this.#key(), value, lifetime);
     else await store.update(kv.key, value, kv.modRevision, lifetime);
   }

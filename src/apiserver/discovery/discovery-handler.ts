@@ -15,7 +15,7 @@ import type { PublishedDocument } from './published-document.ts';
 import { documentResponse, publishDocument } from './published-document.ts';
 
 export interface DiscoveryOptions {
-  /** What is served now, core first; the order of groups is their priority. */
+  /** The served resources, core first; the order of groups is their priority. */
   readonly resources: () => readonly ResourceInfo[];
   /** Changes whenever `resources` does; absent: a changed set is a new array. */
   readonly version?: () => number;

@@ -39,7 +39,7 @@ const subresourceEndpoints: Readonly<Record<string, Endpoints>> = {
   eviction: { create: handleEviction },
 };
 
-/** What would be a connection to a kubelet. */
+/** Endpoints that would connect to a kubelet. */
 const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 export interface EndpointTableOptions {

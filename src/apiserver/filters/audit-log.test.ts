@@ -41,7 +41,7 @@ function reader({ body }: HttpResponse): { next(): Promise<Record<string, unknow
 }
 
 describe('the audit stream', () => {
-  it('API-379 tells every write: who, as whom, with what, of what, and how it was answered', async () => {
+  it('API-379 reports every write: who, as whom, with what, of what, and how it was answered', async () => {
     await server.post(
       configMaps,
       { metadata: { generateName: 'm-' } },
@@ -115,7 +115,7 @@ describe('the audit stream', () => {
     expect(await ends[1]).toBeUndefined();
   });
 
-  it('API-379 forgets what is old, and tells a slow reader how much he lost', async () => {
+  it('API-379 drops old records, and reports to a slow reader how many it lost', async () => {
     const log = new AuditLog();
     const { context } = await captured();
     const write = (count: number) => {

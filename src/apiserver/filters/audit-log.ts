@@ -33,13 +33,13 @@ export interface AuditEvent {
   readonly userAgent?: string;
   readonly objectRef: Readonly<Record<string, string>>;
   readonly responseStatus: { readonly metadata: object; readonly code: number };
-  /** What admission has noted. */
+  /** The notes of admission. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /**
- * Every write, as a stream for consoles and for the curious (API-379). Bounded by the newest {@link KEPT_EVENTS}: who reads more
- * slowly than others write loses the rest, and is told how many those were.
+ * Every write, as a stream for consoles and for the curious (API-379). Bounded by the newest {@link KEPT_EVENTS}: a reader slower than the
+ * writers loses the rest, and gets their number.
  */
 export class AuditLog {
   readonly #records = new AuditRecords({ bound: KEPT_EVENTS });

@@ -25,7 +25,7 @@ const record: fc.Arbitrary<AuditRecord> = fc.record({
 });
 
 describe('the records of the audit stream', () => {
-  it('API-379 tells the newest as they came, whatever they hold', () => {
+  it('API-379 returns the newest as they came, whatever they hold', () => {
     fc.assert(
       fc.property(fc.array(record, { maxLength: 40 }), fc.integer({ min: 1, max: 30 }), (all, bound) => {
         const records = new AuditRecords({ bound });

@@ -1,12 +1,12 @@
 import type { UserInfo } from '../authentication/user-info.ts';
 
-/** What an event is made of when it is read: most writes are never looked at. Nothing of the request's body or answer. */
+/** The raw form of an event, which becomes one when it is read: most are never read. Nothing of the request's body or answer. */
 export interface AuditRecord {
   readonly auditId: string;
   readonly method: string;
   /** Path and query, as they came. */
   readonly target: string;
-  /** Of an object that was created without one in its path. */
+  /** The name of an object that was created without one in its path. */
   readonly createdName: string;
   readonly user: UserInfo;
   readonly impersonator: UserInfo | undefined;
@@ -25,7 +25,7 @@ export interface AuditTimes {
 /** Bytes of a record: code and lengths of its three texts (u16), two times (f64), the texts. Little endian. */
 const SLOT = 512;
 const TEXTS = 24;
-/** What one character may take. */
+/** The bytes that one character may take. */
 const UTF8_BYTES = 3;
 const SLOTS_A_PAGE = 128;
 const MOST_USER_AGENTS = 64;
@@ -36,7 +36,7 @@ type Texts = Pick<AuditRecord, 'auditId' | 'target' | 'createdName'>;
  * The newest records of writes, in memory that the engine does not collect. As objects they lived just long enough to be moved into the
  * old part of its heap before newer ones took their place, which was half of all it had to collect there, whole heap by whole heap.
  *
- * What many writes have in common is kept as it is: who it was, and with which program.
+ * The user and the program, which many writes share, are kept as they are.
  */
 export class AuditRecords {
   readonly #bound: number;
@@ -46,7 +46,7 @@ export class AuditRecords {
   readonly #impersonators: (UserInfo | undefined)[] = [];
   readonly #userAgents: (string | undefined)[] = [];
   readonly #annotations: AuditRecord['annotations'][] = [];
-  /** Of the few records whose texts do not fit. */
+  /** The texts of the few records that do not fit. */
   readonly #long = new Map<number, Texts>();
   readonly #knownUserAgents = new Map<string, string>();
   #next = 0;

@@ -15,7 +15,7 @@ function requireAllowed(attributes: AuthorizationAttributes, authorizer: Authori
   if (!allowed) throw forbidden(attributes, reason);
 }
 
-/** What is requested, by the user of the request. */
+/** The requested action, with the user of the request. */
 export function attributesOf({ info, user }: RequestContext): AuthorizationAttributes {
   if (info.type === 'nonResource') {
     return {

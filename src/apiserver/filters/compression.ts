@@ -4,15 +4,15 @@ import { Readable } from 'node:stream';
 import type { HttpResponse } from '../../base/http-message.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';
 
-/** API-008. */
+/** Smaller answers are not compressed (API-008). */
 const MIN_COMPRESSED_BYTES = 128 * 1024;
 const LEVEL = 1;
 
 const gzipAsync = promisify(gzip);
 
 /**
- * Large finished answers, and lists made while they are sent, as gzip for clients that take it. Never watches. What stays as it is,
- * as nearly every answer, is not waited for.
+ * Large finished answers, and lists made while they are sent, as gzip for clients that take it. Never watches. An answer that stays as it is, as
+ * nearly all do, is returned without a wait.
  */
 export function compress(response: HttpResponse, context: RequestContext): HttpResponse | Promise<HttpResponse> {
   const { body, headers } = response;
@@ -31,7 +31,7 @@ function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> 
   const source = Readable.from(body, { objectMode: false });
   const target = createGzip({ level: LEVEL });
   source.once('error', (error) => target.destroy(error));
-  // A reader that leaves early destroys the target; the list is then not made to its end.
+  // A reader that leaves early destroys the target; the rest of the list is then not made.
   target.once('close', () => source.destroy());
   return source.pipe(target);
 }

@@ -23,7 +23,7 @@ import {
   StoreUnavailableError,
 } from '../storage/store-errors.ts';
 
-/** Whatever was thrown, as an answer. What nobody foresaw is a 500 and a log line with its stack, never a dropped connection. */
+/** The answer for a thrown value. An unexpected error is a 500 and a log line with its stack, never a dropped connection. */
 export async function errorResponse(error: unknown, context: RequestContext, logger: Logger): Promise<HttpResponse> {
   const known = knownError(error);
   if (known === undefined) {
@@ -36,7 +36,7 @@ export async function errorResponse(error: unknown, context: RequestContext, log
   }
   const { status } = known ?? newInternalError(messageOf(error));
   const pretty = wantsPretty(context.query, context.header('user-agent'));
-  // Who takes nothing of what there is gets the reason in JSON all the same.
+  // A client that accepts no offered format gets the reason in JSON all the same.
   const accept = status.code === 406 ? undefined : context.header('accept');
   try {
     return await statusResponse(status, errorFormat(accept, pretty));

@@ -26,7 +26,7 @@ export interface HandlerChainOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** What nobody outside this process waits for. */
+  /** Work that no client waits for. */
   readonly afterTurn: AfterTurn;
   readonly authentication: AuthenticationOptions;
   readonly authorizer: Authorizer;
@@ -34,9 +34,9 @@ export interface HandlerChainOptions {
   readonly audit: AuditLog;
   /** Whether a resource of this name is served, and has a subresource of this name if there is one in the path. */
   served(path: ServedPath): boolean;
-  /** Has somebody told of each resource that is not served any more, after it is not. */
+  /** Registers a listener for each resource that is no longer served. */
   onRemoved(listener: (removed: GroupVersionResource) => void): void;
-  /** What is behind the filters. Rejects with a StatusError for what is wrong with the request. */
+  /** The handler behind the filters. Rejects with a StatusError for an invalid request. */
   route(context: RequestContext): Promise<HttpResponse> | HttpResponse;
 }
 
@@ -50,8 +50,8 @@ export interface ServedPath extends GroupVersionResource {
 const MAX_AUDIT_ID = 128;
 
 /**
- * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, who it is, as whom, whether he may, body, size,
- * number in flight, time; and on the way back warnings, headers, compression, numbers.
+ * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, authentication, impersonation, authorization,
+ * body, size, number in flight, time; and on the way back warnings, headers, compression, numbers.
  */
 export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
   const { clock, random, logger, afterTurn } = options;
@@ -133,7 +133,7 @@ function contextOf(request: HttpRequest, random: Random): OpenedRequest {
   return { context, decodable: info !== undefined };
 }
 
-/** API-009. */
+/** The id that the client gave, or else a new one (API-009). */
 function auditId({ headers }: HttpRequest, random: Random): string {
   const given = headers['audit-id'];
   return typeof given === 'string' && given !== '' && given.length <= MAX_AUDIT_ID ? given : random.uuid();

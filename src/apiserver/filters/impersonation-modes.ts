@@ -18,12 +18,12 @@ const NODE_PREFIX = 'system:node:';
 /** A key of extra fields in the constrained modes: `example.com/scope`, lower case. */
 const EXTRA_KEY = /^([^/]+)\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
-/** What one must be allowed to impersonate, as if it were an object. */
+/** The right to impersonate, expressed as an object. */
 type Part = Pick<AuthorizationAttributes, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>;
 
 /**
- * One way to be somebody else (KEP-5284, apiserver `pkg/endpoints/filters/impersonation/mode.go`). In a constrained one a user needs
- * two rights: `impersonate-on:<mode>:<verb>` to what he requests, and `impersonate:<mode>` to each part of whom he is.
+ * One way to impersonate a user (KEP-5284, apiserver `pkg/endpoints/filters/impersonation/mode.go`). In a constrained one the requester needs
+ * two rights: `impersonate-on:<mode>:<verb>` to what he requests, and `impersonate:<mode>` to each part of the impersonated user.
  */
 interface Mode {
   /** Empty: the old way, which asks for `impersonate` only. */
@@ -51,12 +51,12 @@ const MODES: readonly Mode[] = [
 
 export interface Impersonation {
   readonly authorizer: Authorizer;
-  /** What is requested, by who requests it. */
+  /** The requested action, with the requester. */
   readonly request: AuthorizationAttributes;
 }
 
 /**
- * The user that `wanted` is, with the groups every such user has, by the first mode in which the requestor may be him. Throws the 403
+ * The user that `wanted` is, with the groups every such user has, by the first mode that the requester may use. Throws the 403
  * of the first that applies when there is none.
  */
 export function impersonated(wanted: UserInfo, impersonation: Impersonation): UserInfo {
@@ -125,7 +125,7 @@ function namedPart(
   if (account !== undefined) return part('serviceaccounts', account.name, { namespace: account.namespace });
   const node = mode === '' ? undefined : nodeOf(username);
   if (node === undefined) return part('users', username);
-  // Whoever runs on a node may be it wherever he runs: the right is one to all of them.
+  // A process on a node may impersonate that node; the right covers all nodes.
   return part('nodes', mode === 'associated-node' ? '*' : node);
 }
 

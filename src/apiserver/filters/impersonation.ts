@@ -10,8 +10,9 @@ import { impersonated } from './impersonation-modes.ts';
 const EXTRA = 'impersonate-extra-';
 
 /**
- * Who the request is to be made as: whoever its headers name, if the user may be him (API-376, apiserver
- * `pkg/endpoints/filters/impersonation`). 403 when he may not, 400 for parts without a user: never as somebody else than asked.
+ * The user of the request: the one that its headers name, if the sender may impersonate that user (API-376, apiserver
+ * `pkg/endpoints/filters/impersonation`). 403 when it may not, 400 for parts without a user. A request never runs as another user than
+ * requested.
  */
 export function impersonate(context: RequestContext, authorizer: Authorizer): UserInfo {
   const { headers } = context.request;

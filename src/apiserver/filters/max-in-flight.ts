@@ -31,7 +31,7 @@ export class MaxInFlight {
     return this.#writes;
   }
 
-  /** False when the limit is reached. Administrators are counted but not refused, so that they can look at an overload. */
+  /** False when the limit is reached. Administrators are counted but not refused, so that they can examine an overload. */
   enter(kind: InFlightKind, context: RequestContext): boolean {
     if (!isCounted(kind, context)) return true;
     const full = kind === 'read' ? this.#reads >= this.#limits.reads : this.#writes >= this.#limits.writes;

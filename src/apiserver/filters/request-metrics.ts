@@ -52,7 +52,7 @@ export class RequestMetrics {
     });
   }
 
-  /** What is not served any more has no series. Those who are answered after this are not `served`, so that none comes back. */
+  /** A resource that is no longer served has no series. Those who are answered after this are not `served`, so that none comes back. */
   forget({ group, version, resource }: GroupVersionResource): void {
     for (const metric of [this.#total, this.#duration]) metric.deletePartialMatch({ group, version, resource });
   }

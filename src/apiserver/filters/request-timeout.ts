@@ -4,7 +4,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';
 import type { InFlightKind } from './max-in-flight.ts';
 
-/** API-006. */
+/** The longest time of a request, and of a write (API-006). */
 const MAX_REQUEST_MS = 60_000;
 const MAX_WRITE_MS = 34_000;
 

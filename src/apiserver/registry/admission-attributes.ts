@@ -17,9 +17,9 @@ export interface AdmittedWrite {
   readonly namespace: string;
   readonly name: string;
   readonly object?: KubeObject;
-  /** Called when the first plug-in looks at it, and not again: what is deleted is mostly not even parsed. */
+  /** Called once, when the first plug-in reads it: most deleted objects are not even parsed. */
   readonly oldObject?: () => KubeObject;
-  /** Of a DELETE; those of other writes are in the context. */
+  /** The options of a DELETE; those of other writes are in the context. */
   readonly deleteOptions?: object;
   /** Where it is not the context's: options of a DELETE say it as well. */
   readonly dryRun?: boolean;
@@ -33,7 +33,7 @@ export function admissionAttributes(resource: ResourceStore, write: AdmittedWrit
   return new WriteAttributes(resource, write);
 }
 
-/** Every write has one in each of its phases, and few plug-ins look at much: what costs something is made when it is asked for. */
+/** Every write has one in each of its phases, and few plug-ins read much of it: costly parts are made on first use. */
 class WriteAttributes implements AdmissionAttributes {
   readonly info: ResourceInfo;
   readonly kind: GroupVersionKind;

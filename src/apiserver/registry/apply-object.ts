@@ -31,7 +31,7 @@ export interface ApplyManager {
   readonly force: boolean;
 }
 
-/** What follows from keys that occur twice in the body; said after the merge has succeeded (API-235). */
+/** The effect of repeated keys in the body; reported after the merge has succeeded (API-235). */
 export interface RepeatedKeys {
   readonly refusal: StatusError | undefined;
   readonly warnings: readonly string[];

@@ -26,7 +26,7 @@ import { outcomeOf, type StoreOutcome } from './store-outcome.ts';
 import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 
 export interface CreateRequest {
-  /** Of the path; empty for cluster-scoped kinds. */
+  /** The namespace of the path; empty for cluster-scoped kinds. */
   readonly namespace: string;
   /** Decoded and defaulted; the caller's own copy, changed here. */
   readonly object: KubeObject;
@@ -53,7 +53,7 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   if (context.admission !== 'skipped') {
     await admitWrite(resource, attributesOf(resource, request));
     dedupe(object, context);
-    // What a webhook makes of it is held to the same: no other namespace than the one that was judged, and no deletion from the start.
+    // The result of a webhook must meet the same: no other namespace than the one that was judged, and no deletion from the start.
     fillNamespace(object, namespace, info.namespaced);
     wipeSystemMetadata(object);
   }
@@ -73,7 +73,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
  * Refuses an object that names a version, and takes a version that is no number away (API-060). Storage does this in kube-apiserver, so
- * everything else is checked before, a dry run never comes here, and text that is no version is not looked at.
+ * everything else is checked before, a dry run never comes here, and text that is no version is ignored.
  */
 function requireNoVersion(object: KubeObject): void {
   const meta = metadataOf(object);
@@ -130,8 +130,8 @@ type Written = { readonly created: ServedObject } | { readonly existing: KeyValu
 const TAKE_BACK_ATTEMPTS = 100;
 
 /**
- * Removes what was just created and has never been acknowledged, whatever others have made of it; never one that came later. What was
- * removed, if it was done here.
+ * Removes the object that was just created and never acknowledged, whatever its present state; never a later one. Returns the removed object, if
+ * this call removed it.
  */
 async function takeBack(store: Store, { key, createRevision, modRevision }: KeyValue): Promise<KeyValue | undefined> {
   let revision = modRevision;
@@ -147,7 +147,7 @@ async function takeBack(store: Store, { key, createRevision, modRevision }: KeyV
 interface Prepared extends CreateRequest {
   readonly name: string;
   readonly context: StrategyContext;
-  /** Of the object, by now. */
+  /** The present version of the object. */
   outcome: StoreOutcome;
 }
 
@@ -178,7 +178,7 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
       }
     } catch (error) {
       const removed = await takeBack(store, result.kv);
-      // What it held when it went: it may have been changed, and somebody else have what it gave up.
+      // The addresses it held when it was deleted: it may have changed before, and another service may have the freed ones.
       if (removed !== undefined) strategy.released?.((await resource.read(removed)).object());
       throw error;
     }
@@ -194,7 +194,7 @@ function attributesOf(resource: ResourceStore, { object, namespace, context }: C
   return admissionAttributes(resource, { operation: 'CREATE', subresource: '', namespace, name, object, context });
 }
 
-/** API-064 (apiserver `rest.EnsureObjectNamespaceMatchesRequestNamespace`). What has no namespace loses the one it brings. */
+/** API-064 (apiserver `rest.EnsureObjectNamespaceMatchesRequestNamespace`). A cluster-scoped object loses its namespace. */
 export function fillNamespace(object: KubeObject, namespace: string, namespaced: boolean): void {
   const meta = metadataOf(object);
   if (!namespaced) {
@@ -208,7 +208,7 @@ export function fillNamespace(object: KubeObject, namespace: string, namespaced:
   meta.namespace = namespace;
 }
 
-/** API-070. */
+/** Removes repeated owner references, with a warning (API-070). */
 export function dedupe(object: KubeObject, context: Pick<WriteContext, 'warn'>): void {
   const references = object.metadata?.ownerReferences;
   if (references === undefined || references.length < 2) return;

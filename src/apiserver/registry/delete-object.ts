@@ -101,7 +101,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   return done(decision, withVersion(decision.object, removal.revision));
 }
 
-/** Of most objects that go, little is ever looked at: the rest is not parsed. */
+/** Most deleted objects are hardly read, so the rest of them is not parsed. */
 function decide(
   { info, strategy, environment }: ResourceStore,
   stored: ServedObject,
@@ -114,7 +114,7 @@ function decide(
   if (grace === undefined && ownRule === undefined && !info.deleteReturnsObject) {
     decision = decideDelete({ object: { metadata: stored.deletionMetadata() }, options, resource: info, now });
   }
-  // What stays is written or shown, as a whole.
+  // An object that stays is written or returned as a whole.
   if (decision?.outcome !== 'remove' && decision?.outcome !== 'refuse') {
     const whole = { object: stored.object(), options, resource: info, now };
     decision = (ownRule ?? decideDelete)(grace === undefined ? whole : { ...whole, grace });

@@ -6,7 +6,7 @@ import type { KeyValue, Revision, Store } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 
-/** API-564. */
+/** Events live for an hour after their last write (API-564). */
 export const TIME_TO_LIVE_MS = 3_600_000;
 const SWEEP_EVERY_MS = 60_000;
 /** Events read in one go, and deletions under way at once. */
@@ -32,10 +32,9 @@ interface Mark {
 }
 
 /**
- * Removes events that nobody has written to for an hour. The store does not know when a write was, but each sweep notes which
- * revision it found: what has not changed since a sweep an hour ago is an hour old, whatever the clocks of the machine and of
- * clients say. Of events from before the first sweep the newest time that they tell counts, until an hour has shown more.
- * One sweep at a time, the next one a minute after it.
+ * Removes events that were not written for an hour. The store has no times, so each sweep notes the revision that it found: an event unchanged
+ * since a sweep an hour ago is an hour old, whatever the clocks of machine and clients say. For events from before the first sweep, the newest
+ * time in them counts during the first hour. One sweep at a time, the next one a minute after it.
  */
 export class EventExpiry {
   readonly #options: EventExpiryOptions;
@@ -43,7 +42,7 @@ export class EventExpiry {
   #state: 'stopped' | 'running' = 'stopped';
   /** Oldest first, one a sweep; only the first may be older than an hour. */
   #marks: readonly Mark[] = [];
-  /** What the first sweep found. */
+  /** The events that the first sweep found. */
   #known: Revision | undefined;
 
   constructor(options: EventExpiryOptions) {

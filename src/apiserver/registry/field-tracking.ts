@@ -13,7 +13,7 @@ import type { StrategyContext } from './strategy.ts';
 /** Writes of the server's own on behalf of these do not say who manages what, upstream as here. */
 const UNTRACKED_SUBRESOURCES: ReadonlySet<string> = new Set(['binding', 'eviction']);
 
-/** What of an object the subresources write that take the whole object; the rest their strategy puts back (API-218). */
+/** The part of an object that whole-object subresources write; their strategy resets the rest (API-218). */
 const WRITTEN_BY_SUBRESOURCE: Readonly<Record<string, readonly string[]>> = {
   approval: ['status'],
   ephemeralcontainers: ['spec'],
@@ -44,7 +44,7 @@ export function typeSchemaOf(schema: ObjectSchema): TypeSchema {
 
 const emptyObjects = new WeakMap<ObjectSchema, KubeObject>();
 
-/** What an object is before anybody has said anything about it: with what Go prints of nothing (API-521). Shared. */
+/** The empty object before any manager has set a field: with what Go prints of nothing (API-521). Shared. */
 export function emptyObject(schema: ObjectSchema): KubeObject {
   let empty = emptyObjects.get(schema);
   if (empty === undefined) {
@@ -114,7 +114,7 @@ export function recordUpdate(resource: ResourceStore, write: TrackedWrite): void
   );
 }
 
-/** Of a definition that may have changed since the object was written. */
+/** The schema of a definition that may have changed since the object was written. */
 function typeAt({ info, strategy }: ResourceStore): (apiVersion: string) => TypeSchema | undefined {
   return (apiVersion) => {
     const { group, version } = parseGroupVersion(apiVersion) ?? {};

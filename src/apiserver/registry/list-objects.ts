@@ -96,7 +96,7 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
       if (labels === 'no match') continue;
       const object = converted[index] ?? resource.stored(kv);
       if (!(labels === 'match' ? selection.matchesFields(object) : selection.matches(object))) continue;
-      // What the selector looked into is not what is sent; a long list would keep it until its end.
+      // The text that the selector read is not sent; a long list would keep it until its end.
       object.dropCaches();
       items.push(object);
       if (items.length === page.limit) {
@@ -130,7 +130,7 @@ function served(resource: ResourceStore, items: readonly KeyValue[]): Iterable<S
   };
 }
 
-/** API-103. */
+/** A list that selects one name reads one key (API-103). */
 async function pointRead(
   resource: ResourceStore,
   selection: Selection,

@@ -18,9 +18,9 @@ import type { ResourceStore } from './resource-store.ts';
 import type { CustomVersions } from './strategy.ts';
 
 /**
- * Managers keep what they own in the version they wrote it in, where it may have other names, and nobody writes it anew. So what a
- * write does to the fields of one of them is seen in his version: the object as it was and as it will be are converted to it
- * (API-213, API-215, API-464; structured-merge-diff `Converter`).
+ * Managers keep what they own in the version they wrote it in, where it may have other names, and it is not rewritten. So the effect of a write
+ * on a manager's fields is computed in that manager's version: the old and the new object are converted to it (API-213, API-215, API-464;
+ * structured-merge-diff `Converter`).
  */
 
 /** Which write it is about. */
@@ -122,8 +122,8 @@ export interface Change {
 }
 
 /**
- * What an update does in the versions of other managers; undefined where all speak the one of the write, which is the rule. `unknown`
- * when it cannot be told: then who manages what stays as it was.
+ * The effect of an update in the versions of other managers; undefined where all use the one of the write, as usual. `unknown`
+ * when it is unknown: then the managers stay as they were.
  */
 export function changesElsewhere(
   resource: ResourceStore,

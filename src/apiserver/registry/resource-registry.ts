@@ -49,7 +49,7 @@ export class ResourceRegistry implements ResourceLookup {
     if (removed) for (const listener of this.#onRemoved) listener({ group, version, resource });
   }
 
-  /** Tells of each resource that is not served any more, for as long as the registry lives. */
+  /** Calls the listener for each resource that is no longer served, for as long as the registry lives. */
   onRemoved(listener: (removed: GroupVersionResource) => void): void {
     this.#onRemoved.push(listener);
   }

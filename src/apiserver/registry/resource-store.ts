@@ -17,7 +17,7 @@ import { objectSchema, type ObjectSchema } from './object/object-schema.ts';
 import { ConvertedObject, type ServedObject } from './object/served-object.ts';
 import type { StorageConversion, Strategy } from './strategy.ts';
 
-/** Of one stored object: as much as one request may bring (API-007). etcd's own limit is half of that. */
+/** The largest stored object: as much as one request may bring (API-007). etcd's own limit is half of that. */
 const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 
 const EVENT_LIFETIME: WriteOptions = { ttlMs: TIME_TO_LIVE_MS };
@@ -30,7 +30,7 @@ export interface ResourceLookup {
   resources(): readonly ResourceInfo[];
 }
 
-/** What every resource of one server shares. */
+/** The parts that all resources of one server share. */
 export interface RegistryEnvironment {
   readonly store: Store;
   readonly clock: Clock;
@@ -60,7 +60,7 @@ export class ResourceStore {
   /** Where the objects lie: group and resource of the storage version. */
   readonly storage: { readonly group: string; readonly resource: string; readonly namespaced: boolean };
   readonly #conversion: StorageConversion | undefined;
-  /** What a webhook has made of stored objects, as long as somebody holds them: an answer that is written, a watch cache. */
+  /** The webhook's conversions of stored objects, as long as they are in use: an answer that is written, a watch cache. */
   readonly #converted = new WeakMap<object, KubeObject>();
   #state: 'served' | 'retired' = 'served';
 
@@ -81,12 +81,12 @@ export class ResourceStore {
     return objectKey(this.storage, namespace, name);
   }
 
-  /** What the store is told with each write: Events live for an hour (API-564). */
+  /** The options of each write to the store: Events live for an hour (API-564). */
   get lifetime(): WriteOptions {
     return this.storage.resource === 'events' && this.storage.group === '' ? EVENT_LIFETIME : FOR_EVER;
   }
 
-  /** Of one namespace, or of all for the empty one. */
+  /** The prefix of one namespace, or of all for the empty one. */
   prefix(namespace: string): string {
     return listPrefix(this.storage, namespace);
   }
@@ -192,8 +192,8 @@ export class ResourceStore {
   }
 
   /**
-   * The same for what a client made: 413 above {@link MAX_OBJECT_BYTES}, which patch upon patch would else go beyond. What is too
-   * large only because of who manages its fields loses that, in the caller's own `object` (API-155).
+   * The same for what a client made: 413 above {@link MAX_OBJECT_BYTES}, which patch upon patch would else go beyond. An object that is too
+   * large only because of its managers loses them, in the caller's own `object` (API-155).
    */
   async encodeBounded(object: KubeObject): Promise<Uint8Array> {
     const encoding = this.encode(object);

@@ -18,7 +18,7 @@ export interface Selectors {
   readonly fieldSelector: string;
 }
 
-/** What may be selected of: a resource, with the fields its definition adds for a custom one. */
+/** A resource to select from, with the fields its definition adds for a custom one. */
 export interface Selectable {
   readonly info: ResourceInfo;
   readonly strategy: { readonly selectableFields?: SelectableFields };
@@ -31,7 +31,7 @@ export class Selection {
   readonly name: string | undefined;
   /** Two selections of one resource and namespace with the same text select the same objects. */
   readonly text: string;
-  /** What the labels of every object have that matches. */
+  /** The label bits that every matching object has. */
   readonly signature: LabelSignature;
   readonly #labels: LabelSelector | undefined;
   readonly #labelText: LabelTextMatcher | undefined;
@@ -62,7 +62,7 @@ export class Selection {
     this.namespace = only ?? namespace;
   }
 
-  /** Whether metadata is not enough to tell what matches. */
+  /** Whether metadata alone cannot decide a match. */
   get looksInside(): boolean {
     return this.#looksInside;
   }
@@ -72,7 +72,7 @@ export class Selection {
     return this.#labels === undefined && this.#fields === undefined;
   }
 
-  /** Labels are looked at first: they need the least of an object. */
+  /** Labels are compared first: they need the least of an object. */
   matches(candidate: Pick<ServedObject, 'object' | 'metadata' | 'labels'>): boolean {
     if (this.#labels !== undefined && !this.#labels.matches(candidate.labels())) return false;
     return this.matchesFields(candidate);

@@ -1,9 +1,9 @@
 import { StoreOverloadedError, StoreTooLargeError, StoreUnavailableError } from '../storage/store-errors.ts';
 
-/** What became of a write. `unknown`: it may be in the store, or come there yet. */
+/** The outcome of a write. `unknown`: it may be in the store, or arrive later. */
 export type StoreOutcome = 'stored' | 'not stored' | 'unknown';
 
-/** Of a write that the store has answered with this error. Only some say for certain that nothing was written. */
+/** The outcome of a write that failed with this error. Only some errors prove that nothing was written. */
 export function outcomeOf(error: unknown): StoreOutcome {
   const refused =
     error instanceof StoreUnavailableError ||

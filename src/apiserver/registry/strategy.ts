@@ -11,7 +11,7 @@ import type { ObjectSchema } from './object/object-schema.ts';
 import type { StoreOutcome } from './store-outcome.ts';
 
 /**
- * Who a write is recorded for in managedFields: an update by its manager, or an apply, which has decided about them already.
+ * The manager of a write in managedFields: an update by its manager, or an apply, which has decided about them already.
  */
 export type FieldTracking = { readonly by: 'update'; readonly manager: string } | { readonly by: 'apply' };
 
@@ -22,10 +22,10 @@ export interface WriteRequestOptions {
   readonly fieldValidation?: string;
 }
 
-/** What a write is made with, beside the object. */
+/** The options of a write, beside the object. */
 export interface WriteContext {
   readonly user: UserInfo;
-  /** What the client asked for, as admission shows it; absent in writes of the server's own. */
+  /** The client's request, as admission shows it; absent in writes of the server's own. */
   readonly options?: WriteRequestOptions | undefined;
   /** `skipped`: the server does what admission has allowed already, or what nobody may stop. Default: asked. */
   readonly admission?: 'skipped' | undefined;
@@ -47,7 +47,7 @@ export interface WriteContext {
   readonly expired: () => boolean;
 }
 
-/** What a write is about, and when. */
+/** The object and time of a write. */
 interface WrittenPlace {
   readonly info: ResourceInfo;
   /** Empty for the object itself. */
@@ -80,7 +80,7 @@ export function strategyContext(write: WriteContext, { info, subresource, now }:
 
 /** How objects of one served version are kept, where that is the business of a definition (API-461..463). */
 export interface StorageConversion {
-  /** What is stored is what this version serves, byte for byte. */
+  /** The stored bytes are those that this version serves. */
   readonly servesStoredBytes: boolean;
   /** Metadata is the same in all versions, so that who needs no more can have it unconverted. */
   readonly keepsMetadata: boolean;
@@ -123,7 +123,7 @@ export interface ScalePaths {
 }
 
 /**
- * What is special about a kind, in the terms of apiserver `rest.RESTCreateStrategy` and friends. All kinds without a row in
+ * The special behaviour of a kind, in the terms of apiserver `rest.RESTCreateStrategy` and friends. All kinds without a row in
  * {@link file://./strategies/strategy-table.ts} get none of it. `object` and `next` are the caller's own in the request's version and
  * may be changed; but parts of `next` below its top level and metadata may be shared with `previous` (status split): they are
  * replaced, never changed in place. `previous` is shared and not touched.
@@ -155,25 +155,25 @@ export interface Strategy {
   validateUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): readonly FieldError[];
   /** Instead of `decideDelete` of `api/deletion`. */
   decideDelete?(input: DeleteInput): DeleteDecision;
-  /** A stored object is gone, as it was last: gives back what it held (addresses). */
+  /** A stored object is gone, in its last state: frees its addresses. */
   released?(object: KubeObject): void;
   /** API-152 has exceptions: nodes bring their status along. Default: dropped. */
   readonly statusOnCreate?: 'kept';
   /** Through `/status` the old metadata stays, apart from what API-314 and API-330 name. Default: metadata is written. */
   readonly statusKeepsMetadata?: boolean;
-  /** Of a custom resource, from its definition; built-in kinds have theirs in the type table. */
+  /** For a custom resource, from its definition; built-in kinds have theirs in the type table. */
   readonly schema?: ObjectSchema;
-  /** Of a custom resource; built-in kinds have theirs in `api/selectors`. */
+  /** For a custom resource; built-in kinds have theirs in `api/selectors`. */
   readonly selectableFields?: SelectableFields;
-  /** Of a custom resource; built-in kinds have theirs in `api/conversion`. */
+  /** For a custom resource; built-in kinds have theirs in `api/conversion`. */
   readonly conversion?: StorageConversion;
-  /** Of a custom resource; those of a built-in kind are resources of their own. */
+  /** For a custom resource; those of a built-in kind are resources of their own. */
   readonly versions?: CustomVersions;
-  /** Of a custom resource; built-in kinds have theirs in `printers`. */
+  /** For a custom resource; built-in kinds have theirs in `printers`. */
   readonly printerColumns?: readonly CustomColumn[];
-  /** Of a custom resource; built-in kinds have `spec.replicas`. */
+  /** For a custom resource; built-in kinds have `spec.replicas`. */
   readonly scale?: ScalePaths;
-  /** Of a custom resource, as its definition has it; built-in kinds have theirs in the type table. */
+  /** For a custom resource, as its definition has it; built-in kinds have theirs in the type table. */
   readonly openApiSchema?: JsonSchemaProps;
   /** Every request to a deprecated version is warned with it. */
   readonly deprecation?: string;

@@ -59,7 +59,7 @@ export interface UpdateRequest {
    * state when a concurrent write won. Undefined previous: the object does not exist, PUT or apply creates it (API-173, API-210).
    */
   next(previous: KubeObject | undefined): KubeObject | Promise<KubeObject>;
-  /** What admission sees, where that is not the object. */
+  /** The object for admission, where it differs. */
   readonly view?: AdmittedView;
   readonly context: WriteContext;
 }
@@ -328,7 +328,7 @@ function changesNothing(resource: ResourceStore, { bytes, stored, next, previous
   return resource.servesStoredBytes || sameWhereStored(bytes, stored);
 }
 
-/** What a version shows alike may lie in the store in another one, or in the form of an earlier schema: then it moves (API-473). */
+/** An equal object may be stored in another version, or in the form of an earlier schema: then it is rewritten (API-473). */
 function sameWhereStored(bytes: Uint8Array, stored: Uint8Array): boolean {
   const [left, right] = [bytes, stored].map((form) => {
     const object = JSON.parse(Buffer.from(form).toString()) as KubeObject;

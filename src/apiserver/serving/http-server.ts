@@ -12,7 +12,7 @@ import { peerOf } from './peer.ts';
 import { announcesBody, BodyReader } from './request-body.ts';
 import { type ResponseStream, SLICE, writeResponse } from './response-body.ts';
 
-/** What a server proves itself with. */
+/** The certificate and key of a server. */
 export interface TlsMaterial {
   /** Its private key, as PEM. */
   readonly keyPem: string;

@@ -10,7 +10,10 @@ interface IncomingRequestFields {
   readonly peer: HttpRequest['peer'] | undefined;
 }
 
-/** The head of a request from a connection; the body is read when the handler asks for it. The signal is made only for handlers that look at it: most never do. */
+/**
+ * The head of a request from a connection; the body is read when the handler asks for it. The signal is made only for handlers that use it: most
+ * never do.
+ */
 export class IncomingRequest implements HttpRequest {
   readonly remote = true;
   readonly method: string;

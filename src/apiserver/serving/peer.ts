@@ -12,8 +12,8 @@ const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
 const peers = new WeakMap<object, { readonly peer: Peer | undefined }>();
 
 /**
- * Who is at the other end (API-371): the subject of his certificate when our authority signed it, it is one for clients and it is valid
- * now; `refused` when he sent another; undefined when he sent none, or one that names nobody.
+ * The client at the other end (API-371): the subject of its certificate when our authority signed it, it is one for clients and it is valid now;
+ * `refused` when it sent another; undefined when it sent none, or one without a name.
  */
 export function peerOf(socket: TLSSocket): Peer | undefined {
   const known = peers.get(socket);
@@ -35,7 +35,7 @@ function readPeer(socket: TLSSocket): Peer | undefined {
 
 function subjectOf({ subject, fingerprint256 }: Partial<PeerCertificate>): PeerSubject | 'refused' | undefined {
   const attributes = subject as unknown as Subject | undefined;
-  // Of several the last counts, as in Go's reading of a name.
+  // The last of several counts, as in Go.
   const commonName = all(attributes?.['CN']).at(-1) ?? '';
   if (commonName === '') return undefined;
   const uids = all(attributes?.[UID_ATTRIBUTE]);

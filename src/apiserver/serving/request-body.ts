@@ -101,7 +101,7 @@ export class BodyReader {
     return this.#state !== 'unread' || announced > DROPPED_BYTES;
   }
 
-  /** After the answer: stops a client that still sends, and gives back what the body took of the budget. */
+  /** After the answer: stops a client that still sends, and returns the body's share of the budget. */
   release(): void {
     const request = this.#request;
     this.#options.budget.giveBack(this.#connection, this.#taken);

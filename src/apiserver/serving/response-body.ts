@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/time/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 
-/** What the answers of node:http and node:http2 have in common; the published types of the two do not overlap. */
+/** The common part of answers of node:http and node:http2; the published types of the two do not overlap. */
 export interface ResponseStream {
   writeHead(status: number, headers: Record<string, string | readonly string[]>): unknown;
   flushHeaders(): void;
@@ -29,7 +29,7 @@ interface WriteOptions {
 /** Larger pieces are written in slices of it: so the connection never holds more, and taking one is a sign of life. */
 export const SLICE = 256 * 1024;
 /**
- * What may wait for the connection before the next slice does. Counted here: of HTTP/1.1 connections Node's own mark is far above
+ * The most bytes that wait for the connection before the next slice waits. Counted here: of HTTP/1.1 connections Node's own mark is far above
  * (see `http-server.ts`).
  */
 const WAITING = 16 * 1024;

@@ -9,7 +9,7 @@ import type { LabelSignature } from '../../api/selectors/label-signature.ts';
  *
  * Keys are paths of printable characters, `/registry/…` (see `storage-keys.ts`).
  *
- * Who relies on what:
+ * Dependencies on this contract:
  *  - the registry relies on *guarded writes*: a write happens only if the key's modRevision is the expected one, checked in the
  *    same atomic step (law 2), and is durable when its promise resolves on a durable driver (law 3);
  *  - resourceVersion *is* the revision (API-076): numeric, one counter over all keys, each successful write takes the
@@ -27,7 +27,7 @@ export interface KeyValue {
   readonly value: Uint8Array;
   readonly createRevision: Revision;
   readonly modRevision: Revision;
-  /** What readers find out about the value and want to find again; a store that keeps what it hands out keeps these too. */
+  /** Facts that readers compute about the value; a store that keeps its values keeps these too. */
   listItem?: KeptText['listItem'];
   /** Behind the metadata in the value; 0: not known. */
   metadataEnd?: number;
@@ -70,8 +70,8 @@ export interface ListOptions {
   /** Count what is left after the page (API-096). It may cost a walk over the range. */
   readonly countRemaining?: boolean;
   /**
-   * A hint: only objects are wanted whose labels may have these bits. A store may bring others all the same; one that takes the hint
-   * looks into at most `limit` values.
+   * A hint: only objects are wanted whose labels may have these bits. A store may bring others all the same; one that takes the hint reads at
+   * most `limit` values.
    */
   readonly labels?: LabelSignature;
 }
@@ -92,10 +92,10 @@ export interface StoreEvent {
   readonly key: string;
   /** Revision of this change. */
   readonly revision: Revision;
-  /** What is there now; absent for DELETE. */
+  /** The new value; absent for DELETE. */
   readonly current?: KeyValue;
   readonly createRevision: Revision;
-  /** What was there before; absent when the key was created. */
+  /** The old value; absent when the key was created. */
   readonly previous?: KeyValue;
 }
 
@@ -126,7 +126,7 @@ export interface StoreWatch {
 
 /** A store under an API server. Every driver passes the same suite. */
 export interface Store {
-  /** `leases`: keys go by themselves when their time is over. Absent: they stay, the owner has to look after them. */
+  /** `leases`: keys go by themselves when their time is over. Absent: they stay, the caller has to remove them. */
   readonly expiry?: 'leases';
   /** `several servers`: other processes write too, and at the same time. Absent: only this one does. */
   readonly writers?: 'several servers';

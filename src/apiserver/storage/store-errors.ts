@@ -91,12 +91,11 @@ export class StoreRefusedError extends Error {
 }
 
 /**
- * The store is behind what it has told already: it was restored from a backup, or is another one. Everything known from it is
- * worth nothing.
+ * The store is behind the revision that it delivered: it was restored from a backup, or is another one. All knowledge from it is void.
  */
 export class StoreRewoundError extends Error {
   constructor(told: number, current: number) {
-    super(`the store has told revision ${told} and is now at ${current}: it was restored or replaced`);
+    super(`the store had delivered revision ${told} and is now at ${current}: it was restored or replaced`);
     this.name = 'StoreRewoundError';
   }
 }
@@ -119,7 +118,7 @@ export class StoreDirectoryError extends Error {
   }
 }
 
-/** What is in the directory was not written by this version, or not by this program. */
+/** The contents of the directory were written by another version or another program. */
 export class StoreFormatError extends Error {
   constructor(directory: string, found: string) {
     super(

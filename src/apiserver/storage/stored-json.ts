@@ -29,7 +29,7 @@ function metadataStart(stored: Uint8Array): number {
   return at;
 }
 
-/** -1 where there is none. What stands in front are strings; a loop over so few bytes is quicker than a call that searches. */
+/** -1 where there is none. The fields in front are strings; a loop over so few bytes is quicker than a call that searches. */
 function findMetadata(stored: Uint8Array): number {
   for (let at = 1; at >= 0; at = stored[at] === QUOTE ? stringEnd(stored, at) : at + 1) {
     if (at >= stored.length) return -1;
@@ -100,18 +100,18 @@ export function storedMetadataText({ stored, revision }: StoredBytes): MetadataT
 /** Reading is synchronous and never re-enters, so one reader serves all. */
 const labelReader = new JsonLabels();
 
-/** The object's labels; undefined where only a parser can tell them. */
+/** The object's labels; undefined where only a parser can read them. */
 export function storedLabels(stored: Uint8Array): Readonly<Record<string, string>> | undefined {
   return labelReader.record(stored, metadataStart(stored) - 1);
 }
 
-/** Where the object's labels stand, until the next call; `parse` where only a parser can tell. */
+/** Where the object's labels stand, until the next call; `parse` where only a parser can find out. */
 export function storedLabelPlaces(stored: Uint8Array): readonly number[] | 'parse' {
   const at = findMetadata(stored);
   return at < 0 ? 'parse' : labelReader.places(stored, at - 1);
 }
 
-/** Of the object's labels, whatever the bytes are. */
+/** The signature of the object's labels, whatever the bytes are. */
 export function storedSignature(stored: Uint8Array): LabelSignature {
   const places = storedLabelPlaces(stored);
   return places === 'parse' ? UNKNOWN_LABELS : signatureOfPlaces(stored, places);
@@ -153,7 +153,7 @@ const DECIDING = [
 ] as const;
 const decidingReader = new JsonMembers(DECIDING);
 
-/** What of its metadata decides about a DELETE; undefined where only a parser can tell. */
+/** The metadata that decides about a DELETE; undefined where only a parser can read it. */
 export function storedDeletionMetadata(stored: Uint8Array, revision: Revision): DeletionMetadata | undefined {
   const read = decidingReader.read(asBuffer(stored), metadataStart(stored) - 1);
   if (read === undefined) return undefined;

@@ -89,7 +89,7 @@ export class StoredObject {
     return (this.#made.labels ??= storedLabels(this.stored) ?? this.metadata().labels);
   }
 
-  /** What decides about its deletion; cheaper than {@link metadata} when nothing of it is there yet. */
+  /** The facts that decide about its deletion; cheaper than {@link metadata} when nothing of it is there yet. */
   deletionMetadata(): DeletionMetadata {
     return this.#parsedMetadata ?? storedDeletionMetadata(this.stored, this.revision) ?? this.metadata();
   }
@@ -135,7 +135,7 @@ export class StoredObject {
     return new StoredObject({ key, createRevision, modRevision: revision, value: this.stored }, this.content);
   }
 
-  /** Gives back the memory of everything that can be made again. */
+  /** Releases the memory of everything that can be made again. */
   dropCaches(): void {
     this.#forms = undefined;
   }

@@ -23,7 +23,7 @@ export interface WebhookTarget {
   /** `host:port` as in the URL and the Host header. */
   readonly authority: string;
   readonly path: string;
-  /** Of the URL itself, which is connected to as it is; absent for services, which are resolved. */
+  /** The address of the URL itself, which is connected to as it is; absent for services, which are resolved. */
   readonly server?: string;
   readonly service?: { readonly namespace: string; readonly name: string; readonly port: number };
   /** Name that the certificate of a service must have. */

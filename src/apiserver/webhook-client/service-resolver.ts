@@ -25,7 +25,7 @@ export interface StoreServiceResolverOptions {
 const services = { group: '', resource: 'services', namespaced: true };
 const endpoints = { group: '', resource: 'endpoints', namespaced: true };
 const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
-/** Slices of one namespace that are looked at; what lies beyond is not found. */
+/** The most slices of one namespace that are read; later ones are not found. */
 const MAX_SLICES = 1_000;
 
 interface Port {

@@ -21,9 +21,9 @@ export interface WebhookClientOptions {
 export interface WebhookCall {
   readonly body: unknown;
   readonly timeoutMs: number;
-  /** Tells the webhook in its query how long it has; upstream does for admission and does not for conversion. */
+  /** Passes the timeout to the webhook in its query; upstream does for admission and does not for conversion. */
   readonly announceTimeout: boolean;
-  /** Of the answer; a larger one is an error. */
+  /** The largest answer; a larger one is an error. */
   readonly maxAnswerBytes: number;
 }
 

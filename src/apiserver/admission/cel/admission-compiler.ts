@@ -26,7 +26,7 @@ export interface ExpressionPlace {
   readonly authorizer: 'declared' | 'none';
 }
 
-/** What objects and parameters are known to be, where expressions are only checked; evaluated, they may be anything. */
+/** The types of objects and parameters where expressions are only checked; evaluated, they may be anything. */
 export interface AdmissionTypes {
   readonly object?: CelType | undefined;
   readonly params?: CelType | undefined;
@@ -43,7 +43,7 @@ const returnTypes = {
   condition: [bool],
   message: [string],
   auditAnnotation: [string, nullType],
-  /** Of a variable: whatever it is. */
+  /** The type of a variable: any. */
   variable: undefined,
   applyConfiguration: [messageType('Object')],
   jsonPatch: [listOf(messageType('JSONPatch'))],

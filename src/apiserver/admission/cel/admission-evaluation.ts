@@ -10,7 +10,7 @@ import { admissionRequest, type VersionedObjects } from '../webhook/admission-re
 import type { Compiled } from './admission-compiler.ts';
 import { RequestAuthorizer } from './request-authorizer.ts';
 
-/** What expressions are asked about. */
+/** The input of expressions. */
 export interface EvaluationSubject extends VersionedObjects {
   readonly attributes: AdmissionAttributes;
   readonly invocation: Invocation;
@@ -43,7 +43,7 @@ export class OutOfBudgetError extends Error {
 export class AdmissionEvaluation {
   readonly #values: Readonly<Record<string, unknown>>;
   #remaining: number;
-  /** Of variables, since the last expression began. */
+  /** The cost of variables since the last expression began. */
   #variableCost = 0;
 
   /** `budget`: cost units for everything. */

@@ -9,7 +9,7 @@ import {
   OutOfBudgetError,
 } from './admission-evaluation.ts';
 
-/** What all conditions of a webhook or policy may cost together (`apis/cel.RuntimeCELCostBudgetMatchConditions`). */
+/** The budget of all conditions of a webhook or policy together (`apis/cel.RuntimeCELCostBudgetMatchConditions`). */
 const CONDITIONS_BUDGET = 2_500_000;
 
 export const CONDITION_PLACE: ExpressionPlace = { params: 'none', authorizer: 'declared' };

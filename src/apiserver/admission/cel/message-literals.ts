@@ -19,7 +19,7 @@ const CONSTRUCTOR = '__new__';
 const TOKEN =
   /[rRbB]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?''')|[bB]?[rR][bB]?(?:"[^"\n]*"|'[^'\n]*')|[bB]?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\/[^\n]*|[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*|\s+|[\s\S]/g;
 
-/** What is open: a literal, between its fields or in the value of one, or anything else. */
+/** The open construct: a literal, between its fields or in the value of one, or anything else. */
 type Bracket = 'fields' | 'value' | 'other';
 
 export function rewriteMessages(source: string): RewrittenExpression {
@@ -68,7 +68,7 @@ export function messageType(name: string): CelType {
 
 const { dyn, string } = celTypes;
 
-/** What literals of these types, and JSON patches, need beyond the functions of all expressions. */
+/** Functions for literals of these types, and for JSON patches, beyond the functions of all expressions. */
 export function messageFunctions(types: Iterable<string>): CelFunctions {
   const constructors = Array.from(types, (name) => {
     const signature = { args: [mapOf(string, dyn)], result: messageType(name) };

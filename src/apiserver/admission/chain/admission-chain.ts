@@ -4,10 +4,10 @@ export type { AdmissionAttributes } from './attributes.ts';
 
 export type CreatedObject = Pick<AdmissionAttributes, 'info' | 'namespace' | 'name'>;
 
-/** Refuses by throwing a StatusError. What needs no I/O answers without a promise: most writes pass many plug-ins. */
+/** Refuses by throwing a StatusError. A plug-in without I/O answers without a promise: most writes pass many plug-ins. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** What it is asked about; absent = all (apiserver `admission.Handler`). */
+  /** The operations it handles; absent = all (apiserver `admission.Handler`). */
   readonly operations?: readonly AdmissionOperation[];
   /** Mutating phase. */
   admit?(attributes: AdmissionAttributes): void | Promise<void>;
@@ -23,7 +23,7 @@ export interface AdmissionPlugin {
   stop?(): void;
 }
 
-/** Plug-ins in their order (API-340). What refuses without waiting throws; a promise is there only where somebody has to be waited for. */
+/** Plug-ins in their order (API-340). A refusal without a wait throws; the result is a promise only where a plug-in has to wait. */
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
   readonly #mutating: ByOperation;

@@ -7,7 +7,7 @@ import type { Reinvocation } from './reinvocation.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** What plug-ins that speak other versions than the request's need to know of the kinds around it (apiserver `ObjectInterfaces`). */
+/** Facts about the kinds around a request, for plug-ins that use other versions (apiserver `ObjectInterfaces`). */
 export interface ObjectInterfaces {
   /** The other served resources whose objects are the same stored ones, in the order they are served (matchPolicy Equivalent). */
   equivalents(): readonly ResourceInfo[];
@@ -21,7 +21,7 @@ export interface ObjectInterfaces {
   decode(tree: KubeObject, kind: GroupVersionKind): KubeObject;
 }
 
-/** What a plug-in gets to see of a write (apiserver `admission.Attributes`). */
+/** The view that a plug-in has of a write (apiserver `admission.Attributes`). */
 export interface AdmissionAttributes {
   readonly operation: AdmissionOperation;
   /** The resource as requested. */

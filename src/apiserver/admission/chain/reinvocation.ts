@@ -24,7 +24,7 @@ export class Reinvocation {
     return true;
   }
 
-  /** What a plug-in remembers between the rounds; made by the first who asks. */
+  /** The state of a plug-in between the rounds; made on first use. */
   stateOf<T>(plugin: string, make: () => T): T {
     this.#state ??= new Map();
     let state = this.#state.get(plugin) as T | undefined;

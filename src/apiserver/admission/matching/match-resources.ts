@@ -100,7 +100,7 @@ function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
   return { group, version, kind };
 }
 
-/** API-356: old or new. What has no metadata, as the options of a connection, is never selected. */
+/** API-356: old or new. An object without metadata, such as the options of a connection, is never selected. */
 function matchesObject(selector: LabelSelector, { object, oldObject }: AdmissionAttributes): boolean {
   if (selector.empty) return true;
   const selects = (candidate: KubeObject | undefined): boolean =>

@@ -14,12 +14,12 @@ export interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** What of a request rules look at. */
+/** The part of a request that rules match. */
 export interface RuleSubject {
   readonly operation: AdmissionOperation;
   readonly resource: GroupVersionResource;
   readonly subresource: string;
-  /** Of a Namespace its own name. */
+  /** For a Namespace its own name. */
   readonly namespace: string;
   readonly name: string;
 }

@@ -12,7 +12,7 @@ interface SigningRequest extends KubeObject {
   status?: { certificate?: string; conditions?: unknown };
 }
 
-/** Who approves or denies a request for a certificate must be allowed to `approve` for its signer, besides writing the approval. */
+/** A user who approves or denies a request for a certificate must be allowed to `approve` for its signer, besides writing the approval. */
 export class CertificateApproval implements AdmissionPlugin {
   readonly name = 'CertificateApproval';
   readonly operations = ['UPDATE'] as const;
@@ -28,7 +28,7 @@ export class CertificateApproval implements AdmissionPlugin {
   }
 }
 
-/** Who issues a certificate, or says that it failed, must be allowed to `sign` for its signer, besides writing the status. */
+/** A user who issues a certificate, or reports a failure, must be allowed to `sign` for its signer, besides writing the status. */
 export class CertificateSigning implements AdmissionPlugin {
   readonly name = 'CertificateSigning';
   readonly operations = ['UPDATE'] as const;

@@ -9,7 +9,7 @@ interface Class {
   readonly created: string;
 }
 
-/** Classes of which annotations say which is the default one. Of several the newest counts. */
+/** Classes whose annotation marks the default one. The newest of several counts. */
 export class DefaultClasses {
   readonly #classes: LiveTable<Class>;
 

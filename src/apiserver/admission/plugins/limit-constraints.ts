@@ -18,7 +18,7 @@ interface Usage {
   readonly limits: ResourceList;
 }
 
-/** What of a pod is beyond the limits, in upstream's words (`plugin/pkg/admission/limitranger`); empty when nothing is. */
+/** The violations of limits by a pod, in upstream's words (`plugin/pkg/admission/limitranger`); empty when nothing is. */
 export function podLimitProblems(limits: readonly Limit[], spec: PodSpec): readonly string[] {
   return limits.flatMap((limit) => {
     if (limit.type === 'Pod') {

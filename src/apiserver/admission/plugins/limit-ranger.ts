@@ -14,7 +14,7 @@ interface Claim extends KubeObject {
   spec?: { resources?: { requests?: unknown } };
 }
 
-/** What the LimitRanges of a namespace say about its pods and claims: what they get unless they say it, and what they may say. */
+/** The LimitRanges of a namespace, applied to its pods and claims: their defaults and their limits. */
 export class LimitRanger implements AdmissionPlugin {
   readonly name = 'LimitRanger';
   readonly operations = ['CREATE', 'UPDATE'] as const;
@@ -45,7 +45,7 @@ export class LimitRanger implements AdmissionPlugin {
     const ranges = this.#ranges.in(namespace);
     if (ranges.size === 0 || object === undefined) return;
     const part = limitedPart(attributes);
-    // What is on its way out only has to be let go.
+    // An object that is being deleted only has to be released.
     if (part === undefined || oldObject?.metadata?.deletionTimestamp) return;
     for (const limits of ranges.values()) {
       const problems =
@@ -82,7 +82,7 @@ function textsOf(value: unknown): Readonly<Record<string, string>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, string>) : {};
 }
 
-/** What containers do not say; an annotation tells what was filled in. */
+/** Fills in the resources that containers do not name; an annotation lists them. */
 function fillIn(pod: Pod, limits: readonly Limit[]): void {
   const ofContainers = limits.filter(({ type }) => type === 'Container');
   const requests = Object.assign({}, ...ofContainers.map((limit) => limit.defaultRequests)) as Record<string, string>;

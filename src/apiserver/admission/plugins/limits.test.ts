@@ -70,7 +70,7 @@ describe('LimitRanger', () => {
     expect(why(await create(pod({ resources })))).toBe(expected);
   });
 
-  it('tells all that is wrong at once', async () => {
+  it('reports all violations at once', async () => {
     await range({ type: 'Pod', min: { cpu: '200m' }, max: { memory: '1Gi' } });
     expect(why(await create(pod({})))).toBe(
       '[minimum cpu usage per Pod is 200m.  No request is specified, maximum memory usage per Pod is 1Gi.  No limit is specified]',

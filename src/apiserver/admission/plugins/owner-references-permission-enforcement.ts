@@ -16,9 +16,8 @@ export interface OwnerReferencesPermissionEnforcementOptions {
 type Asked = Pick<AuthorizationAttributes, 'verb' | 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>;
 
 /**
- * Who makes an object depend on others gives the collector the power to delete it, and to hold those others back: for the first one
- * must be able to delete it oneself, for the second to hold the others back oneself (API-342..344, upstream
- * `plugin/pkg/admission/gc`).
+ * An owner reference lets the collector delete the dependent, and may block the deletion of the owner: the user must have the right to delete
+ * the dependent, and to block the owner (API-342..344, upstream `plugin/pkg/admission/gc`).
  */
 export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   readonly name = 'OwnerReferencesPermissionEnforcement';
@@ -39,7 +38,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
     if (operation === 'UPDATE') this.#requireDelete(attributes);
     const blocking = newlyBlocking(next, previous);
     if (blocking.length === 0) return;
-    // Who may hold back everything is not asked about each.
+    // A user who may block every deletion is not checked for each owner.
     if (this.#ask(attributes, EVERYTHING).allowed) return;
     for (const reference of blocking) this.#requireFinalizers(attributes, reference);
   }

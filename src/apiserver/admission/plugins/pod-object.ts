@@ -39,7 +39,7 @@ export interface Toleration {
   tolerationSeconds?: number;
 }
 
-/** The parts of a pod that admission looks at. */
+/** The parts of a pod that admission reads. */
 export interface PodSpec {
   /** Go prints the empty list as null. */
   containers?: Container[] | null;

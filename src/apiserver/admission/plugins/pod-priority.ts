@@ -13,7 +13,7 @@ interface PriorityClass {
   readonly preemptionPolicy: string | undefined;
 }
 
-/** Of pods without a class, where no class is the default. */
+/** The priority of pods without a class, where no class is the default. */
 const NO_CLASS: PriorityClass = { name: '', value: 0, globalDefault: false, preemptionPolicy: 'PreemptLowerPriority' };
 
 const SCHEDULING = 'scheduling.k8s.io';
@@ -74,7 +74,7 @@ export class PodPriority implements AdmissionPlugin {
     spec.preemptionPolicy = preemptionPolicy;
   }
 
-  /** Of several, which only a race can make, the one with the lowest value. */
+  /** The one with the lowest value, if a race made several. */
   #default(): PriorityClass | undefined {
     let lowest: PriorityClass | undefined;
     for (const [, row] of this.#classes.entries()) {

@@ -34,9 +34,9 @@ interface Quota {
 }
 
 /**
- * No namespace has more than its quotas allow (API-361, upstream `plugin/pkg/admission/resourcequota`). What a write uses up is added
- * to the status of the quotas before it happens, guarded by what was read, so that writes at once, also through other servers, never
- * go beyond. What is used up in vain, or given back, is counted anew by the controller of quotas.
+ * No namespace has more than its quotas allow (API-361, upstream `plugin/pkg/admission/resourcequota`). The usage of a write is added to the
+ * status of the quotas before the write, guarded by the revision that was read, so that concurrent writes, also through other servers, never
+ * exceed a quota. The quota controller corrects usage that was charged in vain or is free again.
  */
 export class ResourceQuota implements AdmissionPlugin {
   readonly name = 'ResourceQuota';
@@ -88,7 +88,7 @@ export class ResourceQuota implements AdmissionPlugin {
     }
   }
 
-  /** All are looked at before one is charged: a write that the last of them refuses leaves the others alone. */
+  /** All are checked before one is charged: a write that the last of them refuses leaves the others alone. */
   async #chargeAll(attributes: AdmissionAttributes, object: KubeObject, names: readonly string[]): Promise<void> {
     for (const name of names) await this.#charged(attributes, object, name);
     if (attributes.dryRun) return;

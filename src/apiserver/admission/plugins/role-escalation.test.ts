@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authenticator } from '../../authentication/authenticator.ts';
 import { type Answer, startTestServer, type TestServer } from '../../test/test-server.ts';
 
-/** Nobody gives away more than he has. `ann` may write roles and bindings everywhere, and read pods. */
+/** Users grant no more than they have. `ann` may write roles and bindings everywhere, and read pods. */
 const byHeader: Authenticator = {
   authenticate: ({ headers }) => {
     const name = headers['x-user'];
@@ -43,7 +43,7 @@ const as = (user: string, method: string, path: string, body?: unknown): Promise
     ...(body === undefined ? {} : { body: method === 'PATCH' ? JSON.stringify(body) : body }),
   });
 
-/** What ann may do besides writing roles. */
+/** The rights of ann besides writing roles. */
 async function annMay(...rules: object[]): Promise<void> {
   const writing = {
     apiGroups: [GROUP],
@@ -84,12 +84,12 @@ describe('roles', () => {
     expect((await as('root', 'GET', `${path}/${name}`)).json['rules']).toEqual([{ ...rule('pods', 'get') }]);
   });
 
-  it('API-375 who may escalate writes what he likes, system:masters anyway', async () => {
+  it('API-375 a user with the verb escalate may write any role, and so may system:masters', async () => {
     await annMay({ apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['escalate'] });
     const wanted = (name: string) => role('ClusterRole', name, [rule('secrets', 'get')]);
     expect((await as('ann', 'POST', 'clusterroles', wanted(fresh()))).status).toBe(201);
     expect((await as('root', 'POST', 'clusterroles', wanted(fresh()))).status).toBe(201);
-    // Of roles nothing was said.
+    // The request did not concern roles.
     expect(
       (await as('ann', 'POST', 'namespaces/default/roles', role('Role', fresh(), [rule('secrets', 'get')]))).status,
     ).toBe(403);

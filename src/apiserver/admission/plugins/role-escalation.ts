@@ -24,8 +24,8 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 /**
- * Nobody gives away more than he has (API-375, upstream `pkg/registry/rbac/.../policybased`): who writes a role must hold what is in
- * it or have `escalate` on it, who writes a binding must hold what it grants or have `bind` on the role.
+ * Users grant no more than they have (API-375, upstream `pkg/registry/rbac/.../policybased`): the writer of a role must hold its rights or have
+ * `escalate` on it, the writer of a binding must hold the granted rights or have `bind` on the role.
  *
  * No plug-in upstream, but part of these resources; it stands at the end of the mutating phase, where it sees what will be stored.
  */
@@ -43,7 +43,7 @@ export class RoleEscalation implements AdmissionPlugin {
     if (info.group !== RBAC_GROUP || subresource !== '' || object === undefined) return;
     const check = checks[info.resource];
     if (check === undefined || user.groups.includes(GROUP_MASTERS)) return;
-    // The collector must be able to let go of what it could not have made.
+    // The collector must be able to remove references from roles that it could not create.
     if (oldObject !== undefined && changesOnlyOwnership(object, oldObject)) return;
     if (check === 'role') this.#checkRole(attributes, object);
     else this.#checkBinding(attributes, object);
@@ -51,13 +51,13 @@ export class RoleEscalation implements AdmissionPlugin {
 
   #checkRole(attributes: AdmissionAttributes, role: KubeObject): void {
     const { info, namespace, oldObject } = attributes;
-    // What is created has no name in its path: a right to certain names only does not reach it.
+    // A create has no name in its path: a right to certain names only does not reach it.
     const name = oldObject === undefined ? '' : attributes.name;
     const escalate = { verb: 'escalate', group: info.group, resource: info.resource, namespace, name };
     if (this.#may(attributes, escalate)) return;
     this.#requireHeld(attributes, policyRules(role['rules']));
     if (!aggregates(role) && (oldObject === undefined || !aggregates(oldObject))) return;
-    // What an aggregation gathers later is nobody's to check then.
+    // Rights that an aggregation adds later are not checked.
     if (missingRights(this.#held(attributes), FULL_AUTHORITY).length > 0) {
       throw newForbidden(
         info,

@@ -18,14 +18,14 @@ const MIRROR = 'kubernetes.io/config.mirror';
 const ENFORCE_SECRETS = 'kubernetes.io/enforce-mountable-secrets';
 const VOLUME_NAME = 'kube-api-access-';
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** A lifetime that nobody asks for by himself, by which these tokens are known. */
+/** An unusual lifetime, by which these tokens are recognised. */
 const TOKEN_SECONDS = 3607;
 
 /** How often one looks for account `default` of a new namespace, which its controller is about to make; at once when it has. */
 const ATTEMPTS = 10;
 const RETRY_MS = 100;
 
-/** What a pod gets from its account. */
+/** The parts that a pod gets from its account. */
 export interface ServiceAccountFacts {
   readonly name: string;
   readonly automount: boolean | undefined;

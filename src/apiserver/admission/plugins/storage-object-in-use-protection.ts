@@ -6,9 +6,8 @@ const finalizers: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is in use is not deleted (API-341): every new volume and claim gets a finalizer, which its protection controller takes away
- * when nobody uses it any more. Without those controllers nothing would ever go; so VolumeAttributesClasses, which have none here, are
- * left alone.
+ * Objects in use are not deleted (API-341): every new volume and claim gets a finalizer, which its protection controller removes when it is no
+ * longer used. Without those controllers nothing would ever go; so VolumeAttributesClasses, which have none here, are left alone.
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {
   readonly name = 'StorageObjectInUseProtection';

@@ -67,7 +67,7 @@ export class MutationDispatch {
     }
   }
 
-  /** What went wrong, in words. */
+  /** The failure, in words. */
   async #applyWith(params: KubeObject | null, applied: Applying): Promise<string | undefined> {
     const { attributes, bound, binding, invocation, object, again } = applied;
     const { interfaces, reinvocation, kind } = attributes;
@@ -106,7 +106,7 @@ export class MutationDispatch {
     return problem;
   }
 
-  /** Of a Namespace itself there is none. */
+  /** A Namespace itself has none. */
   #namespaceOf({ info, namespace }: AdmissionAttributes): Promise<KubeObject> | null {
     const isNamespace = info.group === '' && info.resource === 'namespaces';
     return namespace === '' || isNamespace ? null : this.#options.namespaces.get(namespace);
@@ -135,7 +135,7 @@ interface Applying extends Mutating {
   readonly invocation: Invocation;
 }
 
-/** What a policy leaves is an object of its kind, or the policy's fault. */
+/** The result of a policy is an object of the same kind, or the policy has failed. */
 function decoded(decode: () => KubeObject): KubeObject {
   try {
     return decode();

@@ -15,12 +15,12 @@ import type {
 export interface ParamAuthorizationOptions {
   readonly authorizer: Authorizer;
   readonly lookup: ResourceLookup;
-  /** Of a binding's policy; undefined when there is none yet. */
+  /** The parameter kind of a binding's policy; undefined when there is none yet. */
   paramKindOf(policyName: string): ParamKind | undefined;
 }
 
 /**
- * Who writes a policy or a binding gets to see parameters in its messages, so he must be able to read them anyway (upstream
+ * The writer of a policy or a binding can see parameters in its messages, and therefore needs the right to read them (upstream
  * `registry/admissionregistration/…/authz.go`). Throws 422. An update that names the same parameters is not asked about.
  */
 export function authorizeParams(attributes: AdmissionAttributes, options: ParamAuthorizationOptions): void {
@@ -78,7 +78,7 @@ interface Reading {
   readonly name: string;
 }
 
-/** Of a kind that is not known everything has to be readable. */
+/** For an unknown kind, everything has to be readable. */
 function mayRead(
   { authorizer, lookup }: ParamAuthorizationOptions,
   user: UserInfo,

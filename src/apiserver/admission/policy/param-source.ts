@@ -32,13 +32,13 @@ export interface ParamQuery {
   /** Undefined: the policy has no parameters. */
   readonly resource: ResourceStore | undefined;
   readonly ref: ParamRef | undefined;
-  /** Of the request. */
+  /** The namespace of the request. */
   readonly namespace: string;
 }
 
 /**
- * What a policy is evaluated with, once for each: null where there are no parameters to name (`policy/generic.CollectParams`). Read
- * from the store, so that a parameter counts from the request after the one that wrote it.
+ * The parameters of a policy, which is evaluated once for each: null where there are no parameters to name (`policy/generic.CollectParams`).
+ * Read from the store, so that a parameter counts from the request after the one that wrote it.
  */
 export async function collectParams({ resource, ref, namespace }: ParamQuery): Promise<readonly (KubeObject | null)[]> {
   if (resource === undefined || ref === undefined) return [null];

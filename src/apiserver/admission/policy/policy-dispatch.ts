@@ -99,7 +99,7 @@ export class PolicyDispatch {
     }
   }
 
-  /** Of a Namespace itself there is none. */
+  /** A Namespace itself has none. */
   #namespaceOf({ info, namespace }: AdmissionAttributes): Promise<KubeObject> | null {
     const isNamespace = info.group === '' && info.resource === 'namespaces';
     return namespace === '' || isNamespace ? null : this.#options.namespaces.get(namespace);
@@ -187,7 +187,7 @@ function denied(
   });
 }
 
-/** What a refusal calls the object (apiserver `admission.extractResourceName`). */
+/** The name of the object in a refusal (apiserver `admission.extractResourceName`). */
 function nameOf({ name, object }: AdmissionAttributes): string {
   if (name !== '') return name;
   const { name: own = '', generateName = '' } = object?.metadata ?? {};

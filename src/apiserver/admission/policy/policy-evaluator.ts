@@ -10,7 +10,7 @@ import {
 import { type CompiledCondition, compileConditions, evaluateConditions } from '../cel/cel-match-conditions.ts';
 import type { PolicySpec, PolicyValidation } from './validating-policy.ts';
 
-/** What a validation of a policy says about one request. */
+/** The result of a policy's validation for one request. */
 export type PolicyDecision =
   | { readonly action: 'admit' }
   | {
@@ -119,7 +119,7 @@ function only(decision: PolicyDecision): PolicyOutcome {
   return { decisions: [decision], annotations: [] };
 }
 
-/** What a failure means: the request is denied, unless the policy says to go on. */
+/** The effect of a failure: the request is denied, unless the policy says to go on. */
 export function failedDecision(
   { failurePolicy }: PolicySpec,
   message: string,

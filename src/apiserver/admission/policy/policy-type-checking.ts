@@ -7,10 +7,10 @@ import { typedSchema } from '../../../api/structural/schema-cel-type.ts';
 import { AdmissionCompiler, type ExpressionPlace } from '../cel/admission-compiler.ts';
 import type { PolicySpec } from './validating-policy.ts';
 
-/** What is served when a policy is written. */
+/** The resources that are served when a policy is written. */
 export interface ServedKinds {
   resources(): readonly ResourceInfo[];
-  /** Of a custom resource. */
+  /** The schema of a custom resource. */
   schemaOf(info: ResourceInfo): JsonSchemaProps | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface ExpressionWarning {
   readonly warning: string;
 }
 
-/** More kinds than this are not looked at for one rule. */
+/** The most kinds that are checked for one rule. */
 const MAX_KINDS = 10;
 
 /**
- * What the expressions of a policy would get wrong about the kinds it names without wildcards (apiserver
+ * Type errors of a policy's expressions about the kinds it names without wildcards (apiserver
  * `policy/validating/typechecking.go`). It changes nothing of what the policy does.
  */
 export function typeCheckPolicy(spec: PolicySpec, served: ServedKinds): readonly ExpressionWarning[] {

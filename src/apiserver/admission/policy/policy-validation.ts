@@ -201,7 +201,7 @@ export function validateBinding({ spec = {} }: ValidatingAdmissionPolicyBinding)
   return [...validateBindingTarget(spec), ...validateActions(validationActions, 'spec.validationActions')];
 }
 
-/** What bindings of both types say: which policy, with which parameters, about what. */
+/** Checks of bindings of both types: which policy, with which parameters, about what. */
 export function validateBindingTarget(spec: Omit<BindingSpec, 'validationActions'>): FieldError[] {
   const { policyName = '', paramRef, matchResources } = spec;
   const errors: FieldError[] =

@@ -33,7 +33,7 @@ export interface PolicyMatchResources extends MatchResourcesSource {
   readonly excludeResourceRules?: readonly Rule[];
 }
 
-/** What validating and mutating policies have in common. */
+/** Checks common to validating and mutating policies. */
 export interface AdmissionPolicySpec {
   readonly failurePolicy?: string;
   readonly paramKind?: ParamKind;

@@ -30,7 +30,7 @@ export function reviewVersion(versions: readonly string[] | null | undefined): R
   return undefined;
 }
 
-/** API-350. What is absent is null, as Go prints it. */
+/** API-350. Absent fields are null, as Go prints them. */
 export function admissionReview(version: ReviewVersion, request: ReviewRequest): object {
   return {
     kind: 'AdmissionReview',
@@ -66,7 +66,7 @@ export function admissionRequest({ uid, attributes, invocation, object, oldObjec
   };
 }
 
-/** What of a Status counts in a denial. */
+/** The fields of a Status that count in a denial. */
 export interface ReviewResult {
   readonly message: string;
   readonly reason: string;
@@ -80,7 +80,7 @@ export interface ReviewPatch {
   readonly type: string;
 }
 
-/** What a webhook has said. */
+/** The answer of a webhook. */
 export interface ReviewResponse {
   readonly allowed: boolean;
   /** Why not. */

@@ -20,9 +20,9 @@ import { callFailed, deniedBy, dryRunUnsupported } from './webhook-errors.ts';
 import type { ObservedCall, WebhookMetrics } from './webhook-metrics.ts';
 import type { WebhookAccessor } from './webhook-source.ts';
 
-/** Of an answer: a patch may replace what a request may bring, and base64 makes it a third longer. */
+/** The largest answer: a patch may replace what a request may bring, and base64 makes it a third longer. */
 const MAX_ADMISSION_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Of a webhook that names none; the defaults of the kind always do (API-354). */
+/** The timeout of a webhook that names none; the defaults of the kind always do (API-354). */
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
 export interface DispatchEnvironment {
@@ -70,7 +70,7 @@ export function placeOf({ reinvocation }: AdmissionAttributes, index: number): s
 /** The request's objects in the version a webhook wants. */
 export type Versioned = (invocation: Invocation) => Promise<VersionedObjects>;
 
-/** What the two webhook plug-ins share: which webhooks are called, and what becomes of a call (`webhook/generic`). */
+/** The common part of both webhook plug-ins: which webhooks are called, and how their answers count (`webhook/generic`). */
 export class WebhookDispatch {
   readonly #environment: DispatchEnvironment;
   readonly #type: WebhookType;
@@ -170,7 +170,7 @@ export class WebhookDispatch {
       answer = await client.post(hook.clientConfig, { body, ...limits });
     } catch (error) {
       if (!(error instanceof WebhookCallError)) throw error;
-      // It had all the time the request had left. A timer may be early, so the clock does not tell that for certain.
+      // It had all the time the request had left. A timer may be early, so the clock does not prove it.
       const requestIsOver = error.failure === 'timeout' && timeoutMs === left;
       if (requestIsOver && hook.failurePolicy === 'Ignore') throw expired();
       throw callFailed(hook.name, `failed to call webhook: ${error.message}`);

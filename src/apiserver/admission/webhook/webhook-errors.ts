@@ -15,7 +15,7 @@ export function deniedBy(webhook: string, result: ReviewResult | undefined): Sta
   });
 }
 
-/** API-357. */
+/** The refusal of a dry run by a webhook with side effects (API-357). */
 export function dryRunUnsupported(webhook: string): StatusError {
   return newBadRequest(`admission webhook ${quoted(webhook)} does not support dry run`);
 }

@@ -58,7 +58,7 @@ export class WebhookSource {
   }
 }
 
-/** A name that occurs twice is told apart by how often it has occurred. */
+/** A repeated name gets the number of its occurrence. */
 function accessorsOf({ metadata, webhooks = [] }: WebhookConfiguration): WebhookAccessor[] {
   const configuration = metadata?.name ?? '';
   const occurred = new Map<string, number>();

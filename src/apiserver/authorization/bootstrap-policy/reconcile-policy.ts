@@ -4,7 +4,7 @@ import { policyRules } from '../policy-rule.ts';
 import { missingRights } from '../rule-coverage.ts';
 import { AUTOUPDATE } from './policy-text.ts';
 
-/** What to do with a role or binding that a cluster is to start with. */
+/** The action for a role or binding of the bootstrap policy. */
 export type PolicyDecision =
   | { readonly verdict: 'create'; readonly reason: 'missing' }
   | { readonly verdict: 'update'; readonly reason: 'incomplete'; readonly object: KubeObject }
@@ -13,8 +13,8 @@ export type PolicyDecision =
   | { readonly verdict: 'keep'; readonly reason: 'complete' | 'protected' };
 
 /**
- * What is there is only ever added to (upstream `component-helpers/auth/rbac/reconciliation`): rights, subjects, labels and
- * annotations that an administrator gave stay; those he took away come back, unless he turned that off for the object.
+ * Existing objects are only extended (upstream `component-helpers/auth/rbac/reconciliation`): rights, subjects, labels and
+ * annotations that an administrator gave stay; removed ones return, unless the administrator turned that off for the object.
  */
 export function reconcilePolicy(existing: KubeObject | undefined, wanted: KubeObject): PolicyDecision {
   if (existing === undefined) return { verdict: 'create', reason: 'missing' };

@@ -23,7 +23,7 @@ export interface Representation {
   readonly transform?: Transform;
 }
 
-/** What is to be represented, as far as it decides which clauses can be met. */
+/** The facts about the result that decide which clauses can be met. */
 export interface Representable {
   readonly shape: 'object' | 'list' | 'watch';
   /** Custom resources are never protobuf unless reduced to their metadata, and know `application/*` (API-020). */
@@ -164,7 +164,7 @@ export function transformMismatch(
   return undefined;
 }
 
-/** API-011. */
+/** Browsers and curl get indented JSON without asking for it (API-011). */
 export function wantsPretty(query: URLSearchParams, userAgent: string | undefined): boolean {
   const asked = query.get('pretty');
   if (asked !== null) return asked !== 'false' && asked !== '0';

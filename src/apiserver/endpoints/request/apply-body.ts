@@ -30,7 +30,7 @@ export async function readConfiguration(context: RequestContext): Promise<Config
   return { config: value ?? {}, problems: repeated };
 }
 
-/** API-235. */
+/** Repeated keys fail the request, cause warnings, or are ignored, as fieldValidation says (API-235). */
 export function repeatedKeysOf({ problems }: Configuration, validation: FieldValidation): RepeatedKeys {
   if (problems.length === 0 || validation === 'Ignore') return { refusal: undefined, warnings: [] };
   if (validation === 'Warn') return { refusal: undefined, warnings: problems };

@@ -126,7 +126,7 @@ export function repeatedKeys(problems: readonly string[]): string {
 }
 
 /**
- * In the order in which upstream finds them: a built-in type reads its text once, and does not look into what it does not know; a
+ * In the order in which upstream finds them: a built-in type reads its text once, and does not read unknown fields; a
  * custom resource is read first, and then held to its schema.
  */
 function findingsOf(
@@ -135,7 +135,7 @@ function findingsOf(
   { typeName }: ObjectSchema,
 ): string[] {
   if (typeName === undefined) return [...strictFindings([], duplicates), ...strictFindings(unknownFields, [])];
-  // What was no JSON is made such first, with the keys in order.
+  // Another format is converted to JSON first, with the keys in order.
   if (text === undefined) return strictFindings(unknownFields.toSorted(comparePaths), []);
   if (duplicates.length === 0) return strictFindings(unknownFields, []);
   const unknown = new Set(unknownFields);

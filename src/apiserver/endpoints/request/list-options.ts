@@ -58,7 +58,7 @@ function unknownMatch(match: string): FieldError[] {
   return [fieldNotSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', ''])];
 }
 
-/** API-097, API-100. */
+/** Throws for combinations of list options that contradict each other (API-097, API-100). */
 export function validateListOptions(options: ListOptions): void {
   const { resourceVersion, resourceVersionMatch, continueToken } = options;
   const errors: FieldError[] = [];
@@ -89,7 +89,7 @@ export function validateListOptions(options: ListOptions): void {
   }
 }
 
-/** API-130. */
+/** Throws for combinations of watch options that contradict each other (API-130). */
 export function validateWatchOptions(options: ListOptions): void {
   const { resourceVersionMatch, sendInitialEvents } = options;
   const errors: FieldError[] = [];

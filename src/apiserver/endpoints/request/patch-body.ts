@@ -13,7 +13,7 @@ export interface PatchBody {
   apply(document: unknown): unknown;
   readonly text: string;
   /**
-   * What of a document it can read or write; the rest may be left out, and is kept by that. `metadata`: kind, apiVersion and metadata
+   * The part of a document that the patch reads or writes; the rest may be left out, and is kept. `metadata`: kind, apiVersion and metadata
    * without managedFields. `fields`: all but managedFields (API-219).
    */
   readonly sees: 'metadata' | 'fields' | 'everything';

@@ -3,7 +3,9 @@ import type { UserInfo } from '../../authentication/user-info.ts';
 import type { RequestInfo } from './request-info.ts';
 import { WarningList } from './warning-list.ts';
 
-/** Of the audit event of one request; webhooks and policies bring them, each of a stated length (upstream has 10 KiB for values). */
+/**
+ * Annotations for the audit event of one request; webhooks and policies bring them, each of a stated length (upstream has 10 KiB for values).
+ */
 const MAX_ANNOTATIONS = 100;
 const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
 
@@ -27,9 +29,9 @@ export class RequestContext {
   readonly auditId: string;
   /** Set by the authentication filter, before anything asks for it. */
   user: UserInfo = { username: '', groups: [] };
-  /** Who made the request, where it is made as somebody else (API-376). */
+  /** The original user of an impersonated request (API-376). */
   impersonator: UserInfo | undefined;
-  /** Of the object that was created, which a path does not say; empty otherwise. */
+  /** The name of the created object, which the path lacks; empty otherwise. */
   createdName = '';
   /** Throws the 403 unless the user may also do this to what is requested. Set by the authorization filter. */
   requireVerb: (verb: string) => void = () => undefined;
@@ -58,7 +60,7 @@ export class RequestContext {
     this.#warnings.add(text);
   };
 
-  /** Of the request's audit event. The first value of a key counts. */
+  /** Annotates the request's audit event. The first value of a key counts. */
   readonly annotate = (key: string, value: string): void => {
     this.#annotations ??= new Map();
     if (this.#annotations.size >= MAX_ANNOTATIONS || this.#annotations.has(key)) return;

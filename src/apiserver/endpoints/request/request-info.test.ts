@@ -125,7 +125,7 @@ describe('request info', () => {
     expect(parse('GET', target)).toMatchObject({ verb: 'watch', name: 'p', authorizationName: 'p' });
   });
 
-  it('API-063 segments are percent-decoded, and a broken encoding is told apart', () => {
+  it('API-063 segments are percent-decoded, and a broken encoding is recognised', () => {
     expect(parse('GET', '/api/v1/nodes/a%20b')).toMatchObject({ name: 'a b' });
     expect(parseRequestInfo('GET', '/api/v1/nodes/%zz', new URLSearchParams())).toBeUndefined();
   });

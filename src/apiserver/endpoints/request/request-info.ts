@@ -2,7 +2,7 @@ import { parseFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { isPathSegmentName } from '../../../api/validation/names.ts';
 
 /**
- * What a request line asks for, in the terms of the API (API-001..003): pure, no look-up of what is served.
+ * A request line in the terms of the API (API-001..003): pure, no look-up of what is served.
  * The grammar is that of apiserver `pkg/endpoints/request/requestinfo.go`.
  */
 
@@ -66,7 +66,7 @@ export interface RequestLine {
 
 const noQuery = new URLSearchParams();
 
-/** What a method and a target (path and query) ask for. */
+/** The meaning of a method and a target (path and query). */
 export function requestLine(method: string, target: string): RequestLine {
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
@@ -167,7 +167,7 @@ function nameFromFieldSelector(verb: RequestVerb, query: URLSearchParams): strin
   try {
     name = parseFieldSelector(selector).exact('metadata.name') ?? '';
   } catch {
-    // Whoever may list at all is told what is wrong with it.
+    // A user who may list gets the reason.
     return '';
   }
   return isPathSegmentName(name).length === 0 ? name : '';

@@ -35,7 +35,7 @@ function requestOptions(query: URLSearchParams): WriteRequestOptions {
 
 const noOptions: WriteRequestOptions = {};
 
-/** Of a DELETE, which nobody manages fields by. */
+/** The scope of a DELETE, which has no field manager. */
 export function deletionContext({ context }: ResourceScope, dryRun: boolean): WriteContext {
   const { user, warn, annotate, expired, deadline } = context;
   return { user, warn, annotate, expired, deadline, dryRun };

@@ -51,7 +51,7 @@ export class ChunkWriter {
     yield* full;
   }
 
-  /** What is left, when nothing more is to come. */
+  /** Writes the rest, when nothing more is to come. */
   *rest(): Generator<Uint8Array> {
     yield* this.taken();
     if (this.#used > 0) yield this.#chunk.subarray(0, this.#used);

@@ -1,7 +1,7 @@
 import { fieldInvalid, formatFieldError } from '../../../api/field-error.ts';
 import { newBadRequest } from '../../../api/status-error.ts';
 
-/** What a row of a table carries beside its cells. */
+/** The object that a row of a table carries beside its cells. */
 export type IncludeObject = 'Metadata' | 'Object' | 'None';
 
 /** The query parameter `includeObject`; 400 for a value that is not one of the three (API-430). */

@@ -33,7 +33,7 @@ export async function writeObject(scope: ResourceScope, status: number, object: 
   );
 }
 
-/** API-025. */
+/** Throws when the requested representation does not fit the shape of the answer (API-025). */
 export function refuseMismatch({ info, representation }: ResourceScope, shape: 'object' | 'list' | 'watch'): void {
   const goType = `*${info.version}.${shape === 'list' ? info.listKind : info.kind}`;
   const custom = info.typeName === undefined;

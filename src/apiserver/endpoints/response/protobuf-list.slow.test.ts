@@ -99,7 +99,7 @@ describe('a list in protobuf', () => {
     expect(lengths.reduce((sum, length) => sum + length, 0)).toBeGreaterThan(60 * large);
   });
 
-  it('API-520 what was made of an object to send it is given back, so that a long list never is there twice', async () => {
+  it('API-520 memory made for sending an object is released, so that a long list is never held twice', async () => {
     const kvs = objects(3, 100).map((item, i) => ({
       key: `/registry/core/pods/default/pod-${i}`,
       value: encodeStored(item.object()),

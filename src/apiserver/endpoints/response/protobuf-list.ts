@@ -70,7 +70,7 @@ const BATCH = 256;
 const TURN = 8;
 /** A list up to here is one body. */
 const WHOLE_BYTES = 256 * 1024;
-/** Of what was encoded to be measured, so much is kept to be sent; the rest is encoded again. */
+/** The most encoded bytes that are kept after measuring; the rest is encoded again. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -79,7 +79,7 @@ const KEPT_BYTES = 8 * 1024 * 1024;
  */
 export async function protobufList(list: ProtobufList): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
   const { encoding } = list;
-  /** Of each batch, if it is kept. */
+  /** The bytes of each batch, if they are kept. */
   const kept: (Uint8Array | undefined)[] = [];
   let bytes = 0;
   for (const batch of batches(list)) {

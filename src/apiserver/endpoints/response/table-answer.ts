@@ -4,7 +4,7 @@ import { parseIncludeObject } from './include-object.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import type { Table, TableMeta, TableRow, tableConvertor as makeTableConvertor, WatchTables } from './table.ts';
 
-/** Objects as rows (API section 21). The printers are loaded with the first table. `list` is absent for a single object. */
+/** Objects as rows (API-430). The printers are loaded with the first table. `list` is absent for a single object. */
 export async function tableFor(
   scope: ResourceScope,
   objects: Iterable<ServedObject>,

@@ -7,7 +7,7 @@ import type { Cell, PrinterColumn, TableColumnDefinition } from '../../printers/
 import { printerColumnsFor } from '../../printers/printer-columns.ts';
 import type { IncludeObject } from './include-object.ts';
 
-/** `meta.k8s.io` Tables (API section 21): what `kubectl get` prints. */
+/** `meta.k8s.io` Tables (API-430): what `kubectl get` prints. */
 export interface TableRow {
   readonly cells: readonly Cell[];
   /** Only pods have one: `Completed`. */
@@ -117,7 +117,7 @@ export class WatchTables {
 
 function included(object: KubeObject, wanted: IncludeObject, version: 'v1' | 'v1beta1'): unknown {
   if (wanted === 'Object') return object;
-  // The bookmark that ends the initial events is told by its annotation, so that is always sent (API-430).
+  // The bookmark that ends the initial events is recognised by its annotation, so that is always sent (API-430).
   if (wanted === 'None' && object.metadata?.annotations?.[INITIAL_EVENTS_END] !== 'true') return undefined;
   return partialObjectMetadata(object.metadata ?? {}, version);
 }

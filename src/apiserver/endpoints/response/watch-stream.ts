@@ -31,7 +31,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #deadline: Timer;
   readonly #bookmarks: Iterator<number>;
   #bookmarkTimer: Timer | undefined;
-  /** What has happened and was not given to the reader yet. */
+  /** Events that the reader does not have yet. */
   #due: { step?: WatchStep; bookmark: boolean; timeout: boolean } = { bookmark: false, timeout: false };
   #asking = false;
   #wake: (() => void) | undefined;
@@ -93,7 +93,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  /** The next thing to tell: what the cache has comes before the end of the time, bookmarks come last. */
+  /** The next event: those of the cache come before the timeout, bookmarks come last. */
   async #moment(): Promise<WatchMoment> {
     for (;;) {
       const due = this.#due;

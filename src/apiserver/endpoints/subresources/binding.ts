@@ -44,7 +44,7 @@ export function handleBindings(scope: ResourceScope): Promise<HttpResponse> {
 
 interface Bound {
   readonly pods: ResourceStore;
-  /** Of the path; absent where only the body names the pod. */
+  /** The name in the path; absent where only the body names the pod. */
   readonly podName?: string;
 }
 

@@ -3,14 +3,14 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newUntypedInternal } from '../../../api/status-error.ts';
 import type { ScalePaths } from '../../registry/strategy.ts';
 
-/** What a Scale shows; undefined where the object does not say. */
+/** The values that a Scale shows; undefined where the object lacks them. */
 export interface ScaleValues {
   readonly wanted: number | undefined;
   readonly current: number | undefined;
   readonly selector: string;
 }
 
-/** API-467. */
+/** Reads the values of a Scale at the paths that the definition names (API-467). */
 export function customScale(parent: KubeObject, paths: ScalePaths): ScaleValues {
   const selector = paths.labelSelector === undefined ? undefined : valueAt(parent, paths.labelSelector);
   return {

@@ -113,7 +113,7 @@ function ignoresBudgets(pod: Pod): boolean {
   return phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending' || Boolean(pod.metadata?.deletionTimestamp);
 }
 
-/** API-319. */
+/** The pod with the condition that says why it is evicted (API-319). */
 function withDisruptionTarget(pod: Pod, now: string): KubeObject {
   const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'DisruptionTarget');
   const condition = {

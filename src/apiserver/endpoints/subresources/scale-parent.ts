@@ -37,7 +37,7 @@ interface Workload {
   readonly status?: { readonly replicas?: number };
 }
 
-/** API-331, API-467. */
+/** The Scale of an object: its name and version, and the counts (API-331, API-467). */
 function scaleOf(parent: KubeObject, paths: ScalePaths | undefined): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata ?? {};
   const metadata: ObjectMeta = { ...pick({ name, namespace, uid, resourceVersion, creationTimestamp }) };
@@ -79,7 +79,7 @@ function selectorText(parent: KubeObject, selector: Record<string, unknown> | un
 export interface Scaling {
   readonly method: UpdateRequest['method'];
   readonly dryRun: boolean;
-  /** Who manages the fields afterwards, where the wanted Scale says so itself: that of an apply. Absent: who changes the number. */
+  /** The managers afterwards, where an apply computed them. Absent: the writer of the number. */
   readonly managers?: (parent: KubeObject, scale: KubeObject) => ManagedFieldsEntry[] | undefined;
   /** The Scale the client wants, from the parent as it is. */
   wanted(parent: KubeObject): KubeObject | Promise<KubeObject>;
@@ -101,7 +101,7 @@ export function replicasPaths({ strategy, siblings, info }: ResourceStore): Repl
 
 const BUILT_IN_REPLICAS: readonly PathElement[] = ['f:spec', 'f:replicas'];
 
-/** API-216. */
+/** The managers of the parent after an update of its Scale (API-216). */
 function managersAfterUpdate(
   { context, resource }: ResourceScope,
   parent: KubeObject,
@@ -115,7 +115,7 @@ function managersAfterUpdate(
   return managersAfterScaling({ entries, replicas: replicasPaths(resource), apiVersion }, { manager, replicas });
 }
 
-/** A patch that leaves out a number which is not there yet is told apart from one that says 0. */
+/** A patch that leaves out a missing number differs from one that sets 0. */
 const NOT_SET = -2_147_483_648;
 
 export function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
@@ -205,7 +205,7 @@ export function writeScale(scope: ResourceScope, parent: KubeObject): Promise<Ht
   return writeObject({ ...scope, info: scaleInfo(scope.info) }, 200, new TransientObject(scale));
 }
 
-/** Only what the writer looks at: the kind, for tables and messages. */
+/** Only the fields that the writer reads: the kind, for tables and messages. */
 function scaleInfo(parent: ResourceInfo): ResourceInfo {
   const typeName = typeNameOf(SCALE_VERSION, 'Scale');
   return {

@@ -119,7 +119,7 @@ function validateExpiration(seconds: number): void {
   if (problem !== undefined) throw newInvalid(KIND, '', [fieldInvalid('spec.expirationSeconds', seconds, problem)]);
 }
 
-/** What the token is good for as long as it exists. */
+/** The object whose existence keeps the token valid. */
 async function bindingOf(scope: ResourceScope, reference: BoundObjectReference | undefined): Promise<Binding> {
   if (reference === undefined) return {};
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference;
@@ -147,7 +147,7 @@ async function bindingOf(scope: ResourceScope, reference: BoundObjectReference |
   throw newBadRequest(`cannot bind token to object of type ${formatGroupVersionKind({ ...gv, kind })}`);
 }
 
-/** A node that does not exist is still told by its name. */
+/** A node that does not exist is still given by its name. */
 async function nodeClaim(scope: ResourceScope, name: string): Promise<ObjectClaim> {
   try {
     const { uid = '' } = (await siblingOf(scope, 'nodes', name)).metadata();

@@ -5,7 +5,7 @@ import { writeObject } from '../response/object-writer.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 
-/** API-150. */
+/** POST of a new object (API-150). */
 export async function handleCreate(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace } = scope;
   const options = parseWriteOptions(context.query, 'CreateOptions');

@@ -18,7 +18,7 @@ import { writeObject } from '../response/object-writer.ts';
 import type { RequestContext } from '../request/request-context.ts';
 import { deletionContext, type ResourceScope } from '../request/resource-scope.ts';
 
-/** DELETE of one object (section 13). */
+/** DELETE of one object. */
 export async function handleDelete(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace, name } = scope;
   const options = await readDeleteOptions(context);

@@ -17,7 +17,7 @@ import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
 import { updatedPart } from './update.ts';
 import { type FieldValidation, parseWriteOptions } from '../request/write-options.ts';
 
-/** PATCH of an object or of a subresource that has the object's own kind (section 10). */
+/** PATCH of an object or of a subresource that has the object's own kind. */
 export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace, name } = scope;
   if (patchType(context) === APPLY_PATCH) return handleApply(scope);
@@ -73,7 +73,7 @@ export function patched(document: KubeObject, { patch, expected, validation, con
     }
     for (const finding of findings) context.warn(finding);
   }
-  // What was read has its defaults.
+  // The object that was read has its defaults.
   if (sees === 'metadata') return { ...document, metadata: metadataOf(decoded.object) };
   expected.applyDefaults(decoded.object);
   return decoded.object;

@@ -21,7 +21,7 @@ import { type WatchMoment, WatchStream, type WatchStreamOptions } from '../respo
 const MIN_TIMEOUT_S = 1800;
 /** Asked-for times are cut to two days: longer ones only hide a broken client. */
 const MAX_TIMEOUT_S = 2 * 24 * 3600;
-/** API-128. */
+/** A bookmark each minute, and one shortly before the watch ends (API-128). */
 const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
@@ -77,7 +77,7 @@ interface Opening {
   readonly revision: number;
 }
 
-/** API-122, 124, 129, 132. A revision that is no longer held is returned, not thrown: it is told inside the stream (API-123). */
+/** API-122, 124, 129, 132. A revision that is no longer held is returned, not thrown: the stream reports it (API-123). */
 async function openWatch(
   { resource }: ResourceScope,
   selection: Selection,
@@ -126,7 +126,7 @@ async function convertedStart(watch: CacheWatch, resource: ResourceStore): Promi
   };
 }
 
-/** A watch of one object looks at its key only, and at the few that begin with it. */
+/** A watch of one object follows its key only, and at the few that begin with it. */
 function watchedPrefix(resource: ResourceStore, { namespace, name }: Selection): string {
   const known = name !== undefined && (namespace !== '' || !resource.info.namespaced);
   return known ? resource.key(namespace, name) : resource.prefix(namespace);

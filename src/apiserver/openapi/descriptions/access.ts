@@ -40,7 +40,7 @@ export const ACCESS: FieldTexts = {
     namespace: 'Namespace of the ServiceAccount.',
   },
   'authentication.TokenRequestSpec': {
-    audiences: 'Whom the token is for; the API server unless told.',
+    audiences: 'Whom the token is for; the API server unless set.',
     boundObjectRef: 'Pod or Secret with which the token loses its validity.',
     expirationSeconds: 'Seconds the token should be valid.',
   },

@@ -28,7 +28,7 @@ const CONTAINER = {
   tty: 'Gives the container a terminal; needs stdin.',
   volumeDevices: 'Block devices of the pod that appear in the container.',
   volumeMounts: 'Where the volumes of the pod appear in the container.',
-  workingDir: 'Directory the program starts in; that of the image unless told otherwise.',
+  workingDir: 'Directory the program starts in; that of the image unless set.',
 };
 
 const HANDLER = {
@@ -42,7 +42,7 @@ export const CONTAINERS: FieldTexts = {
   'core.Container': CONTAINER,
   'core.EphemeralContainer': {
     ...CONTAINER,
-    targetContainerName: 'Container whose processes it can see; it joins none unless told.',
+    targetContainerName: 'Container whose processes it can see; it joins none unless set.',
     ports: 'Not allowed here.',
     resources: 'Not allowed here; it uses what the pod has left.',
     lifecycle: 'Not allowed here.',
@@ -123,11 +123,11 @@ export const CONTAINERS: FieldTexts = {
   'core.ResourceRequirements': {
     claims: 'Claims of the pod (devices) that the container uses.',
     limits: 'The most the container may use: above it the CPU is held back, for memory it is killed.',
-    requests: 'What the container is promised; the scheduler goes by it. The limits unless told otherwise.',
+    requests: 'What the container is promised; the scheduler goes by it. The limits unless set.',
   },
   'core.ResourceClaim': {
     name: 'Name of an entry of resourceClaims of the pod.',
-    request: 'Which request of the claim; all of them unless told.',
+    request: 'Which request of the claim; all of them unless set.',
   },
   'core.Lifecycle': {
     postStart: 'Done right after the container was created. When it fails, the container is ended.',
@@ -140,16 +140,16 @@ export const CONTAINERS: FieldTexts = {
     failureThreshold: 'Failures in a row after which the probe counts as failed.',
     grpc: 'A health check over gRPC; SERVING is a success.',
     initialDelaySeconds: 'Seconds after the start of the container before the first try.',
-    periodSeconds: 'Seconds between two tries; 10 unless told otherwise.',
+    periodSeconds: 'Seconds between two tries; 10 unless set.',
     successThreshold:
       'Successes in a row after a failure before it counts as success again; 1 for liveness and startup.',
     terminationGracePeriodSeconds:
-      'Seconds the container is given to end when this probe has failed; that of the pod unless told.',
-    timeoutSeconds: 'Seconds a try may take; 1 unless told otherwise.',
+      'Seconds the container is given to end when this probe has failed; that of the pod unless set.',
+    timeoutSeconds: 'Seconds a try may take; 1 unless set.',
   },
   'core.ExecAction': { command: 'Program and arguments; no shell is around it.' },
   'core.HTTPGetAction': {
-    host: 'Host to connect to; the pod itself unless told.',
+    host: 'Host to connect to; the pod itself unless set.',
     httpHeaders: 'Headers to send.',
     path: 'Path to ask for.',
     port: 'Number or name of the port.',
@@ -157,7 +157,7 @@ export const CONTAINERS: FieldTexts = {
   },
   'core.HTTPHeader': { name: 'Name of the header.', value: 'Value of the header.' },
   'core.TCPSocketAction': {
-    host: 'Host to connect to; the pod itself unless told.',
+    host: 'Host to connect to; the pod itself unless set.',
     port: 'Number or name of the port.',
   },
   'core.GRPCAction': { port: 'Number of the port.', service: 'Service to ask for in the health check.' },
@@ -171,7 +171,7 @@ export const CONTAINERS: FieldTexts = {
     readOnlyRootFilesystem: 'The root file system of the container cannot be written to.',
     runAsGroup: 'Group id of the first process.',
     runAsNonRoot: 'The container is refused when it would run as root.',
-    runAsUser: 'User id of the first process; that of the image unless told.',
+    runAsUser: 'User id of the first process; that of the image unless set.',
     seLinuxOptions: 'SELinux context of the container.',
     seccompProfile: 'System calls that are allowed.',
     windowsOptions: 'Settings for Windows.',

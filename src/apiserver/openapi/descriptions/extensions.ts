@@ -1,7 +1,7 @@
 import type { FieldTexts } from './field-texts.ts';
 
 const CLIENT_CONFIG = {
-  caBundle: 'Certificates, in PEM, that the one of the webhook is checked against; those of the system unless told.',
+  caBundle: 'Certificates, in PEM, that the one of the webhook is checked against; those of the system unless set.',
   service: 'The Service in front of the webhook. Either this or url.',
   url: 'Where the webhook is, https:// with path. Either this or service.',
 };
@@ -9,7 +9,7 @@ const SERVICE = {
   name: 'Name of the Service.',
   namespace: 'Namespace of the Service.',
   path: 'Path of the requests.',
-  port: 'Port of the Service; 443 unless told.',
+  port: 'Port of the Service; 443 unless set.',
 };
 const WEBHOOK = {
   admissionReviewVersions: 'Versions of AdmissionReview the webhook knows; the first that the server knows is sent.',
@@ -22,7 +22,7 @@ const WEBHOOK = {
   objectSelector: 'Objects that are meant, by their own labels, before or after the change. Users can get around it.',
   rules: 'Requests that are meant: operations, groups, versions, resources.',
   sideEffects: 'Whether the webhook changes anything elsewhere: None, or NoneOnDryRun: not in a dry run.',
-  timeoutSeconds: 'Seconds to wait for the webhook, 1 to 30; 10 unless told.',
+  timeoutSeconds: 'Seconds to wait for the webhook, 1 to 30; 10 unless set.',
 };
 const RULE = {
   apiGroups: 'Groups that are meant; * is all.',
@@ -101,7 +101,7 @@ export const EXTENSIONS: FieldTexts = {
   'admissionregistration.ParamKind': { apiVersion: 'Group and version of the kind.', kind: 'Name of the kind.' },
   'admissionregistration.ParamRef': {
     name: 'Name of the object. Either this or selector.',
-    namespace: 'Namespace of the object; that of the request unless told.',
+    namespace: 'Namespace of the object; that of the request unless set.',
     parameterNotFoundAction: 'What it means when there is no such object: Allow or Deny.',
     selector: 'Objects by their labels; the policy is applied with each of them.',
   },
@@ -121,13 +121,13 @@ export const EXTENSIONS: FieldTexts = {
   'apiextensions.CustomResourceDefinitionNames': {
     categories: 'Lists such as all that show the kind.',
     kind: 'Name of the kind, such as Widget.',
-    listKind: 'Name of lists of it; WidgetList unless told.',
+    listKind: 'Name of lists of it; WidgetList unless set.',
     plural: 'Name in paths, such as widgets. The definition is called plural.group.',
     shortNames: 'Short names for the command line.',
-    singular: 'Name for one of them; the kind in small letters unless told.',
+    singular: 'Name for one of them; the kind in small letters unless set.',
   },
   'apiextensions.CustomResourceDefinitionVersion': {
-    additionalPrinterColumns: 'Columns of kubectl get; name and age unless told.',
+    additionalPrinterColumns: 'Columns of kubectl get; name and age unless set.',
     deprecated: 'Requests for the version are answered with a warning.',
     deprecationWarning: 'Text of that warning.',
     name: 'Name of the version, such as v1beta1.',

@@ -4,7 +4,7 @@ const APP_PROTOCOL = 'What is spoken on the port, such as kubernetes.io/h2c; a h
 
 export const NETWORK: FieldTexts = {
   'core.ServiceSpec': {
-    allocateLoadBalancerNodePorts: 'Whether a LoadBalancer gets node ports too; yes unless told otherwise.',
+    allocateLoadBalancerNodePorts: 'Whether a LoadBalancer gets node ports too; yes unless set.',
     clusterIP:
       'Address inside the cluster, given by the server. None: no address, the name leads to the pods themselves.',
     clusterIPs: 'Addresses inside the cluster, one per family; the first is clusterIP.',
@@ -30,14 +30,14 @@ export const NETWORK: FieldTexts = {
   'core.ServicePort': {
     appProtocol: APP_PROTOCOL,
     name: 'Name of the port; needed when there are several.',
-    nodePort: 'Port on every node, given by the server unless told.',
+    nodePort: 'Port on every node, given by the server unless set.',
     port: 'Port of the Service.',
     protocol: 'TCP, UDP or SCTP.',
-    targetPort: 'Port of the pods, by number or name; the same as port unless told.',
+    targetPort: 'Port of the pods, by number or name; the same as port unless set.',
   },
   'core.SessionAffinityConfig': { clientIP: 'Settings for ClientIP.' },
   'core.ClientIPConfig': {
-    timeoutSeconds: 'Seconds for which a client goes to the same pod; three hours unless told.',
+    timeoutSeconds: 'Seconds for which a client goes to the same pod; three hours unless set.',
   },
   'core.ServiceStatus': { loadBalancer: 'Where the load balancer is.' },
   'core.LoadBalancerStatus': { ingress: 'Addresses under which the Service is reached from outside.' },
@@ -102,7 +102,7 @@ export const NETWORK: FieldTexts = {
   },
   'networking.IngressSpec': {
     defaultBackend: 'Where requests go that no rule fits.',
-    ingressClassName: 'IngressClass that serves it; the default one unless told.',
+    ingressClassName: 'IngressClass that serves it; the default one unless set.',
     rules: 'Which host and path lead where.',
     tls: 'Certificates for hosts.',
   },
@@ -145,7 +145,7 @@ export const NETWORK: FieldTexts = {
     ingress: 'Traffic the pods accept. With Ingress among the types and no rule: none.',
     podSelector: 'Pods the policy is for. Empty: all of the namespace.',
     policyTypes:
-      'Directions it is about: Ingress, Egress or both. Ingress, and Egress where there are rules for it, unless told.',
+      'Directions it is about: Ingress, Egress or both. Ingress, and Egress where there are rules for it, unless set.',
   },
   'networking.NetworkPolicyIngressRule': {
     from: 'Who may send; everybody when empty.',
@@ -163,7 +163,7 @@ export const NETWORK: FieldTexts = {
   'networking.NetworkPolicyPort': {
     endPort: 'Last port of a range that begins with port.',
     port: 'Number or name of the port; all when absent.',
-    protocol: 'TCP, UDP or SCTP; TCP unless told.',
+    protocol: 'TCP, UDP or SCTP; TCP unless set.',
   },
   'networking.IPBlock': {
     cidr: 'Range of addresses, such as 192.0.2.0/24.',

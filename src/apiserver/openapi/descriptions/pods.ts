@@ -15,14 +15,12 @@ export const PODS: FieldTexts = {
   'core.PodSpec': {
     activeDeadlineSeconds: 'Seconds after its start after which the pod is ended as failed.',
     affinity: 'Which nodes, and the company of which pods, are wanted or avoided.',
-    automountServiceAccountToken:
-      'Whether a token of the service account appears in the containers; yes unless told otherwise.',
+    automountServiceAccountToken: 'Whether a token of the service account appears in the containers; yes unless set.',
     containers: 'Containers of the pod; at least one. They run side by side and share network and volumes.',
     dnsConfig: 'Servers and options for names, added to those of dnsPolicy.',
     dnsPolicy:
       'Where names are looked up: ClusterFirst, ClusterFirstWithHostNet, Default (as the node does) or None (only dnsConfig).',
-    enableServiceLinks:
-      'Whether every Service of the namespace appears in environment variables; yes unless told otherwise.',
+    enableServiceLinks: 'Whether every Service of the namespace appears in environment variables; yes unless set.',
     ephemeralContainers:
       'Containers added to a pod that runs, for debugging; set through the subresource of that name.',
     hostAliases: 'Lines for /etc/hosts of the containers.',
@@ -30,7 +28,7 @@ export const PODS: FieldTexts = {
     hostNetwork: 'Uses the network of the node: its addresses and its ports.',
     hostPID: 'Sees the processes of the node.',
     hostUsers: 'False gives the pod user ids of its own: root in it is nobody on the node.',
-    hostname: 'Host name of the pod; its name unless told otherwise.',
+    hostname: 'Host name of the pod; its name unless set.',
     hostnameOverride: 'Host name as it is, with dots if there are any, in the place of all others.',
     imagePullSecrets: 'Secrets with which images are fetched.',
     initContainers:
@@ -47,17 +45,17 @@ export const PODS: FieldTexts = {
     resources: 'Requests and limits of the pod as a whole, which its containers share.',
     restartPolicy: 'When containers that ended are started again: Always, OnFailure or Never.',
     runtimeClassName: 'RuntimeClass that runs the containers.',
-    schedulerName: 'Scheduler that looks for a node; default-scheduler unless told otherwise.',
+    schedulerName: 'Scheduler that looks for a node; default-scheduler unless set.',
     schedulingGates: 'While one of them is there, no node is looked for. They can be removed, not added.',
     schedulingGroup: 'Group of pods that are placed together.',
     securityContext: 'User, groups and other settings for all containers.',
     serviceAccount: 'Older name of serviceAccountName.',
-    serviceAccountName: 'Service account the pod runs as; default unless told otherwise.',
+    serviceAccountName: 'Service account the pod runs as; default unless set.',
     setHostnameAsFQDN: 'The host name is the full name, with subdomain and domain.',
     shareProcessNamespace: 'The containers see the processes of each other.',
     subdomain: 'With it the pod has the name hostname.subdomain.namespace.svc and the domain of the cluster.',
     terminationGracePeriodSeconds:
-      'Seconds the containers are given to end when the pod is deleted; 30 unless told. 0 ends them at once.',
+      'Seconds the containers are given to end when the pod is deleted; 30 unless set. 0 ends them at once.',
     tolerations: 'Taints of nodes the pod does not mind.',
     topologySpreadConstraints: 'How evenly pods are to be spread over zones, nodes or whatever else.',
     volumes: 'Volumes the containers can mount.',
@@ -166,7 +164,7 @@ export const PODS: FieldTexts = {
       'Whether the owner of files is changed at each mount (Always) or only when the root differs (OnRootMismatch).',
     runAsGroup: 'Group id of the first process of all containers.',
     runAsNonRoot: 'Containers that would run as root are refused.',
-    runAsUser: 'User id of the first process of all containers; that of the image unless told.',
+    runAsUser: 'User id of the first process of all containers; that of the image unless set.',
     seLinuxChangePolicy: 'How volumes get their label: Recursive or MountOption.',
     seLinuxOptions: 'SELinux context of all containers.',
     seccompProfile: 'System calls that are allowed to all containers.',

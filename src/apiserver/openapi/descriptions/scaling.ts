@@ -22,8 +22,8 @@ export const SCALING: FieldTexts = {
   'autoscaling.HorizontalPodAutoscalerSpec': {
     behavior: 'How fast the number may rise and fall.',
     maxReplicas: 'The most replicas.',
-    metrics: 'What the number goes by; the one that asks for most wins. CPU at 80 % unless told.',
-    minReplicas: 'The fewest replicas; 1 unless told.',
+    metrics: 'What the number goes by; the one that asks for most wins. CPU at 80 % unless set.',
+    minReplicas: 'The fewest replicas; 1 unless set.',
     scaleTargetRef: 'What is scaled, such as a Deployment.',
     targetCPUUtilizationPercentage: 'CPU the pods should use on average, in percent of what they request.',
   },
@@ -41,8 +41,8 @@ export const SCALING: FieldTexts = {
     name: 'Name of the object.',
   },
   'autoscaling.HorizontalPodAutoscalerBehavior': {
-    scaleDown: 'For fewer replicas; unless told, all at once, by the highest number wanted in 5 minutes.',
-    scaleUp: 'For more replicas; unless told, double or 4 more in 15 seconds, whichever is more.',
+    scaleDown: 'For fewer replicas; unless set, all at once, by the highest number wanted in 5 minutes.',
+    scaleUp: 'For more replicas; unless set, double or 4 more in 15 seconds, whichever is more.',
   },
   'autoscaling.HPAScalingRules': {
     policies: 'How many at once; alternatives.',

@@ -1,9 +1,9 @@
 import type { FieldTexts } from './field-texts.ts';
 
-const FILE_MODE = 'Permissions of the files, such as 0644; 0644 unless told otherwise.';
+const FILE_MODE = 'Permissions of the files, such as 0644; 0644 unless set.';
 const FS_TYPE = 'File system of the volume, such as ext4.';
 const READ_ONLY = 'The volume cannot be written to.';
-const ITEMS = 'Keys to show, and where; all of them under their own names unless told.';
+const ITEMS = 'Keys to show, and where; all of them under their own names unless set.';
 const ACCESS_MODES = 'ReadWriteOnce (one node), ReadOnlyMany, ReadWriteMany, or ReadWriteOncePod (one pod).';
 const VOLUME_MODE = 'Filesystem or Block (a raw device).';
 
@@ -59,7 +59,7 @@ export const VOLUMES: FieldTexts = {
   },
   'core.KeyToPath': {
     key: 'Key that is shown.',
-    mode: 'Permissions of the file; those of the volume unless told.',
+    mode: 'Permissions of the file; those of the volume unless set.',
     path: 'Path of the file in the volume; relative, without two dots.',
   },
   'core.EmptyDirVolumeSource': {
@@ -128,15 +128,15 @@ export const VOLUMES: FieldTexts = {
     optional: 'The pod starts also when the Secret or one of its keys is not there.',
   },
   'core.ServiceAccountTokenProjection': {
-    audience: 'Whom the token is for; the API server unless told.',
-    expirationSeconds: 'Seconds the token is valid; an hour unless told, ten minutes at least.',
+    audience: 'Whom the token is for; the API server unless set.',
+    expirationSeconds: 'Seconds the token is valid; an hour unless set, ten minutes at least.',
     path: 'File of the token.',
   },
   'core.DownwardAPIVolumeSource': { defaultMode: FILE_MODE, items: 'The files.' },
   'core.DownwardAPIProjection': { items: 'The files.' },
   'core.DownwardAPIVolumeFile': {
     fieldRef: 'A field of the pod: its annotations, labels, name, namespace or uid.',
-    mode: 'Permissions of the file; those of the volume unless told.',
+    mode: 'Permissions of the file; those of the volume unless set.',
     path: 'Path of the file in the volume.',
     resourceFieldRef: 'A request or limit of a container.',
   },
@@ -192,7 +192,7 @@ export const VOLUMES: FieldTexts = {
     mountOptions: 'Options of mount for volumes of the class.',
     parameters: 'Settings for the provisioner. Cannot be changed.',
     provisioner: 'Who makes the volumes, such as the name of a CSI driver. Cannot be changed.',
-    reclaimPolicy: 'What becomes of volumes when their claims are gone: Delete unless told, or Retain.',
+    reclaimPolicy: 'What becomes of volumes when their claims are gone: Delete unless set, or Retain.',
     volumeBindingMode: 'Immediate, or WaitForFirstConsumer: when a pod that uses the claim was placed.',
   },
 };

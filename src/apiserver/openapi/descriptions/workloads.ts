@@ -3,7 +3,7 @@ import type { FieldTexts } from './field-texts.ts';
 const SELECTOR = 'Pods it counts as its own. Must fit the labels of the template; cannot be changed.';
 const TEMPLATE = 'Pattern of the pods.';
 const MIN_READY = 'Seconds a new pod must have been ready without a crash before it counts as available.';
-const HISTORY = 'Old revisions to keep for going back; 10 unless told otherwise.';
+const HISTORY = 'Old revisions to keep for going back; 10 unless set.';
 const COLLISIONS = 'How often the name of a revision was taken and another had to be made.';
 const READY = 'Pods that are ready.';
 const AVAILABLE = 'Pods that have been ready for minReadySeconds.';
@@ -16,8 +16,8 @@ export const WORKLOADS: FieldTexts = {
     minReadySeconds: MIN_READY,
     paused: 'Changes of the template are not rolled out while it is true.',
     progressDeadlineSeconds:
-      'Seconds without progress after which the roll-out counts as failed; 600 unless told. Nothing is rolled back.',
-    replicas: 'Number of pods that are wanted; 1 unless told otherwise.',
+      'Seconds without progress after which the roll-out counts as failed; 600 unless set. Nothing is rolled back.',
+    replicas: 'Number of pods that are wanted; 1 unless set.',
     revisionHistoryLimit: HISTORY,
     selector: SELECTOR,
     strategy: 'How pods are replaced when the template changes.',
@@ -37,12 +37,12 @@ export const WORKLOADS: FieldTexts = {
     type: 'RollingUpdate replaces pods little by little, Recreate ends the old ones first.',
   },
   'apps.RollingUpdateDeployment': {
-    maxSurge: `${MAX_SURGE} Rounded up; 25% unless told.`,
-    maxUnavailable: `${MAX_UNAVAILABLE} Rounded down; 25% unless told.`,
+    maxSurge: `${MAX_SURGE} Rounded up; 25% unless set.`,
+    maxUnavailable: `${MAX_UNAVAILABLE} Rounded down; 25% unless set.`,
   },
   'apps.ReplicaSetSpec': {
     minReadySeconds: MIN_READY,
-    replicas: 'Number of pods that are wanted; 1 unless told otherwise.',
+    replicas: 'Number of pods that are wanted; 1 unless set.',
     selector: SELECTOR,
     template: `${TEMPLATE} A change of it concerns only pods made afterwards.`,
   },
@@ -55,8 +55,8 @@ export const WORKLOADS: FieldTexts = {
   },
   'core.ReplicationControllerSpec': {
     minReadySeconds: MIN_READY,
-    replicas: 'Number of pods that are wanted; 1 unless told otherwise.',
-    selector: 'Labels of the pods it counts as its own; those of the template unless told.',
+    replicas: 'Number of pods that are wanted; 1 unless set.',
+    selector: 'Labels of the pods it counts as its own; those of the template unless set.',
     template: TEMPLATE,
   },
   'core.ReplicationControllerStatus': {
@@ -71,7 +71,7 @@ export const WORKLOADS: FieldTexts = {
     persistentVolumeClaimRetentionPolicy:
       'What becomes of the claims when the set or a pod goes. Without it they stay.',
     podManagementPolicy: 'OrderedReady makes and removes pods one after the other, Parallel all at once.',
-    replicas: 'Number of pods that are wanted; 1 unless told otherwise.',
+    replicas: 'Number of pods that are wanted; 1 unless set.',
     revisionHistoryLimit: HISTORY,
     selector: SELECTOR,
     serviceName: 'Service without a cluster address under which each pod has a name of its own. Cannot be changed.',
@@ -94,10 +94,10 @@ export const WORKLOADS: FieldTexts = {
     type: 'RollingUpdate replaces pods from the highest number down, OnDelete only those that somebody deletes.',
   },
   'apps.RollingUpdateStatefulSetStrategy': {
-    maxUnavailable: `${MAX_UNAVAILABLE} 1 unless told.`,
+    maxUnavailable: `${MAX_UNAVAILABLE} 1 unless set.`,
     partition: 'Only pods with this number and above are updated.',
   },
-  'apps.StatefulSetOrdinals': { start: 'Number of the first pod; 0 unless told.' },
+  'apps.StatefulSetOrdinals': { start: 'Number of the first pod; 0 unless set.' },
   'apps.StatefulSetPersistentVolumeClaimRetentionPolicy': {
     whenDeleted:
       'When the set is deleted: Retain keeps the claims, Delete removes them with the pods, by owner references.',
@@ -125,8 +125,8 @@ export const WORKLOADS: FieldTexts = {
     type: 'RollingUpdate replaces pods little by little, OnDelete only those that somebody deletes.',
   },
   'apps.RollingUpdateDaemonSet': {
-    maxSurge: 'On how many nodes the new pod may run beside the old one; 0 unless told.',
-    maxUnavailable: 'On how many nodes the pod may be missing during an update; 1 unless told.',
+    maxSurge: 'On how many nodes the new pod may run beside the old one; 0 unless set.',
+    maxUnavailable: 'On how many nodes the pod may be missing during an update; 1 unless set.',
   },
   'apps.ControllerRevision': {
     data: 'The state that is kept. Cannot be changed.',
@@ -135,14 +135,14 @@ export const WORKLOADS: FieldTexts = {
   'apps.DeploymentCondition': { lastUpdateTime: 'When the condition was last written.' },
   'batch.JobSpec': {
     activeDeadlineSeconds: 'Seconds after which the job is ended as failed.',
-    backoffLimit: 'Failed pods after which the job has failed; 6 unless told.',
+    backoffLimit: 'Failed pods after which the job has failed; 6 unless set.',
     backoffLimitPerIndex: 'Failed pods of one index after which that index has failed.',
     completionMode: 'NonIndexed: any success counts. Indexed: each number from 0 to completions-1 has to succeed once.',
     completions: 'Pods that have to succeed. Absent: one success is enough, and no further pods are made.',
     managedBy: 'Controller that looks after the job, when it is not the one of Kubernetes. Cannot be changed.',
     manualSelector: 'The selector is given by hand. Rarely right: it has to be unique.',
     maxFailedIndexes: 'Failed indexes after which the job has failed.',
-    parallelism: 'Pods that may run at once; 1 unless told. 0 pauses the job.',
+    parallelism: 'Pods that may run at once; 1 unless set. 0 pauses the job.',
     podFailurePolicy: 'What the failure of a pod means, by exit code or condition.',
     podReplacementPolicy:
       'When a pod is replaced: TerminatingOrFailed (as soon as it is being deleted) or Failed (when it has ended).',
@@ -173,12 +173,12 @@ export const WORKLOADS: FieldTexts = {
     onPodConditions: 'Conditions of the pod the rule is for; one has to fit.',
   },
   'batch.PodFailurePolicyOnExitCodesRequirement': {
-    containerName: 'Container whose exit code is meant; any of them unless told.',
+    containerName: 'Container whose exit code is meant; any of them unless set.',
     operator: 'In or NotIn.',
     values: 'Exit codes to compare with.',
   },
   'batch.PodFailurePolicyOnPodConditionsPattern': {
-    status: 'Status the condition must have; True unless told.',
+    status: 'Status the condition must have; True unless set.',
     type: 'Type of the condition, such as DisruptionTarget.',
   },
   'batch.SuccessPolicy': { rules: 'Rules in order; when one is met, the job has succeeded and its other pods end.' },
@@ -188,13 +188,13 @@ export const WORKLOADS: FieldTexts = {
   },
   'batch.CronJobSpec': {
     concurrencyPolicy: 'When the last Job still runs: Allow a second one, Forbid it, or Replace the first.',
-    failedJobsHistoryLimit: 'Failed Jobs to keep; 1 unless told.',
+    failedJobsHistoryLimit: 'Failed Jobs to keep; 1 unless set.',
     jobTemplate: 'Pattern of the Jobs.',
     schedule: 'When to run, in the form of cron: minute, hour, day of the month, month, day of the week.',
     startingDeadlineSeconds: 'Seconds by which a run may be late; later it counts as missed.',
-    successfulJobsHistoryLimit: 'Succeeded Jobs to keep; 3 unless told.',
+    successfulJobsHistoryLimit: 'Succeeded Jobs to keep; 3 unless set.',
     suspend: 'No further runs while it is true; those that run go on.',
-    timeZone: 'Time zone of the schedule, such as Europe/Berlin; that of the controller unless told.',
+    timeZone: 'Time zone of the schedule, such as Europe/Berlin; that of the controller unless set.',
   },
   'batch.CronJobStatus': {
     active: 'Jobs that run.',

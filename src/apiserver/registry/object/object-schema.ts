@@ -34,7 +34,7 @@ export interface ObjectSchema {
 
 type SchemaKind = Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'typeName'>;
 
-/** Of a built-in kind, from the type table; of a custom resource without a schema of its own: anything goes beside metadata. */
+/** The schema of a built-in kind, from the type table, or of a custom resource without one: anything goes beside metadata. */
 export function objectSchema({ group, version, kind, typeName }: SchemaKind): ObjectSchema {
   if (typeName === undefined) {
     const decode = (object: KubeObject): DecodedObject => openDecode(object, { kind, version });

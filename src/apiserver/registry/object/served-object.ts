@@ -32,7 +32,7 @@ export interface ServedObject {
   keptText(): KeptText | undefined;
   /** The object's metadata as an enveloped protobuf PartialObjectMetadata. */
   metadataEnvelope(): Uint8Array;
-  /** Gives back the memory of everything that can be made again: who goes through many objects needs each for a moment. */
+  /** Releases the memory of everything that can be made again: a caller that walks many objects needs each for a moment. */
   dropCaches(): void;
 }
 
@@ -95,7 +95,7 @@ export class TransientObject implements ServedObject {
   }
 }
 
-/** What a {@link ConvertedObject} needs of its kind. */
+/** The facts that a {@link ConvertedObject} needs of its kind. */
 interface Conversion {
   readonly keepsMetadata: boolean;
   fromStorage(object: KubeObject): KubeObject;

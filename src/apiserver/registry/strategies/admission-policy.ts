@@ -7,8 +7,8 @@ import type { Strategy } from '../strategy.ts';
 import { rulesOnDemand } from './rules-on-demand.ts';
 
 /**
- * Of ValidatingAdmissionPolicies. What their expressions would get wrong about the kinds they name is found when they are written, where upstream
- * has a controller for it; the status is the same.
+ * The strategy of ValidatingAdmissionPolicies. Type errors of their expressions are found when they are written, where upstream uses a
+ * controller; the status is the same.
  */
 export function validatingPolicyStrategy(served: ServedKinds): Strategy {
   const rules = policyRules();
@@ -38,7 +38,7 @@ export function validatingPolicyStrategy(served: ServedKinds): Strategy {
   };
 }
 
-/** Of ValidatingAdmissionPolicyBindings. */
+/** The strategy of ValidatingAdmissionPolicyBindings. */
 export function validatingPolicyBindingStrategy(): Strategy {
   const rules = policyRules();
   return {

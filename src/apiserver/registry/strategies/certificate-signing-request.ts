@@ -37,7 +37,7 @@ const LASTING_TYPES = [...APPROVAL_TYPES, 'Failed'];
 let read: typeof readCertificateRequest | undefined;
 
 /**
- * Who asks is written down by the server; the request itself never changes; `/approval` decides on conditions only, `/status` on the rest
+ * The server records the requester; the request itself never changes; `/approval` decides on conditions only, `/status` on the rest
  * (`pkg/registry/certificates/certificates/strategy.go`, `pkg/apis/certificates/validation`).
  */
 export const certificateSigningRequestStrategy: Strategy = {
@@ -78,7 +78,7 @@ const conditionsOf = ({ status }: SigningRequest): readonly RequestCondition[] =
 const ofType = (conditions: readonly RequestCondition[], type: string | undefined): RequestCondition[] =>
   conditions.filter((condition) => condition.type === type);
 
-/** What is empty is absent, as in every answer of upstream. */
+/** Empty fields are absent, as in every answer of upstream. */
 function whoAsks({ username, uid, groups, extra }: UserInfo): Record<string, unknown> {
   return {
     username,

@@ -55,7 +55,7 @@ interface SigningSpec {
   readonly expirationSeconds?: number | null;
 }
 
-/** What is asked for in a new CertificateSigningRequest (`pkg/apis/certificates/validation`); later it never changes. */
+/** Checks the spec of a new CertificateSigningRequest (`pkg/apis/certificates/validation`); later it never changes. */
 export function validateSigningSpec(object: KubeObject, read: ReadRequest): FieldError[] {
   const { request, signerName = '', usages, expirationSeconds } = (object['spec'] ?? {}) as SigningSpec;
   return [

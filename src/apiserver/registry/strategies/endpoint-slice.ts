@@ -2,7 +2,7 @@ import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import { metadataOf } from '../object/object-meta.ts';
 import type { Strategy } from '../strategy.ts';
 
-/** Of which service the endpoints are is said by a label, so that labels count for the generation as well as the rest. */
+/** A label names the service of the endpoints, so that labels count for the generation too. */
 export const endpointSliceStrategy: Strategy = {
   prepareForUpdate(next, previous) {
     if (deepEqual(next.metadata?.labels ?? {}, previous.metadata?.labels ?? {})) return;

@@ -5,7 +5,7 @@ import type {
 import type { Strategy } from '../strategy.ts';
 import { rulesOnDemand } from './rules-on-demand.ts';
 
-/** Of MutatingAdmissionPolicies. */
+/** The strategy of MutatingAdmissionPolicies. */
 export function mutatingPolicyStrategy(): Strategy {
   const rules = policyRules();
   return {
@@ -16,7 +16,7 @@ export function mutatingPolicyStrategy(): Strategy {
   };
 }
 
-/** Of MutatingAdmissionPolicyBindings. */
+/** The strategy of MutatingAdmissionPolicyBindings. */
 export function mutatingPolicyBindingStrategy(): Strategy {
   const rules = policyRules();
   return {

@@ -71,7 +71,7 @@ export const podStrategy: Strategy = {
   },
 };
 
-/** API-314. */
+/** A status write keeps the owner references (API-314). */
 function keepOwners(next: Pod, previous: Pod): void {
   const meta = metadataOf(next);
   const owners = previous.metadata?.ownerReferences;

@@ -5,7 +5,7 @@ import type { Strategy } from '../strategy.ts';
 /** Those that API-512 makes; no other one may have such a name. */
 const SYSTEM = 'system-';
 
-/** What pods of the cluster itself refer to stays (registry scheduling/priorityclass `REST.Delete`). */
+/** Classes that the cluster's own pods use cannot be deleted (registry scheduling/priorityclass `REST.Delete`). */
 export const priorityClassStrategy: Strategy = {
   decideDelete(input) {
     const name = input.object.metadata?.name ?? '';

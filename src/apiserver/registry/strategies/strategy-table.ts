@@ -56,12 +56,12 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   'storagemigration.k8s.io/storageversionmigrations': protectedMetadata,
 };
 
-/** What kinds are special, as rows by group and resource; the rest is plain. */
+/** The special kinds, as rows by group and resource; all others are plain. */
 export function strategyTable(environment: {
   readonly store: Store;
   readonly random: Random;
   readonly clock: Clock;
-  /** Of CustomResourceDefinitions. */
+  /** The strategy of CustomResourceDefinitions. */
   readonly definitions: Strategy;
   readonly served: ServedKinds;
   readonly serviceRange?: ServiceRange | undefined;

@@ -41,7 +41,7 @@ interface PersistentVolumeClaim extends KubeObject {
   spec?: ClaimSpec;
 }
 
-/** API-152: a claim starts unbound. What it is filled from stands in an older and a newer field, and both say the same. */
+/** API-152: a claim starts unbound. Its data source stands in an older and a newer field, and both say the same. */
 export const persistentVolumeClaimStrategy: Strategy = {
   prepareForCreate(claim: PersistentVolumeClaim) {
     claim['status'] = { phase: 'Pending' };

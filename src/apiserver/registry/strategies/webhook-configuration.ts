@@ -11,7 +11,7 @@ import type { Strategy } from '../strategy.ts';
 
 type ExpressionValidation = typeof expressionValidation;
 
-/** Of MutatingWebhookConfigurations and ValidatingWebhookConfigurations: they are judged before anything is called for them. */
+/** The strategy of MutatingWebhookConfigurations and ValidatingWebhookConfigurations: they are judged before anything is called for them. */
 export function webhookConfigurationStrategy(type: WebhookType): Strategy {
   // Preparation comes before validation, and waits for what compiles expressions where there are some.
   let expressions: ExpressionValidation | undefined;

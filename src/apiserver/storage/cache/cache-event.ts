@@ -17,9 +17,9 @@ export type CacheEventFields =
 export class CacheEvent {
   readonly type: CacheEventType;
   readonly revision: Revision;
-  /** What was there before; of DELETED: the last content under its own revision. Absent for ADDED. */
+  /** The old object; of DELETED: the last content under its own revision. Absent for ADDED. */
   readonly previous: StoredObject | undefined;
-  /** Of DELETED made when it is asked for: of the many events that are kept, few are still read. */
+  /** For DELETED it is made on first use: few of the kept events are still read. */
   #current: StoredObject | undefined;
   #frames: Map<string, Uint8Array> | undefined;
 
@@ -39,7 +39,7 @@ export class CacheEvent {
     return this.#content.key;
   }
 
-  /** Of the object that it is about. */
+  /** The key of the object. */
   get storedBytes(): number {
     return this.#content.storedBytes;
   }
@@ -69,7 +69,7 @@ export class CacheEvent {
     return frame;
   }
 
-  /** Gives back the memory of everything that can be made again. */
+  /** Releases the memory of everything that can be made again. */
   dropCaches(): void {
     this.#frames = undefined;
     this.previous?.dropCaches();
@@ -101,7 +101,7 @@ export class EventBatch {
     );
   }
 
-  /** What some watchers see of the batch, made once for all of them. `name` must always mean the same bytes. */
+  /** The batch as some watchers see it, made once for all of them. `name` must always mean the same bytes. */
   part(name: string, make: () => Uint8Array): Uint8Array {
     this.#frames ??= new Map();
     let part = this.#frames.get(name);

@@ -18,7 +18,7 @@ const STEP_BYTES = 1 << 20;
  */
 const BACKLOG_LIMIT = 100_000;
 
-/** What a reader is interested in: keys under `prefix`, changes above `after`. */
+/** The interest of a reader: keys under `prefix`, changes above `after`. */
 export interface Interest {
   readonly prefix: string;
   readonly after: Revision;
@@ -27,7 +27,7 @@ export interface Interest {
 /** The cache, as its readers see it. */
 export interface ReaderSource {
   ring(): EventRing;
-  /** Everything up to here is in the ring or was, and has been delivered to those who wait at its end. */
+  /** Everything up to here is in the ring or was, and has been delivered to readers that wait at its end. */
   revision(): Revision;
   /** Events at positions `from..to-1` that are of interest; shared with other readers where possible. */
   batch(from: number, to: number, interest: Interest): EventBatch | undefined;
@@ -56,7 +56,7 @@ interface InitialPhase {
 interface HistoryPhase {
   readonly kind: 'history';
   readonly backlog: Ring<StoreEvent>;
-  /** Of the values in the backlog. */
+  /** The bytes of the values in the backlog. */
   bytes: number;
   handover: { readonly position: number; readonly after: Revision } | undefined;
 }
@@ -272,7 +272,7 @@ export class CacheReader implements CacheWatch {
     this.resume(after).then(
       () => {
         const phase = this.#phase;
-        // History may have led to the end of the ring before it is confirmed. Who waits there is told by the cache.
+        // History may have led to the end of the ring before it is confirmed. The cache wakes readers that wait there.
         if (phase.kind !== 'ring' || phase.caughtUp === 'no') this.#wake();
       },
       (error: Error) => this.end(error instanceof RevisionCompactedError ? 'expired' : 'stopped', error),
@@ -321,7 +321,7 @@ function newHistory(): HistoryPhase {
   return { kind: 'history', backlog: new Ring({ bound: BACKLOG_LIMIT }), bytes: 0, handover: undefined };
 }
 
-/** Of the object that an event shows: of a deletion the one that was deleted. */
+/** The object that an event shows: for a deletion the deleted one. */
 function bytesOf({ current, previous }: StoreEvent): number {
   return (current ?? previous)?.value.length ?? 0;
 }

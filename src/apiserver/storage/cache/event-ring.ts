@@ -23,7 +23,7 @@ const HOT = 256;
  * further behind at once, each from another place, and what is made for one of them is what the others need.
  */
 const REREAD = 4_096;
-/** Of their objects, estimated. */
+/** The bytes of their objects, estimated. */
 const REREAD_BYTES = 16 << 20;
 
 /** Bookkeeping of an event beside its objects; an estimate. */
@@ -46,7 +46,7 @@ export class EventRing {
   #hot = 0;
   /** Positions before that one, of events that were read and may have them again, oldest reading first; at most {@link REREAD}. */
   readonly #reread = new Set<number>();
-  /** Of the events there; at most {@link REREAD_BYTES}. */
+  /** The number of events there; at most {@link REREAD_BYTES}. */
   #rereadBytes = 0;
   #bytes = 0;
   #floor: Revision;
@@ -91,8 +91,8 @@ export class EventRing {
   }
 
   /**
-   * Gives back what was made of all events but the newest `keep`; it is made again for who asks for it. What is made again of older
-   * ones stays for the last of them that were read, until {@link coolReread}.
+   * Releases the encodings of all events but the newest `keep`; they are made again on demand. Those of older events stay for the last of them
+   * that were read, until {@link coolReread}.
    */
   cool(keep: number): void {
     const to = this.end - keep;
@@ -100,7 +100,7 @@ export class EventRing {
     for (; this.#hot < to; this.#hot++) this.#ring.at(this.#hot - this.#first)?.dropCaches();
   }
 
-  /** Nobody is behind any more: gives back what was made again of older events. */
+  /** No reader is behind any more: releases the encodings of older events. */
   coolReread(): void {
     for (const position of this.#reread) this.#ring.at(position - this.#first)?.dropCaches();
     this.#reread.clear();

@@ -7,20 +7,19 @@ import { parseStored } from '../stored-json.ts';
 
 export interface LiveTableOptions<T> {
   readonly store: Store;
-  /** Of the keys of one resource: `resourcePrefix(info)`. */
+  /** The prefix of the keys of one resource: `resourcePrefix(info)`. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What is kept of an object. What throws is logged and counts as absent. */
+  /** The kept part of an object. An error is logged, and the object counts as absent. */
   read(object: KubeObject): T;
   /** After the table has changed. Must not throw. */
   changed?(key: string, next: T | undefined, previous: T | undefined): void;
 }
 
 /**
- * What a server has to know of all objects of a resource to decide without asking the store: who is bound to which role, which
- * service accounts there are. Kept by the store's own watch, which is told before the write is answered: on a store of this process
- * whoever has written something finds it considered in the next request.
+ * A table over all objects of a resource, so that a server decides without reading the store: bindings of roles, service accounts. The store's
+ * own watch updates it before the write is answered: on a store of this process the next request sees the write.
  *
  * Holds as much as the resource has; only for resources of which an administrator makes few.
  */

@@ -34,9 +34,9 @@ export interface EtcdClientOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics;
-  /** Of one call with all its attempts; 10 s unless told otherwise. */
+  /** The timeout of one call with all its attempts; default 10 s. */
   readonly requestTimeoutMs?: number;
-  /** Of one attempt on one member; 4 s unless told otherwise. */
+  /** The timeout of one attempt on one member; default 4 s. */
   readonly attemptTimeoutMs?: number;
 }
 
@@ -67,7 +67,7 @@ const REQUIRE_LEADER = { hasleader: 'true' };
 
 /**
  * Calls to an etcd cluster. Each goes to the member that answered last; when that fails, to the next one, with growing pauses
- * once all of them were asked, until the call's time is over. Only what is safe to send twice goes through here: reads, and
+ * once all of them were asked, until the call's time is over. Only calls that are safe to repeat go through here: reads, and
  * writes under a guard that holds at most once; who sends those looks at {@link EtcdAnswer.earlier}.
  */
 export class EtcdClient {
@@ -81,7 +81,7 @@ export class EtcdClient {
   #unreachable: string | undefined;
   /** Since when no member has answered any call, though some were made. */
   #silence: { readonly since: number; readonly message: string } | undefined;
-  /** What each member said last, if that was no answer. */
+  /** The last failure of each member. */
   readonly #troubles = new Map<string, string>();
 
   constructor(options: EtcdClientOptions) {

@@ -17,11 +17,11 @@ export interface EtcdCompactorOptions {
   readonly client: Pick<EtcdClient, 'txn' | 'compact'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** 5 minutes unless told otherwise (kube-apiserver's `--etcd-compaction-interval`). */
+  /** Default 5 minutes (kube-apiserver's `--etcd-compaction-interval`). */
   readonly intervalMs?: number;
 }
 
-/** What a server knows of the rounds of all. */
+/** A server's knowledge about the rounds of all servers. */
 export interface CompactionRound {
   /** Writes of the key so far, by whoever it was. */
   readonly version: bigint;

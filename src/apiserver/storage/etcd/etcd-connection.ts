@@ -13,7 +13,7 @@ import {
   Watch,
 } from './rpc.generated.ts';
 
-/** Of one attempt. */
+/** The timeout of one attempt. */
 export interface CallOptions {
   readonly timeoutMs: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface CallOptions {
 export type RangeFields = MessageInitShape<typeof RangeRequestSchema>;
 export type TxnFields = MessageInitShape<typeof TxnRequestSchema>;
 
-/** What etcd is shown and what it must show, all PEM; empty for http. */
+/** Client certificate, key and authority, all PEM; empty for http. */
 export interface EtcdTls {
   /** Whom to believe; the system's authorities unless given. */
   readonly caPem?: string;
@@ -37,7 +37,7 @@ const READ_LIMIT_BYTES = 512 << 20;
 const PING_EVERY_MS = 10_000;
 const PING_TIMEOUT_MS = 4_000;
 
-/** What the server may send before it is read; Node's default of 64 KiB makes lists slow. */
+/** The window of unread bytes; Node's default of 64 KiB makes lists slow. */
 const STREAM_WINDOW_BYTES = 4 << 20;
 
 /** One member of the cluster, by one HTTP/2 connection that is opened when first used and again when it broke. */

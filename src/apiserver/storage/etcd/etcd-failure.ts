@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 
 /**
- * What went wrong with a call, by what has to be done about it:
+ * The failure of a call, by the required reaction:
  *  - `compacted`, `future`: the revision asked for is not held any more, or has not come;
  *  - `too-large`: the request is above the server's limit, whoever asks again gets the same answer;
  *  - `no-lease`: the lease has run out;

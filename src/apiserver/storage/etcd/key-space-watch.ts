@@ -12,7 +12,7 @@ import type { Event, KeyValue as EtcdKeyValue, WatchResponse } from './rpc.gener
 
 const EVENT_DELETE = 1;
 
-/** What a value may keep in memory beside itself. */
+/** Memory that a value may keep beside itself. */
 const SPARE_BYTES = 2_048;
 
 /** A member whose watch breaks is asked again after this, doubling up to the cap; there is no last attempt. */
@@ -27,7 +27,7 @@ export interface KeySpaceWatchOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Changes above this revision are told. */
+  /** Changes above this revision are delivered. */
   readonly after: Revision;
   /** All changes up to `revision`, of the store's own keys those in `events`. Must not throw. */
   readonly onChanges: (events: readonly StoreEvent[], revision: Revision) => void;
@@ -53,7 +53,7 @@ export async function watchKeySpace(options: KeySpaceWatchOptions, signal: Abort
     const endpoint = client.endpoint;
     try {
       await follow(position, options, signal, () => {
-        if (troubleTold !== '') logger.info('etcd tells changes again', { endpoint });
+        if (troubleTold !== '') logger.info('etcd watch resumed', { endpoint });
         troubleTold = '';
       });
     } catch (error) {
@@ -62,7 +62,7 @@ export async function watchKeySpace(options: KeySpaceWatchOptions, signal: Abort
       const { message } = error;
       const level = message === troubleTold ? 'debug' : 'warn';
       troubleTold = message;
-      logger[level]('etcd does not tell changes, trying again', { endpoint, error: message });
+      logger[level]('etcd watch failed, will retry', { endpoint, error: message });
     }
     await sleepUnlessAborted(clock, backoff.next(), signal);
   }
@@ -103,7 +103,7 @@ function cancellation({ compactRevision, cancelReason }: WatchResponse, after: R
   );
 }
 
-/** How far has been told. */
+/** The last delivered revision. */
 class Position {
   readonly #options: KeySpaceWatchOptions;
   revision: Revision;

@@ -12,18 +12,18 @@ import { EtcdKeys } from './etcd-keys.ts';
 import { EtcdStore } from './etcd-store.ts';
 
 export interface EtcdStoreConfig extends Omit<EtcdClientOptions, 'clock' | 'random' | 'logger'> {
-  /** Where in etcd the keys lie; `/registry` unless told otherwise. */
+  /** Where in etcd the keys lie; `/registry` by default. */
   readonly prefix?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** 5 minutes unless told otherwise. */
+  /** Default 5 minutes. */
   readonly compactionIntervalMs?: number;
 }
 
 export interface OpenedEtcdStore {
   readonly store: Store;
-  /** Of all servers on this etcd only one does it at a time. */
+  /** Only one server on this etcd does it at a time. */
   readonly compactor: Service;
   /** Why the server should not be asked right now; for `/readyz`. */
   readonly notReady: () => string | undefined;

@@ -70,7 +70,7 @@ export class DataFile implements RedoTable {
   #tail: 'clean' | 'unknown' = 'unknown';
   /** A snapshot is being written; forgotten revisions wait until it is done, because it holds the entries of its beginning. */
   #rewrite: { readonly done: Promise<void>; readonly forgotten: Revision[] } | undefined;
-  /** Of `#sizes`, the forgotten bytes that start the next snapshot. A snapshot that failed raises it. */
+  /** The forgotten bytes, beyond half of the others, that start the next snapshot. A snapshot that failed raises it. */
   #spare = SPARE_BYTES;
   #applying: Promise<void> = Promise.resolve();
   #failure: Error | undefined;

@@ -54,7 +54,7 @@ describe('lockDirectory', () => {
     await take();
   });
 
-  it('names the process that has it, and outlives neither its end nor kill -9', async () => {
+  it('names the process that has it, and survives neither its exit nor kill -9', async () => {
     const child = await holder(directory, 'lock.000000001.4242.00000000');
     await expect(take()).rejects.toThrow(
       `the data directory ${directory} is in use by another kubegc (process 4242): stop it, or choose another directory`,
@@ -67,7 +67,7 @@ describe('lockDirectory', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('waits for somebody who came later to give way, and gives way when he does not', async () => {
+  it('waits for a later contender to give way, and gives way when that one does not', async () => {
     const later = 'lock.zzzzzzzzz.4343.00000000';
     const child = await holder(directory, later);
     const waiting = take();
@@ -77,7 +77,7 @@ describe('lockDirectory', () => {
     await waiting;
   });
 
-  it('of many who start at once exactly one has it', async () => {
+  it('exactly one of many that start at once has it', async () => {
     for (let round = 0; round < 2; round++) {
       const results = await Promise.allSettled(Array.from({ length: 8 }, take));
       expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('lockDirectory', () => {
     expect(await readdir(deep)).toEqual([]);
   });
 
-  it('tells a directory that cannot be made', async () => {
+  it('reports a directory that cannot be made', async () => {
     await writeFile(join(directory, 'file'), '');
     await expect(lockDirectory(join(directory, 'file', 'below'), options)).rejects.toThrow(StoreDirectoryError);
   });

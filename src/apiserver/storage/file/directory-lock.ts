@@ -24,7 +24,7 @@ const LONGEST_NAME = 'lock.'.length + 9 + 1 + 10 + 1 + 8;
 /** The kernel's limit on the path of a unix socket, without the final zero (104 on the BSDs, 108 on Linux). */
 const LONGEST_SOCKET_PATH = 103;
 
-/** How often, and how many ms apart, to look again whether somebody who came later gives way. */
+/** How often, and how many ms apart, to check again whether a later contender gives way. */
 const PATIENCE = { tries: 25, pauseMs: 20 } as const;
 
 /** Attempts with a new socket after somebody removed ours. */

@@ -7,7 +7,7 @@ import { openFileStore } from './file-store.ts';
  * on its output, one line each, what was acknowledged (`<key> <count> <revision>`), and how it ended.
  */
 const [path = '', valueBytes = '100'] = process.argv.slice(2);
-// What was said must be said when it is killed: a stream would keep what a slow reader leaves in the pipe.
+// Written synchronously, so that lines survive a kill: a stream would keep what a slow reader leaves in the pipe.
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 const store = await openFileStore({ path, clock: systemClock });
 say('open');

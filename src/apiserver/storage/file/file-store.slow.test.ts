@@ -177,7 +177,7 @@ describe('the file store', () => {
     await again.close();
   });
 
-  it('tells a log that is missing, and is free again', async () => {
+  it('refuses a missing log, and is free again', async () => {
     await (await open(path)).close();
     const log = await readFile(join(path, 'redo-1.log'));
     await rm(join(path, 'redo-1.log'));
@@ -257,7 +257,7 @@ describe('the file store', () => {
     expect(await readdir(path)).toEqual(files.toSorted());
   });
 
-  it('tells a file cut short, wherever, instead of dying of it or of serving a part', async () => {
+  it('refuses a file cut short, wherever, instead of crashing or serving a part', async () => {
     const whole = join(path, 'whole');
     const store = await open(whole);
     for (let i = 0; i < 400; i++)
@@ -283,7 +283,7 @@ describe('the file store', () => {
     expect(refused).toBeGreaterThan(1);
   });
 
-  it('tells a directory that cannot be one', async () => {
+  it('reports a directory that cannot be one', async () => {
     const file = join(path, 'file');
     await writeFile(file, '');
     await expect(open(file)).rejects.toThrow(`the data directory ${file} cannot be used`);

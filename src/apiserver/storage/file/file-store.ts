@@ -129,7 +129,7 @@ function decoded(entry: BorrowedEntry, directory: string, copy: CopyBytes): Deco
   }
 }
 
-/** The directory is given back after the last commit. */
+/** The lock is released after the last commit. */
 function lockedJournal(journal: Journal, lock: DirectoryLock): Journal {
   return {
     commit: (commit) => journal.commit(commit),

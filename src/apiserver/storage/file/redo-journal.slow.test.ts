@@ -16,7 +16,7 @@ import { StoreCorruptedError, StoreDirectoryError } from '../store-errors.ts';
 const id = Buffer.alloc(STORE_ID_BYTES, 'store');
 const logNames = ['redo-0.log', 'redo-1.log'] as const;
 
-/** What a record says, copied: the journal may write over what it pointed to. */
+/** A copy of a record, because the journal may write over its buffer. */
 interface Copied {
   readonly sequence: number;
   readonly compacted: number;
@@ -268,7 +268,7 @@ describe('the journal with redo logs', () => {
     await again.close();
   });
 
-  it('says at its end that the table could not take what the logs hold, and keeps it', async () => {
+  it('says at close that the table could not take what the logs hold, and keeps it', async () => {
     const warnings: string[] = [];
     const logger: Logger = {
       ...silentLogger,
@@ -308,12 +308,12 @@ describe('the journal with redo logs', () => {
       expect(refused).toMatchObject({ message: expect.stringContaining(message) });
     };
 
-    it('tells a damaged record by those behind it', async () => {
+    it('finds a damaged record by those behind it', async () => {
       await damage('redo-0.log', 100 + RECORD_ALIGNMENT);
       await refusal('redo-0.log is wrong in front of commit 3');
     });
 
-    it('tells a damaged record by those of the other log', async () => {
+    it('finds a damaged record by those of the other log', async () => {
       await rm(directory, { recursive: true });
       directory = await mkdtemp(join(tmpdir(), 'kubegc-redo-'));
       await emptyLogs();
@@ -326,7 +326,7 @@ describe('the journal with redo logs', () => {
       await refusal('commit 2 is missing');
     });
 
-    it('tells a file that is missing, or has another length', async () => {
+    it('refuses a file that is missing, or has another length', async () => {
       await truncate(join(directory, 'redo-1.log'), 5000);
       await refusal(`redo-1.log has 5000 bytes where it should have ${REDO_LOG_BYTES}`);
       await unlink(join(directory, 'redo-1.log'));

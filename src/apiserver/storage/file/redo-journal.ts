@@ -18,7 +18,7 @@ export interface RedoTable {
   close(): Promise<void>;
 }
 
-/** What the table says about the logs beside it. */
+/** The table's knowledge about the logs beside it. */
 export interface RedoState {
   readonly id: Uint8Array;
   /** The sequence of the newest record that the table has. */
@@ -27,7 +27,7 @@ export interface RedoState {
 
 type Logs = readonly [RedoLog, RedoLog];
 
-/** Changes and revisions to forget that go into the table at once: it is told all of them in one turn of the event loop. */
+/** Changes and revisions to forget that go into the table at once, in one turn of the event loop. */
 const APPLIED_AT_ONCE = 1024;
 
 /** Bytes of entries that go into the table at once. A flush of more holds up the records that are written meanwhile. */
@@ -71,7 +71,7 @@ export class RedoLogs {
     }
   }
 
-  /** What the table lacks, in order. */
+  /** The records that the table lacks, in order. */
   get pending(): RedoRecord[] {
     const { pending, current } = this.#recovery;
     return [...pending[1 - current]!, ...pending[current]].map(({ record }) => record);
@@ -101,14 +101,14 @@ interface RedoJournalOptions {
  * disk. A log that is full is applied to the table while the other one is written, and written over only when the table has all of it
  * on the disk.
  *
- * What the table lacks stands in memory: two logs at most. `redo-recovery.ts` says what a stop leaves.
+ * The records that the table lacks stand in memory: two logs at most. `redo-recovery.ts` says what a stop leaves.
  */
 export class RedoJournal implements Journal {
   readonly #logs: Logs;
   readonly #id: Uint8Array;
   readonly #table: RedoTable;
   readonly #logger: Logger;
-  /** Of each log, where the records begin that the table is not yet known to have. */
+  /** For each log, the offsets of records that the table may lack. */
   readonly #pending: [number[], number[]];
   #current: 0 | 1;
   /** Where the next record goes, in the current log. */
@@ -154,7 +154,7 @@ export class RedoJournal implements Journal {
     writeRedoRecord(target, offset, { id: this.#id, sequence, compacted }, commit);
   }
 
-  /** What no log can take goes into the table, behind everything that came before it. */
+  /** A commit too large for a log goes into the table, behind all earlier commits. */
   async #commitToTable(commit: JournalCommit, size: number): Promise<void> {
     await this.#applied();
     await this.#apply(this.#current);
@@ -170,7 +170,7 @@ export class RedoJournal implements Journal {
     this.#current = full === 0 ? 1 : 0;
     this.#offset = 0;
     this.#applying = this.#apply(full);
-    // The next commit tells.
+    // The next commit reports the failure.
     this.#applying.catch(() => {});
   }
 

@@ -46,7 +46,7 @@ export class RedoLog {
     }
   }
 
-  /** What was read is not needed: gives its memory back. */
+  /** Releases the memory of the read contents. */
   dropBuffer(): void {
     this.#buffer = freshBuffer();
   }

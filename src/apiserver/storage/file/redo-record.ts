@@ -56,7 +56,7 @@ export interface RedoHeader {
 }
 
 /**
- * Writes the record into `target` at `offset`, which has room for {@link redoRecordSize}, and returns its end. What lies between that and the
+ * Writes the record into `target` at `offset`, which has room for {@link redoRecordSize}, and returns its end. The bytes between that and the
  * next multiple of {@link RECORD_ALIGNMENT} stays as it is.
  */
 export function writeRedoRecord(

@@ -7,9 +7,9 @@ export interface LocatedRecord {
   readonly record: RedoRecord;
 }
 
-/** What a pair of redo logs says after a stop of whatever kind. */
+/** The contents of a pair of redo logs after any kind of stop. */
 export interface RedoRecovery {
-  /** Of each log, the records that the table lacks, in order. */
+  /** For each log, the records that the table lacks, in order. */
   readonly pending: readonly [readonly LocatedRecord[], readonly LocatedRecord[]];
   /** Where the next record goes: into this log, at this offset. */
   readonly current: 0 | 1;
@@ -62,7 +62,7 @@ function readChain(log: Buffer, id: Uint8Array): Chain {
   for (;;) {
     const found = readRedoRecord(log, end, id);
     const last = records.at(-1)?.record;
-    // What the log held before it was written over lies behind, with lower numbers.
+    // Old records of the log lie behind, with lower numbers.
     if (found === undefined || (last !== undefined && found.record.sequence !== last.sequence + 1)) break;
     records.push({ offset: end, record: found.record });
     end = found.next;

@@ -3,10 +3,10 @@ import type { Random } from '../../../../base/random/random.ts';
 import type { Revision, Store } from '../../../storage/interface.ts';
 import { REGISTRY_ROOT } from '../../../storage/storage-keys.ts';
 
-/** What there is only so much of; the last part of a claim's prefix. */
+/** The limited resource; the last part of a claim's prefix. */
 export type ClaimedRange = 'serviceips' | 'servicenodeports';
 
-/** Who may use an address, beyond what one server can know by itself. */
+/** The owners of addresses, across servers. */
 export interface AddressClaims {
   /** Revision of the claim; undefined: another server has given it away, or is about to. */
   claim(range: ClaimedRange, item: string): Promise<Revision | undefined>;
@@ -65,7 +65,7 @@ export class StoredAddressClaims implements AddressClaims {
   }
 
   giveBack(range: ClaimedRange, item: string, claim?: Revision): void {
-    // What cannot be given back now is found by the sweep.
+    // The sweep finds claims that cannot be returned now.
     this.#giveBack(claimPrefix(range) + item, claim).catch(() => undefined);
   }
 
@@ -75,7 +75,7 @@ export class StoredAddressClaims implements AddressClaims {
   }
 }
 
-/** For a dry run, which claims nothing (API-236): what nobody has claimed is told to be its own, at revision 0. */
+/** For a dry run, which claims nothing (API-236): an unclaimed address is reported as its own, at revision 0. */
 export class AddressLooks implements AddressClaims {
   readonly #store: Store;
   readonly #clock: Clock;

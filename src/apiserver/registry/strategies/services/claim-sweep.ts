@@ -25,13 +25,13 @@ export interface ClaimSweepOptions {
 }
 
 /**
- * Returns claims that nobody needs: a server died between the claim and its service, the store did not say whether it has written the
- * service, or could not be asked to give the claim back. What two sweeps in a row have found without a service, untouched, is nobody's. A service
+ * Returns unused claims: a server died between the claim and its service, the store did not say whether it has written the
+ * service, or could not return the claim. A claim that two sweeps in a row found unchanged and without a service is unused. A service
  * without a claim gets one. Several servers may sweep at once: every deletion is guarded.
  */
 export class ClaimSweep {
   readonly #options: ClaimSweepOptions;
-  /** Of claims without a service, when last seen. */
+  /** The revisions of claims without a service, when last seen. */
   #suspects = new Map<string, Revision>();
   #timer: Timer | undefined;
   #state: 'stopped' | 'running' = 'stopped';

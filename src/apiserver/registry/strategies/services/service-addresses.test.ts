@@ -9,7 +9,7 @@ import { ServiceAddresses } from './service-addresses.ts';
 
 const services = { group: '', resource: 'services', namespaced: true };
 
-it('what is stored while somebody looks at an older state of the store stays taken', async () => {
+it('an address stored during a read of an older state stays taken', async () => {
   const clock = new FakeClock();
   const memory = openMemoryStore({ clock });
   let held: Promise<void> | undefined;
@@ -47,7 +47,7 @@ it('what is stored while somebody looks at an older state of the store stays tak
   expect(await addresses.reservePort(30_100, 'p')).toBeUndefined();
 });
 
-it('what was deleted frees nothing of who has it by the time it is told', async () => {
+it('a deletion frees no address that another service has by then', async () => {
   const store = openMemoryStore({ clock: new FakeClock() });
   const addresses = new ServiceAddresses({ store, clock: new FakeClock(), random: seededRandom(1) });
   await addresses.load();

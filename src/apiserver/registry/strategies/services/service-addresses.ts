@@ -24,7 +24,7 @@ const MOST_LEFT_MARKED = 4096;
 /** Random tries before a free one is searched from a random place on. */
 const TRIES = 16;
 
-/** What one request was given, with the claim of each; undefined while that is being made. */
+/** The addresses of one request, with the claim of each; undefined while that is being made. */
 export interface Reservation {
   /** `look`: of a dry run, which keeps nobody from anything. */
   readonly mode: 'hold' | 'look';
@@ -51,11 +51,10 @@ export interface ServiceAddressesOptions {
 }
 
 /**
- * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. What stored services give up
- * stays marked, because it may be somebody else's by the time that is told; therefore nothing is refused before the stored services were
- * read again.
- * What a create or an update holds that is not stored yet counts all the same ({@link ServiceAddresses.begin}).
- * Where several servers write to the store, memory only says what is worth trying: what counts is the claim ({@link AddressClaims}).
+ * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. Addresses that stored services
+ * give up stay marked, because another service may have them by then; so nothing is refused before the stored services were read again.
+ * Addresses held by a create or update that is not stored yet count all the same ({@link ServiceAddresses.begin}). Where several servers write
+ * to the store, memory only suggests candidates: the claim decides ({@link AddressClaims}).
  */
 export class ServiceAddresses {
   readonly #store: Store;
@@ -70,9 +69,9 @@ export class ServiceAddresses {
   #leftMarked = 0;
   /** By the prepared object. */
   readonly #reservations = new WeakMap<KubeObject, Reservation>();
-  /** Of the creates and updates under way. */
+  /** The reservations of creates and updates under way. */
   readonly #unstored = new Set<Reservation>();
-  /** Until it resolves, somebody looks at the stored services. */
+  /** Until it resolves, the stored services are being read. */
   #look: Promise<void> = Promise.resolve();
 
   constructor({ store, random, clock, serviceRange = defaultServiceRange }: ServiceAddressesOptions) {
@@ -103,7 +102,7 @@ export class ServiceAddresses {
   }
 
   /**
-   * For a service that is to be created or updated. What is put into the reservation is nobody else's until {@link ended} is called with
+   * Reserves addresses for a service that is to be created or updated. They are reserved until {@link ended} is called with
    * the same object, whatever is read from the store in between.
    */
   begin(service: KubeObject): Reservation {
@@ -114,14 +113,14 @@ export class ServiceAddresses {
   }
 
   /**
-   * What the service was given is free again only if it is certain that it was not stored. Otherwise the next look at the stored services
-   * says whose it is; a claim that nobody needs is left to the sweep, which takes longer than a write may be on its way.
+   * The addresses are free again only if the service certainly was not stored. Otherwise the next read of the stored services decides; an unused
+   * claim is left to the sweep, which takes longer than a write may be on its way.
    */
   ended(service: KubeObject, outcome: StoreOutcome): void {
     const reservation = this.#reservations.get(service);
     if (reservation === undefined) return;
     if (outcome === 'not stored') this.#giveBack(reservation);
-    // A look that has begun may not have seen the service.
+    // A read that has begun may not have seen the service.
     else void this.#look.then(() => this.#unstored.delete(reservation));
   }
 
@@ -149,7 +148,7 @@ export class ServiceAddresses {
     let reloads = 0;
     for (;;) {
       const item = pick();
-      // A look at the stored services in between forgets what a dry run has picked before.
+      // A read of the stored services in between forgets the choice of a dry run.
       if (item !== undefined && held.has(format(item))) continue;
       if (item !== undefined && (await this.#claim(format(item), held, (text) => claims.claim(range, text)))) {
         return item;
@@ -163,7 +162,7 @@ export class ServiceAddresses {
     return mode === 'look' ? this.#looks : this.#claims;
   }
 
-  /** Held before the claim is made, so that a look at the stored services in between does not forget it. */
+  /** Held before the claim is made, so that a read of the stored services in between does not forget it. */
   async #claim<T extends string | number>(
     item: T,
     held: Map<T, Revision | undefined>,
@@ -180,7 +179,7 @@ export class ServiceAddresses {
     return revision !== undefined;
   }
 
-  /** The finding when the address is not ours or taken; addresses that are no IPv4 are not looked after. */
+  /** The finding when the address is not ours or taken; only IPv4 addresses are managed. */
   async reserveAddress(text: string, path: string, into = emptyReservation()): Promise<FieldError | undefined> {
     const address = parseAddress(text);
     if (address === undefined) return undefined;
@@ -221,7 +220,7 @@ export class ServiceAddresses {
     return fieldInvalid(path, port, 'provided port is already allocated');
   }
 
-  /** What a stored service had and has no more: all of it, unless another state of it followed. */
+  /** The addresses that a stored service no longer has: all of it, unless another state of it followed. */
   release(service: KubeObject, next?: KubeObject): void {
     const spec = specOf(service);
     const kept = next === undefined ? undefined : specOf(next);
@@ -256,7 +255,7 @@ export class ServiceAddresses {
     reservation.ports.clear();
   }
 
-  /** One look after another, so that an older one never undoes a newer one; as many wait as there are requests under way. */
+  /** One read after another, so that an older one never undoes a newer one; as many wait as there are requests under way. */
   #reload(): Promise<void> {
     const look = this.#look.then(() => this.#readStored());
     this.#look = look.catch(() => undefined);
@@ -298,7 +297,7 @@ function specOf(service: KubeObject): ServiceSpec {
   return (service['spec'] ?? {}) as ServiceSpec;
 }
 
-/** Of a headless service it is the word None. None at all where the type has none, whatever stands there. */
+/** A headless service has the word None. None at all where the type has none, whatever stands there. */
 export function addressesOf(spec: ServiceSpec): readonly string[] {
   if (!hasClusterAddress(spec)) return [];
   const { clusterIP, clusterIPs } = spec;

@@ -9,7 +9,7 @@ import {
   usesNodePorts,
 } from './service-spec.ts';
 
-/** What was given out and the client leaves out of an update stays as it is (registry core/service `patchAllocatedValues`). */
+/** Assigned addresses that an update leaves out stay as they are (registry core/service `patchAllocatedValues`). */
 export function carryOver(spec: ServiceSpec, old: ServiceSpec): void {
   if (hasClusterAddress(spec) && hasClusterAddress(old)) carryAddresses(spec, old);
   followAddress(spec, old);
@@ -26,7 +26,7 @@ function carryAddresses(spec: ServiceSpec, old: ServiceSpec): void {
   if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
 }
 
-/** Who knows only the old field changes, or clears, only that (registry core/service `normalizeClusterIPs`). */
+/** A client that knows only the old field changes, or clears, only that (registry core/service `normalizeClusterIPs`). */
 function followAddress(spec: ServiceSpec, old: ServiceSpec): void {
   const address = spec.clusterIP ?? '';
   if (address === (old.clusterIP ?? '') || !sameTexts(spec.clusterIPs, old.clusterIPs)) return;
@@ -47,7 +47,7 @@ function withNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[
 }
 
 /**
- * What the type of the service no longer has, and the client did not also change, goes (registry core/service
+ * Fields that the new type lacks, and the client did not change, are removed (registry core/service
  * `dropTypeDependentFields`): so a patch of nothing but the type is enough.
  */
 export function dropTypeDependentFields(spec: ServiceSpec, old: ServiceSpec): void {

@@ -21,7 +21,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
     async prepareForCreate(service: Service, { dryRun }) {
       const spec = (service.spec ??= {});
       const reservation = dryRun ? emptyReservation('look') : addresses.begin(service);
-      // Whatever the type: validation looks at the list only.
+      // Whatever the type: validation reads the list only.
       if ((spec.clusterIP ?? '') !== '') spec.clusterIPs ??= [spec.clusterIP ?? ''];
       if (!hasClusterAddress(spec)) return;
       try {
@@ -86,7 +86,7 @@ async function allocateAddress(allocator: Allocator, service: Service, spec: Ser
 
 interface PortAllocation {
   readonly spec: ServiceSpec;
-  /** What the service was before; absent for a new one. */
+  /** The old service; absent for a new one. */
   readonly old?: ServiceSpec;
 }
 
